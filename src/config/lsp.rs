@@ -239,12 +239,9 @@ fn root_markers(table: &LspTable, problems: &mut Vec<String>) -> Vec<String> {
 
 fn timeout(table: &LspTable, problems: &mut Vec<String>) -> Duration {
     let Some((value, place)) = table.value("timeout") else { return Duration::from_secs_f64(TIMEOUT) };
-    match value.as_f64().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_TIMEOUT) {
-        Some(seconds) => Duration::from_secs_f64(seconds),
-        None => {
-            problems
-                .push(format!("{place}: timeout = {value} is not between 0 and {LONGEST_TIMEOUT} seconds: write 5"));
-            Duration::from_secs_f64(TIMEOUT)
-        }
+    let seconds = value.as_f64().filter(|seconds| *seconds > 0.0 && *seconds <= LONGEST_TIMEOUT);
+    if seconds.is_none() {
+        problems.push(format!("{place}: timeout = {value} is not between 0 and {LONGEST_TIMEOUT} seconds: write 5"));
     }
+    Duration::from_secs_f64(seconds.unwrap_or(TIMEOUT))
 }

@@ -107,7 +107,7 @@ pub(super) fn read(
         match value.get_ref() {
             DeValue::Table(table) => read.push(server(name, at, table, place, problems)),
             other => {
-                problems.push(format!("{at}: lsp.{name} is {}, but must be a table: [lsp.{name}]", other.type_str()))
+                problems.push(format!("{at}: lsp.{name} is {}, but must be a table: [lsp.{name}]", other.type_str()));
             }
         }
     }
@@ -145,7 +145,7 @@ fn server(
                 read.values.insert(key.to_owned(), (found, at));
             }
             None => {
-                problems.push(format!("{at}: {key} is {}, but must be {}", value.get_ref().type_str(), takes.words()))
+                problems.push(format!("{at}: {key} is {}, but must be {}", value.get_ref().type_str(), takes.words()));
             }
         }
     }

@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::text::problems::{Problem, Severity};
+use crate::text::{
+    problems::{Problem, Severity},
+    shorten,
+};
 
 use super::uri::respelled;
 
 /// Problems of one file that are kept.
 const MOST_KEPT: usize = 1000;
-/// Bytes of a message that are kept: a compiler's may be pages.
+/// Characters of a message that are kept: a compiler's may be pages.
 const LONGEST_MESSAGE: usize = 2000;
 
 /// One diagnostic. Positions are in UTF-16 units, from 0.
@@ -91,8 +94,7 @@ fn kept(mut all: Vec<Raw>) -> Vec<Diagnostic> {
 
 impl Diagnostic {
     fn of(raw: Raw) -> Self {
-        let mut message = raw.message;
-        message.truncate(message.floor_char_boundary(LONGEST_MESSAGE));
+        let message = shorten(&raw.message, LONGEST_MESSAGE).into_owned();
         let code = match raw.code {
             Some(Value::String(code)) => Some(code),
             Some(Value::Number(code)) => Some(code.to_string()),

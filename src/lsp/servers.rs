@@ -108,7 +108,7 @@ impl LanguageServers {
                 slot.answers.worked();
                 slot.starts.worked();
                 drop(slots);
-                Some(self.shown(workspace, name, change, verdict))
+                Some(shown(workspace, name, change, verdict))
             }
             Err(NoVerdict::Cancelled) => None,
             Err(NoVerdict::TimedOut) => {
@@ -200,26 +200,6 @@ impl LanguageServers {
             }
         }
     }
-
-    fn shown(&self, workspace: &Workspace, name: &str, change: FileChange<'_>, verdict: Verdict) -> Checked {
-        let public = |root: &Root| Some(root.public()).filter(|public| public != ".").unwrap_or_default();
-        let roots = workspace.roots().iter().map(|root| (root.host().display().to_string(), public(root)));
-        let scrubber = Scrubber::new(roots.collect());
-        let problems = |text: &str, found: &[super::diagnostics::Diagnostic]| -> Vec<Problem> {
-            let lines: Vec<&str> = text.split('\n').collect();
-            found.iter().map(|one| one.problem(&lines, name, |text| scrubber.clean(text))).collect()
-        };
-        let before = change.before.unwrap_or_default();
-        let lines = ChangedLines::between(before, change.after);
-        let found = new_problems(&problems(before, &verdict.before), problems(change.after, &verdict.after), &lines);
-        let mut elsewhere = Vec::new();
-        for (uri, diagnostics) in verdict.elsewhere {
-            // Files that the caller may not see are not named.
-            let Some((path, text)) = readable(workspace, &uri) else { continue };
-            elsewhere.extend(problems(&text, &diagnostics).into_iter().map(|one| (path.clone(), one)));
-        }
-        Checked { problems: found, elsewhere, note: None }
-    }
 }
 
 impl Drop for LanguageServers {
@@ -268,4 +248,25 @@ fn readable(workspace: &Workspace, uri: &str) -> Option<(WorkspacePath, String)>
     let path = workspace.resolve(uri).ok().filter(|_| uri.starts_with("file://"))?;
     let text = workspace.read(&path, LARGEST_TEXT as u64).ok()?;
     Some((path, String::from_utf8_lossy(&text.bytes).into_owned()))
+}
+
+/// What the caller sees of a verdict.
+fn shown(workspace: &Workspace, name: &str, change: FileChange<'_>, verdict: Verdict) -> Checked {
+    let public = |root: &Root| Some(root.public()).filter(|public| public != ".").unwrap_or_default();
+    let roots = workspace.roots().iter().map(|root| (root.host().display().to_string(), public(root)));
+    let scrubber = Scrubber::new(roots.collect());
+    let problems = |text: &str, found: &[super::diagnostics::Diagnostic]| -> Vec<Problem> {
+        let lines: Vec<&str> = text.split('\n').collect();
+        found.iter().map(|one| one.problem(&lines, name, |text| scrubber.clean(text))).collect()
+    };
+    let before = change.before.unwrap_or_default();
+    let lines = ChangedLines::between(before, change.after);
+    let found = new_problems(&problems(before, &verdict.before), problems(change.after, &verdict.after), &lines);
+    let mut elsewhere = Vec::new();
+    for (uri, diagnostics) in verdict.elsewhere {
+        // Files that the caller may not see are not named.
+        let Some((path, text)) = readable(workspace, &uri) else { continue };
+        elsewhere.extend(problems(&text, &diagnostics).into_iter().map(|one| (path.clone(), one)));
+    }
+    Checked { problems: found, elsewhere, note: None }
 }

@@ -27,7 +27,7 @@ const QUIET: Duration = Duration::from_millis(150);
 const QUIET_PUSHED: Duration = Duration::from_millis(300);
 /// How long after it has taken note of a change a server that names no versions may be silent: some send nothing if
 /// nothing has changed.
-const SILENCE: Duration = Duration::from_millis(1000);
+const SILENCE: Duration = Duration::from_secs(1);
 /// How often diagnostics are asked for again.
 const PULL_AGAIN: Duration = Duration::from_millis(200);
 

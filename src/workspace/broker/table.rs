@@ -88,6 +88,10 @@ fn confine_word(confine: Confine) -> &'static str {
 
 /// The file at `path`, if it can be executed.
 #[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program that the configuration names, looked for before a root is open"
+)]
 pub fn find_program(path: &Path) -> Option<PathBuf> {
     let is_program = fs::metadata(path).is_ok_and(|found| found.is_file())
         && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
