@@ -14,7 +14,7 @@ use crate::{
     workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
 };
 
-use super::{AnswerBudget, Kind, ToolError};
+use super::{AnswerBudget, Kind, References, ToolError};
 
 /// How strictly an edit or overwrite needs the file to have been seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -133,6 +133,8 @@ pub struct CallContext {
     pub changes: Option<Arc<ChangeLog>>,
     /// What changes are checked with, if anything is configured.
     pub language_servers: Option<Arc<LanguageServers>>,
+    /// The paths of the call that were given by their end only.
+    pub references: Arc<References>,
     /// Whether this attempt may wait.
     pub blocking: Blocking,
     /// Called when the call is about to wait for another one's change: it gives up its place among
@@ -162,6 +164,7 @@ impl CallContext {
             progress: None,
             changes: None,
             language_servers: None,
+            references: Arc::default(),
             blocking: Blocking::Allowed,
             yields: None,
         }
@@ -186,16 +189,6 @@ impl CallContext {
             )
             .hint("ask for less: a narrower path, a smaller range or a more exact pattern")),
         }
-    }
-
-    /// The path of a file that may be made; a slash behind the name means a directory.
-    pub fn resolve_new_file(&self, text: &str) -> Result<WorkspacePath, ToolError> {
-        let path = self.workspace.resolve(text)?;
-        if text.trim_end().ends_with('/') && !path.is_root() {
-            return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
-                .hint("give the name of a file; the directories above it are made"));
-        }
-        Ok(path)
     }
 
     /// The file, of at most so many bytes as may be changed; what is still as it was last seen is not hashed

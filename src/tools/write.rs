@@ -19,6 +19,7 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Wanted,
     alias::PATH_ALIASES,
     answer::{count, noted},
     encoding_argument,
@@ -128,7 +129,9 @@ impl Tool for Write {
         let mode = args.mode.unwrap_or_default();
         let expected = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let encoding = args.encoding.as_deref().map(encoding_argument::parse).transpose()?;
-        let path = cx.resolve_new_file(&args.path)?;
+        // Whoever knows a revision means a file that is there.
+        let exists = expected.is_some() && !args.path.ends_with('/');
+        let path = if exists { cx.existing(&args.path, Wanted::File)? } else { cx.resolve_new_file(&args.path)? };
         fits_notebook(&path, encoding)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;

@@ -1,11 +1,9 @@
 //! One program that the broker runs: how it is started and ended.
 
 use std::{
+    ffi::OsString,
     io::{self, PipeReader, PipeWriter},
-    os::{
-        fd::{AsFd as _, AsRawFd as _, OwnedFd},
-        unix::process::CommandExt as _,
-    },
+    os::{fd::OwnedFd, unix::process::CommandExt as _},
     path::Path,
     process::{Child, Command},
     thread,
@@ -13,8 +11,6 @@ use std::{
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
-
-use crate::workspace::Dir;
 
 use super::table::TableProgram;
 
@@ -26,9 +22,9 @@ const STEP: Duration = Duration::from_millis(10);
 pub(super) struct Process(Child);
 
 impl Process {
-    /// Starts a program in `directory`, which is in `root`. Also returns the server's ends of its pipes: stdin, stdout
+    /// Starts a program in `directory` below `root`. Also returns the server's ends of its pipes: stdin, stdout
     /// and stderr.
-    pub(super) fn start(program: &TableProgram, root: &Path, directory: &Dir) -> io::Result<(Self, [OwnedFd; 3])> {
+    pub(super) fn start(program: &TableProgram, root: &Path, directory: &Path) -> io::Result<(Self, [OwnedFd; 3])> {
         let (stdin, to_it) = io::pipe()?;
         let (from_it, stdout) = io::pipe()?;
         let (errors, stderr) = io::pipe()?;
@@ -67,11 +63,18 @@ struct Pipes {
     stderr: PipeWriter,
 }
 
-fn command(program: &TableProgram, root: &Path, directory: &Dir, pipes: Pipes) -> Command {
-    let mut command = Command::new(&program.command[0]);
-    command.args(&program.command[1..]);
-    let _ = root;
-    command.current_dir(format!("/proc/self/fd/{}", directory.as_fd().as_raw_fd()));
+fn command(program: &TableProgram, root: &Path, directory: &Path, pipes: Pipes) -> Command {
+    // A name of its own, and the rights in any case: a path may have `=` in it, or end like rights.
+    let mut named = OsString::from("root=");
+    named.push(root);
+    named.push(if program.may_write { ":rw" } else { ":ro" });
+    // Not by a path that may lead elsewhere by now.
+    let mut command = Command::new("/proc/self/exe");
+    command.arg0("rootbound").arg("exec").arg("--root").arg(named);
+    if !directory.as_os_str().is_empty() {
+        command.arg("--cwd").arg(directory);
+    }
+    command.args(&program.options).arg("--").args(&program.command);
     command.envs(program.variables.iter().map(|(name, value)| (name, value)));
     command.stdin(pipes.stdin).stdout(pipes.stdout).stderr(pipes.stderr).process_group(0);
     command
