@@ -136,7 +136,9 @@ fn new_errors(
     let mut found: Vec<(String, Vec<Diagnostic>)> = Vec::new();
     for (uri, mut diagnostics) in after {
         let known = before.get(&uri);
-        diagnostics.retain(|one| one.is_error() && !known.is_some_and(|known| known.contains(one)));
+        diagnostics.retain(|one| {
+            one.is_error() && !known.is_some_and(|known| known.iter().any(|other| one.is_said_by(other)))
+        });
         if !diagnostics.is_empty() {
             found.push((uri, diagnostics));
         }

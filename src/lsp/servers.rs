@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
@@ -131,9 +132,10 @@ impl LanguageServers {
         self.server_for(path).is_some()
     }
 
-    /// Lets the servers that run know that a file was created (1), changed (2) or deleted (3) without a text.
-    pub fn changed_on_disk(&self, workspace: &Workspace, path: &WorkspacePath, kind: u8) {
-        let uri = file_uri(&workspace.host_path(path));
+    /// Lets the servers that run know that the file or directory with this path on the host was created (1), changed (2)
+    /// or deleted (3).
+    pub fn changed_on_disk(&self, host: &Path, kind: u8) {
+        let uri = file_uri(host);
         let slots = self.slots();
         for ((_, directory), slot) in &*slots {
             let is_below = uri.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'));
