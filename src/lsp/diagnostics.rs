@@ -86,9 +86,9 @@ fn kept(mut all: Vec<Raw>) -> Vec<Diagnostic> {
     // Hints and information are for an editor's margin.
     all.retain(|one| one.severity.is_none_or(|severity| severity <= 2));
     all.sort_by_key(|one| (one.severity.unwrap_or(1), one.range.start.line, one.range.start.character));
-    all.truncate(MOST_KEPT);
     let mut kept: Vec<Diagnostic> = all.into_iter().map(Diagnostic::of).collect();
     kept.dedup();
+    kept.truncate(MOST_KEPT);
     kept
 }
 

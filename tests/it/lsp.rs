@@ -61,7 +61,17 @@ impl Desk {
     fn server(&self) -> Process {
         let mut command = program(self.dir.path());
         command.env("TMPDIR", self.path("temp")).env("HOME", self.path("")).env("MY_SECRET", "x");
-        command.arg("--state-dir").arg("off").args(["--config", "r.toml", "--read-before-write", "off", "app"]);
+        command.args([
+            "--state-dir",
+            "off",
+            "--allow",
+            "manage",
+            "--config",
+            "r.toml",
+            "--read-before-write",
+            "off",
+            "app",
+        ]);
         let mut server = Process::spawn(command);
         server.initialize();
         server
@@ -193,7 +203,8 @@ fn server_reaches_nothing_but_its_root() {
     // What it can do without walls, so that the probe is known to work.
     let config = fs::read_to_string(desk.path("r.toml")).expect("there");
     fs::write(desk.path("r.toml"), format!("{config}\nconfine = \"off\"\n")).expect("written");
-    let text = desk.write(&mut desk.server(), "BROKEN two\n");
+    let other = json!({ "path": "b.fake", "content": "BROKEN\n" });
+    let text = desk.call(&mut desk.server(), "write", &other);
     assert!(text.contains("reads outside.txt, writes, connects"), "{text}");
     assert!(!text.contains("MY_SECRET"), "{text}");
 }
@@ -278,7 +289,7 @@ fn doctor_names_language_servers_and_what_is_missing() {
     let arguments = ["--state-dir", "off", "--config", "r.toml", "app", "doctor"];
     let ended = Outcome::of(program(desk.dir.path()).args(arguments));
     for part in [
-        "language servers  fake  .fake",
+        "lsp          ",
         "a change waits 7 s for it",
         "walls of its own (auto), root read-only, no network",
         "gone  .gone  no-such-server: there is no such program",

@@ -10,7 +10,7 @@ use super::report_text::ReportText;
 
 pub(super) fn language_servers(out: &mut ReportText, config: &Config) {
     for (number, server) in config.language_servers.iter().enumerate() {
-        let head = if number == 0 { "language servers" } else { "" };
+        let head = if number == 0 { "lsp" } else { "" };
         let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");
         let shown = server.program.program.display();
         if find_program(&server.program.program).is_none() {
