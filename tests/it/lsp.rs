@@ -33,7 +33,7 @@ fn python() -> (String, String) {
 }
 
 impl Desk {
-    fn new(mode: &str, more: &str) -> Self {
+    fn new(mode: &str, keys: &str) -> Self {
         let desk = Self { dir: tempfile::tempdir().expect("a folder") };
         for folder in ["app", "temp", "script"] {
             fs::create_dir(desk.path(folder)).expect("made");
@@ -47,7 +47,7 @@ impl Desk {
         let (read, outside) = (desk.path("script").display().to_string(), desk.path("outside.txt"));
         let config = format!(
             "[lsp.fake]\ncommand = {python:?}\nargs = [{script:?}, {mode:?}]\nextensions = [\"fake\"]\n\
-             read = [{prefix:?}, {read:?}]\nenv = [\"PROBE_OUTSIDE={}\", \"PYTHONDONTWRITEBYTECODE=1\"]\n{more}\n",
+             read = [{prefix:?}, {read:?}]\nenv = [\"PROBE_OUTSIDE={}\", \"PYTHONDONTWRITEBYTECODE=1\"]\n{keys}\n",
             outside.display()
         );
         fs::write(desk.path("r.toml"), config).expect("written");
