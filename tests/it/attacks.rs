@@ -23,6 +23,7 @@ mod optional_roots;
 mod paths;
 mod patterns;
 mod policy;
+mod references;
 #[cfg(unix)]
 mod special;
 #[cfg(windows)]
@@ -181,6 +182,8 @@ families! {
     prefix_siblings: paths::siblings();
     paths_that_leave: paths::leaving();
     magic_paths: paths::magic();
+    signs_around_paths: references::signs();
+    names_of_files: references::names();
     #[cfg(unix)] links_out: links::out();
     #[cfg(unix)] links_within: links::honest();
     patterns_that_leave: patterns::leaving();

@@ -24,6 +24,8 @@ const LOOKED_AT: usize = 50_000;
 const TIME: Duration = Duration::from_millis(300);
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
+/// What an extension alone is worth of a similarity.
+const BY_EXTENSION: f64 = 0.5;
 /// Most readings of one name with braces.
 const ALTERNATIVES: usize = 8;
 
@@ -83,7 +85,7 @@ impl Wanted {
         let extension = name.rsplit_once('.').map(|(_, extension)| extension);
         // What one slip parts, no matter how short.
         let near_extension = |given: &GivenName| given.similarity(extension?, 1.0);
-        let extensions = self.extensions.iter().filter_map(near_extension).map(|similarity| similarity / 2.0);
+        let extensions = self.extensions.iter().filter_map(near_extension).map(|similarity| similarity * BY_EXTENSION);
         whole.chain(part).chain(extensions).max_by(f64::total_cmp)
     }
 }
@@ -196,9 +198,11 @@ impl Found {
     }
 
     fn into_paths(self) -> Vec<(WorkspacePath, bool)> {
-        let files = self.files.into_iter().map(|near| (near.path, false));
-        let directories = self.directories.into_iter().flatten().flatten().map(|near| (near.path, true));
-        files.chain(directories).take(MOST).collect()
+        let directories: Vec<Near> = self.directories.into_iter().flatten().flatten().collect();
+        // Files of one extension are many: the slip is more likely in the directory.
+        let least = if directories.is_empty() { 0.0 } else { BY_EXTENSION };
+        let files = self.files.into_iter().filter(|near| near.similarity > least).map(|near| (near.path, false));
+        files.chain(directories.into_iter().map(|near| (near.path, true))).take(MOST).collect()
     }
 }
 
