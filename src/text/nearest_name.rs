@@ -36,21 +36,53 @@ const ONE_SLIP: f64 = 2.0 / 3.0;
 /// assert!(nearest_names("colour", options, ONE_OF_FEW).is_empty());
 /// ```
 pub fn nearest_names<N: AsRef<str>>(given: &str, known: impl IntoIterator<Item = N>, least: f64) -> Vec<N> {
-    if given.len() > LONGEST {
-        return Vec::new();
-    }
-    let given = folded(given);
-    let cutoff = osa::Args::default().score_cutoff(least.min(ONE_SLIP));
-    let similarity = |name: &str| {
-        let name = folded(name);
-        let similarity = osa::normalized_similarity_with_args(given.chars(), name.chars(), &cutoff)?;
-        let is_near = similarity >= least || osa::distance(given.chars(), name.chars()) == 1;
-        is_near.then_some(similarity)
-    };
+    let Some(given) = GivenName::new(given) else { return Vec::new() };
     let mut near: Vec<(f64, N)> =
-        known.into_iter().filter_map(|name| Some((similarity(name.as_ref())?, name))).collect();
+        known.into_iter().filter_map(|name| Some((given.similarity(name.as_ref(), least)?, name))).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.into_iter().map(|(_, name)| name).collect()
+}
+
+/// A name that may be misspelled, for a comparison with many others.
+#[derive(Debug)]
+pub struct GivenName {
+    folded: String,
+}
+
+impl GivenName {
+    /// `None` for one that is too long to be a name.
+    pub fn new(given: &str) -> Option<Self> {
+        (given.len() <= LONGEST).then(|| Self { folded: folded(given) })
+    }
+
+    /// How alike `name` is, from 0 to 1; `None` if that is less than `least` and more than one slip parts them.
+    ///
+    /// # Examples
+    /// ```
+    /// use rootbound::text::nearest_name::{GivenName, ONE_OF_MANY};
+    ///
+    /// let given = GivenName::new("indxe.ts").unwrap();
+    /// assert!(given.similarity("index.ts", ONE_OF_MANY).is_some());
+    /// assert_eq!(given.similarity("main.ts", ONE_OF_MANY), None);
+    /// assert!(given.is_within("my-indxe.ts"));
+    /// ```
+    pub fn similarity(&self, name: &str, least: f64) -> Option<f64> {
+        // Most names differ in length alone, and folding costs more than that.
+        let (own, other) = (self.folded.len(), name.len());
+        if other > LONGEST || other * 4 < own {
+            return None;
+        }
+        let name = folded(name);
+        let cutoff = osa::Args::default().score_cutoff(least.min(ONE_SLIP));
+        let similarity = osa::normalized_similarity_with_args(self.folded.chars(), name.chars(), &cutoff)?;
+        let is_near = similarity >= least || osa::distance(self.folded.chars(), name.chars()) == 1;
+        is_near.then_some(similarity)
+    }
+
+    /// Whether it is a part of `name`, by the same letters.
+    pub fn is_within(&self, name: &str) -> bool {
+        folded(name).contains(&self.folded)
+    }
 }
 
 /// `did you mean a or b?`; `None` without names.

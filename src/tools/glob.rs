@@ -3,6 +3,7 @@
 //! Walks, matches names, orders and numbers them. Never opens a file.
 
 mod args;
+mod nearest;
 mod output;
 mod render;
 mod request;
@@ -48,7 +49,10 @@ impl Tool for Glob {
             cx.check()?;
         }
         let hidden = request.look_into_ignored(cx, &found);
-        Ok(Plan::Answer(request.answer(cx, &found, hidden, started)))
+        let is_elsewhere = found.directories > 0 || hidden.is_some_and(|hidden| hidden.count > 0);
+        let is_nowhere = found.total == 0 && found.stopped.is_none() && !is_elsewhere;
+        let nearest = if is_nowhere { request.nearest(cx) } else { Vec::new() };
+        Ok(Plan::Answer(request.answer(cx, &found, hidden, &nearest, started)))
     }
 }
 

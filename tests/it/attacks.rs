@@ -24,6 +24,7 @@ mod optional_roots;
 mod paths;
 mod patterns;
 mod policy;
+mod references;
 mod resources;
 #[cfg(unix)]
 mod special;
@@ -183,6 +184,8 @@ families! {
     prefix_siblings: paths::siblings();
     paths_that_leave: paths::leaving();
     magic_paths: paths::magic();
+    signs_around_paths: references::signs();
+    names_of_files: references::names();
     #[cfg(unix)] links_out: links::out();
     #[cfg(unix)] links_within: links::honest();
     patterns_that_leave: patterns::leaving();

@@ -41,6 +41,9 @@ pub(crate) struct Facts {
     /// What ignored folders hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ignored: Option<InIgnored>,
+    /// The nearest names, where nothing was found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) nearest: Vec<String>,
     /// Whether the names came from the path index or from a walk.
     pub(super) source: PathSource,
     /// Why no path index can be kept, where it cannot.

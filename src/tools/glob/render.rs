@@ -2,7 +2,10 @@
 
 use std::{fmt::Write as _, time::Instant};
 
-use crate::search::{SkippedPaths, Tally};
+use crate::{
+    search::{SkippedPaths, Tally},
+    workspace::WorkspacePath,
+};
 
 use super::{
     super::{
@@ -18,15 +21,21 @@ use super::{
     walk::GlobHits,
 };
 
+/// A path as it is printed, a directory with a slash behind it.
+fn printed(path: &WorkspacePath, is_directory: bool) -> String {
+    format!("{path}{}", if is_directory { "/" } else { "" })
+}
+
 impl GlobRequest {
     pub(super) fn answer(
         &self,
         cx: &CallContext,
         found: &GlobHits,
         hidden: Option<InIgnored>,
+        nearest: &[(WorkspacePath, bool)],
         started: Instant,
     ) -> Answer {
-        fitted(cx, |room| self.rendered(cx, found, hidden, started, room))
+        fitted(cx, |room| self.rendered(cx, found, hidden, nearest, started, room))
     }
 
     /// The answer with a list that takes no more than `room`.
@@ -35,12 +44,13 @@ impl GlobRequest {
         cx: &CallContext,
         found: &GlobHits,
         hidden: Option<InIgnored>,
+        nearest: &[(WorkspacePath, bool)],
         started: Instant,
         room: AnswerBudget,
     ) -> Answer {
         let (mut body, mut paths, mut gauge) = (String::new(), Vec::new(), room.gauge());
         for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {
-            let path = format!("{path}{}", if *directory { "/" } else { "" });
+            let path = printed(path, *directory);
             let before = body.len();
             let _ = write!(body, "\n{}. {path}", at + 1);
             if !gauge.fits(&body) && !paths.is_empty() {
@@ -56,6 +66,10 @@ impl GlobRequest {
         let limit = self.results_note.clone().filter(|_| truncated && shown == self.take);
         let header = headed(self.header(found, shown, next_offset), limit.as_slice());
         let mut notes = Vec::new();
+        let near: Vec<String> = nearest.iter().map(|(path, directory)| printed(path, *directory)).collect();
+        if !near.is_empty() {
+            notes.push(format!("nearest names: {}", near.join(", ")));
+        }
         if found.total == 0 && found.directories > 0 {
             let matched = count(found.directories, "directory");
             let verb = if found.directories == 1 { "matches" } else { "match" };
@@ -81,12 +95,19 @@ impl GlobRequest {
             skipped,
             skipped_paths,
             ignored: hidden,
+            nearest: near,
             source: found.source,
             walked_because: omissions::walked_because(cx, &self.scope),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         let is_untrusted = is_untrusted_scope(cx, &self.scope)
-            || found.paths.iter().skip(self.skip).take(shown).any(|(path, _)| cx.workspace.is_untrusted(path));
+            || found
+                .paths
+                .iter()
+                .skip(self.skip)
+                .take(shown)
+                .chain(nearest)
+                .any(|(path, _)| cx.workspace.is_untrusted(path));
         let text = listed(is_untrusted, header, &body, &notes);
         notes.extend(limit);
         Answer::text(text, &facts).data(cx, &Output { paths, facts, notes })

@@ -21,6 +21,8 @@ const MAX_RESULTS: usize = 1000;
 #[derive(Debug)]
 pub(super) struct GlobRequest {
     pub(super) glob: NameGlob,
+    /// What `glob` was made of.
+    pub(super) pattern: String,
     pub(super) scope: Scope,
     pub(super) directories: bool,
     pub(super) newest: bool,
@@ -59,6 +61,7 @@ impl GlobRequest {
         let take = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         Ok(Self {
             glob,
+            pattern: pattern.to_owned(),
             scope,
             directories: args.include_dirs.unwrap_or(false),
             newest: args.sort != Some(Sort::Path),

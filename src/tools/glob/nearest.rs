@@ -1,0 +1,247 @@
+//! The names that a pattern without a match most likely means.
+//!
+//! Compares the literal parts of the pattern with the names in the tree: its last name with those of files (`indxe.ts`,
+//! `*Controler*.ts` in another case, `*.yml` for `.yaml`), and a directory in it that is nowhere with those that are
+//! (`scr/**/*.ts`). Looks at a bounded number of names, for a moment.
+
+use std::{cmp::Ordering, ops::ControlFlow, path::Path, time::Duration};
+
+use crate::{
+    search::{NameGlob, Scope, SearchEntry},
+    text::nearest_name::{GivenName, ONE_OF_MANY},
+    workspace::{FileKind, WalkOptions, WorkspacePath},
+};
+
+use super::{super::CallContext, request::GlobRequest};
+
+/// Most names that are offered.
+const MOST: usize = 3;
+/// Bytes of the longest path that is offered.
+const LONGEST: usize = 300;
+/// Names that are looked at.
+const LOOKED_AT: usize = 50_000;
+/// How long names are looked at.
+const TIME: Duration = Duration::from_millis(300);
+/// Names between two looks at the clock.
+const CHECK_EVERY: usize = 64;
+/// What an extension alone is worth of a similarity.
+const BY_EXTENSION: f64 = 0.5;
+/// Most readings of one name with braces.
+const ALTERNATIVES: usize = 8;
+
+/// What in a pattern may be misspelled.
+struct Wanted {
+    /// The pattern, with letters of either case.
+    any_case: Option<NameGlob>,
+    /// The whole names of the files.
+    names: Vec<GivenName>,
+    /// Parts of their names.
+    parts: Vec<GivenName>,
+    /// Their extensions.
+    extensions: Vec<GivenName>,
+    /// The directories by name.
+    directories: Vec<(String, GivenName)>,
+}
+
+impl Wanted {
+    fn of(pattern: &str, longest: usize) -> Self {
+        let (above, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+        let (mut names, mut parts, mut extensions) = (Vec::new(), Vec::new(), Vec::new());
+        for name in alternatives(last) {
+            let literal: String = name.chars().filter(|letter| !is_special(*letter)).collect();
+            if literal.is_empty() {
+                continue;
+            }
+            if literal == name {
+                names.extend(GivenName::new(&literal));
+            } else if let Some(extension) = literal.strip_prefix('.') {
+                extensions.extend(GivenName::new(extension));
+            } else {
+                let longest = name.split(is_special).max_by_key(|part| part.len()).unwrap_or_default();
+                parts.extend(GivenName::new(longest).filter(|_| longest.chars().count() >= 3));
+            }
+        }
+        let directories = above
+            .split('/')
+            .filter(|name| !name.is_empty() && !name.contains(is_special))
+            .filter_map(|name| Some((name.to_owned(), GivenName::new(name)?)))
+            .take(ALTERNATIVES)
+            .collect();
+        Self { any_case: NameGlob::compile(pattern, false, longest).ok(), names, parts, extensions, directories }
+    }
+
+    /// Whether the pattern has no literal part.
+    fn is_nothing(&self) -> bool {
+        self.names.is_empty() && self.parts.is_empty() && self.extensions.is_empty() && self.directories.is_empty()
+    }
+
+    /// How near a file is, from 0 to 1.
+    fn file(&self, name: &str, relative: &Path) -> Option<f64> {
+        if self.any_case.as_ref().is_some_and(|glob| glob.matches(relative)) {
+            return Some(1.0);
+        }
+        let whole = self.names.iter().filter_map(|given| given.similarity(name, ONE_OF_MANY));
+        let part = self.parts.iter().filter(|given| given.is_within(name)).map(|_| ONE_OF_MANY);
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        // What one slip parts, no matter how short.
+        let near_extension = |given: &GivenName| given.similarity(extension?, 1.0);
+        let extensions = self.extensions.iter().filter_map(near_extension).map(|similarity| similarity * BY_EXTENSION);
+        whole.chain(part).chain(extensions).max_by(f64::total_cmp)
+    }
+}
+
+fn is_special(letter: char) -> bool {
+    matches!(letter, '*' | '?' | '[' | ']' | '{' | '}' | '!' | '\\')
+}
+
+/// `a.ts` and `a.tsx` of `a.{ts,tsx}`, as far as there is one pair of braces.
+fn alternatives(name: &str) -> Vec<String> {
+    let braces = name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match braces {
+        Some((before, (inside, after))) => {
+            inside.split(',').take(ALTERNATIVES).map(|one| format!("{before}{one}{after}")).collect()
+        }
+        None => vec![name.to_owned()],
+    }
+}
+
+/// A path that may be meant: the most similar first, then the least deep.
+struct Near {
+    similarity: f64,
+    path: WorkspacePath,
+}
+
+fn add(list: &mut Vec<Near>, similarity: f64, path: &WorkspacePath) {
+    let rank = |near: &Near| (near.path.relative().iter().count(), near.path.clone());
+    let near = Near { similarity, path: path.clone() };
+    let is_before = |other: &Near| {
+        let by_similarity = similarity.total_cmp(&other.similarity);
+        by_similarity.then_with(|| rank(other).cmp(&rank(&near))) == Ordering::Less
+    };
+    let at = list.partition_point(is_before);
+    if at < MOST && path.to_string().len() <= LONGEST {
+        list.insert(at, near);
+        list.truncate(MOST);
+    }
+}
+
+impl GlobRequest {
+    /// Up to three paths with names near those in the pattern, below the start of the search or else anywhere in the
+    /// workspace; directories with a slash behind them.
+    pub(super) fn nearest(&self, cx: &CallContext) -> Vec<(WorkspacePath, bool)> {
+        let wanted = Wanted::of(&self.pattern, cx.settings.patterns.glob);
+        if wanted.is_nothing() {
+            return Vec::new();
+        }
+        let found = self.nearest_in(cx, &wanted, &self.scope);
+        if !found.is_empty() {
+            return found;
+        }
+        Scope::of_roots(&cx.workspace).map_or_else(|_| Vec::new(), |scope| self.nearest_in(cx, &wanted, &scope))
+    }
+
+    fn nearest_in(&self, cx: &CallContext, wanted: &Wanted, scope: &Scope) -> Vec<(WorkspacePath, bool)> {
+        let stop = cx.stop.with_earlier_deadline(TIME);
+        let mut found =
+            Found { files: Vec::new(), directories: wanted.directories.iter().map(|_| Some(Vec::new())).collect() };
+        let mut visited = 0;
+        let options = WalkOptions { ignored: self.ignored(), max_depth: None, directories: true, symlinks: false };
+        for start in scope.starts() {
+            let mut visit = |entry: SearchEntry<'_>| {
+                visited += 1;
+                if visited > LOOKED_AT || (visited % CHECK_EVERY == 0 && stop.stopped().is_some()) {
+                    return ControlFlow::Break(());
+                }
+                if !scope.belongs_to_other_start(&cx.workspace, entry.path()) {
+                    found.compare(wanted, entry.kind(), entry.path(), start);
+                }
+                ControlFlow::Continue(())
+            };
+            let walked = cx.path_index.walk(&cx.workspace, start, &options, &mut visit);
+            if walked.is_ok_and(|(report, _)| report.stopped) {
+                break;
+            }
+        }
+        found.into_paths()
+    }
+}
+
+/// The nearest paths up to now.
+struct Found {
+    files: Vec<Near>,
+    /// For each directory in the pattern; `None` where it is there.
+    directories: Vec<Option<Vec<Near>>>,
+}
+
+impl Found {
+    fn compare(&mut self, wanted: &Wanted, kind: FileKind, path: &WorkspacePath, start: &WorkspacePath) {
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+        match kind {
+            FileKind::File => {
+                if let Some(similarity) = wanted.file(name, path.relative_to(start)) {
+                    add(&mut self.files, similarity, path);
+                }
+            }
+            FileKind::Directory => {
+                for ((given, wanted), near) in wanted.directories.iter().zip(&mut self.directories) {
+                    if given == name {
+                        *near = None;
+                    } else if let Some(list) = near
+                        && let Some(similarity) = wanted.similarity(name, ONE_OF_MANY)
+                    {
+                        add(list, similarity, path);
+                    }
+                }
+            }
+            FileKind::Symlink | FileKind::Other => {}
+        }
+    }
+
+    fn into_paths(self) -> Vec<(WorkspacePath, bool)> {
+        let directories: Vec<Near> = self.directories.into_iter().flatten().flatten().collect();
+        // Files of one extension are many: the slip is more likely in the directory.
+        let least = if directories.is_empty() { 0.0 } else { BY_EXTENSION };
+        let files = self.files.into_iter().filter(|near| near.similarity > least).map(|near| (near.path, false));
+        files.chain(directories.into_iter().map(|near| (near.path, true))).take(MOST).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nearness(pattern: &str, path: &str) -> Option<f64> {
+        let path = Path::new(path);
+        Wanted::of(pattern, 1000).file(path.file_name().unwrap().to_str().unwrap(), path)
+    }
+
+    #[test]
+    fn literal_parts_of_a_pattern_are_compared() {
+        for (pattern, near, far) in [
+            ("indxe.ts", "src/index.ts", "src/main.ts"),
+            ("src/**/indexer.{ts,tsx}", "lib/indexer.tsx", "lib/other.tsx"),
+            ("readme*", "docs/README.md", "docs/read.md"),
+            ("*userservice*.ts", "src/user_service.rs", "src/user.rs"),
+            ("**/*.yml", "ci.yaml", "ci.toml"),
+            ("app/index.ts", "src/index.ts", "src/indices.ts"),
+        ] {
+            assert!(nearness(pattern, near).is_some(), "{pattern} {near}");
+            assert_eq!(nearness(pattern, far), None, "{pattern} {far}");
+        }
+        for pattern in ["*", "**/*", "?", "{}", "", "/", "**/", "*{,}*"] {
+            assert!(Wanted::of(pattern, 1000).is_nothing(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn most_similar_and_least_deep_come_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = crate::workspace::Workspace::of_directory(folder.path(), crate::workspace::Access::ReadOnly);
+        let mut list = Vec::new();
+        for (similarity, path) in [(0.8, "a/b/c"), (1.0, "x/y/z"), (0.8, "a/d"), (0.8, "a/c"), (0.7, "e")] {
+            add(&mut list, similarity, &workspace.resolve(path).unwrap());
+        }
+        let shown: Vec<String> = list.iter().map(|near| near.path.to_string()).collect();
+        assert_eq!(shown, ["x/y/z", "a/c", "a/d"]);
+    }
+}
