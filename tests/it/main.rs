@@ -41,6 +41,7 @@ mod overlay;
 mod packages;
 mod paging;
 mod pdf;
+mod present;
 mod process;
 mod processes;
 mod program;
