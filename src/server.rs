@@ -25,6 +25,7 @@ mod panics;
 mod parts;
 mod pools;
 mod progress;
+mod resources;
 mod roles;
 mod run;
 mod signals;

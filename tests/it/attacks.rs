@@ -24,6 +24,7 @@ mod paths;
 mod patterns;
 mod policy;
 mod present;
+mod resources;
 #[cfg(unix)]
 mod special;
 #[cfg(windows)]
