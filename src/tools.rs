@@ -30,6 +30,7 @@ mod move_path;
 mod omissions;
 mod paging;
 mod plan;
+mod present;
 mod read;
 mod read_before_write;
 mod reference_note;
@@ -49,7 +50,7 @@ mod write;
 use std::sync::LazyLock;
 
 pub use alias::{Alias, FlagValue};
-pub use answer::{Answer, Content};
+pub use answer::{Answer, Content, FileLink};
 pub use answer_budget::{AnswerBudget, TextUnit};
 pub use context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, Settings};
 pub use erased::ErasedTool;
@@ -72,6 +73,7 @@ static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
         ErasedTool::of::<ls::Ls>(),
         ErasedTool::of::<mkdir::Mkdir>(),
         ErasedTool::of::<move_path::Move>(),
+        ErasedTool::of::<present::Present>(),
         ErasedTool::of::<read::Read>(),
         ErasedTool::of::<undo::Undo>(),
         ErasedTool::of::<write::Write>(),

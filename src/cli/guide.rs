@@ -45,6 +45,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("mkdir", &[r#"{"path": "src/new"}"#]),
     ("move", &[r#"{"source": "a.txt", "destination": "src/a.txt"}"#]),
     ("undo", &["{}"]),
+    ("present", &[r#"{"path": "report.md", "title": "Report"}"#]),
 ];
 
 /// Prints the texts to stdout, and where each belongs to stderr.
@@ -226,7 +227,7 @@ mod tests {
     }
 
     fn all() -> Selection {
-        Selection { groups: vec![Group::Manage], ..Selection::default() }
+        Selection { groups: vec![Group::Manage, Group::Present], ..Selection::default() }
     }
 
     /// The names of the arguments in a schema and in the objects of its lists.

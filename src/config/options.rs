@@ -61,7 +61,7 @@ const TOOLS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "allow",
-        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo)",
+        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `present` (present)",
         kind: ValueKind::List("GROUP"),
     },
     OptionRow {

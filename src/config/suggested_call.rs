@@ -37,7 +37,7 @@ pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<S
 /// The words as arguments of the tool, each after a space. A word without a name gets the most likely one; if there is
 /// none, it is omitted.
 pub(crate) fn with_names(name: &str, words: &[String]) -> String {
-    let every = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
+    let every = Toolbox::new(&Selection { groups: vec![Group::Manage, Group::Present], ..Selection::default() });
     let Some(entry) = every.get(name) else { return " KEY=VALUE…".to_owned() };
     let schema = entry.input_schema();
     let given: Vec<&str> = words.iter().filter_map(|word| named_word(word, schema)).collect();

@@ -103,7 +103,7 @@ fn through_model(server: &ServerOptions, state: Option<&Path>, warnings: &mut Ve
 }
 
 /// The groups of tools that are offered only with `--allow`.
-pub(super) const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
+pub(super) const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage), ("present", Group::Present)];
 
 /// Reads `--tools` and `--allow`.
 fn selection(raw: &RawArgs, selection: &mut Selection, problems: &mut Vec<String>) {
@@ -133,9 +133,12 @@ fn groups(raw: &RawArgs, problems: &mut Vec<String>) -> Vec<Group> {
     let mut groups = Vec::new();
     for given in raw.each("allow") {
         for name in given.text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-            match GROUPS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-                Some((_, group)) => groups.push(*group),
-                None => problems.push(format!("{} {name:?} is not a group of tools: write manage", given.origin())),
+            if let Some((_, group)) = GROUPS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+                groups.push(*group);
+            } else {
+                let known: Vec<&str> = GROUPS.iter().map(|(known, _)| *known).collect();
+                let known = known.join(" or ");
+                problems.push(format!("{} {name:?} is not a group of tools: write {known}", given.origin()));
             }
         }
     }

@@ -144,5 +144,6 @@ fn length(block: &Content) -> usize {
     match block {
         Content::Text(text) => text.len(),
         Content::Image { bytes, .. } => bytes.len(),
+        Content::Link(link) => link.length(),
     }
 }

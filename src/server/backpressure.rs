@@ -89,6 +89,7 @@ fn on_the_wire(answer: &Answer) -> usize {
         Content::Text(text) if answer.data.is_some() => 2 * text.len(),
         Content::Text(text) => text.len(),
         Content::Image { bytes, .. } => bytes.len().div_ceil(3) * 4,
+        Content::Link(link) => link.length(),
     };
     answer.content.iter().map(block).sum()
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Tool, ToolAnnotations};
+use rmcp::model::{Annotations, CallToolResult, ContentBlock, MetaObject, Resource, Role, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use crate::tools::{Answer, AnswerBudget, Content, Settings, ToolError, Toolbox};
@@ -93,6 +93,13 @@ fn blocks(content: Vec<Content>, budget: AnswerBudget) -> Vec<ContentBlock> {
         Content::Image { bytes, mime } => {
             images_left -= bytes.len();
             ContentBlock::image(BASE64_STANDARD.encode(bytes), mime)
+        }
+        Content::Link(link) => {
+            let mut resource = Resource::new(link.uri, link.name).with_mime_type(link.mime).with_size(link.size);
+            (resource.title, resource.description) = (link.title, link.description);
+            // The link is for the person: a client need not show it to the model.
+            resource.annotations = Some(Annotations::default().with_audience(vec![Role::User]));
+            ContentBlock::resource_link(resource)
         }
     };
     content.into_iter().map(block).collect()

@@ -37,6 +37,14 @@ pub enum Block {
         /// Its bytes in base64.
         data: String,
     },
+    /// A file that a client shows to the person.
+    #[serde(rename = "resource_link")]
+    Link {
+        /// Its URI.
+        uri: String,
+        /// Its name.
+        name: String,
+    },
 }
 
 /// What a call came to.
@@ -61,6 +69,7 @@ impl CallOutcome {
         let texts = self.content.iter().map(|block| match block {
             Block::Text { text } => text.clone(),
             // Four characters of base64 are three bytes.
+            Block::Link { uri, name } => format!("[{name}]({uri})"),
             Block::Image { mime, data } => format!("[image: {mime}, about {} KB]", data.len() * 3 / 4 / 1000 + 1),
         });
         texts.collect::<Vec<_>>().join("\n")

@@ -61,12 +61,14 @@ pub(super) fn content(answer: Answer) -> Result<ReadResourceResult, ErrorData> {
     let Described { uri, mime_type } =
         serde_json::from_value(Value::Object(answer.facts)).map_err(|error| unreadable(&error))?;
     let block = |content| match content {
-        Content::Text(text) => ResourceContents::text(text, &*uri).with_mime_type(&*mime_type),
+        Content::Text(text) => Some(ResourceContents::text(text, &*uri).with_mime_type(&*mime_type)),
         Content::Image { bytes, mime } => {
-            ResourceContents::blob(BASE64_STANDARD.encode(bytes), &*uri).with_mime_type(mime)
+            Some(ResourceContents::blob(BASE64_STANDARD.encode(bytes), &*uri).with_mime_type(mime))
         }
+        // A resource is content; only `present` answers links.
+        Content::Link(_) => None,
     };
-    Ok(ReadResourceResult::new(answer.content.into_iter().map(block).collect()))
+    Ok(ReadResourceResult::new(answer.content.into_iter().filter_map(block).collect()))
 }
 
 /// The values that an operation answered.

@@ -19,6 +19,33 @@ pub enum Content {
         /// Its media type, from its magic bytes.
         mime: &'static str,
     },
+    /// A file that the client shows to the person; its content is not sent.
+    Link(Box<FileLink>),
+}
+
+/// A file by its URI, with what a client shows of it.
+#[derive(Clone, Debug)]
+pub struct FileLink {
+    /// The URI.
+    pub uri: String,
+    /// The name of the file.
+    pub name: String,
+    /// A title for people.
+    pub title: Option<String>,
+    /// A sentence for people.
+    pub description: Option<String>,
+    /// The media type.
+    pub mime: &'static str,
+    /// Bytes.
+    pub size: u64,
+}
+
+impl FileLink {
+    /// Bytes of its texts.
+    pub fn length(&self) -> usize {
+        let texts = [&self.title, &self.description].into_iter().flatten().map(String::len);
+        self.uri.len() + self.name.len() + self.mime.len() + texts.sum::<usize>()
+    }
 }
 
 /// What a successful call returns.

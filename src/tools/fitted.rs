@@ -38,7 +38,7 @@ fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option
     let mut limit = room.limit;
     let texts = answer.content.iter().map(|block| match block {
         Content::Text(text) => budget.cost(text),
-        Content::Image { .. } => 0,
+        Content::Image { .. } | Content::Link(_) => 0,
     });
     let used: usize = texts.sum();
     let over = used.saturating_sub(budget.limit);

@@ -42,7 +42,7 @@ impl ReferenceNote {
     pub(super) fn fits(&self, cx: &CallContext, answer: &Answer) -> bool {
         let texts = answer.content.iter().map(|block| match block {
             Content::Text(text) => cx.budget.cost(text),
-            Content::Image { .. } => 0,
+            Content::Image { .. } | Content::Link(_) => 0,
         });
         cx.budget.cost(&self.text) + 1 + texts.sum::<usize>() <= cx.budget.limit
     }
@@ -51,7 +51,7 @@ impl ReferenceNote {
     pub(super) fn before(self, mut answer: Answer) -> Answer {
         match answer.content.first_mut() {
             Some(Content::Text(text)) => *text = format!("{}\n{text}", self.text),
-            Some(Content::Image { .. }) | None => answer.content.insert(0, Content::Text(self.text)),
+            Some(Content::Image { .. } | Content::Link(_)) | None => answer.content.insert(0, Content::Text(self.text)),
         }
         if !self.resolved.is_empty() {
             let resolved = Value::Array(self.resolved);

@@ -53,6 +53,8 @@ pub enum Group {
     Core,
     /// Creating, moving, copying and deleting: offered with `--allow manage`.
     Manage,
+    /// Handing files to the person: offered with `--allow present`.
+    Present,
 }
 
 /// One tool. `plan` computes without a lock; only a [`super::Change`] touches the disk.

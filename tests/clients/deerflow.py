@@ -132,6 +132,7 @@ async def main(program):
 
     await split(program, arguments)
     await interceptor(program, arguments)
+    await presented(program, arguments)
 
 
 async def split(program, arguments):
@@ -173,6 +174,32 @@ async def interceptor(program, arguments):
     assert (line["thread"], line["user"]) == ("t1", "default"), line
     for place in (thread.top, folder):
         shutil.rmtree(place)
+
+
+async def presented(program, arguments):
+    """Files of `present` become DeerFlow's artifacts, as the Command of its own `present_files` does."""
+    module = {}
+    exec(blocks("python")[0], module)
+    thread = Thread(program, arguments, "--allow", "present")
+    for path in (f"{OUT}/my report.md", f"{WORK}/a.py"):
+        thread.put(path, "1\n")
+    runtime = types.SimpleNamespace(context={"thread_id": "t1"}, config={}, state={}, tool_call_id="call-1")
+    async with thread.client(thread.workspace).session("files") as session:
+
+        async def handler(request):
+            return await session.call_tool(request.name, request.args)
+
+        async def present(*paths):
+            request = MCPToolCallRequest("present", {"paths": list(paths)}, "files", runtime=runtime)
+            return await module["build"]()(request, handler)
+
+        update = (await present(f"{OUT}/my report.md", f"{WORK}/a.py")).update
+        assert update["artifacts"] == [f"{OUT}/my report.md"], update
+        (message,) = update["messages"]
+        assert message.tool_call_id == "call-1" and f"Presented 2 files: {OUT}/my report.md" in message.content, message
+        assert f"not shown to the person: {WORK}/a.py" in message.content, message
+        assert (await present(f"{OUT}/gone.md")).isError
+    shutil.rmtree(thread.top)
 
 
 anyio.run(main, sys.argv[1])

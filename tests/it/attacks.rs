@@ -24,6 +24,7 @@ mod optional_roots;
 mod paths;
 mod patterns;
 mod policy;
+mod present;
 mod references;
 mod resources;
 #[cfg(unix)]
@@ -199,6 +200,7 @@ families! {
     error_texts: leaks::errors();
     replacements: writes::cases();
     second_arguments: manage::cases();
+    presented_files: present::cases();
     #[cfg(unix)] own_files: next_start::own_files();
     #[cfg(unix)] repositories: next_start::repositories();
     #[cfg(unix)] linked_names: next_start::linked_names();

@@ -17,7 +17,7 @@ fn picture(answer: &Answer) -> RgbaImage {
     answer.ok();
     let data = answer.content().iter().find_map(|block| match block {
         Block::Image { data, mime } => Some((data, mime)),
-        Block::Text { .. } => None,
+        Block::Text { .. } | Block::Link { .. } => None,
     });
     let (data, mime) = data.expect("an image");
     let bytes = BASE64_STANDARD.decode(data).expect("base64");

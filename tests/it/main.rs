@@ -43,6 +43,7 @@ mod overlay;
 mod packages;
 mod paging;
 mod pdf;
+mod present;
 mod process;
 mod processes;
 mod program;

@@ -154,7 +154,7 @@ fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolErro
         Ok(Shown::Directory(listing)) => {
             let text = listing.content.into_iter().find_map(|content| match content {
                 Content::Text(text) => Some(text),
-                Content::Image { .. } => None,
+                Content::Image { .. } | Content::Link(_) => None,
             });
             Ok(Piece { text: text.unwrap_or_default(), image: None, facts: named(None, None), error: None })
         }

@@ -51,8 +51,16 @@ impl World {
     pub(super) fn with(barrier: Barrier, more: &[&str]) -> Self {
         let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
         build(dir.path());
-        let mut arguments =
-            vec!["--root", "app=root", "--root", "lib=lib:ro", "--read-before-write", "off", "--allow", "manage"];
+        let mut arguments = vec![
+            "--root",
+            "app=root",
+            "--root",
+            "lib=lib:ro",
+            "--read-before-write",
+            "off",
+            "--allow",
+            "manage,present",
+        ];
         // Reached by links below the root where there are links; its settings are the defaults.
         arguments.extend(["--config", if cfg!(unix) { "root/conf_dir/in/rb.toml" } else { "conf/rb.toml" }]);
         arguments.extend(barrier.arguments());

@@ -436,7 +436,7 @@ impl Comparison {
         };
         let text = answer.content.into_iter().map(|content| match content {
             Content::Text(text) => text,
-            Content::Image { .. } => String::new(),
+            Content::Image { .. } | Content::Link(_) => String::new(),
         });
         let mut facts = answer.facts;
         facts.remove("elapsed_ms");

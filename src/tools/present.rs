@@ -1,0 +1,220 @@
+//! `present`: hands files to the person, as links that the client shows or opens.
+//!
+//! A link names a file by its URI and says what it is; the content goes to no one before the client asks for it
+//! (`resources/read`). What `read` refuses is refused here as well.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    text::{self, byte_size::file_size, media_type},
+    workspace::{AccessErrorKind, escape_controls},
+};
+
+use super::{
+    Alias, Answer, CallContext, Content, FileLink, Group, Kind, Plan, Spec, Tool, ToolError, Wanted,
+    alias::PATH_ALIASES, answer::count,
+};
+
+/// Files in one call.
+const MOST: usize = 20;
+/// Bytes of a file by which its kind is known.
+const HEAD: u64 = 8 << 10;
+/// Characters of the longest title, and of the longest note.
+const LONGEST: [usize; 2] = [200, 2000];
+
+/// The tool.
+pub(crate) struct Present;
+
+/// Arguments of `present`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The file to present.
+    path: Option<String>,
+    /// Up to 20 files instead.
+    paths: Option<Vec<String>>,
+    /// A short title for the person.
+    title: Option<String>,
+    /// A sentence for the person about what it is.
+    note: Option<String>,
+}
+
+/// The complete result as data.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// The files that were presented.
+    presented: Vec<PresentedFile>,
+    /// Those that were not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failed: Vec<FailedFile>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct PresentedFile {
+    /// The file, as paths are printed.
+    path: String,
+    /// Its URI.
+    uri: String,
+    /// Its media type.
+    mime_type: &'static str,
+    /// Bytes.
+    size: u64,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+struct FailedFile {
+    /// The path as it was given.
+    path: String,
+    /// The kind of error.
+    error: &'static str,
+}
+
+impl Tool for Present {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "present",
+        title: "Present files",
+        purpose: "hands files to the person",
+        description: "Hand finished files to the person, as links that the client shows or opens: a report, an image, a \
+            table. They are not changed, and their content is not sent to you.",
+        group: Group::Present,
+        aliases: &[PATH_ALIASES, &[Alias::names("paths", &["files", "filepaths", "file_paths", "filePaths"])]],
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let paths = requested(&args)?;
+        let (mut links, mut output) = (Vec::new(), Output { presented: Vec::new(), failed: Vec::new() });
+        let (mut errors, mut seen) = (Vec::new(), BTreeSet::new());
+        for given in &paths {
+            cx.check()?;
+            match link(cx, given) {
+                Ok((shown, link)) => {
+                    if seen.insert(link.uri.clone()) {
+                        let FileLink { uri, mime, size, .. } = &link;
+                        let (uri, mime_type, size) = (uri.clone(), *mime, *size);
+                        output.presented.push(PresentedFile { path: shown, uri, mime_type, size });
+                        links.push(link);
+                    }
+                }
+                Err(error) if error.kind() == Kind::Cancelled => return Err(error),
+                Err(error) => {
+                    output.failed.push(FailedFile { path: given.clone(), error: error.kind().as_str() });
+                    errors.push((given, error));
+                }
+            }
+        }
+        if links.is_empty() {
+            return Err(all_failed(cx, errors));
+        }
+        for link in &mut links {
+            link.title = args.title.as_deref().map(|title| match paths.len() {
+                1 => escape_controls(title).into_owned(),
+                _ => format!("{}: {}", escape_controls(title), link.name),
+            });
+            link.description = args.note.as_deref().map(|note| escape_controls(note).into_owned());
+        }
+        let mut text = said(&output.presented);
+        for (given, error) in &errors {
+            let _ = write!(text, "\n\nnot presented: {}\n{}", escape_controls(given), error.text_within(&cx.budget));
+        }
+        let mut answer = Answer::text(text, &output).data(cx, &output);
+        answer.content.extend(links.into_iter().map(|link| Content::Link(Box::new(link))));
+        Ok(Plan::Answer(answer))
+    }
+}
+
+/// The paths of a call.
+fn requested(args: &Args) -> Result<Vec<String>, ToolError> {
+    for ((name, text), most) in [("title", &args.title), ("note", &args.note)].into_iter().zip(LONGEST) {
+        let length = text.as_ref().map_or(0, |text| text.chars().count());
+        if length > most {
+            return Err(ToolError::invalid(format!("`{name}` has {length} characters; at most {most} are shown"))
+                .hint("shorten it; longer text belongs into a file"));
+        }
+    }
+    match (&args.path, args.paths.as_deref().unwrap_or_default()) {
+        (Some(path), []) => Ok(vec![path.clone()]),
+        (Some(_), _) => Err(ToolError::invalid("`paths` and `path` were both given").hint("send all files in paths")),
+        (None, []) => Err(ToolError::invalid("no file was named").hint("call present again with path, or with paths")),
+        (None, paths) if paths.len() > MOST => Err(ToolError::invalid(format!(
+            "`paths` names {} files; at most {MOST} are presented at once",
+            paths.len()
+        ))
+        .hint("send the others in another call")),
+        (None, paths) => Ok(paths.to_vec()),
+    }
+}
+
+/// The file's path as it is printed, and the link to it.
+fn link(cx: &CallContext, given: &str) -> Result<(String, FileLink), ToolError> {
+    let path = cx.existing(given, Wanted::File)?;
+    let mut file = cx.workspace.open_file(&path).map_err(|error| match error.kind {
+        AccessErrorKind::IsDirectory => {
+            ToolError::invalid(format!("{path} is a directory, and only files are presented"))
+                .hint(format!("ls {path} lists its files; up to {MOST} can be named in paths"))
+        }
+        _ => ToolError::access(&cx.workspace, error),
+    })?;
+    let mut head = Vec::new();
+    file.read_to_limit(&mut head, HEAD)
+        .map_err(|error| ToolError::from(crate::workspace::AccessError::from_io(error, &path)))?;
+    let shown = path.to_string();
+    let name = shown.rsplit('/').next().unwrap_or_default().to_owned();
+    let mime = kind_of(&name, &head);
+    let size = file.stat().size;
+    Ok((shown, FileLink { uri: path.resource_uri(), name, title: None, description: None, mime, size }))
+}
+
+/// The media type: of an image or another binary format by its first bytes, of text by its name.
+fn kind_of(name: &str, head: &[u8]) -> &'static str {
+    if let Some(image) = text::image_info(head) {
+        return image.mime;
+    }
+    let by_name = media_type(name);
+    // The last character may be cut.
+    let head = match std::str::from_utf8(head) {
+        Err(error) if error.error_len().is_none() => &head[..error.valid_up_to()],
+        _ => head,
+    };
+    if text::is_plain(head) {
+        return by_name.filter(|kind| !kind.starts_with("image/") || *kind == "image/svg+xml").unwrap_or("text/plain");
+    }
+    match by_name {
+        Some("application/pdf") if head.starts_with(b"%PDF") => "application/pdf",
+        Some(kind) if kind.starts_with("text/") => kind,
+        _ => infer::get(head).map_or("application/octet-stream", |kind| kind.mime_type()),
+    }
+}
+
+/// One line about what was presented.
+fn said(files: &[PresentedFile]) -> String {
+    let named: Vec<String> = files.iter().map(|file| format!("{} ({})", file.path, file_size(file.size))).collect();
+    match named.as_slice() {
+        [one] => format!("Presented {one}"),
+        several => format!("Presented {}: {}", count(several.len(), "file"), several.join(", ")),
+    }
+}
+
+fn all_failed(cx: &CallContext, mut errors: Vec<(&String, ToolError)>) -> ToolError {
+    if errors.len() == 1
+        && let Some((_, error)) = errors.pop()
+    {
+        return error;
+    }
+    let kind = errors.first().map_or(Kind::Internal, |(_, error)| error.kind());
+    let all: Vec<String> = errors
+        .iter()
+        .map(|(given, error)| format!("==> {} <==\n{}", escape_controls(given), error.text_within(&cx.budget)))
+        .collect();
+    ToolError::new(kind, format!("none of the {} could be presented", count(all.len(), "file")))
+        .hint("correct the paths; each has its error below")
+        .details(all.join("\n\n"))
+}
