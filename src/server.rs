@@ -20,6 +20,7 @@ mod handler;
 mod in_process;
 mod inline;
 mod instructions;
+mod listening;
 mod overdue;
 mod panics;
 mod parts;
@@ -29,6 +30,7 @@ mod roles;
 mod run;
 mod signals;
 mod stdio;
+mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod thread_pool;

@@ -25,6 +25,7 @@ mod directory_stack;
 mod disk_rules;
 mod error;
 mod escape;
+mod follow;
 mod lexical;
 mod limits;
 mod link_targets;
@@ -91,7 +92,7 @@ pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
-pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
+pub use watch::{Changes, PathEvent, PathEvents, PathWatcher, Unwatchable, Wakeup, WatchedEntry, Watcher, watch_limit};
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter,
     WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,

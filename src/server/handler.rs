@@ -10,10 +10,14 @@ use rmcp::{
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, Implementation, InitializeRequestParams,
         InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+        SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestMethod,
+        UnsubscribeRequestParams,
     },
-    service::RequestContext,
+    service::{RequestContext, SubscriptionContext},
 };
 use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     audit::Caller,
@@ -26,9 +30,11 @@ use super::{
     call::{Call, Response},
     confirm::Person,
     convert,
+    listening::{BEGINNING, refusal},
     progress::Progress,
     roles::Served,
     stdio::{DuplicateKey, OutputQueue},
+    subscriptions::Listener,
 };
 
 /// How long a client of 2026-07-28 may keep the list of tools: it does not change while the process lives.
@@ -41,14 +47,27 @@ pub(super) struct Handler {
     /// What each client has; the last one is for all that are in no other.
     served: Vec<Served>,
     output: OutputQueue,
+    /// The input has ended, or the server ends.
+    closing: CancellationToken,
+    /// Room for requests that begin a subscription.
+    beginning: Semaphore,
 }
 
 type Context = RequestContext<RoleServer>;
 
 impl Handler {
     /// A handler that serves each client with the first of `served` that fits, and sends progress to `output`.
-    pub(super) fn new(served: Vec<Served>, output: OutputQueue) -> Self {
-        Self { served, output }
+    /// Subscriptions end with `closing`.
+    pub(super) fn new(served: Vec<Served>, output: OutputQueue, closing: CancellationToken) -> Self {
+        Self { served, output, closing, beginning: Semaphore::new(BEGINNING) }
+    }
+
+    pub(super) fn output(&self) -> &OutputQueue {
+        &self.output
+    }
+
+    pub(super) fn beginning(&self) -> &Semaphore {
+        &self.beginning
     }
 
     fn served(&self, client: Option<&str>) -> &Served {
@@ -56,12 +75,18 @@ impl Handler {
     }
 
     /// What the client of a request has. Its name may come with each request, so it is asked for at each.
-    fn served_to(&self, context: &Context) -> &Served {
+    pub(super) fn served_to(&self, context: &Context) -> &Served {
         self.served(context.client_info().as_ref().map(|client| client.name.as_str()))
     }
 
     fn info(served: &Served) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder().enable_tools();
+        let capabilities = if served.has_subscriptions() {
+            capabilities.enable_resources().enable_resources_subscribe().build()
+        } else {
+            capabilities.build()
+        };
+        ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("rootbound", env!("CARGO_PKG_VERSION"))
                     .with_title("Rootbound")
@@ -132,6 +157,45 @@ impl ServerHandler for Handler {
             result.cache_scope = Some(CacheScope::Private);
         }
         Ok(result)
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+        let served = self.served_to(&context);
+        if !served.has_subscriptions() {
+            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+        }
+        opened(&context)?;
+        let subscriptions = served.subscriptions(&self.output).map_err(|error| refusal(&error, ""))?;
+        let uris = vec![request.uri];
+        let refused = self.subscribe_to(served, subscriptions, Listener::Connection, uris, false).await?;
+        refused.first().map_or(Ok(()), |(uri, error)| Err(refusal(error, uri)))
+    }
+
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+        let served = self.served_to(&context);
+        if !served.has_subscriptions() {
+            return Err(ErrorData::method_not_found::<UnsubscribeRequestMethod>());
+        }
+        opened(&context)?;
+        let subscriptions = served.subscriptions(&self.output);
+        subscriptions.map_err(|error| refusal(&error, ""))?.unsubscribe(&Listener::Connection, Some(&request.uri));
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let context = subscription.request_context();
+        if let Ok(subscriptions) = self.served_to(context).subscriptions(&self.output) {
+            subscriptions.release(&Listener::Request(context.id.clone()));
+        }
+        tokio::select! {
+            () = subscription.cancelled() => {}
+            () = self.closing.cancelled() => {}
+        }
+        Ok(())
     }
 
     async fn call_tool(

@@ -3,13 +3,16 @@
 //! Each role has a workspace, a session, an index and a toolbox of its own, so nothing that one has seen, cached or
 //! changed reaches another. Limits on threads and concurrent calls are shared.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rmcp::model::Tool;
 
-use crate::text::wildcard::matches;
+use crate::{session::ChangeListener, text::wildcard::matches, tools::ToolError, workspace::Workspace};
 
-use super::{client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts};
+use super::{
+    client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts, stdio::OutputQueue,
+    subscriptions::Subscriptions,
+};
 
 /// What the clients of one name have.
 #[derive(Debug)]
@@ -30,6 +33,7 @@ pub(super) struct Served {
     pub(super) instructions: String,
     pub(super) budgets: ClientBudgets,
     listing: OnceLock<Vec<Tool>>,
+    subscriptions: Mutex<Option<Arc<Subscriptions>>>,
 }
 
 impl Served {
@@ -38,7 +42,7 @@ impl Served {
         let parts = &dispatcher.parts;
         let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
         let budgets = ClientBudgets::new(mounts, &parts.settings);
-        Self { client, dispatcher, instructions, budgets, listing: OnceLock::new() }
+        Self { client, dispatcher, instructions, budgets, listing: OnceLock::new(), subscriptions: Mutex::default() }
     }
 
     /// What a role serves, with the limits of `base`.
@@ -53,6 +57,25 @@ impl Served {
             served.client.as_deref().is_none_or(|pattern| client.is_some_and(|client| matches(pattern, client)))
         };
         all.iter().find(fits).unwrap_or_else(|| &all[all.len() - 1])
+    }
+
+    /// Whether its clients may subscribe to files: where they may read them.
+    pub(super) fn has_subscriptions(&self) -> bool {
+        self.dispatcher.parts.toolbox.get("read").is_some()
+    }
+
+    /// What its clients have subscribed to; begins with the first request about it.
+    pub(super) fn subscriptions(&self, output: &OutputQueue) -> Result<Arc<Subscriptions>, ToolError> {
+        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*subscriptions {
+            return Ok(Arc::clone(known));
+        }
+        let Parts { workspace, session, path_index, .. } = &*self.dispatcher.parts;
+        let new = Subscriptions::new(Workspace::clone(workspace), output.clone(), path_index.is_kept())?;
+        let new = subscriptions.insert(Arc::new(new));
+        let listener: Arc<dyn ChangeListener> = Arc::clone(new) as _;
+        session.changes.follow(Arc::downgrade(&listener));
+        Ok(Arc::clone(new))
     }
 
     /// Its tools.

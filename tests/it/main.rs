@@ -59,6 +59,7 @@ mod setup;
 mod spelling;
 mod stats;
 mod stdio;
+mod subscriptions;
 mod system;
 mod tidy;
 mod untrusted;

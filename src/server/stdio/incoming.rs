@@ -3,12 +3,14 @@
 //! Pure. The head is parsed first and leniently, so that the id is known whatever is wrong with the rest; then the
 //! method decides the type, so that an error says what is wrong with its parameters.
 
+#[expect(deprecated, reason = "clients of 2025-11-25 and before subscribe this way")]
+use rmcp::model::{SubscribeRequest, UnsubscribeRequest};
 use rmcp::{
     ErrorData,
     model::{
         CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
         CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest, ListToolsRequest,
-        PingRequest, RequestId,
+        PingRequest, RequestId, SubscriptionsListenRequest,
     },
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
@@ -126,6 +128,7 @@ pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
     ErrorData::new(BUSY, message, None)
 }
 
+#[expect(deprecated, reason = "clients of 2025-11-25 and before subscribe this way")]
 fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
     let typed = match method {
         "initialize" => typed::<InitializeRequest>(line),
@@ -133,6 +136,9 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "ping" => typed::<PingRequest>(line),
         "tools/list" => typed::<ListToolsRequest>(line),
         "tools/call" => call(line),
+        "resources/subscribe" => typed::<SubscribeRequest>(line),
+        "resources/unsubscribe" => typed::<UnsubscribeRequest>(line),
+        "subscriptions/listen" => typed::<SubscriptionsListenRequest>(line),
         _ => match typed::<CustomRequest>(line) {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
