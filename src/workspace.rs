@@ -30,6 +30,7 @@ mod lexical;
 mod limits;
 mod link_targets;
 mod links;
+mod mention;
 mod open;
 mod open_file;
 mod optional_root;
@@ -52,6 +53,7 @@ mod stat;
 mod state;
 mod suggest;
 mod sys;
+mod tail;
 #[cfg(all(test, unix))]
 mod tests;
 mod tree;
@@ -77,6 +79,7 @@ pub use confine::{Confine, ConfineReport, Restart, STARTED_AS, SystemProfile, re
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
 pub use limits::{Limit, prepare_process};
+pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules};
@@ -88,6 +91,7 @@ pub use shared::Workspace;
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
 pub use state::{AppendLog, Durable, FolderLock, StateDir, StateFile};
+pub use tail::Tail;
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
@@ -115,9 +119,10 @@ impl Workspace {
     }
 
     /// What a caller's text means: the printed form, a path relative to the first root, a host path
-    /// or `file://` URI under a root, `~/…`, each with an optional leading `@`. At most 4096 bytes below the root.
+    /// or `file://` URI under a root, `~/…`, each with an optional leading `@` or `#file:` and quotes around it. At most
+    /// 4096 bytes below the root.
     ///
-    /// Looks at the disk in one case only: whether the name of an entry begins with `@`.
+    /// Looks at the disk only where the text can be read in two ways.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
         resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
@@ -129,10 +134,10 @@ impl Workspace {
     }
 
     /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
-    /// have to be asked: for a literal `@`, for a URI that can be read in two ways, or for a home directory, which may
+    /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory, which may
     /// come from the network.
     pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
-        if text.starts_with(['@', '~']) {
+        if text.starts_with('~') || mention::peel(text).is_some() {
             return None;
         }
         let asked = Cell::new(false);

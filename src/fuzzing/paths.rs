@@ -99,7 +99,8 @@ enum Lexical {
 
 /// What a text without any special beginning means, one component after another.
 fn lexical(root_set: &RootSet, text: &str) -> Lexical {
-    let special = text.starts_with(['/', '~', '@']) || text.contains(['\\', '\0']) || text.len() > LONGEST;
+    let special =
+        text.starts_with(['/', '~', '@', '"', '\'', '`', '#']) || text.contains(['\\', '\0']) || text.len() > LONGEST;
     if special || text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://")) {
         return Lexical::Unknown;
     }

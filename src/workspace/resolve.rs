@@ -3,8 +3,8 @@
 //! Compares whole components: a root `/a/root` does not hold `/a/root-evil`, as it does for servers that compare a
 //! prefix of the text (CVE-2025-53110). Outside the roots the answer is the same whether or not a file is there.
 //!
-//! Limits: decides by the text alone and looks at the disk in one case only, whether a name begins with `@`. Where a
-//! path leads is known once it is opened; see `links` and `sys/beneath`.
+//! Limits: decides by the text alone, and looks at the disk only where a text can be read in two ways: whether a name
+//! has the signs of a mention in it, whether a URI is one of the host. Where a path leads is known once it is opened; see `links` and `sys/beneath`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use percent_encoding::percent_decode_str;
 
 use super::escape::{name_of, unescape_name};
 use super::lexical::lexically_normal;
-use super::{PathError, Root, Roots, WorkspacePath};
+use super::{PathError, Root, Roots, WorkspacePath, mention};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
@@ -29,12 +29,50 @@ pub(super) fn resolve(
     is_there: impl Fn(&WorkspacePath) -> bool,
 ) -> Result<WorkspacePath, PathError> {
     check_text(text)?;
-    let path = match (text.strip_prefix('@'), interpret(roots, text, &is_there)) {
-        // Clients write `@file` for a mention of `file`; a file may also be called that.
-        (Some(mention), literal) if !literal.as_ref().is_ok_and(&is_there) => interpret(roots, mention, &is_there),
-        (_, literal) => literal,
-    };
-    check_length(path.map_err(|refusal| refusal.of(text))?, text)
+    let path = interpret_spoken(roots, text, &is_there).map_err(|refusal| refusal.of(text))?;
+    check_length(path, text)
+}
+
+/// As [`interpret`], of a text that may have the signs of a mention: a file that has them in its name comes first.
+fn interpret_spoken(
+    roots: &Roots,
+    text: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, Refusal> {
+    let spellings = mention::peeled(text);
+    let (last, longer) = spellings.split_last().ok_or(Refusal::Denied)?;
+    let found = |text: &str| interpret(roots, text, &is_there).ok().filter(&is_there);
+    if let Some(path) = longer.iter().find_map(|text| found(text)) {
+        return Ok(path);
+    }
+    let path = interpret(roots, last, &is_there);
+    if let Some(plain) = mention::without_shell_escapes(last)
+        && !path.as_ref().is_ok_and(&is_there)
+        && let Some(path) = found(&plain)
+    {
+        return Ok(path);
+    }
+    // A shell makes another home directory of it, which is outside; here it may be a name.
+    if mention::names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) {
+        return Err(Refusal::Denied);
+    }
+    path
+}
+
+/// The names of a text that does not say where it begins.
+pub(super) fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>> {
+    let says_where = strip_scheme(text).is_some()
+        || text.starts_with('~')
+        || is_absolute(text)
+        || mounted(roots, text).is_some()
+        || text.split(is_separator).any(|part| matches!(part, "." | ".."));
+    if says_where || check_text(text).is_err() {
+        return None;
+    }
+    let parts = text.split(is_separator).filter(|part| !part.is_empty());
+    let names: Vec<OsString> =
+        parts.map(|part| unescape_name(part).filter(|name| is_name(name))).collect::<Option<_>>()?;
+    (!names.is_empty()).then_some(names)
 }
 
 /// What a `file://` URI means. `is_there` says whether a path exists.

@@ -48,6 +48,7 @@ mod quota;
 mod race;
 mod read;
 mod readme;
+mod references;
 mod registry;
 mod repair;
 mod replay;
