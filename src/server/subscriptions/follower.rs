@@ -173,7 +173,6 @@ fn poll(shared: &SharedTable) {
         due.map(|(path, one)| {
             let polled = one.noticed == Noticed::ByPolling;
             let listing = if polled { one.listing.take() } else { None };
-            one.has_own_trees &= listing.is_none();
             (path.clone(), one.version, one.state.clone(), one.names.clone(), polled, listing)
         })
         .collect()
@@ -210,7 +209,8 @@ fn compare(table: &mut Table, path: &WorkspacePath, listing: Listing, difference
     let Some(followed) = table.followed.get_mut(path) else { return };
     followed.listing = Some(listing);
     // All below a directory that was moved differs, and has been reported with it.
-    if is_news && !followed.has_own_trees {
+    let has_own_trees = std::mem::take(&mut followed.has_own_trees);
+    if is_news && !has_own_trees {
         followed.has_changed();
     }
 }
