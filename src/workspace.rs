@@ -75,7 +75,10 @@ use shared::Shared;
 use stat::FileIdentity;
 use sys::{Dir, Failure, Listed, LockAttempt, OpenFor};
 
-pub use confine::{Confine, ConfineReport, Restart, STARTED_AS, SystemProfile, restart_confined};
+pub use confine::{
+    CommandFailure, CommandWalls, Confine, ConfineReport, ConfinedCommand, Restart, STARTED_AS, SystemProfile,
+    restart_confined,
+};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
 pub use limits::{Limit, prepare_process};

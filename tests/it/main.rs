@@ -20,6 +20,7 @@ mod content;
 mod definitions;
 mod doctor;
 mod documents;
+mod exec;
 mod glob;
 mod grep;
 mod guide;
