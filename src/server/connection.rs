@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     dispatch::Dispatcher,
+    front::Front,
     handler::Handler,
     instructions,
-    listening::Front,
     parts::Parts,
     roles::{RoleParts, Served},
     stdio::{OutputQueue, SafeStdio},

@@ -30,10 +30,10 @@ use super::{
     call::{Call, Response},
     confirm::Person,
     convert,
-    listening::{BEGINNING, refusal},
     progress::Progress,
     roles::Served,
     stdio::{DuplicateKey, OutputQueue},
+    subscribe::{BEGINNING, refusal, subscribe},
     subscriptions::Listener,
 };
 
@@ -167,7 +167,7 @@ impl ServerHandler for Handler {
         opened(&context)?;
         let subscriptions = served.subscriptions(&self.output).map_err(|error| refusal(&error, ""))?;
         let uris = vec![request.uri];
-        let refused = self.subscribe_to(served, subscriptions, Listener::Connection, uris, false).await?;
+        let refused = subscribe(served, &self.beginning, subscriptions, Listener::Connection, uris, false).await?;
         refused.first().map_or(Ok(()), |(uri, error)| Err(refusal(error, uri)))
     }
 
