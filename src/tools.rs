@@ -34,6 +34,7 @@ mod read;
 mod read_before_write;
 mod reference_note;
 mod references;
+mod resources;
 pub(crate) mod restore;
 mod schema;
 mod shown_diff;
@@ -56,6 +57,7 @@ pub use error::{Kind, ToolError};
 pub use existing::Wanted;
 pub use plan::{Change, Fingerprint, Plan, Preview};
 pub use references::References;
+pub use resources::{COMPLETE, LIST_RESOURCES, READ_RESOURCE};
 pub use tool::{Group, Spec, Tool};
 pub use toolbox::{Selection, Toolbox};
 
@@ -73,5 +75,14 @@ static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
         ErasedTool::of::<read::Read>(),
         ErasedTool::of::<undo::Undo>(),
         ErasedTool::of::<write::Write>(),
+    ]
+});
+
+/// The work behind requests of the protocol, which run as calls of tools do and are no tools: a model cannot call them.
+static OPERATIONS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
+    vec![
+        ErasedTool::of::<resources::CompletePath>(),
+        ErasedTool::of::<resources::ListResources>(),
+        ErasedTool::of::<resources::ReadResource>(),
     ]
 });

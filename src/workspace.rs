@@ -93,7 +93,7 @@ pub use root_gone::RootGone;
 pub use shared::Workspace;
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
-pub use state::{AppendLog, Durable, FolderLock, StateDir, StateFile};
+pub use state::{AppendLog, Durable, EventSink, FolderLock, StateDir, StateFile};
 pub use tail::Tail;
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,

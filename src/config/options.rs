@@ -301,6 +301,17 @@ const AUDIT: &[OptionRow] = &[
         // A line takes up to 64 KiB.
         kind: ValueKind::Size(64 * KIB..=UNBOUNDED, |config| NumberField::U64(&mut config.audit.size)),
     },
+    OptionRow {
+        flag: "events",
+        help: "Write one JSON line for each change that is made, such as file.written, to this file, FIFO or listening \
+               socket (unix:PATH), for interfaces and plug-ins; never waited for. It must be outside of the directories offered",
+        kind: ValueKind::Text("FILE"),
+    },
+    OptionRow {
+        flag: "events-size",
+        help: "Size at which the events file is renamed to FILE.1 (up to FILE.5)",
+        kind: ValueKind::Size(64 * KIB..=UNBOUNDED, |config| NumberField::U64(&mut config.events.size)),
+    },
 ];
 
 const PROCESS: &[OptionRow] = &[

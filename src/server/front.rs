@@ -20,12 +20,15 @@ use crate::text::shorten;
 
 use super::{
     handler::Handler,
-    subscribe::{SHOWN, refusal, subscribe},
+    resources,
+    subscribe::subscribe,
     subscriptions::{Listener, Subscriptions},
 };
 
 /// `subscriptions/listen` requests at once.
 const MOST: usize = 64;
+/// Bytes of a URI that the log repeats.
+const SHOWN: usize = 1024;
 
 /// The handler, behind a look at what subscriptions are about.
 pub(super) struct Front {
@@ -51,14 +54,15 @@ impl Front {
             ));
         };
         let served = self.handler.served_to(&context);
-        if !served.has_subscriptions() {
+        if !served.dispatcher.parts.toolbox.has_resources() {
             return Err(ErrorData::method_not_found::<SubscriptionsListenRequestMethod>());
         }
         let mut following = None;
         if let Some(uris) = request.params.notifications.resource_subscriptions.as_mut().filter(|uris| !uris.is_empty())
         {
             let listener = Listener::Request(context.id.clone());
-            let subscriptions = served.subscriptions(self.handler.output()).map_err(|error| refusal(&error, ""))?;
+            let subscriptions =
+                served.subscriptions(self.handler.output()).map_err(|error| resources::error(&error, None))?;
             // Ends with this request, however it ends.
             following = Some(Following { subscriptions: Arc::clone(&subscriptions), listener: listener.clone() });
             let refused =
@@ -68,7 +72,7 @@ impl Front {
             }
             uris.retain(|uri| !refused.iter().any(|(other, _)| other == uri));
             if let (true, Some((uri, error))) = (uris.is_empty(), refused.first()) {
-                return Err(refusal(error, uri));
+                return Err(resources::error(error, Some(uri.as_str())));
             }
         }
         let answer = self.handler.handle_request(ClientRequest::SubscriptionsListenRequest(request), context).await;

@@ -3,9 +3,13 @@
 //! Each role has a workspace, a session, an index and a toolbox of its own, so nothing that one has seen, cached or
 //! changed reaches another. Limits on threads and concurrent calls are shared.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use rmcp::model::Tool;
+use tokio_util::sync::CancellationToken;
 
 use crate::{session::ChangeListener, text::wildcard::matches, tools::ToolError, workspace::Workspace};
 
@@ -13,6 +17,9 @@ use super::{
     client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts, stdio::OutputQueue,
     subscriptions::Subscriptions,
 };
+
+/// Completions of one caller that run at the same time.
+const COMPLETIONS: usize = 8;
 
 /// What the clients of one name have.
 #[derive(Debug)]
@@ -33,7 +40,10 @@ pub(super) struct Served {
     pub(super) instructions: String,
     pub(super) budgets: ClientBudgets,
     listing: OnceLock<Vec<Tool>>,
+    /// Begins with the first request about one.
     subscriptions: Mutex<Option<Arc<Subscriptions>>>,
+    /// Completions under way, the last one at the end.
+    completions: Mutex<VecDeque<CancellationToken>>,
 }
 
 impl Served {
@@ -42,7 +52,8 @@ impl Served {
         let parts = &dispatcher.parts;
         let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
         let budgets = ClientBudgets::new(mounts, &parts.settings);
-        Self { client, dispatcher, instructions, budgets, listing: OnceLock::new(), subscriptions: Mutex::default() }
+        let (listing, completions, subscriptions) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        Self { client, dispatcher, instructions, budgets, listing, subscriptions, completions }
     }
 
     /// What a role serves, with the limits of `base`.
@@ -57,11 +68,6 @@ impl Served {
             served.client.as_deref().is_none_or(|pattern| client.is_some_and(|client| matches(pattern, client)))
         };
         all.iter().find(fits).unwrap_or_else(|| &all[all.len() - 1])
-    }
-
-    /// Whether its clients may subscribe to files: where they may read them.
-    pub(super) fn has_subscriptions(&self) -> bool {
-        self.dispatcher.parts.toolbox.get("read").is_some()
     }
 
     /// What its clients have subscribed to; begins with the first request about it.
@@ -82,5 +88,17 @@ impl Served {
     pub(super) fn listing(&self) -> &[Tool] {
         let parts = &self.dispatcher.parts;
         self.listing.get_or_init(|| convert::listing(&parts.toolbox, &parts.settings, parts.options.takes_codes()))
+    }
+
+    /// Counts a completion as under way, and cancels the oldest one beyond [`COMPLETIONS`]: a person who types on does
+    /// not look at it any more.
+    pub(super) fn begin_completion(&self, cancelled: &CancellationToken) {
+        let mut running = self.completions.lock().unwrap_or_else(PoisonError::into_inner);
+        running.push_back(cancelled.clone());
+        if running.len() > COMPLETIONS
+            && let Some(oldest) = running.pop_front()
+        {
+            oldest.cancel();
+        }
     }
 }

@@ -1,26 +1,21 @@
-//! Beginning a subscription for a request, of either era of the protocol, and the error where it is refused.
+//! Beginning a subscription for a request, of either era of the protocol.
 
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use serde_json::json;
 use tokio::{sync::Semaphore, time};
 
-use crate::{
-    text::shorten,
-    tools::{Kind, ToolError},
-};
+use crate::tools::{Kind, ToolError};
 
 use super::{
     blocking::no_thread,
+    resources,
     roles::Served,
     subscriptions::{Listener, Subscriptions},
 };
 
 /// Requests that begin a subscription at once: each holds a thread while it looks at the disk.
 pub(super) const BEGINNING: usize = 4;
-/// Bytes of a URI that an error or the log repeats.
-pub(super) const SHOWN: usize = 1024;
 
 /// Follows `uris` for `listener`, on a thread, once there is room among those that are `beginning`. Returns which were refused, and why.
 pub(super) async fn subscribe(
@@ -32,7 +27,7 @@ pub(super) async fn subscribe(
     is_held: bool,
 ) -> Result<Vec<(String, ToolError)>, ErrorData> {
     let limit = served.dispatcher.parts.options.deadline;
-    let failed = |error: ToolError| refusal(&error, "");
+    let failed = |error: ToolError| resources::error(&error, None);
     let subscribe = async {
         let permit = beginning.acquire().await;
         let work = move || subscriptions.subscribe(&listener, &uris, is_held);
@@ -48,15 +43,5 @@ pub(super) async fn subscribe(
             ToolError::new(Kind::TimedOut, format!("the subscription did not begin within {limit:.0?}"))
                 .hint("the file system may be slow: try again"),
         )),
-    }
-}
-
-/// The error of a request about `uri`.
-pub(super) fn refusal(error: &ToolError, uri: &str) -> ErrorData {
-    let data = (!uri.is_empty()).then(|| json!({ "uri": shorten(uri, SHOWN) }));
-    match error.kind() {
-        Kind::NotFound => ErrorData::resource_not_found(error.text(), data),
-        Kind::Internal | Kind::TimedOut => ErrorData::internal_error(error.text(), data),
-        _ => ErrorData::invalid_params(error.text(), data),
     }
 }

@@ -23,8 +23,10 @@ mod optional_roots;
 mod paths;
 mod patterns;
 mod policy;
+mod resources;
 #[cfg(unix)]
 mod special;
+mod subscriptions;
 #[cfg(windows)]
 mod windows;
 mod world;

@@ -20,6 +20,7 @@ mod content;
 mod definitions;
 mod doctor;
 mod documents;
+mod events;
 mod exec;
 mod glob;
 mod grep;
@@ -53,6 +54,7 @@ mod references;
 mod registry;
 mod repair;
 mod replay;
+mod resources;
 mod rights;
 mod roles;
 #[cfg(target_os = "macos")]
