@@ -117,6 +117,7 @@ fn fifo(path: &Path) {
 }
 
 #[cfg(unix)]
+#[expect(clippy::disallowed_types, reason = "opened for writing as well, so that the open does not wait")]
 #[test]
 fn fifo_without_a_reader_drops_lines_and_says_how_many() {
     use std::io::{BufRead as _, BufReader};
