@@ -11,6 +11,8 @@ mod exec_request;
 mod file;
 mod guide_request;
 mod host_path;
+mod lsp;
+mod lsp_table;
 mod misspelled_command;
 mod option;
 mod options;
@@ -35,6 +37,7 @@ use std::path::PathBuf;
 use tracing::level_filters::LevelFilter;
 
 use crate::{
+    lsp::LanguageServer,
     search::IndexMode,
     server,
     session::{HistoryLimits, QuotaLimits},
@@ -97,6 +100,8 @@ pub struct Config {
     /// The role of every other client. If no client has another one, the directories, tools and limits above are those of
     /// this role.
     pub role: Option<Role>,
+    /// The language servers that changes are checked with.
+    pub language_servers: Vec<LanguageServer>,
     /// What is unusual but not wrong, for the log.
     pub warnings: Vec<String>,
 }
@@ -122,6 +127,7 @@ impl Default for Config {
             roles: Vec::new(),
             client_roles: Vec::new(),
             role: None,
+            language_servers: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -16,13 +16,14 @@ use rootbound::{
     cli::{self, StartReport},
     config::{Action, Config, Environment, Invocation, Role, StartError},
     log,
+    lsp::LanguageServers,
     search::PathIndex,
     server::{self, EventLog, Parts, RoleParts, Server},
     session::{ChangeListener, Session},
     tools::{Selection, Toolbox},
     workspace::{
-        AppendLog, Confine, EventSink, Restart, StateDir, SystemProfile, Workspace, prepare_process, restart_confined,
-        watch_limit,
+        AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir, SystemProfile,
+        Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
     },
 };
 
@@ -47,6 +48,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|command| command == BROKER_COMMAND) {
+        return serve_broker();
+    }
     let environment = Environment::of_process();
     let invocation = Invocation::read(std::env::args_os(), &environment);
     // A command gets the limits that this process was started with.
@@ -146,6 +150,8 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         config.role.as_ref().filter(|_| has_own).map(|role| role_workspace(config, role)).transpose()?;
     let log = config.audit.file.as_ref().map(|file| audit_log(&opened.workspace, file, config.audit.size)).transpose();
     let log = log.map_err(|why| StartError::Problems(vec![why]))?;
+    // Before confinement, after which no program can be started.
+    let language_servers = language_servers(config, &opened.workspace, &mut complaints);
     let sink = event_sink(config, &opened.workspace).map_err(|why| StartError::Problems(vec![why]))?;
     let sink_folder = sink.as_ref().filter(|sink| sink.needs_folder()).map(|sink| sink.folder().to_owned());
     let folders: Vec<&Path> = state
@@ -181,6 +187,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
             path_index: Arc::new(PathIndex::new(config.index)),
             toolbox: Toolbox::new(selection),
             settings: Arc::new(config.settings.clone()),
+            language_servers: language_servers.clone(),
             options: options.clone(),
         }
     };
@@ -202,6 +209,27 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         parts(opened.workspace, session, &config.selection)
     };
     Ok((base, client_roles, report))
+}
+
+/// Starts the process that starts language servers, if any are configured and a tool may change something.
+fn language_servers(
+    config: &Config,
+    workspace: &Workspace,
+    complaints: &mut Vec<String>,
+) -> Option<Arc<LanguageServers>> {
+    let changes = matches!(config.action, Action::Serve | Action::Call { .. }) && !config.selection.read_only;
+    if config.language_servers.is_empty() || !changes {
+        return None;
+    }
+    let programs: Vec<BrokeredProgram> = config.language_servers.iter().map(|server| server.program.clone()).collect();
+    match Broker::start_process(&programs, workspace) {
+        Ok(broker) => Some(Arc::new(LanguageServers::new(config.language_servers.clone(), broker))),
+        Err(error) => {
+            tracing::warn!(%error, "language servers cannot be used");
+            complaints.push(format!("language servers cannot be used: {error}"));
+            None
+        }
+    }
 }
 
 /// The directories of a role, open.

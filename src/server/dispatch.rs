@@ -28,6 +28,7 @@ use super::{
     commits::RunningCommits,
     concurrency::{ConcurrencyLimits, Load, Permit, area},
     confirm::{Confirm, Confirmation, Draft, Person, Proposal, Reply, approve_by_code, take_code},
+    disk_changes::DiskChanges,
     inline,
     overdue::{self, WIND_UP, idle_for, is_silent_after},
     parts::Parts,
@@ -49,6 +50,8 @@ pub(super) struct Dispatcher {
     pub(super) pools: Arc<Pools>,
     pub(super) commits: Arc<RunningCommits>,
     confirmation: Confirmation,
+    /// Held, as it follows the changes that long.
+    _disk_changes: Option<Arc<DiskChanges>>,
 }
 
 /// A call that holds a permit; its clock runs.
@@ -71,6 +74,7 @@ impl Dispatcher {
             pools: Arc::default(),
             commits: Arc::default(),
             confirmation: Confirmation::new(options.confirm_limit),
+            _disk_changes: DiskChanges::follow(&parts),
             parts: Arc::new(parts),
         }
     }
@@ -79,7 +83,8 @@ impl Dispatcher {
     pub(super) fn of_role(&self, parts: Parts) -> Self {
         let confirmation = Confirmation::new(parts.options.confirm_limit);
         let (limits, pools, commits) = (self.limits.clone(), self.pools.clone(), self.commits.clone());
-        Self { limits, pools, commits, confirmation, parts: Arc::new(parts) }
+        let disk_changes = DiskChanges::follow(&parts);
+        Self { limits, pools, commits, confirmation, _disk_changes: disk_changes, parts: Arc::new(parts) }
     }
 
     /// Runs `call` and logs how it went.
