@@ -5,6 +5,7 @@
 
 mod action;
 mod arguments;
+mod audit_options;
 mod command_line;
 mod environment;
 mod exec_request;

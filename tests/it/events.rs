@@ -139,7 +139,8 @@ fn fifo_without_a_reader_drops_lines_and_says_how_many() {
         let line: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
         if line["event"] == "events.dropped" {
             let dropped = line["count"].as_u64().expect("a number");
-            assert_eq!(dropped + seen.len() as u64, 1200 + more);
+            // The line may be before or behind those of the later calls.
+            assert!((1200..=1200 + more).contains(&(dropped + seen.len() as u64)), "{dropped} {}", seen.len());
             break;
         }
         seen.push(line);
@@ -171,8 +172,8 @@ fn socket_of_the_host_gets_the_lines() {
     assert_eq!(shown(&lines(&line)), ["file.created write a.txt -"]);
     drop(reader);
     // Nobody listens any more: calls go on.
-    for _ in 0..3 {
-        call(&mut process, "edit", json!({ "path": "a.txt", "old_string": "e", "new_string": "ee" }));
+    for (old, new) in [("one", "two"), ("two", "three"), ("three", "four")] {
+        call(&mut process, "edit", json!({ "path": "a.txt", "old_string": old, "new_string": new }));
     }
     process.end_input();
     assert!(process.exit().0.success());
