@@ -5,6 +5,7 @@
 
 mod action;
 mod arguments;
+
 mod command_line;
 mod environment;
 mod exec_request;
@@ -85,6 +86,8 @@ pub struct Config {
     pub quota: QuotaLimits,
     /// Where and how calls are recorded.
     pub audit: AuditOptions,
+    /// Where changes are reported.
+    pub events: EventsOptions,
     /// Which tools are offered.
     pub selection: Selection,
     /// Limits and switches of the tools.
@@ -118,6 +121,7 @@ impl Default for Config {
             index: IndexMode::default(),
             quota: QuotaLimits::default(),
             audit: AuditOptions::default(),
+            events: EventsOptions::default(),
             selection: Selection::default(),
             settings: Settings::default(),
             server: server::ServerOptions::default(),
@@ -127,6 +131,24 @@ impl Default for Config {
             language_servers: Vec::new(),
             warnings: Vec::new(),
         }
+    }
+}
+
+/// Where changes are reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventsOptions {
+    /// The file, FIFO or socket; `None` when they are not reported.
+    pub path: Option<PathBuf>,
+    /// It is a socket that somebody listens on.
+    pub is_socket: bool,
+    /// Size in bytes at which a file is rotated.
+    pub size: u64,
+}
+
+impl Default for EventsOptions {
+    /// 10 MiB hold about 40,000 changes.
+    fn default() -> Self {
+        Self { path: None, is_socket: false, size: 10 << 20 }
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
     panic,
     path::Path,
     process::ExitCode,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -18,12 +18,12 @@ use rootbound::{
     log,
     lsp::LanguageServers,
     search::PathIndex,
-    server::{self, Parts, RoleParts, Server},
-    session::Session,
+    server::{self, EventLog, Parts, RoleParts, Server},
+    session::{ChangeListener, Session},
     tools::{Selection, Toolbox},
     workspace::{
-        AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, Restart, StateDir, SystemProfile, Workspace,
-        prepare_process, restart_confined, serve_broker, watch_limit,
+        AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir, SystemProfile,
+        Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
     },
 };
 
@@ -40,6 +40,9 @@ static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 fn main() -> ExitCode {
     // tokio panics if it cannot open the pipe for its signals.
     let code = panic::catch_unwind(run).unwrap_or(ExitCode::FAILURE);
+    if let Some(events) = EVENTS.get() {
+        events.flush(FLUSH_LIMIT);
+    }
     log::flush(FLUSH_LIMIT);
     code
 }
@@ -62,6 +65,9 @@ fn run() -> ExitCode {
         Err(error) => error.report(),
     }
 }
+
+/// The log of `--events`, which the sessions of all roles report to.
+static EVENTS: OnceLock<Arc<EventLog>> = OnceLock::new();
 
 /// Limit for writing the last lines of the log before the process ends.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
@@ -98,7 +104,8 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
 fn restart(config: &Config) -> Restart {
     let how = if config.action.opens_workspace() { config.confine } else { Confine::Off };
     let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
-    let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).collect();
+    let events_folder = config.events.path.as_deref().and_then(Path::parent);
+    let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).chain(events_folder).collect();
     // The confined process does not learn whether its stdin is a terminal.
     let before = || print_waiting_note(config);
     restart_confined(how, &config.roots, &config.workspace.server_files, &folders, before)
@@ -145,8 +152,15 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     let log = log.map_err(|why| StartError::Problems(vec![why]))?;
     // Before confinement, after which no program can be started.
     let language_servers = language_servers(config, &opened.workspace, &mut complaints);
-    let folders: Vec<&Path> =
-        state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
+    let sink = event_sink(config, &opened.workspace).map_err(|why| StartError::Problems(vec![why]))?;
+    let sink_folder = sink.as_ref().filter(|sink| sink.needs_folder()).map(|sink| sink.folder().to_owned());
+    let folders: Vec<&Path> = state
+        .as_ref()
+        .and(config.state.as_deref())
+        .into_iter()
+        .chain(log.as_ref().map(AppendLog::folder))
+        .chain(sink_folder.as_deref())
+        .collect();
     let confined = opened.workspace.confine(config.confine, &folders, profile);
     let confined = confined.map_err(|why| StartError::Problems(vec![why]))?;
     log::start();
@@ -161,14 +175,21 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     };
     let mut options = config.server.clone();
     options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
-    let parts = |workspace: Workspace, session: Session, selection: &Selection| Parts {
-        workspace: Arc::new(workspace),
-        session: Arc::new(session),
-        path_index: Arc::new(PathIndex::new(config.index)),
-        toolbox: Toolbox::new(selection),
-        settings: Arc::new(config.settings.clone()),
-        language_servers: language_servers.clone(),
-        options: options.clone(),
+    let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
+    let parts = |workspace: Workspace, session: Session, selection: &Selection| {
+        if let Some(events) = events {
+            let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
+            session.changes.follow(Arc::downgrade(&listener));
+        }
+        Parts {
+            workspace: Arc::new(workspace),
+            session: Arc::new(session),
+            path_index: Arc::new(PathIndex::new(config.index)),
+            toolbox: Toolbox::new(selection),
+            settings: Arc::new(config.settings.clone()),
+            language_servers: language_servers.clone(),
+            options: options.clone(),
+        }
     };
     let of_role = |role: &Role, workspace| {
         let state = state.as_ref().and_then(|state| state.try_clone().ok());
@@ -231,4 +252,19 @@ fn audit_log(workspace: &Workspace, file: &Path, size: u64) -> Result<AppendLog,
         ));
     }
     Ok(log)
+}
+
+/// Opens the place of `--events`, which no call may reach.
+fn event_sink(config: &Config, workspace: &Workspace) -> Result<Option<EventSink>, String> {
+    let Some(path) = &config.events.path else { return Ok(None) };
+    let shown = path.display();
+    let sink = EventSink::open(path, config.events.is_socket, config.events.size)
+        .map_err(|error| format!("the events cannot be written to {shown}: {error}"))?;
+    if workspace.overlaps(sink.folder()) {
+        return Err(format!(
+            "the folder of --events {shown} contains, or is inside of, a directory that is offered: choose a separate \
+             folder outside of all directories"
+        ));
+    }
+    Ok(Some(sink))
 }

@@ -26,6 +26,7 @@ mod directory_stack;
 mod disk_rules;
 mod error;
 mod escape;
+mod follow;
 mod lexical;
 mod limits;
 mod link_targets;
@@ -101,14 +102,14 @@ pub use sentinel_fault::SentinelFault;
 pub use shared::Workspace;
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
-pub use state::{AppendLog, Durable, FolderLock, StateDir, StateFile};
+pub use state::{AppendLog, Durable, EventSink, FolderLock, StateDir, StateFile};
 pub use tail::Tail;
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
 pub use visibility::Visibility;
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
-pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
+pub use watch::{Changes, PathEvent, PathEvents, PathWatcher, Unwatchable, Wakeup, WatchedEntry, Watcher, watch_limit};
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewContent, NewDirectory, PreviousFile,
     StaleAfter, WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,

@@ -4,6 +4,7 @@
 //! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more; `validate` reads a
 //! text or a list by its name.
 
+mod audit;
 mod limits;
 
 use tracing::level_filters::LevelFilter;
@@ -15,7 +16,7 @@ use crate::{
     tools::ReadBeforeWrite,
     workspace::{Confine, Secrets},
 };
-use limits::{KIB, LIMITS, MIB};
+use limits::{LIMITS, MIB};
 
 /// The headings of the help, each with its options, in this order.
 pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
@@ -23,7 +24,7 @@ pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
     ("Tools", TOOLS),
     ("Policy (patterns are globs on paths below a root, in addition to the built-in lists)", POLICY),
     ("Limits", LIMITS),
-    ("Audit", AUDIT),
+    ("Audit", audit::AUDIT),
     ("Process", PROCESS),
 ];
 
@@ -188,31 +189,6 @@ const POLICY: &[OptionRow] = &[
                 ("off", |config| config.workspace.agent_rules = false),
             ],
         ),
-    },
-];
-
-const AUDIT: &[OptionRow] = &[
-    OptionRow {
-        flag: "audit",
-        help: "Append one JSON line for each call: when, who, what, where, how it ended and the revision of each \
-               changed file before and after; of content only its length and SHA-256. The folder of the file must be outside of the directories offered",
-        kind: ValueKind::Text("FILE"),
-    },
-    OptionRow {
-        flag: "audit-label",
-        help: "Text in each line of the audit that says which server wrote it, of at most 100 characters",
-        kind: ValueKind::Text("TEXT"),
-    },
-    OptionRow {
-        flag: "audit-required",
-        help: "Refuse calls that cannot be recorded; a change is recorded before it is made as well",
-        kind: ValueKind::Switch(|config| &mut config.audit.required),
-    },
-    OptionRow {
-        flag: "audit-size",
-        help: "Size at which the audit file is renamed to FILE.1 (up to FILE.5)",
-        // A line takes up to 64 KiB.
-        kind: ValueKind::Size(64 * KIB..=UNBOUNDED, |config| NumberField::U64(&mut config.audit.size)),
     },
 ];
 

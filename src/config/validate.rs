@@ -15,7 +15,7 @@ use crate::{
 };
 
 use super::{
-    Action, Config, Environment, RawArgs, RawValue, Source, host_path,
+    Action, Config, Environment, EventsOptions, RawArgs, RawValue, Source, host_path,
     lsp::{self, LspArgs},
     options::options,
     parse_value, policy, roles, roots,
@@ -40,6 +40,7 @@ pub(super) fn config(
     selection(raw, &mut config.selection, &mut problems);
     config.audit.file = audit(raw, config.audit.required, file_base, environment, &mut problems);
     config.audit.label = audit_label(raw, &mut problems);
+    events(raw, &mut config.events, file_base, environment, &mut problems);
     config.workspace.ignore.extra = raw.list("ignore");
     let untrusted = config.workspace.policy.untrusted;
     let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut problems) };
@@ -70,6 +71,13 @@ pub(super) fn config(
             root.path.display()
         ));
     }
+    if let Some(root) = config.events.path.as_ref().and_then(|path| roots::overlapping(path.parent()?, &roots)) {
+        problems.push(format!(
+            "the folder of --events contains, or is inside of, {}, which is offered: choose a separate folder outside of \
+             all directories",
+            root.path.display()
+        ));
+    }
     let state = state(raw, &roots, file_base, environment, &mut problems, &mut warnings);
     through_model(&config.server, state.as_deref(), &mut warnings);
 
@@ -79,7 +87,8 @@ pub(super) fn config(
     if !problems.is_empty() {
         return Err(problems);
     }
-    config.workspace.server_files = own(file, config.audit.file.as_deref(), state.as_deref(), environment);
+    config.workspace.server_files =
+        own(file, &[&config.audit.file, &config.events.path], state.as_deref(), environment);
     config.workspace.policy = policy;
     Ok(roles::applied(Config { roots, state, warnings, ..config }))
 }
@@ -166,6 +175,24 @@ fn audit(
     Some(given.path(&given.text, file_base, environment))
 }
 
+/// The place of `--events`.
+fn events(
+    raw: &RawArgs,
+    events: &mut EventsOptions,
+    file_base: &Path,
+    environment: &Environment,
+    problems: &mut Vec<String>,
+) {
+    let Some(given) = raw.one("events") else { return };
+    let (text, is_socket) = given.text.strip_prefix("unix:").map_or((&*given.text, false), |path| (path, true));
+    if text.is_empty() {
+        problems.push(format!("{} is empty: name a file, a FIFO or unix:PATH, or remove it", given.origin()));
+        return;
+    }
+    events.path = Some(given.path(text, file_base, environment));
+    events.is_socket = is_socket;
+}
+
 /// The longest text of `--audit-label`, in characters.
 const LONGEST_LABEL: usize = 100;
 
@@ -202,8 +229,13 @@ fn placeholders(raw: &RawArgs, directories: &[OsString], problems: &mut Vec<Stri
 }
 
 /// The files that decide about the next start: a model that could write one could extend its own rights.
-fn own(file: Option<&Path>, audit: Option<&Path>, state: Option<&Path>, environment: &Environment) -> Vec<PathBuf> {
-    let logs = audit.into_iter().flat_map(AppendLog::names);
+fn own(
+    file: Option<&Path>,
+    logs: &[&Option<PathBuf>],
+    state: Option<&Path>,
+    environment: &Environment,
+) -> Vec<PathBuf> {
+    let logs = logs.iter().copied().flatten().flat_map(|log| AppendLog::names(log));
     let others = file.into_iter().chain(state).map(|path| environment.directory.join(path));
     others.chain(logs).chain(environment.program.iter().cloned()).collect()
 }

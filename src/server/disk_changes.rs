@@ -29,18 +29,20 @@ impl DiskChanges {
 }
 
 impl ChangeListener for DiskChanges {
-    fn changed(&self, change: &CommittedChange) {
+    fn changed(&self, changes: &[CommittedChange]) {
         let Some(workspace) = self.workspace.upgrade() else { return };
-        if let Some(from) = &change.from {
-            self.servers.changed_on_disk(&workspace.host_path(from), 3);
+        for change in changes {
+            if let Some(from) = &change.from {
+                self.servers.changed_on_disk(&workspace.host_path(from), 3);
+            }
+            let kind = match change.kind {
+                ChangeKind::Created | ChangeKind::Moved => 1,
+                // The text of a file that a server is for is put to it with the check of the change.
+                ChangeKind::Written if self.servers.are_for(&change.path) => continue,
+                ChangeKind::Written => 2,
+                ChangeKind::Deleted => 3,
+            };
+            self.servers.changed_on_disk(&workspace.host_path(&change.path), kind);
         }
-        let kind = match change.kind {
-            ChangeKind::Created | ChangeKind::Moved => 1,
-            // The text of a file that a server is for is put to it with the check of the change.
-            ChangeKind::Written if self.servers.are_for(&change.path) => return,
-            ChangeKind::Written => 2,
-            ChangeKind::Deleted => 3,
-        };
-        self.servers.changed_on_disk(&workspace.host_path(&change.path), kind);
     }
 }

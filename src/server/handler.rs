@@ -13,11 +13,13 @@ use rmcp::{
         InitializeRequestParams, InitializeResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
         ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
         ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities,
-        ServerConfig,
+        ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestMethod,
+        UnsubscribeRequestParams,
     },
-    service::RequestContext,
+    service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -35,6 +37,8 @@ use super::{
     resources,
     roles::Served,
     stdio::{DuplicateKey, OutputQueue},
+    subscribe::{BEGINNING, subscribe},
+    subscriptions::Listener,
 };
 
 /// How long a client of 2026-07-28 may keep the list of tools: it does not change while the process lives.
@@ -47,14 +51,27 @@ pub(super) struct Handler {
     /// What each client has; the last one is for all that are in no other.
     served: Vec<Served>,
     output: OutputQueue,
+    /// The input has ended, or the server ends.
+    closing: CancellationToken,
+    /// Room for requests that begin a subscription.
+    beginning: Semaphore,
 }
 
 type Context = RequestContext<RoleServer>;
 
 impl Handler {
     /// A handler that serves each client with the first of `served` that fits, and sends progress to `output`.
-    pub(super) fn new(served: Vec<Served>, output: OutputQueue) -> Self {
-        Self { served, output }
+    /// Subscriptions end with `closing`.
+    pub(super) fn new(served: Vec<Served>, output: OutputQueue, closing: CancellationToken) -> Self {
+        Self { served, output, closing, beginning: Semaphore::new(BEGINNING) }
+    }
+
+    pub(super) fn output(&self) -> &OutputQueue {
+        &self.output
+    }
+
+    pub(super) fn beginning(&self) -> &Semaphore {
+        &self.beginning
     }
 
     fn served(&self, client: Option<&str>) -> &Served {
@@ -62,14 +79,14 @@ impl Handler {
     }
 
     /// What the client of a request has. Its name may come with each request, so it is asked for at each.
-    fn served_to(&self, context: &Context) -> &Served {
+    pub(super) fn served_to(&self, context: &Context) -> &Served {
         self.served(context.client_info().as_ref().map(|client| client.name.as_str()))
     }
 
     fn info(served: &Served) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools();
         let capabilities = if served.dispatcher.parts.toolbox.has_resources() {
-            capabilities.enable_resources().enable_completions().build()
+            capabilities.enable_resources().enable_resources_subscribe().enable_completions().build()
         } else {
             capabilities.build()
         };
@@ -188,6 +205,39 @@ impl ServerHandler for Handler {
             result.cache_scope = Some(CacheScope::Private);
         }
         Ok(result)
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+        let served = self.resources_of::<SubscribeRequestMethod>(&context)?;
+        let subscriptions = served.subscriptions(&self.output).map_err(|error| resources::error(&error, None))?;
+        let uris = vec![request.uri];
+        let refused = subscribe(served, &self.beginning, subscriptions, Listener::Connection, uris, false).await?;
+        refused.first().map_or(Ok(()), |(uri, error)| Err(resources::error(error, Some(uri.as_str()))))
+    }
+
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
+        let served = self.resources_of::<UnsubscribeRequestMethod>(&context)?;
+        let subscriptions = served.subscriptions(&self.output);
+        subscriptions
+            .map_err(|error| resources::error(&error, None))?
+            .unsubscribe(&Listener::Connection, Some(&request.uri));
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let context = subscription.request_context();
+        if let Ok(subscriptions) = self.served_to(context).subscriptions(&self.output) {
+            subscriptions.release(&Listener::Request(context.id.clone()));
+        }
+        tokio::select! {
+            () = subscription.cancelled() => {}
+            () = self.closing.cancelled() => {}
+        }
+        Ok(())
     }
 
     async fn list_resource_templates(

@@ -11,9 +11,12 @@ use std::{
 use rmcp::model::Tool;
 use tokio_util::sync::CancellationToken;
 
-use crate::text::wildcard::matches;
+use crate::{session::ChangeListener, text::wildcard::matches, tools::ToolError, workspace::Workspace};
 
-use super::{client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts};
+use super::{
+    client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts, stdio::OutputQueue,
+    subscriptions::Subscriptions,
+};
 
 /// Completions of one caller that run at the same time.
 const COMPLETIONS: usize = 8;
@@ -37,6 +40,8 @@ pub(super) struct Served {
     pub(super) instructions: String,
     pub(super) budgets: ClientBudgets,
     listing: OnceLock<Vec<Tool>>,
+    /// Begins with the first request about one.
+    subscriptions: Mutex<Option<Arc<Subscriptions>>>,
     /// Completions under way, the last one at the end.
     completions: Mutex<VecDeque<CancellationToken>>,
 }
@@ -47,8 +52,8 @@ impl Served {
         let parts = &dispatcher.parts;
         let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
         let budgets = ClientBudgets::new(mounts, &parts.settings);
-        let (listing, completions) = (OnceLock::new(), Mutex::default());
-        Self { client, dispatcher, instructions, budgets, listing, completions }
+        let (listing, completions, subscriptions) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        Self { client, dispatcher, instructions, budgets, listing, subscriptions, completions }
     }
 
     /// What a role serves, with the limits of `base`.
@@ -63,6 +68,20 @@ impl Served {
             served.client.as_deref().is_none_or(|pattern| client.is_some_and(|client| matches(pattern, client)))
         };
         all.iter().find(fits).unwrap_or_else(|| &all[all.len() - 1])
+    }
+
+    /// What its clients have subscribed to; begins with the first request about it.
+    pub(super) fn subscriptions(&self, output: &OutputQueue) -> Result<Arc<Subscriptions>, ToolError> {
+        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = &*subscriptions {
+            return Ok(Arc::clone(known));
+        }
+        let Parts { workspace, session, path_index, .. } = &*self.dispatcher.parts;
+        let new = Subscriptions::new(Workspace::clone(workspace), output.clone(), path_index.is_kept())?;
+        let new = subscriptions.insert(Arc::new(new));
+        let listener: Arc<dyn ChangeListener> = Arc::clone(new) as _;
+        session.changes.follow(Arc::downgrade(&listener));
+        Ok(Arc::clone(new))
     }
 
     /// Its tools.

@@ -56,8 +56,9 @@ pub struct CommittedChange {
 
 /// Who follows the changes.
 pub trait ChangeListener: Send + Sync {
-    /// A change is on the disk. Must return at once.
-    fn changed(&self, change: &CommittedChange);
+    /// The changes of one step of a call are on the disk, such as a file with the directories that were made for it.
+    /// Must return at once.
+    fn changed(&self, changes: &[CommittedChange]);
 }
 
 /// The listeners of one session.
@@ -77,15 +78,18 @@ impl ChangeFeed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|listener| listener.strong_count() > 0)
     }
 
-    /// Passes `change` on.
-    pub fn report(&self, change: &CommittedChange) {
+    /// Passes the changes of one step on.
+    pub fn report(&self, changes: &[CommittedChange]) {
+        if changes.is_empty() {
+            return;
+        }
         // Not under the lock: a listener may take locks of its own.
         let listeners: Vec<Arc<dyn ChangeListener>> = {
             let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             listeners.iter().filter_map(Weak::upgrade).collect()
         };
         for listener in listeners {
-            listener.changed(change);
+            listener.changed(changes);
         }
     }
 }
@@ -105,8 +109,8 @@ mod tests {
     struct Heard(Mutex<Vec<String>>);
 
     impl ChangeListener for Heard {
-        fn changed(&self, change: &CommittedChange) {
-            self.0.lock().unwrap().push(format!("{:?} {}", change.kind, change.path));
+        fn changed(&self, changes: &[CommittedChange]) {
+            self.0.lock().unwrap().extend(changes.iter().map(|change| format!("{:?} {}", change.kind, change.path)));
         }
     }
 
@@ -117,15 +121,15 @@ mod tests {
         let kind = ChangeKind::Created;
         let change = CommittedChange { tool: "write", kind, entry: EntryKind::File, path, from: None, revision: None };
         let feed = ChangeFeed::default();
-        feed.report(&change);
+        feed.report(std::slice::from_ref(&change));
         let heard = Arc::new(Heard::default());
         let listener: Arc<dyn ChangeListener> = heard.clone();
         feed.follow(Arc::downgrade(&listener));
-        feed.report(&change);
+        feed.report(std::slice::from_ref(&change));
         assert!(feed.is_followed());
         assert_eq!(*heard.0.lock().unwrap(), ["Created a"]);
         drop((listener, heard));
-        feed.report(&change);
+        feed.report(std::slice::from_ref(&change));
         assert!(!feed.is_followed());
     }
 }

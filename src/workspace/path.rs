@@ -76,6 +76,11 @@ impl WorkspacePath {
         self.relative.strip_prefix(&base.relative).unwrap_or(&self.relative)
     }
 
+    /// Whether it is `tree` or something below it.
+    pub fn is_in(&self, tree: &Self) -> bool {
+        self.root.index == tree.root.index && self.relative.starts_with(&tree.relative)
+    }
+
     /// The last name as it is printed, "." for the root.
     pub fn display_name(&self) -> String {
         self.file_name().map_or_else(|| ".".to_owned(), |name| escape_name(name).into_owned())

@@ -4,6 +4,7 @@
 //! there by another process is neither read nor written through.
 
 mod append_log;
+mod event_sink;
 mod objects;
 
 use std::ffi::OsStr;
@@ -17,6 +18,7 @@ use super::write::{Temporary, is_reserved};
 use super::{Dir, FileKind, LockAttempt, OpenFor, StaleAfter, sys};
 
 pub use append_log::AppendLog;
+pub use event_sink::EventSink;
 pub use objects::{Durable, StateFile};
 
 /// How long [`StateDir::lock`] tries.

@@ -18,9 +18,11 @@ mod ignore_files;
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
+mod path_watcher;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 mod unwatchable;
+mod wakeup;
 mod watch_tree;
 mod watcher;
 
@@ -34,6 +36,7 @@ pub use inotify::watch_limit;
 use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
 pub(super) use mounts::SystemEvents;
+pub use path_watcher::{PathEvent, PathEvents, PathWatcher};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::SystemEvents;
 #[cfg(not(target_os = "linux"))]
@@ -41,5 +44,6 @@ pub use unsupported::watch_limit;
 #[cfg(not(target_os = "linux"))]
 use unsupported::{MountsBelow, Queue};
 pub use unwatchable::Unwatchable;
+pub use wakeup::Wakeup;
 pub use watch_tree::WatchedEntry;
 pub use watcher::Watcher;

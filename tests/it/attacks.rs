@@ -29,6 +29,7 @@ mod references;
 mod resources;
 #[cfg(unix)]
 mod special;
+mod subscriptions;
 #[cfg(windows)]
 mod windows;
 mod world;

@@ -3,13 +3,15 @@
 //! Pure. The head is parsed first and leniently, so that the id is known whatever is wrong with the rest; then the
 //! method decides the type, so that an error says what is wrong with its parameters.
 
+#[expect(deprecated, reason = "clients of 2025-11-25 and before subscribe this way")]
+use rmcp::model::{SubscribeRequest, UnsubscribeRequest};
 use rmcp::{
     ErrorData,
     model::{
         CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
         CompleteRequest, CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest,
         ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, PingRequest,
-        ReadResourceRequest, RequestId,
+        ReadResourceRequest, RequestId, SubscriptionsListenRequest,
     },
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
@@ -127,6 +129,7 @@ pub(super) fn too_many(calls: usize, bytes: usize) -> ErrorData {
     ErrorData::new(BUSY, message, None)
 }
 
+#[expect(deprecated, reason = "clients of 2025-11-25 and before subscribe this way")]
 fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
     let typed = match method {
         "initialize" => typed::<InitializeRequest>(line),
@@ -134,6 +137,9 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "ping" => typed::<PingRequest>(line),
         "tools/list" => list::<ListToolsRequest>(line),
         "tools/call" => call(line),
+        "resources/subscribe" => typed::<SubscribeRequest>(line),
+        "resources/unsubscribe" => typed::<UnsubscribeRequest>(line),
+        "subscriptions/listen" => typed::<SubscriptionsListenRequest>(line),
         "resources/list" => list::<ListResourcesRequest>(line),
         "resources/templates/list" => list::<ListResourceTemplatesRequest>(line),
         "resources/read" => typed::<ReadResourceRequest>(line),

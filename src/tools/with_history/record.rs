@@ -26,9 +26,8 @@ pub(in crate::tools) fn record_written(
     if let Some(log) = &cx.changes {
         log.file(path, before, Some(after));
     }
-    report_made(cx, tool, made);
     let kind = if before.is_some() { ChangeKind::Written } else { ChangeKind::Created };
-    report(cx, tool, kind, EntryKind::File, path, Some(after));
+    report(cx, made_directories(tool, made), change(tool, kind, EntryKind::File, path, Some(after)));
 }
 
 /// Directories were made.
@@ -38,14 +37,14 @@ pub(in crate::tools) fn record_directories(cx: &CallContext, tool: &'static str,
             log.other(directory.path(), "directory");
         }
     }
-    report_made(cx, tool, made);
+    report(cx, made_directories(tool, made), None);
 }
 
 /// The innermost `removed` of the directories that a change had made were removed again.
 pub(in crate::tools) fn record_unmade(cx: &CallContext, tool: &'static str, made: &[NewDirectory], removed: usize) {
-    for directory in made.iter().rev().take(removed) {
-        report(cx, tool, ChangeKind::Deleted, EntryKind::Directory, directory.path(), None);
-    }
+    let gone = made.iter().rev().take(removed);
+    let gone = gone.map(|one| change(tool, ChangeKind::Deleted, EntryKind::Directory, one.path(), None));
+    report(cx, gone, None);
 }
 
 /// A tree was moved to `to`, where a file with the content `over` was, below the directories `made` for it.
@@ -57,7 +56,6 @@ pub(in crate::tools) fn record_moved(
     over: Option<Revision>,
     made: &[NewDirectory],
 ) {
-    report_made(cx, tool, made);
     if !cx.session.changes.is_followed() && cx.changes.is_none() {
         return;
     }
@@ -70,14 +68,8 @@ pub(in crate::tools) fn record_moved(
         Node::File(stat) => read(to, stat.size),
         _ => None,
     };
-    cx.session.changes.report(&CommittedChange {
-        tool,
-        kind: ChangeKind::Moved,
-        entry: entry_kind(tree.node()),
-        path: to.clone(),
-        from: Some(tree.top().clone()),
-        revision: content,
-    });
+    let moved = change(tool, ChangeKind::Moved, entry_kind(tree.node()), to, content);
+    report(cx, made_directories(tool, made), CommittedChange { from: Some(tree.top().clone()), ..moved });
     let Some(log) = &cx.changes else { return };
     for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {
         match &entry.node {
@@ -106,10 +98,10 @@ pub(in crate::tools) fn record_made<'e>(
     entries: impl Iterator<Item = (WorkspacePath, &'e TreeEntry)>,
     created: &CreatedTree,
 ) {
-    report_made(cx, tool, &created.made);
     for (index, ((path, entry), content)) in entries.zip(&created.revisions).enumerate() {
         if index == 0 {
-            report(cx, tool, ChangeKind::Created, entry_kind(&entry.node), &path, *content);
+            let top = change(tool, ChangeKind::Created, entry_kind(&entry.node), &path, *content);
+            report(cx, made_directories(tool, &created.made), top);
         }
         let Some(log) = &cx.changes else { return };
         match content {
@@ -140,10 +132,11 @@ pub(in crate::tools) fn record_former(
             FormerNode::Directory { .. } => (EntryKind::Directory, None),
             FormerNode::Link(_) => (EntryKind::Link, None),
         };
-        match is {
-            FormerIs::Gone => report(cx, tool, ChangeKind::Deleted, entry, top, None),
-            FormerIs::Back => report(cx, tool, ChangeKind::Created, entry, top, revision),
-        }
+        let change = match is {
+            FormerIs::Gone => change(tool, ChangeKind::Deleted, entry, top, None),
+            FormerIs::Back => change(tool, ChangeKind::Created, entry, top, revision),
+        };
+        report(cx, [], change);
     }
     let Some(log) = &cx.changes else { return };
     for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
@@ -163,8 +156,8 @@ pub(in crate::tools) fn record_restored(
     top: &WorkspacePath,
     created: &CreatedTree,
 ) {
-    report_made(cx, tool, &created.made);
-    report(cx, tool, ChangeKind::Created, EntryKind::Directory, top, None);
+    let back = change(tool, ChangeKind::Created, EntryKind::Directory, top, None);
+    report(cx, made_directories(tool, &created.made), back);
 }
 
 fn record_other(log: &ChangeLog, path: &WorkspacePath, node: &Node) {
@@ -179,20 +172,26 @@ fn entry_kind(node: &Node) -> EntryKind {
     }
 }
 
-fn report_made(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
-    for directory in made {
-        report(cx, tool, ChangeKind::Created, EntryKind::Directory, directory.path(), None);
-    }
+fn made_directories(tool: &'static str, made: &[NewDirectory]) -> impl Iterator<Item = CommittedChange> {
+    made.iter().map(move |one| change(tool, ChangeKind::Created, EntryKind::Directory, one.path(), None))
 }
 
-fn report(
-    cx: &CallContext,
+fn change(
     tool: &'static str,
     kind: ChangeKind,
     entry: EntryKind,
     path: &WorkspacePath,
     revision: Option<Revision>,
+) -> CommittedChange {
+    CommittedChange { tool, kind, entry, path: path.clone(), from: None, revision }
+}
+
+/// Reports the changes of one step, `first` before `last`.
+fn report(
+    cx: &CallContext,
+    first: impl IntoIterator<Item = CommittedChange>,
+    last: impl Into<Option<CommittedChange>>,
 ) {
-    let change = CommittedChange { tool, kind, entry, path: path.clone(), from: None, revision };
-    cx.session.changes.report(&change);
+    let changes: Vec<CommittedChange> = first.into_iter().chain(last.into()).collect();
+    cx.session.changes.report(&changes);
 }

@@ -29,12 +29,8 @@ impl AppendLog {
     /// A link or special file of that name is refused.
     pub fn open(path: &Path, limit: u64) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-        let folder = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let StateDir { dir } = StateDir::open(folder)?;
-        let log = Self { dir, name, limit, folder: real_folder(folder)? };
+        let StateDir { dir } = StateDir::open(parent_of(path))?;
+        let log = Self { dir, name, limit, folder: folder_of(path)? };
         log.append(b"")?;
         Ok(log)
     }
@@ -120,9 +116,14 @@ impl AppendLog {
     }
 }
 
+/// The folder that holds `path`, without links.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
-fn real_folder(folder: &Path) -> io::Result<PathBuf> {
-    folder.canonicalize()
+pub(super) fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    parent_of(path).canonicalize()
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 #[cfg(test)]

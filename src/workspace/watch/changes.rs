@@ -19,6 +19,12 @@ pub(super) struct Event<'a> {
     /// The name came or went, or is a directory whose rights changed: the listing has to be looked
     /// at again.
     pub(super) names: bool,
+    /// The name came or went.
+    pub(super) came_or_went: bool,
+    /// The content was written to.
+    pub(super) is_written: bool,
+    /// The watched directory itself was moved.
+    pub(super) is_moved: bool,
     /// Events before this one were lost.
     pub(super) lost: bool,
     /// The watch is no more.

@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::fstatfs;
@@ -65,6 +65,12 @@ pub(super) struct Queue {
     fd: OwnedFd,
 }
 
+impl AsFd for Queue {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 impl Queue {
     pub(super) fn new() -> Result<Self, Unwatchable> {
         match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
@@ -115,13 +121,17 @@ impl Queue {
                 Ok(event) => {
                     let flags = event.events();
                     let directory = flags.contains(ReadFlags::ISDIR);
-                    let came_or_went =
-                        ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
+                    let came_or_went = flags.intersects(
+                        ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO,
+                    );
                     each(&Event {
                         watch: event.wd(),
                         name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes())),
                         directory,
-                        names: flags.intersects(came_or_went) || directory,
+                        names: came_or_went || directory,
+                        came_or_went,
+                        is_written: flags.contains(ReadFlags::MODIFY),
+                        is_moved: flags.contains(ReadFlags::MOVE_SELF),
                         lost: flags.contains(ReadFlags::QUEUE_OVERFLOW),
                         ended: flags.contains(ReadFlags::IGNORED),
                         unmounted: flags.contains(ReadFlags::UNMOUNT),

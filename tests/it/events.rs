@@ -1,0 +1,180 @@
+//! `--events`: one line for each change, to a file, a FIFO or a socket, and never in the way of a call.
+
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    process::Process,
+    program::{Outcome, program},
+};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn folder() -> TempDir {
+    let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
+    for folder in ["app", "logs"] {
+        fs::create_dir(dir.path().join(folder)).expect("a folder");
+    }
+    dir
+}
+
+fn start(dir: &Path, events: &str, more: &[&str]) -> Process {
+    let mut arguments = vec!["--root", "app", "--allow", "manage", "--events", events];
+    arguments.extend(more);
+    let mut process = Process::start(dir, &arguments);
+    process.initialize();
+    process
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "written in the call")]
+fn call(process: &mut Process, tool: &str, arguments: Value) {
+    let answer = process.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+/// Event, tool, path and former path of each line.
+fn shown(lines: &[Value]) -> Vec<String> {
+    let text = |line: &Value, key: &str| line[key].as_str().unwrap_or("-").to_owned();
+    lines.iter().map(|line| ["event", "tool", "path", "from"].map(|key| text(line, key)).join(" ")).collect()
+}
+
+#[test]
+fn each_change_is_one_line() {
+    let dir = folder();
+    let mut process = start(dir.path(), "logs/events.jsonl", &["--audit-label", "here"]);
+    call(&mut process, "write", json!({ "path": "a.txt", "content": "one\n" }));
+    call(&mut process, "edit", json!({ "path": "a.txt", "old_string": "one", "new_string": "two" }));
+    call(&mut process, "write", json!({ "path": "a.txt", "content": "two\n" }));
+    call(&mut process, "read", json!({ "path": "a.txt" }));
+    call(&mut process, "write", json!({ "path": "x/b.txt", "content": "b\n" }));
+    call(&mut process, "mkdir", json!({ "path": "d" }));
+    call(&mut process, "copy", json!({ "source": "x", "destination": "y" }));
+    call(&mut process, "move", json!({ "source": "a.txt", "destination": "d/a.txt" }));
+    call(&mut process, "move", json!({ "source": "x", "destination": "d/x" }));
+    call(&mut process, "delete", json!({ "path": "y", "recursive": true }));
+    call(&mut process, "delete", json!({ "path": "d/a.txt" }));
+    call(&mut process, "undo", json!({}));
+    process.end_input();
+    let (status, log) = process.exit();
+    assert!(status.success(), "{log}");
+    let text = fs::read_to_string(dir.path().join("logs/events.jsonl")).expect("a file");
+    assert!(!text.contains("rootbound-host-"), "{text}");
+    let lines = lines(&text);
+    let expected = [
+        "file.created write a.txt -",
+        "file.written edit a.txt -",
+        "directory.created write x -",
+        "file.created write x/b.txt -",
+        "directory.created mkdir d -",
+        "directory.created copy y -",
+        "file.moved move d/a.txt a.txt",
+        "directory.moved move d/x x",
+        "directory.deleted delete y -",
+        "file.deleted delete d/a.txt -",
+        "file.created undo d/a.txt -",
+    ];
+    assert_eq!(shown(&lines), expected);
+    assert!(lines.iter().all(|line| line["label"] == "here" && line["time"].is_string()), "{text}");
+    assert_eq!(lines[1]["uri"], "file:///a.txt");
+    assert_eq!(lines[6]["from_uri"], "file:///a.txt");
+    assert_eq!(lines[6]["revision"], lines[1]["revision"], "moved as it was");
+}
+
+#[test]
+fn file_below_an_offered_directory_is_refused() {
+    let dir = folder();
+    let arguments = ["--root", "app", "--events", "app/events.jsonl", "call", "ls"];
+    let refusal = Outcome::of(program(dir.path()).args(arguments)).failed(2);
+    assert!(refusal.contains("--events"), "{refusal}");
+}
+
+#[test]
+fn events_file_is_rotated() {
+    let dir = folder();
+    let mut process = start(dir.path(), "logs/events.jsonl", &["--events-size", "64KiB"]);
+    let long = "n".repeat(200);
+    for number in 0..120 {
+        call(&mut process, "write", json!({ "path": format!("{long}{number}.txt"), "content": "x" }));
+    }
+    process.end_input();
+    process.exit();
+    assert!(dir.path().join("logs/events.jsonl.1").exists());
+}
+
+#[cfg(unix)]
+fn fifo(path: &Path) {
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU, 0).expect("a FIFO");
+}
+
+#[cfg(unix)]
+#[expect(clippy::disallowed_types, reason = "opened for writing as well, so that the open does not wait")]
+#[test]
+fn fifo_without_a_reader_drops_lines_and_says_how_many() {
+    use std::io::{BufRead as _, BufReader};
+    let dir = folder();
+    let path = dir.path().join("logs/events");
+    fifo(&path);
+    let mut process = start(dir.path(), "logs/events", &["--read-before-write", "off"]);
+    let begun = Instant::now();
+    for number in 0..1200 {
+        call(&mut process, "write", json!({ "path": "a.txt", "content": format!("{number}\n") }));
+    }
+    assert!(begun.elapsed() < Duration::from_secs(120), "no call waits for a reader");
+    let mut reader = BufReader::new(fs::OpenOptions::new().read(true).write(true).open(&path).expect("a FIFO"));
+    let mut seen = Vec::new();
+    let mut more = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a line");
+        let line: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        if line["event"] == "events.dropped" {
+            let dropped = line["count"].as_u64().expect("a number");
+            // The line may be before or behind those of the later calls.
+            assert!((1200..=1200 + more).contains(&(dropped + seen.len() as u64)), "{dropped} {}", seen.len());
+            break;
+        }
+        seen.push(line);
+        // Behind what fits into a pipe, the next change finds room.
+        if seen.len() % 50 == 0 {
+            more += 1;
+            call(&mut process, "write", json!({ "path": "a.txt", "content": format!("more {more}\n") }));
+        }
+        assert!(begun.elapsed() < PATIENCE * 4, "no line about dropped ones");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn socket_of_the_host_gets_the_lines() {
+    use std::{
+        io::{BufRead as _, BufReader},
+        os::unix::net::UnixListener,
+    };
+    let dir = folder();
+    let listener = UnixListener::bind(dir.path().join("logs/s")).expect("a socket");
+    let mut process = start(dir.path(), "unix:logs/s", &[]);
+    let (socket, _) = listener.accept().expect("a connection");
+    socket.set_read_timeout(Some(PATIENCE)).expect("a limit");
+    call(&mut process, "write", json!({ "path": "a.txt", "content": "one\n" }));
+    let mut reader = BufReader::new(socket);
+    let mut line = String::new();
+    reader.read_line(&mut line).expect("a line");
+    assert_eq!(shown(&lines(&line)), ["file.created write a.txt -"]);
+    drop(reader);
+    // Nobody listens any more: calls go on.
+    for (old, new) in [("one", "two"), ("two", "three"), ("three", "four")] {
+        call(&mut process, "edit", json!({ "path": "a.txt", "old_string": old, "new_string": new }));
+    }
+    process.end_input();
+    assert!(process.exit().0.success());
+}
