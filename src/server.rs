@@ -23,6 +23,7 @@ mod instructions;
 mod overdue;
 mod panics;
 mod parts;
+mod path_events;
 mod pools;
 mod progress;
 mod roles;
@@ -32,6 +33,7 @@ mod stdio;
 #[cfg(test)]
 mod testing;
 mod thread_pool;
+mod waiting;
 
 pub(crate) use client_budget::{CLIENTS, ClientRow};
 pub use confirm::{Confirm, ConfirmThrough};

@@ -22,6 +22,7 @@ mod fitted;
 mod glob;
 mod grep;
 mod hidden_note;
+mod longest_wait;
 mod ls;
 mod mkdir;
 mod move_path;
@@ -38,6 +39,7 @@ mod tests;
 mod tool;
 mod toolbox;
 mod undo;
+mod wait;
 mod with_history;
 mod write;
 
@@ -49,7 +51,8 @@ pub use answer_budget::{AnswerBudget, TextUnit};
 pub use context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, Settings};
 pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};
-pub use plan::{Change, Fingerprint, Plan, Preview};
+pub use longest_wait::{LongestWait, WaitBound};
+pub use plan::{Change, Fingerprint, GivenUp, Look, Plan, Preview, Wait};
 pub use tool::{Group, Spec, Tool};
 pub use toolbox::{Selection, Toolbox};
 
@@ -66,6 +69,7 @@ static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
         ErasedTool::of::<move_path::Move>(),
         ErasedTool::of::<read::Read>(),
         ErasedTool::of::<undo::Undo>(),
+        ErasedTool::of::<wait::WaitFor>(),
         ErasedTool::of::<write::Write>(),
     ]
 });

@@ -25,6 +25,7 @@ mod directory_stack;
 mod disk_rules;
 mod error;
 mod escape;
+mod file_start;
 mod lexical;
 mod limits;
 mod link_targets;
@@ -73,6 +74,7 @@ use sys::{Dir, Failure, Listed, LockAttempt, OpenFor};
 pub use confine::{Confine, ConfineReport, Restart, STARTED_AS, SystemProfile, restart_confined};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
+pub use file_start::FileStart;
 pub use limits::{Limit, prepare_process};
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
@@ -89,7 +91,7 @@ pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
-pub use watch::{Changes, Unwatchable, WatchedEntry, Watcher, watch_limit};
+pub use watch::{Changes, PathWatch, PathWatches, Unwatchable, Wake, WatchedEntry, Watcher, watch_limit};
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewDirectory, PreviousFile, StaleAfter,
     WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,
@@ -217,6 +219,17 @@ impl Workspace {
     /// Where the system does not report every change.
     pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
         Watcher::new(&self.shared, root)
+    }
+
+    /// Watches one path, which need not exist: `wake` is called when what is there may have changed. `None` where
+    /// the system gives no watch.
+    pub fn watch_path(&self, watches: &Arc<PathWatches>, path: &WorkspacePath, wake: &Wake) -> Option<PathWatch> {
+        watches.watch(&self.shared, path, wake)
+    }
+
+    /// Refuses a path whose content policy denies by one of its names, whether or not anything is there.
+    pub fn check_readable(&self, path: &WorkspacePath) -> Result<(), AccessError> {
+        self.shared.check_readable(path)
     }
 
     /// Up to three existing paths that `missing` may have meant. Bounded work.

@@ -62,7 +62,7 @@ const TOOLS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "allow",
-        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo)",
+        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `watch` (wait)",
         kind: ValueKind::List("GROUP"),
     },
     OptionRow {
@@ -197,6 +197,18 @@ const LIMITS: &[OptionRow] = &[
         help: "Time that one call may take before it changes anything",
         // Clients give up long before an hour.
         kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
+    },
+    OptionRow {
+        flag: "wait-limit",
+        help: "Longest time that one call of wait may take; it ends earlier if the client is known to end a call earlier",
+        // As for a person's answer: a client that waits for a day may be given it.
+        kind: ValueKind::Seconds(86_400.0, |config| &mut config.server.wait_limit),
+    },
+    OptionRow {
+        flag: "wait-polling",
+        help: "Let wait look for changes ten times a second, without inotify: where events are not reported, or watches are \
+               few. It does so by itself on file systems that are not known to report each change",
+        kind: ValueKind::Switch(|config| &mut config.server.wait_polling),
     },
     OptionRow {
         flag: "confirm-time-limit",

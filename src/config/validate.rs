@@ -99,7 +99,7 @@ fn through_model(server: &ServerOptions, state: Option<&Path>, warnings: &mut Ve
 }
 
 /// The groups of tools that are offered only with `--allow`.
-pub(super) const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage)];
+pub(super) const GROUPS: &[(&str, Group)] = &[("manage", Group::Manage), ("watch", Group::Watch)];
 
 /// Reads `--tools` and `--allow`.
 fn selection(raw: &RawArgs, selection: &mut Selection, problems: &mut Vec<String>) {

@@ -64,7 +64,9 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let queue = OutputQueue::start(output, stop.clone());
-        let transport = SafeStdio::new(input, queue.clone(), &self.dispatcher.parts.options, stop.clone());
+        let input_ended = self.dispatcher.waits.input_ended.clone();
+        let options = &self.dispatcher.parts.options;
+        let transport = SafeStdio::new(input, queue.clone(), options, stop.clone(), input_ended);
         let mut served: Vec<Served> =
             self.roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher)).collect();
         served.push(Served::new(None, self.dispatcher, self.instructions));

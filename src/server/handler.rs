@@ -143,7 +143,7 @@ impl ServerHandler for Handler {
         let client = context.client_info().map(|client| (client.name, client.version));
         let served = self.served_to(&context);
         let dispatcher = &served.dispatcher;
-        let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
         let takes_codes = dispatcher.parts.options.takes_codes();
         let client_text = if takes_codes { format!("{client:?}") } else { String::new() };
         let caller = Caller::new(client, context.id.to_string(), &context.meta);
@@ -170,6 +170,7 @@ impl ServerHandler for Handler {
             trace: Arc::default(),
             budget: self.output.budget().clone(),
             answer_budget,
+            longest_wait,
         };
         let result = audited_call::run(dispatcher, caller, call).await;
         progress.end();

@@ -50,11 +50,19 @@ pub(super) struct SafeStdio<R> {
     closing: Option<time::Instant>,
     grace: Duration,
     stop: CancellationToken,
+    input_ended: CancellationToken,
 }
 
 impl<R: AsyncRead + Unpin> SafeStdio<R> {
-    /// Reads from `input` and answers to `output`; cancels `stop` when answers are overdue at the end.
-    pub(super) fn new(input: R, output: OutputQueue, options: &ServerOptions, stop: CancellationToken) -> Self {
+    /// Reads from `input` and answers to `output`; cancels `input_ended` at the end of the input, and `stop` when answers
+    /// are overdue then.
+    pub(super) fn new(
+        input: R,
+        output: OutputQueue,
+        options: &ServerOptions,
+        stop: CancellationToken,
+        input_ended: CancellationToken,
+    ) -> Self {
         Self {
             frames: FrameReader::new(input, options.max_line),
             output,
@@ -63,6 +71,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             closing: None,
             grace: options.grace,
             stop,
+            input_ended,
         }
     }
 
@@ -176,6 +185,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
                 Frame::TooLong { id, limit } => (incoming::too_long(id, limit), 0),
                 Frame::End => {
                     self.closing = Some(time::Instant::now() + self.grace);
+                    self.input_ended.cancel();
                     continue;
                 }
             };

@@ -19,6 +19,8 @@ pub struct ErasedTool {
     output_schema: fn() -> Map<String, Value>,
     /// Whether a call may be answered [inline](Tool::INLINE).
     pub inline: bool,
+    /// Whether a call may [wait](Tool::WAITS).
+    pub waits: bool,
     plan: Planner,
 }
 
@@ -37,6 +39,7 @@ impl ErasedTool {
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, tool| T::plan(cx, tool.decoded(cx, arguments)?),
             inline: T::INLINE,
+            waits: T::WAITS,
         }
     }
 

@@ -18,6 +18,7 @@ mod ignore_files;
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
+mod path_watches;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 mod unwatchable;
@@ -34,6 +35,7 @@ pub use inotify::watch_limit;
 use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
 pub(super) use mounts::SystemEvents;
+pub use path_watches::{PathWatch, PathWatches, Wake};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::SystemEvents;
 #[cfg(not(target_os = "linux"))]

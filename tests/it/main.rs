@@ -62,4 +62,5 @@ mod stdio;
 mod system;
 mod tidy;
 mod untrusted;
+mod wait;
 mod write_encoding;
