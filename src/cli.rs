@@ -5,6 +5,7 @@
 mod call;
 mod doctor;
 mod document;
+mod exec;
 mod guide;
 mod history;
 mod output;
@@ -16,6 +17,7 @@ mod tools;
 pub use call::call;
 pub use doctor::{StartReport, doctor};
 pub use document::document;
+pub use exec::exec;
 pub use guide::guide;
 pub use history::history;
 pub use restore::restore;

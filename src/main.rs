@@ -36,7 +36,6 @@ use rootbound::{
 static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
 fn main() -> ExitCode {
-    prepare_process();
     // tokio panics if it cannot open the pipe for its signals.
     let code = panic::catch_unwind(run).unwrap_or(ExitCode::FAILURE);
     log::flush(FLUSH_LIMIT);
@@ -45,9 +44,15 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     let environment = Environment::of_process();
-    match Invocation::read(std::env::args_os(), &environment) {
+    let invocation = Invocation::read(std::env::args_os(), &environment);
+    // A command gets the limits that this process was started with.
+    if !matches!(invocation, Ok(Invocation::Execute(_))) {
+        prepare_process();
+    }
+    match invocation {
         Ok(Invocation::Print(document)) => cli::document(document),
         Ok(Invocation::SetUp(request)) => cli::setup(&request, &environment),
+        Ok(Invocation::Execute(request)) => cli::exec(request),
         Ok(Invocation::Start(config)) => start(&config).unwrap_or_else(StartError::report),
         Err(error) => error.report(),
     }

@@ -33,6 +33,7 @@ mod progress;
 mod query;
 mod read_buffer;
 mod scope;
+mod tail_search;
 mod worker;
 
 pub use content_search::{ContentHits, search};
@@ -46,7 +47,8 @@ pub use pattern::{BeyondAscii, Pattern, PatternLimits, PatternOptions};
 pub use pattern_error::PatternError;
 pub use progress::SearchProgress;
 pub use query::{Keep, Query, SearchMode};
-pub use scope::{Scope, ScopeError};
+pub use scope::Scope;
+pub use tail_search::{NearestTop, TailHits, search_tail};
 
 pub(in crate::search) use collector::{Collector, FileLimits, FileMatches};
 pub(in crate::search) use decoded_file::read_decoded;

@@ -20,7 +20,9 @@ mod notebook;
 mod offsets;
 pub mod outline;
 mod pdf;
+pub mod problems;
 mod shorten;
+pub mod syntax;
 mod tokens;
 pub mod wildcard;
 

@@ -30,6 +30,7 @@ mod lexical;
 mod limits;
 mod link_targets;
 mod links;
+mod mention;
 mod open;
 mod open_file;
 mod optional_root;
@@ -39,6 +40,7 @@ mod priority;
 mod remove_all;
 mod repository;
 mod resolve;
+mod resource_uri;
 mod revision;
 mod root;
 mod root_dir;
@@ -51,6 +53,7 @@ mod stat;
 mod state;
 mod suggest;
 mod sys;
+mod tail;
 #[cfg(all(test, unix))]
 mod tests;
 mod tree;
@@ -58,6 +61,7 @@ mod walk;
 mod watch;
 mod write;
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -71,11 +75,15 @@ use shared::Shared;
 use stat::FileIdentity;
 use sys::{Dir, Failure, Listed, LockAttempt, OpenFor};
 
-pub use confine::{Confine, ConfineReport, Restart, STARTED_AS, SystemProfile, restart_confined};
+pub use confine::{
+    CommandFailure, CommandWalls, Confine, ConfineReport, ConfinedCommand, Restart, STARTED_AS, SystemProfile,
+    restart_confined,
+};
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
 pub use file_start::FileStart;
 pub use limits::{Limit, prepare_process};
+pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub use policy::{AgentFile, PolicyRules};
@@ -87,6 +95,7 @@ pub use shared::Workspace;
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
 pub use state::{AppendLog, Durable, FolderLock, StateDir, StateFile};
+pub use tail::Tail;
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
@@ -114,20 +123,33 @@ impl Workspace {
     }
 
     /// What a caller's text means: the printed form, a path relative to the first root, a host path
-    /// or `file://` URI under a root, `~/…`, each with an optional leading `@`. At most 4096 bytes below the root.
+    /// or `file://` URI under a root, `~/…`, each with an optional leading `@` or `#file:` and quotes around it. At most
+    /// 4096 bytes below the root.
     ///
-    /// Looks at the disk in one case only: whether the name of an entry begins with `@`.
+    /// Looks at the disk only where the text can be read in two ways.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
         resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
+    /// What a `file://` URI means: the printed form ([`WorkspacePath::resource_uri`]), or that of a host path under a
+    /// root. Anything else is refused.
+    pub fn resolve_uri(&self, uri: &str) -> Result<WorkspacePath, PathError> {
+        resolve::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
+    }
+
     /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
-    /// have to be asked: for a literal `@`, or for a home directory, which may come from the network.
+    /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory, which may
+    /// come from the network.
     pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
-        if text.starts_with(['@', '~']) {
+        if text.starts_with('~') || mention::peel(text).is_some() {
             return None;
         }
-        resolve::resolve(&self.shared.roots, text, |_| false).ok()
+        let asked = Cell::new(false);
+        let path = resolve::resolve(&self.shared.roots, text, |_| {
+            asked.set(true);
+            false
+        });
+        path.ok().filter(|_| !asked.get())
     }
 
     /// The same path with each name as its directory spells it, links not followed, where the system says it: what a

@@ -65,6 +65,7 @@ pub(super) enum Known {
     Choices(&'static [NamedChoice]),
     Groups,
     Tools,
+    Words(&'static [&'static str]),
 }
 
 impl TypedValueParser for Known {
@@ -78,6 +79,7 @@ impl TypedValueParser for Known {
         Some(match self {
             Self::Choices(choices) => Box::new(choices.iter().map(|(name, _)| PossibleValue::new(*name))),
             Self::Groups => Box::new(GROUPS.iter().map(|(name, _)| PossibleValue::new(*name))),
+            Self::Words(words) => Box::new(words.iter().map(|word| PossibleValue::new(*word))),
             Self::Tools => Box::new(Toolbox::known().into_iter().map(PossibleValue::new)),
         })
     }

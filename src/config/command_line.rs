@@ -8,8 +8,10 @@ use clap::{ArgMatches, Command};
 use clap_complete::Shell;
 
 use super::{
-    Action, Document, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, SetupRequest, Source, StatsRequest,
+    Action, Document, Environment, ExecRequest, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, RawValue, SetupRequest,
+    Source, StatsRequest,
     arguments::{directories, flags},
+    exec_request::exec_request,
     options::options,
     subcommands::SUBCOMMANDS,
 };
@@ -20,6 +22,8 @@ pub(super) enum CommandLine {
     Print(Document),
     /// To set up a client; paths are as typed.
     SetUp(SetupRequest),
+    /// To become a command of the host.
+    Execute(ExecRequest),
     /// A start that offers these directories, besides those of `--root`.
     Start { action: Action, directories: Vec<OsString> },
 }
@@ -39,6 +43,7 @@ Examples:
   rootbound setup claude-code --write             add it to a client
   rootbound guide claude-code                     print a text for CLAUDE.md
   rootbound stats --since 2d audit.jsonl          add up two days of calls
+  rootbound exec --root . -- npm test             run a command behind the same walls
   rootbound completions bash                      print a completion script
 
 Without a directory the current one is served, unless it is / or the home
@@ -51,6 +56,7 @@ value per line.";
 /// Reads the command line; clap answers `--help`, `--version` and misspelled flags by itself.
 pub(super) fn parse(
     arguments: impl IntoIterator<Item = OsString>,
+    environment: &Environment,
     raw: &mut RawArgs,
     problems: &mut Vec<String>,
 ) -> Result<CommandLine, clap::Error> {
@@ -74,6 +80,13 @@ pub(super) fn parse(
                 problems.push(format!("{} is before `setup`: give directories after the client", directory.display()));
             }
             return Ok(CommandLine::SetUp(setup(inner)));
+        }
+        "exec" => {
+            let before = raw.values.iter().map(RawValue::origin);
+            for word in before.chain(directories.iter().map(|directory| directory.display().to_string())) {
+                problems.push(format!("{word} is before `exec`: give options after it, and directories with --root"));
+            }
+            return Ok(CommandLine::Execute(exec_request(inner, environment, problems)));
         }
         "call" => Action::Call {
             tool: inner.get_one::<OsString>("tool").map(|name| name.display().to_string()).unwrap_or_default(),
@@ -113,7 +126,8 @@ pub(crate) fn command_without_directories() -> Command {
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
              rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...\n       \
              rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
-             rootbound stats [FILE]\n       rootbound completions SHELL\n       rootbound man",
+             rootbound stats [FILE]\n       rootbound exec [--root DIR]... -- CMD [ARG]...\n       \
+             rootbound completions SHELL\n       rootbound man",
         )
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)

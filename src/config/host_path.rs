@@ -34,6 +34,12 @@ pub(super) fn holds(directory: &Path, name: &Path) -> bool {
     directory.join(name).symlink_metadata().is_ok()
 }
 
+/// Whether the path leads to a directory; `None` if it leads to nothing.
+#[expect(clippy::disallowed_methods, reason = "only reports what is missing; what is used is opened later")]
+pub(super) fn is_directory(path: &Path) -> Option<bool> {
+    path.metadata().ok().map(|found| found.is_dir())
+}
+
 /// Whether the path is `/`, a drive or a share.
 pub(super) fn is_file_system_root(path: &Path) -> bool {
     path.has_root() && !path.components().any(|part| matches!(part, Component::Normal(_) | Component::ParentDir))

@@ -94,6 +94,18 @@ const TOOLS: &[OptionRow] = &[
         ),
     },
     OptionRow {
+        flag: "diagnostics",
+        help: "`on` (default): the answer about a change names the problems that it has introduced, such as syntax errors; \
+               `off`: files are not checked",
+        kind: ValueKind::Choice(
+            "MODE",
+            &[
+                ("on", |config| config.settings.diagnostics = true),
+                ("off", |config| config.settings.diagnostics = false),
+            ],
+        ),
+    },
+    OptionRow {
         flag: "confirm",
         help: "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes \
                that replace or remove something; `writes`: all changes. Such a change is refused if the client cannot \

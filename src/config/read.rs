@@ -8,8 +8,8 @@ use std::{
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::{
-    Action, CommandLine, Config, Document, Environment, RawArgs, SetupRequest, StartError, command_line, file,
-    misspelled_command, suggested_call, validate, variables,
+    Action, CommandLine, Config, Document, Environment, ExecRequest, RawArgs, SetupRequest, StartError, command_line,
+    file, misspelled_command, suggested_call, validate, variables,
 };
 
 /// What a command line asks for.
@@ -19,6 +19,8 @@ pub enum Invocation {
     Print(Document),
     /// To set up a client.
     SetUp(SetupRequest),
+    /// To become a command of the host.
+    Execute(ExecRequest),
     /// To start with a valid configuration.
     Start(Box<Config>),
 }
@@ -31,18 +33,23 @@ impl Invocation {
         let words = arguments.get(1..).unwrap_or_default().to_vec();
         let suggest = |words: &[OsString]| suggested_call::for_missing_call(words, &environment.directory);
         let misspelled = |words: &[OsString]| misspelled_command::problem(words, &environment.directory);
-        let line = command_line::parse(arguments, &mut raw, &mut problems).map_err(|error| {
+        let line = command_line::parse(arguments, environment, &mut raw, &mut problems).map_err(|error| {
             // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
             let tool = (0..words.len()).find_map(|first| Some((first, suggest(&words[first..])?)));
             let tool = tool.filter(|(first, _)| is_unknown_behind(&error, &words[..*first]));
+            // Words after `exec` are of another program.
             let problem = tool
+                .filter(|_| words.first().is_none_or(|first| first != "exec"))
                 .map(|(_, problem)| problem)
                 .or_else(|| misspelled(&words).filter(|_| error.kind() == ErrorKind::UnknownArgument));
             problem.map_or(StartError::Usage(error), |problem| StartError::Problems(vec![problem]))
         })?;
         let (action, directories) = match line {
             CommandLine::Print(document) => return Ok(Self::Print(document)),
-            CommandLine::SetUp(_) if !problems.is_empty() => return Err(StartError::Problems(problems)),
+            CommandLine::SetUp(_) | CommandLine::Execute(_) if !problems.is_empty() => {
+                return Err(StartError::Problems(problems));
+            }
+            CommandLine::Execute(request) => return Ok(Self::Execute(request)),
             CommandLine::SetUp(mut request) => {
                 let absolute = |path: &mut PathBuf| *path = environment.absolute(path, &environment.directory);
                 request.directories.iter_mut().chain(&mut request.file).for_each(absolute);

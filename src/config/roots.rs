@@ -64,7 +64,7 @@ pub(super) fn specs(
         if !args.default_to_current {
             return specs;
         }
-        match current_directory(environment) {
+        match current_directory(environment, "rootbound DIR") {
             Ok(path) => specs.push(unnamed(path)),
             Err(why) => problems.push(why),
         }
@@ -102,8 +102,8 @@ pub(super) fn specs(
 const EMPTY: &str = "an empty directory argument: remove it, or name a directory (a client may put \"\" where its own \
                      variable is not set)";
 
-/// The current directory, which is offered when none is named, unless it is too wide.
-fn current_directory(environment: &Environment) -> Result<PathBuf, String> {
+/// The current directory, which is offered when none is named, unless it is too wide. `how` names one.
+pub(super) fn current_directory(environment: &Environment, how: &str) -> Result<PathBuf, String> {
     let real = real(&environment.directory);
     let why = if environment.directory.as_os_str().is_empty() {
         "cannot be determined"
@@ -116,7 +116,7 @@ fn current_directory(environment: &Environment) -> Result<PathBuf, String> {
     };
     Err(format!(
         "no directory was named, and the current one {why}; start it in a project directory, or name the directory to \
-         offer: rootbound DIR"
+         offer: {how}"
     ))
 }
 

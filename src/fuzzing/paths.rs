@@ -46,6 +46,12 @@ fn resolved(world: &World, workspace: &Workspace, text: &str) -> Option<Workspac
                 Ok(back) => assert_eq!(back, path, "{text:?} prints as {printed:?}"),
                 Err(error) => panic!("{text:?} prints as {printed:?}, which is refused: {error}"),
             }
+            // Below a root without a name a URI of what is not there may be one of the host.
+            if path.root().name().is_some() || workspace.stat(&path).is_ok() {
+                let uri = path.resource_uri();
+                let back = workspace.resolve_uri(&uri).expect("printed");
+                assert_eq!(back, path, "{text:?} has the URI {uri:?}");
+            }
             for name in path.relative() {
                 let name = escape_name(name);
                 assert!(!name.contains(char::is_control) && !name.contains('/'), "{name:?}");
@@ -93,7 +99,8 @@ enum Lexical {
 
 /// What a text without any special beginning means, one component after another.
 fn lexical(root_set: &RootSet, text: &str) -> Lexical {
-    let special = text.starts_with(['/', '~', '@']) || text.contains(['\\', '\0']) || text.len() > LONGEST;
+    let special =
+        text.starts_with(['/', '~', '@', '"', '\'', '`', '#']) || text.contains(['\\', '\0']) || text.len() > LONGEST;
     if special || text.get(..7).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://")) {
         return Lexical::Unknown;
     }

@@ -2,7 +2,7 @@
 //!
 //! Also names the start in an answer ("under X"). Does not look below a start.
 
-use crate::workspace::{AccessError, AccessErrorKind, FileKind, PathError, Workspace, WorkspacePath};
+use crate::workspace::{AccessError, AccessErrorKind, FileKind, Workspace, WorkspacePath};
 
 /// The starts of a search, in the order of the roots.
 #[derive(Clone, Debug)]
@@ -13,24 +13,12 @@ pub struct Scope {
     absent: Vec<WorkspacePath>,
 }
 
-/// Why a path cannot be a start.
-#[derive(Debug)]
-pub enum ScopeError {
-    /// It does not name a place in a root.
-    Path(PathError),
-    /// Nothing usable is there.
-    Access(AccessError),
-}
-
 impl Scope {
-    /// The scope of `path`, or all roots without one (or with an empty one).
+    /// The scope of all roots.
     ///
     /// # Errors
-    /// When the path is outside, missing or unreadable.
-    pub fn of(workspace: &Workspace, path: Option<&str>) -> Result<Self, ScopeError> {
-        if let Some(path) = path.filter(|path| !path.trim().is_empty()) {
-            return Self::at(workspace, &workspace.resolve(path).map_err(ScopeError::Path)?);
-        }
+    /// When one of them is gone.
+    pub fn of_roots(workspace: &Workspace) -> Result<Self, AccessError> {
         let (mut starts, mut absent, mut last) = (Vec::new(), Vec::new(), None);
         for root in workspace.roots() {
             let start = workspace.root_path(root);
@@ -41,11 +29,11 @@ impl Scope {
                     absent.push(start);
                     last = Some(error);
                 }
-                Err(error) => return Err(ScopeError::Access(error)),
+                Err(error) => return Err(error),
             }
         }
         match last {
-            Some(error) if starts.is_empty() => Err(ScopeError::Access(error)),
+            Some(error) if starts.is_empty() => Err(error),
             _ => Ok(Self { starts, kind: FileKind::Directory, absent }),
         }
     }
@@ -54,8 +42,8 @@ impl Scope {
     ///
     /// # Errors
     /// When it is missing or unreadable.
-    pub fn at(workspace: &Workspace, start: &WorkspacePath) -> Result<Self, ScopeError> {
-        let kind = workspace.stat(start).map_err(ScopeError::Access)?.kind;
+    pub fn at(workspace: &Workspace, start: &WorkspacePath) -> Result<Self, AccessError> {
+        let kind = workspace.stat(start)?.kind;
         let start = workspace.spelled(start);
         Ok(Self { starts: vec![start], kind, absent: Vec::new() })
     }

@@ -13,7 +13,7 @@ use crate::{
     workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
 };
 
-use super::{AnswerBudget, Kind, LongestWait, ToolError};
+use super::{AnswerBudget, Kind, LongestWait, References, ToolError};
 
 /// How strictly an edit or overwrite needs the file to have been seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub struct Settings {
     pub structured_output: bool,
     /// The seen-and-unchanged check.
     pub read_before_write: ReadBeforeWrite,
+    /// Whether answers about changes name the problems that they have introduced.
+    pub diagnostics: bool,
     /// Bytes of the largest file that `edit` and `write` take.
     pub max_file_size: u64,
     /// Whether `read` shows images; else it only says what they are.
@@ -61,6 +63,7 @@ impl Default for Settings {
             max_output: None,
             structured_output: false,
             read_before_write: ReadBeforeWrite::Strict,
+            diagnostics: true,
             max_file_size: 64 << 20,
             images: true,
             max_image_size: None,
@@ -129,6 +132,8 @@ pub struct CallContext {
     pub progress: ProgressSink,
     /// What the call changes, for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,
+    /// The paths of the call that were given by their end only.
+    pub references: Arc<References>,
     /// Whether this attempt may wait.
     pub blocking: Blocking,
     /// Called when the call is about to wait for another one's change: it gives up its place among
@@ -158,6 +163,7 @@ impl CallContext {
             stop: StopSignal::after(limit),
             progress: None,
             changes: None,
+            references: Arc::default(),
             blocking: Blocking::Allowed,
             yields: None,
         }
@@ -182,16 +188,6 @@ impl CallContext {
             )
             .hint("ask for less: a narrower path, a smaller range or a more exact pattern")),
         }
-    }
-
-    /// The path of a file that may be made; a slash behind the name means a directory.
-    pub fn resolve_new_file(&self, text: &str) -> Result<WorkspacePath, ToolError> {
-        let path = self.workspace.resolve(text)?;
-        if text.trim_end().ends_with('/') && !path.is_root() {
-            return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
-                .hint("give the name of a file; the directories above it are made"));
-        }
-        Ok(path)
     }
 
     /// The file, of at most so many bytes as may be changed; what is still as it was last seen is not hashed

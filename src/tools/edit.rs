@@ -19,11 +19,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit::{self, DiffExtent},
     session::Cost,
+    text::problems::Problem,
     workspace::{Approval, Base, Revision},
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, Wanted,
     alias::PATH_ALIASES,
     answer::count,
     read_before_write, shown_diff,
@@ -104,6 +105,9 @@ struct Facts {
     created: bool,
     /// Whether nothing was written.
     dry_run: bool,
+    /// Problems that the change has introduced, such as syntax errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 impl Tool for Edit {
@@ -138,7 +142,7 @@ impl Tool for Edit {
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let creates = args.old_string.as_deref() == Some("");
-        let path = if creates { cx.resolve_new_file(&args.path)? } else { cx.workspace.resolve(&args.path)? };
+        let path = if creates { cx.resolve_new_file(&args.path)? } else { cx.existing(&args.path, Wanted::File)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };

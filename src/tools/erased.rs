@@ -5,7 +5,12 @@ use std::{fmt, sync::OnceLock};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{CallContext, Plan, Spec, Tool, ToolError, args, schema};
+use crate::{session::Cost, workspace::Approval};
+
+use super::{
+    Answer, Blocking, CallContext, Change, Fingerprint, Plan, Preview, Spec, Tool, ToolError, args,
+    reference_note::ReferenceNote, schema,
+};
 
 /// Decodes a tool's arguments and plans the call, whatever its types are.
 type Planner = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Result<Plan, ToolError>;
@@ -67,6 +72,46 @@ impl ErasedTool {
 
     /// Decodes the arguments and plans the call.
     pub fn plan(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<Plan, ToolError> {
-        (self.plan)(cx, arguments, self)
+        // An inline attempt looks for no path that is given by its end, and a change answers in a few lines.
+        let again = (self.spec.read_only && cx.blocking == Blocking::Allowed).then(|| arguments.clone());
+        let plan = (self.plan)(cx, arguments, self)?;
+        let Some(note) = ReferenceNote::of(cx) else { return Ok(plan) };
+        Ok(match (plan, again) {
+            (Plan::Answer(answer), Some(arguments)) if !note.fits(cx, &answer) => {
+                match (self.plan)(&note.room(cx), arguments, self)? {
+                    Plan::Answer(answer) => Plan::Answer(note.before(answer)),
+                    other => other,
+                }
+            }
+            (Plan::Answer(answer), _) => Plan::Answer(note.before(answer)),
+            (Plan::Change(change), _) => Plan::Change(Box::new(NotedChange { change, note })),
+            (wait @ Plan::Wait(_), _) => wait,
+        })
+    }
+}
+
+/// A change whose answer says which files its paths are.
+struct NotedChange {
+    change: Box<dyn Change>,
+    note: ReferenceNote,
+}
+
+impl Change for NotedChange {
+    fn preview(&self) -> Preview {
+        self.change.preview()
+    }
+
+    fn cost(&self) -> Cost {
+        self.change.cost()
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.change.fingerprint()
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let Self { change, note } = *self;
+        let answer = change.commit(&note.room(cx), approval)?;
+        Ok(note.before(answer))
     }
 }

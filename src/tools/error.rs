@@ -6,7 +6,6 @@
 use std::fmt;
 
 use crate::{
-    search::ScopeError,
     session::QuotaError,
     text::nearest_name::did_you_mean,
     workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
@@ -74,6 +73,9 @@ impl Kind {
         }
     }
 }
+
+/// Near names in an error.
+const MOST_NEAR: usize = 3;
 
 /// What went wrong, for the model and for the log.
 #[derive(Debug)]
@@ -208,8 +210,18 @@ impl ToolError {
 
     /// The error for a path that is not there, with near names from inside the roots.
     pub fn not_found(workspace: &Workspace, path: &WorkspacePath) -> Self {
+        Self::not_found_near(workspace, path, Vec::new())
+    }
+
+    /// As [`Self::not_found`], with other near names.
+    pub(super) fn not_found_near(workspace: &Workspace, path: &WorkspacePath, others: Vec<WorkspacePath>) -> Self {
         let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
-        let near = workspace.suggest(path);
+        let mut near = workspace.suggest(path);
+        for other in others {
+            if near.len() < MOST_NEAR && !near.contains(&other) {
+                near.push(other);
+            }
+        }
         if !near.is_empty() && near.iter().any(|near| workspace.is_untrusted(near)) {
             let names: Vec<String> = near.iter().map(ToString::to_string).collect();
             return error.hint("did you mean a path below?").details(fenced(workspace, &near, names.join("\n")));
@@ -223,14 +235,6 @@ impl ToolError {
         match error.kind {
             AccessErrorKind::NotFound => Self::not_found(workspace, &error.path),
             _ => error.into(),
-        }
-    }
-
-    /// Turns a scope that cannot be searched into an error, with suggestions as [`Self::access`].
-    pub fn scope(workspace: &Workspace, error: ScopeError) -> Self {
-        match error {
-            ScopeError::Path(error) => error.into(),
-            ScopeError::Access(error) => Self::access(workspace, error),
         }
     }
 }

@@ -42,7 +42,7 @@ impl Tool for Glob {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = GlobRequest::read(&cx.workspace, &args, cx.settings.patterns.glob)?;
+        let request = GlobRequest::read(cx, &args)?;
         let found = request.walk(cx, request.ignored(), &cx.stop, None)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;

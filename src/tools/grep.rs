@@ -16,10 +16,10 @@ mod scope_labels;
 
 use std::time::Instant;
 
-use crate::{search::Scope, stop::StopReason};
+use crate::stop::StopReason;
 
 use super::{
-    Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError,
+    Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError, Wanted,
     alias::{LISTING_ALIASES, PATH_ALIASES},
     fitted::fitted,
 };
@@ -53,9 +53,8 @@ impl Tool for Grep {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = GrepRequest::read(&cx.workspace, args, cx.settings.patterns)?;
-        let scope = Scope::of(&cx.workspace, request.path.as_deref())
-            .map_err(|error| ToolError::scope(&cx.workspace, error))?;
+        let request = GrepRequest::read(cx, args)?;
+        let scope = cx.scope(request.path.as_deref(), Wanted::FileOrDirectory)?;
         let mut found = request.run(cx, &scope, &cx.stop, None)?;
         let prototypes = request.add_prototypes(cx, &scope, &mut found)?;
         if found.stopped == Some(StopReason::Cancelled) {

@@ -14,13 +14,10 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{
-    search::Scope,
-    workspace::{Access, Ignored},
-};
+use crate::workspace::{Access, Ignored};
 
 use super::{
-    Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
+    Answer, CallContext, Group, Plan, Spec, Tool, ToolError, Wanted,
     alias::{LISTING_ALIASES, PATH_ALIASES},
     answer::count,
     paging,
@@ -76,8 +73,7 @@ impl Tool for Ls {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let scope =
-            Scope::of(&cx.workspace, args.path.as_deref()).map_err(|error| ToolError::scope(&cx.workspace, error))?;
+        let scope = cx.scope(args.path.as_deref(), Wanted::DirectoryOrFile)?;
         let depth = paging::max_results(args.depth, DEFAULT_DEPTH, MAX_DEPTH);
         let limit = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         let request = ListRequest {

@@ -10,6 +10,7 @@ use crate::{
         Session,
         history::{JournalRecord, RecordKind},
     },
+    text::Document,
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
         WriteGuard,
@@ -19,6 +20,7 @@ use crate::{
 use super::{
     CallContext, Kind, ToolError,
     answer::{count, noted},
+    introduced::{ChangedText, Introduced},
     shown_diff, with_history,
     with_history::Undoable,
 };
@@ -102,11 +104,13 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
                 let guard = guard.with_mode(record.mode.unwrap_or(0));
                 let approval = Approval::by_policy();
-                let diff = shown_diff::diff(&real, now.map(|now| now.bytes), Some(bytes.clone()));
+                let now = now.map(|now| now.bytes);
+                let diff = shown_diff::diff(&real, now.clone(), Some(bytes.clone()));
                 let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
                 let (_, note) = with_history::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
                 let notes = Vec::from_iter(note);
-                return Ok(format!("{}\n\n{diff}", noted(format!("Restored {real} to {old}"), &notes)));
+                let problems = problems(cx, &real, now, bytes);
+                return Ok(format!("{}\n\n{diff}{problems}", noted(format!("Restored {real} to {old}"), &notes)));
             }
             _ => {}
         }
@@ -114,6 +118,14 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
     let which = revision.map_or_else(String::new, |digits| format!(" with the revision {digits}"));
     Err(ToolError::new(Kind::NotFound, format!("the history has no content of {path}{which} to restore"))
         .hint("list what can be restored with `rootbound history`"))
+}
+
+/// The lines on the problems that the file at `real` has with its bytes `new`, and had not with `old`.
+fn problems(cx: &CallContext, real: &WorkspacePath, old: Option<Vec<u8>>, new: Vec<u8>) -> String {
+    let text = |bytes| Document::decode(bytes, None).ok();
+    let (old, Some(new)) = (old.and_then(text), text(new)) else { return String::new() };
+    let old = old.as_ref().map(Document::text);
+    Introduced::by(cx, &ChangedText { path: real, real, old, new: new.text() }).text
 }
 
 /// A deleted directory, as its records describe it.

@@ -15,11 +15,15 @@ use crate::{
         Cost,
         history::{Effect, UndoableChange},
     },
+    text::{Document, problems::Problem},
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
+    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, Wanted,
+    alias::PATH_ALIASES,
+    answer::count,
+    introduced::{self, ChangedText, Introduced},
     shown_diff::ShownDiff,
 };
 use revert::RevertPlan;
@@ -48,6 +52,9 @@ pub(crate) struct Output {
     diff_cut_lines: usize,
     /// What else there is to know of it.
     notes: Vec<String>,
+    /// Problems that the file has again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 impl Tool for Undo {
@@ -76,8 +83,10 @@ impl Tool for Undo {
                 // As it was named, or where it truly is: a deleted link is found by its own name.
                 let real = cx.workspace.canonical(&path).ok();
                 let own = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
+                let by_end = || cx.existing(text, Wanted::File).ok();
                 own.and_then(|own| cx.session.history.last(Some(&own)))
                     .or_else(|| real.and_then(|real| cx.session.history.last(Some(&real))))
+                    .or_else(|| cx.session.history.last(Some(&cx.workspace.canonical(&by_end()?).ok()?)))
             }
         };
         let Some((number, change)) = found else {
@@ -133,6 +142,19 @@ impl PlannedUndo {
     }
 }
 
+impl PlannedUndo {
+    /// The text of a file whose former content comes back: what it holds now, and what it will.
+    fn undone_text(&self, cx: &CallContext) -> Option<(Document, Document)> {
+        let Effect::Wrote { path, before: Some(former), .. } = &self.change.effect else { return None };
+        if !introduced::may_have_problems(cx, path) {
+            return None;
+        }
+        let text = |bytes| Document::decode(bytes, None).ok();
+        let now = text(cx.read_to_change(path).ok()?.bytes)?;
+        Some((now, text(cx.session.history.content(former.revision)?)?))
+    }
+}
+
 impl Change for PlannedUndo {
     fn fingerprint(&self) -> super::Fingerprint {
         // The number of the change covers all it did; the revert itself checks that nothing has
@@ -151,23 +173,31 @@ impl Change for PlannedUndo {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let undone = self.undone_text(cx);
         let removed = revert::revert(cx, &self.change, approval)?;
         cx.session.history.forget(self.number);
         let mut text = self.words().1;
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
+        let introduced = undone.map_or_else(Introduced::default, |(old, new)| {
+            let (path, old) = (self.path(), Some(old.text()));
+            Introduced::by(cx, &ChangedText { path, real: path, old, new: new.text() })
+        });
+        let cx = &introduced.leave_room(cx);
         let shown = ShownDiff::of(cx, self.path(), &self.diff, 0);
         if !shown.block.is_empty() {
             text.push_str("\n\n");
             text.push_str(&shown.block);
         }
+        text.push_str(&introduced.text);
         let output = Output {
             path: self.path().to_string(),
             reverted: self.change.tool.to_owned(),
             diff: shown.text,
             diff_cut_lines: shown.cut_lines,
             notes: shown.hidden.into_iter().collect(),
+            problems: introduced.problems,
         };
         Ok(Answer::text(text, &output).data(cx, &output))
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     edit::{self, Diff, DiffExtent},
     session::Cost,
-    text::{self, Document, EncodingLabel, LineEnding},
+    text::{self, Document, EncodingLabel, LineEnding, problems::Problem},
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Revision, RevisionPrefix, Snapshot, WorkspacePath,
         WritablePath,
@@ -19,14 +19,16 @@ use crate::{
 
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Wanted,
     alias::PATH_ALIASES,
     answer::{count, noted},
     encoding_argument,
+    introduced::{ChangedText, Introduced},
     read_before_write::{self, StartFrom},
     shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
 };
-use content::{Appended, NewContent, appended, created, fits_notebook, replaced};
+use content::{Appended, NewContent, appended, created, fits_notebook, line_count, replaced};
 
 /// The tool.
 pub(crate) struct Write;
@@ -94,6 +96,9 @@ struct Facts {
     /// Lines that were appended.
     #[serde(skip_serializing_if = "Option::is_none")]
     appended_lines: Option<usize>,
+    /// Problems that the change has introduced, such as syntax errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
 }
 
 impl Tool for Write {
@@ -124,7 +129,9 @@ impl Tool for Write {
         let mode = args.mode.unwrap_or_default();
         let expected = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let encoding = args.encoding.as_deref().map(encoding_argument::parse).transpose()?;
-        let path = cx.resolve_new_file(&args.path)?;
+        // Whoever knows a revision means a file that is there.
+        let exists = expected.is_some() && !args.path.ends_with('/');
+        let path = if exists { cx.existing(&args.path, Wanted::File)? } else { cx.resolve_new_file(&args.path)? };
         fits_notebook(&path, encoding)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
@@ -216,14 +223,6 @@ fn exists(path: &WorkspacePath) -> ToolError {
 
 /// Lines and bytes that a file has to lose before the answer says so, and then half of its bytes at least.
 const LOSS: (usize, u64) = (10, 400);
-
-/// Lines as the diff shows them.
-fn line_count(text: &str) -> usize {
-    match LineEnding::of(text) {
-        LineEnding::Cr => text::lines_ended_by_cr(text).count(),
-        _ => text::lines(text).count(),
-    }
-}
 
 impl Rewrite for (Base, NewContent) {
     fn base(&self) -> Base {
@@ -343,6 +342,12 @@ impl PlannedWrite {
     }
 
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
+        let (path, real) = (&self.request.path, self.request.target.path());
+        let old = self.planned.old.as_ref().map(Document::text);
+        let introduced = self
+            .text()
+            .map_or_else(Introduced::default, |new| Introduced::by(cx, &ChangedText { path, real, old, new: &new }));
+        let cx = &introduced.leave_room(cx);
         let diff = self.diff(shown_diff::BRIEF);
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
         let lines = self.text().map_or(0, |text| line_count(&text));
@@ -357,6 +362,7 @@ impl PlannedWrite {
             diff_cut_lines: shown.as_ref().map_or(0, |shown| shown.cut_lines),
             appended_bytes: self.planned.appended.map(|appended| appended.bytes),
             appended_lines: self.planned.appended.map(|appended| appended.lines),
+            problems: introduced.problems,
         };
         let lost = self.lost(lines);
         let mut notes = self.planned.notes;
@@ -383,6 +389,7 @@ impl PlannedWrite {
         } else if self.base == Base::Revision(committed.revision) {
             text.push_str(" (no change)");
         }
+        text.push_str(&introduced.text);
         let diff = shown.map(|shown| shown.text).unwrap_or_default();
         let data = Output { path: self.request.path.to_string(), diff, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)

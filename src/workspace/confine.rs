@@ -6,12 +6,16 @@
 //! | macOS | `seatbelt`: the same, and the system's libraries | `seatbelt` |
 //! | others | nothing | nothing |
 //!
+//! `command` has the walls of a command that a host runs through this program.
+//!
 //! It stops what directory handles cannot, such as creating a file through a directory that another process has moved
 //! out of its root, and what a bug in this program would open up. The process can start no program afterwards.
 //!
 //! Limits: elsewhere the report says that there is none. On Linux the calling thread confines itself and those that it
 //! starts: install the sandbox before any other thread runs. On macOS the process has to start again for it.
 
+mod command;
+mod how;
 #[cfg(target_os = "linux")]
 mod landlock;
 #[cfg(any(target_os = "macos", all(test, unix)))]
@@ -25,23 +29,13 @@ use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use super::optional_root::OptionalRoot;
 use super::{RootSpec, Roots};
+pub use command::{CommandFailure, CommandWalls, ConfinedCommand};
+pub use how::Confine;
 #[cfg(target_os = "linux")]
 use landlock::install as confine_files;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 use seccomp::install as refuse_calls;
 pub use system_profile::{Restart, STARTED_AS, SystemProfile};
-
-/// Whether to install the sandbox.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Confine {
-    /// As much of it as this system has.
-    #[default]
-    Auto,
-    /// All of it, or an error.
-    Required,
-    /// None of it.
-    Off,
-}
 
 /// What was reached.
 #[derive(Debug)]

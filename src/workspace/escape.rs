@@ -37,15 +37,16 @@ pub(super) fn unescape_name(text: &str) -> Option<OsString> {
     if forbidden || dots { None } else { name_of(bytes) }
 }
 
+/// The name of these bytes; `None` where the system has no such names.
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-fn name_of(bytes: Vec<u8>) -> Option<OsString> {
+pub(super) fn name_of(bytes: Vec<u8>) -> Option<OsString> {
     use std::os::unix::ffi::OsStringExt as _;
     Some(OsString::from_vec(bytes))
 }
 
 #[cfg(not(unix))]
-fn name_of(bytes: Vec<u8>) -> Option<OsString> {
+pub(super) fn name_of(bytes: Vec<u8>) -> Option<OsString> {
     String::from_utf8(bytes).ok().map(OsString::from)
 }
 

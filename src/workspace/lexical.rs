@@ -83,21 +83,6 @@ pub(super) fn without_verbatim(path: PathBuf) -> PathBuf {
     parts.filter(|part| matches!(part, Component::Normal(_))).fold(PathBuf::from(base), |path, name| path.join(name))
 }
 
-/// A relative path without `.` and `..`; none when it climbs above its start.
-pub(super) fn lexically_below(path: &Path) -> Option<PathBuf> {
-    let mut names: Vec<&OsStr> = Vec::new();
-    for name in path {
-        match name.as_encoded_bytes() {
-            b"." | b"/" | b"" => {}
-            b".." => {
-                names.pop()?;
-            }
-            _ => names.push(name),
-        }
-    }
-    Some(names.iter().collect())
-}
-
 /// The prefix and root of an absolute path, "" of a relative one.
 pub(super) fn base_of(target: &Path) -> PathBuf {
     let is_base = |part: &Component<'_>| matches!(part, Component::Prefix(_) | Component::RootDir);

@@ -114,9 +114,11 @@ impl fmt::Display for WorkspacePath {
         let mut separator = "/";
         if prefix.is_empty() {
             separator = "";
-            // A name like `~` or `@x` or `file:` must come back as a name, not as what it looks like.
-            let first = self.relative.iter().next().unwrap_or_default();
-            if matches!(first.as_encoded_bytes().first(), Some(b'~' | b'@')) {
+            // A name like `~` or `@x` or `"x"` must come back as a name, not as what it looks like.
+            let bytes = self.relative.as_os_str().as_encoded_bytes();
+            let is_quoted =
+                bytes.len() > 1 && matches!(bytes, [b'"', .., b'"'] | [b'\'', .., b'\''] | [b'`', .., b'`']);
+            if matches!(bytes, [b'~' | b'@', ..]) || is_quoted || bytes.starts_with(b"#file:") {
                 f.write_str("./")?;
             }
         } else {

@@ -3,8 +3,8 @@
 //! Compares whole components: a root `/a/root` does not hold `/a/root-evil`, as it does for servers that compare a
 //! prefix of the text (CVE-2025-53110). Outside the roots the answer is the same whether or not a file is there.
 //!
-//! Limits: decides by the text alone and looks at the disk in one case only, whether a name begins with `@`. Where a
-//! path leads is known once it is opened; see `links` and `sys/beneath`.
+//! Limits: decides by the text alone, and looks at the disk only where a text can be read in two ways: whether a name
+//! has the signs of a mention in it, whether a URI is one of the host. Where a path leads is known once it is opened; see `links` and `sys/beneath`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use percent_encoding::percent_decode_str;
 
-use super::escape::unescape_name;
-use super::lexical::{lexically_below, lexically_normal};
-use super::{PathError, Root, Roots, WorkspacePath};
+use super::escape::{name_of, unescape_name};
+use super::lexical::lexically_normal;
+use super::{PathError, Root, Roots, WorkspacePath, mention};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
@@ -29,12 +29,66 @@ pub(super) fn resolve(
     is_there: impl Fn(&WorkspacePath) -> bool,
 ) -> Result<WorkspacePath, PathError> {
     check_text(text)?;
-    let path = match (text.strip_prefix('@'), interpret(roots, text)) {
-        // Clients write `@file` for a mention of `file`; a file may also be called that.
-        (Some(mention), literal) if !literal.as_ref().is_ok_and(is_there) => interpret(roots, mention),
-        (_, literal) => literal,
-    };
-    check_length(path.map_err(|refusal| refusal.of(text))?, text)
+    let path = interpret_spoken(roots, text, &is_there).map_err(|refusal| refusal.of(text))?;
+    check_length(path, text)
+}
+
+/// As [`interpret`], of a text that may have the signs of a mention: a file that has them in its name comes first.
+fn interpret_spoken(
+    roots: &Roots,
+    text: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, Refusal> {
+    let spellings = mention::peeled(text);
+    let (last, longer) = spellings.split_last().ok_or(Refusal::Denied)?;
+    let found = |text: &str| interpret(roots, text, &is_there).ok().filter(&is_there);
+    if let Some(path) = longer.iter().find_map(|text| found(text)) {
+        return Ok(path);
+    }
+    let path = interpret(roots, last, &is_there);
+    if let Some(plain) = mention::without_shell_escapes(last)
+        && !path.as_ref().is_ok_and(&is_there)
+        && let Some(path) = found(&plain)
+    {
+        return Ok(path);
+    }
+    // A shell makes another home directory of it, which is outside; here it may be a name.
+    if mention::names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) {
+        return Err(Refusal::Denied);
+    }
+    path
+}
+
+/// The names of a text that does not say where it begins.
+pub(super) fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>> {
+    let says_where = strip_scheme(text).is_some()
+        || text.starts_with('~')
+        || is_absolute(text)
+        || mounted(roots, text).is_some()
+        || text.split(is_separator).any(|part| matches!(part, "." | ".."));
+    if says_where || check_text(text).is_err() {
+        return None;
+    }
+    let parts = text.split(is_separator).filter(|part| !part.is_empty());
+    let names: Vec<OsString> =
+        parts.map(|part| unescape_name(part).filter(|name| is_name(name))).collect::<Option<_>>()?;
+    (!names.is_empty()).then_some(names)
+}
+
+/// What a `file://` URI means. `is_there` says whether a path exists.
+pub(super) fn resolve_uri(
+    roots: &Roots,
+    uri: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, PathError> {
+    check_text(uri)?;
+    let path = strip_scheme(uri).ok_or_else(|| Refusal::Invalid("it is no file:// URI").of(uri))?;
+    let found = from_uri(roots, path, is_there).or_else(|refusal| {
+        // A file of the root itself that is not there: the printed form of one name could as well be a host path.
+        let printed = UriPath::of(path)?.printed(roots).filter(|path| path.relative().iter().count() == 1);
+        printed.ok_or(refusal)
+    });
+    check_length(found.map_err(|refusal| refusal.of(uri))?, uri)
 }
 
 impl WorkspacePath {
@@ -84,9 +138,9 @@ fn too_long(given: &str) -> PathError {
     PathError::TooLong { given: given.to_owned(), limit: LONGEST }
 }
 
-fn interpret(roots: &Roots, text: &str) -> Result<WorkspacePath, Refusal> {
+fn interpret(roots: &Roots, text: &str, is_there: impl Fn(&WorkspacePath) -> bool) -> Result<WorkspacePath, Refusal> {
     if let Some(uri) = strip_scheme(text) {
-        return from_uri(roots, uri);
+        return from_uri(roots, uri, is_there);
     }
     if let Some(rest) = strip_part(text, "~") {
         let home = home_dir().ok_or(Refusal::Denied)?;
@@ -160,28 +214,91 @@ fn from_host(roots: &Roots, host: &Path) -> Result<WorkspacePath, Refusal> {
 
 /// `file:///path` or `file://localhost/path` (RFC 8089), percent-decoded. Plain paths are not: a file may be called
 /// `a%20b`. On Windows `file://server/share/path` is a share (RFC 8089, appendix E.3).
-fn from_uri(roots: &Roots, uri: &str) -> Result<WorkspacePath, Refusal> {
-    let at = uri.find('/').ok_or(Refusal::Denied)?;
-    let (host, path) = uri.split_at(at);
-    let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
-    if !is_local && !cfg!(windows) {
-        return Err(Refusal::Denied);
+///
+/// The path is the one that `WorkspacePath::resource_uri` prints, or a host path. Where roots have names no text can be
+/// both. Below a single root without a name, a host path under the root is one unless the printed path is there, and any
+/// other text is a printed path if its first name is there: `file:///etc/passwd` is denied, as `/etc/passwd` is.
+fn from_uri(roots: &Roots, uri: &str, is_there: impl Fn(&WorkspacePath) -> bool) -> Result<WorkspacePath, Refusal> {
+    let uri = UriPath::of(uri)?;
+    let Some(printed) = uri.printed(roots) else { return uri.on_host(roots) };
+    if printed.root().name().is_some() {
+        return Ok(uri.literal(roots).filter(|literal| !is_there(&printed) && is_there(literal)).unwrap_or(printed));
     }
-    let mut bytes: Vec<u8> = percent_decode_str(path).collect();
-    if bytes.contains(&0) {
-        return Err(Refusal::Invalid(NUL));
+    if let Some(found) = [Some(&printed), uri.literal(roots).as_ref()].into_iter().flatten().find(|path| is_there(path))
+    {
+        return Ok(found.clone());
     }
-    if !is_local {
-        bytes.splice(0..0, format!("//{host}").into_bytes());
+    let host = uri.on_host(roots);
+    let first = printed.relative().iter().next().map(|name| WorkspacePath::new(printed.root(), Path::new(name)));
+    if host.is_err() && first.is_some_and(|first| is_there(&first)) { Ok(printed) } else { host }
+}
+
+/// The path of a `file://` URI.
+struct UriPath<'t> {
+    /// As it is in the URI.
+    text: &'t str,
+    /// Percent-decoded.
+    bytes: Vec<u8>,
+    /// The machine that it names, if that is another one.
+    machine: Option<&'t str>,
+}
+
+impl<'t> UriPath<'t> {
+    /// `uri` is what follows `file://`.
+    fn of(uri: &'t str) -> Result<Self, Refusal> {
+        let at = uri.find('/').ok_or(Refusal::Denied)?;
+        let (host, text) = uri.split_at(at);
+        let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+        if !is_local && !cfg!(windows) {
+            return Err(Refusal::Denied);
+        }
+        let bytes: Vec<u8> = percent_decode_str(text).collect();
+        if bytes.contains(&0) {
+            return Err(Refusal::Invalid(NUL));
+        }
+        Ok(Self { text, bytes, machine: (!is_local).then_some(host) })
     }
-    // A root with a virtual absolute name is addressed by that name in URIs, too.
-    let normal = std::str::from_utf8(&bytes).ok().map(|text| lexically_normal(Path::new(text)));
-    if let Some((root, rest)) = normal.as_deref().and_then(Path::to_str).and_then(|text| mounted(roots, text)) {
-        let names: PathBuf = rest.split(is_separator).collect();
-        let below_root = lexically_below(&names).filter(|path| path.iter().all(is_name)).ok_or(Refusal::Denied)?;
-        return Ok(WorkspacePath::new(root, &below_root));
+
+    /// It as the path that a root's name and the path below it make.
+    fn printed(&self, roots: &Roots) -> Option<WorkspacePath> {
+        if self.machine.is_some() { None } else { printed_path(roots, &self.bytes) }
     }
-    from_host(roots, &lexically_normal(&host_path(bytes)?))
+
+    /// The same without percent-decoding: clients that put a name into a template as it is (RFC 6570, section 3.2.3:
+    /// reserved expansion keeps `%25`) write `a%25b` for a file of that name.
+    fn literal(&self, roots: &Roots) -> Option<WorkspacePath> {
+        let is_other = self.machine.is_none() && self.text.as_bytes() != self.bytes;
+        is_other.then(|| printed_path(roots, self.text.as_bytes())).flatten()
+    }
+
+    fn on_host(mut self, roots: &Roots) -> Result<WorkspacePath, Refusal> {
+        if let Some(machine) = self.machine {
+            self.bytes.splice(0..0, format!("//{machine}").into_bytes());
+        }
+        from_host(roots, &lexically_normal(&host_path(self.bytes)?))
+    }
+}
+
+/// The root whose name `path` begins with, and the path below it. Dots first, as in an absolute path.
+fn printed_path(roots: &Roots, path: &[u8]) -> Option<WorkspacePath> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.split(|byte| is_separator(char::from(*byte))) {
+        match name {
+            b"" | b"." => {}
+            b".." => {
+                names.pop()?;
+            }
+            _ => names.push(name),
+        }
+    }
+    roots.list().iter().find_map(|root| {
+        let mount = root.name().unwrap_or_default().split('/').filter(|name| !name.is_empty());
+        let mut rest = names.iter();
+        mount.into_iter().all(|name| rest.next().is_some_and(|own| *own == name.as_bytes())).then_some(())?;
+        let below: PathBuf =
+            rest.map(|name| name_of(name.to_vec()).filter(|name| is_name(name))).collect::<Option<_>>()?;
+        Some(WorkspacePath::new(root, &below))
+    })
 }
 
 fn strip_scheme(text: &str) -> Option<&str> {

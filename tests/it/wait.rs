@@ -2,6 +2,8 @@
 //!
 //! Each case runs with inotify and by polling. No test asserts how long something took.
 
+#![expect(clippy::disallowed_types, reason = "a program of others appends to the files")]
+
 use std::{
     fs,
     io::Write as _,
@@ -106,8 +108,7 @@ impl Waiting {
 }
 
 fn append(path: &Path, content: impl AsRef<[u8]>) {
-    #[expect(clippy::disallowed_types, reason = "a program of others appends")]
-    let mut file = fs::OpenOptions::new().append(true).create(true).open(path).expect("a file");
+    let mut file = fs::File::options().append(true).create(true).open(path).expect("a file");
     file.write_all(content.as_ref()).expect("room");
 }
 

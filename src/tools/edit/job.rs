@@ -72,10 +72,14 @@ impl Planned {
 
     /// The text as it will be; of a notebook the sources that change.
     pub(super) fn new_text(&self) -> &str {
-        match (&self.cells, &self.new) {
-            (Some(cells), _) => &cells.new,
-            (None, New::Text(text)) => text,
-            (None, New::Document(document)) => document.text(),
+        self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
+    }
+
+    /// The text of the whole file as it will be.
+    pub(super) fn file_text(&self) -> &str {
+        match &self.new {
+            New::Text(text) => text,
+            New::Document(document) => document.text(),
         }
     }
 

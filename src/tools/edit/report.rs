@@ -12,6 +12,7 @@ use super::{
     super::{
         Answer, CallContext,
         answer::{count, noted},
+        introduced::{ChangedText, Introduced},
         shown_diff::{self, ShownDiff},
         with_history::Rewrite as _,
     },
@@ -30,6 +31,13 @@ impl Planned {
         made: Option<(Revision, Option<String>)>,
     ) -> Answer {
         let dry_run = made.is_none();
+        let introduced = if dry_run {
+            Introduced::default()
+        } else {
+            let old = self.old.as_ref().map(Document::text);
+            Introduced::by(cx, &ChangedText { path, real, old, new: self.file_text() })
+        };
+        let cx = &introduced.leave_room(cx);
         let name = shown_diff::diff_name(path);
         let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
         let shown = ShownDiff::of(cx, real, &diff.text, diff.cut_lines);
@@ -67,6 +75,7 @@ impl Planned {
             revision: revision.to_string(),
             created,
             dry_run,
+            problems: introduced.problems,
         };
         let done = match (dry_run, created) {
             (true, _) => "Dry run, nothing was written",
@@ -77,7 +86,7 @@ impl Planned {
             if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
         let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
         let mut text = noted(format!("{done}: {how_much}{rev}"), &notes);
-        let _ = write!(text, "\n\n{}", shown.block);
+        let _ = write!(text, "\n\n{}{}", shown.block, introduced.text);
         notes.extend(shown.hidden);
         let data = Output { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)

@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    super::{Kind, ToolError, paging},
+    super::{CallContext, Kind, ToolError, Wanted, paging},
     args::{Args, Sort},
 };
 
@@ -34,9 +34,10 @@ pub(super) struct GlobRequest {
 }
 
 impl GlobRequest {
-    pub(super) fn read(workspace: &Workspace, args: &Args, longest: usize) -> Result<Self, ToolError> {
+    pub(super) fn read(cx: &CallContext, args: &Args) -> Result<Self, ToolError> {
+        let (workspace, longest) = (&*cx.workspace, cx.settings.patterns.glob);
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
-        let mut scope = Scope::of(workspace, given).map_err(|error| ToolError::scope(workspace, error))?;
+        let mut scope = cx.scope(given, Wanted::DirectoryOrFile)?;
         let given_pattern = with_slashes(&args.pattern);
         let mut pattern = &*given_pattern;
         if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {
@@ -105,7 +106,7 @@ fn below_prefix<'a>(
     }
     match Scope::at(workspace, &start) {
         Ok(scope) => Ok(Some((scope, rest))),
-        Err(error) => Err(ToolError::scope(workspace, error)),
+        Err(error) => Err(ToolError::access(workspace, error)),
     }
 }
 

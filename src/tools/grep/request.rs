@@ -1,16 +1,13 @@
 //! The arguments of `grep`, checked and compiled, and the errors for those that cannot be used.
 
 use crate::{
-    search::{
-        FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternLimits, PatternOptions, Scope,
-        SearchMode,
-    },
+    search::{FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, SearchMode},
     text::{backslash_note, nearest_name::did_you_mean, with_slashes},
-    workspace::{Ignored, Workspace},
+    workspace::Ignored,
 };
 
 use super::{
-    super::{ToolError, paging},
+    super::{CallContext, ToolError, Wanted, paging},
     args::{Args, OutputMode, Sort},
 };
 
@@ -46,7 +43,8 @@ pub(super) struct GrepRequest {
 }
 
 impl GrepRequest {
-    pub(super) fn read(workspace: &Workspace, args: Args, limits: PatternLimits) -> Result<Self, ToolError> {
+    pub(super) fn read(cx: &CallContext, args: Args) -> Result<Self, ToolError> {
+        let limits = cx.settings.patterns;
         let options = PatternOptions {
             literal: args.literal.unwrap_or(false),
             case_sensitive: args.case_sensitive.unwrap_or(false),
@@ -63,8 +61,8 @@ impl GrepRequest {
         let kind = args.kind.as_deref();
         let glob = args.glob.as_deref().map(with_slashes);
         let filter = FileFilter::new(glob.as_deref(), kind, limits.glob).or_else(|error| {
-            let is_name =
-                |glob: &str| Scope::of(workspace, args.path.as_deref()).is_ok_and(|scope| scope.holds(workspace, glob));
+            let scope = || cx.scope(args.path.as_deref(), Wanted::FileOrDirectory);
+            let is_name = |glob: &str| scope().is_ok_and(|scope| scope.holds(&cx.workspace, glob));
             match (&error, &glob) {
                 (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {
                     FileFilter::literal(glob, kind, limits.glob)

@@ -11,7 +11,7 @@ use super::{
     super::{CallContext, ToolError},
     format::Format,
     properties::Properties,
-    source::{Opened, Source, open},
+    source::{Opened, Source, open_exact},
     stream::{read_pieces, stream},
     window::{Window, WindowBounds},
 };
@@ -40,7 +40,7 @@ pub(in crate::tools) struct Description {
 /// # Errors
 /// Where it cannot be read, and at the time limit.
 pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Result<Description, ToolError> {
-    let Source { path, mut file, head, whole } = match open(cx, &path.to_string())? {
+    let Source { path, mut file, head, whole } = match open_exact(cx, &path.to_string())? {
         Opened::File(source) => source,
         Opened::Directory(error) => return Err(error),
     };

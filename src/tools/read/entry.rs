@@ -1,7 +1,9 @@
 //! A path with a selection behind it: `src/a.rs:120-180,300-340`, `src/a.rs:def load` or another part, as in
-//! `book.pdf:pages 3-5`.
+//! `book.pdf:pages 3-5`. Also as clients and compilers write lines: `src/a.rs#L10-20`, `"my file.rs:10"`, `src/a.rs:10:5`.
 
 use std::ops::Range;
+
+use crate::workspace::peeled;
 
 use super::{super::ToolError, line_range::LineRange, part::Part};
 
@@ -12,12 +14,21 @@ pub(super) enum Selection {
     Part(Part),
 }
 
+/// The path before a selection.
+pub(in crate::tools) fn path_before_selection(text: &str) -> Option<&str> {
+    Selection::split(text).map(|(path, _)| path)
+}
+
 impl Selection {
     /// The path in front of a selection and the selection. `None` if the text has none at its end.
     ///
     /// # Errors
     /// `invalid_input` for a selection that names no lines.
     pub(super) fn split(text: &str) -> Option<(&str, Result<Self, ToolError>)> {
+        peeled(text).into_iter().find_map(|text| Self::split_outer(text).or_else(|| Self::split_fragment(text)))
+    }
+
+    fn split_outer(text: &str) -> Option<(&str, Result<Self, ToolError>)> {
         if let Some((path, name)) = text.split_once(":def ") {
             let part = Part::parse(&format!("def {name}")).map(Self::Part);
             return (!path.is_empty()).then_some((path, part));
@@ -31,7 +42,26 @@ impl Selection {
             text.starts_with(|first: char| first.is_ascii_digit())
                 && text.chars().all(|one| one.is_ascii_digit() || matches!(one, '-' | ',' | ' '))
         };
+        // A compiler's line and column.
+        if let Some((file, line)) = path.rsplit_once(':')
+            && [line, ranges].iter().all(|number| is_number(number))
+        {
+            return (!file.is_empty()).then(|| (file, line_ranges(line).map(Self::Lines)));
+        }
         (!path.is_empty() && is_ranges(ranges)).then(|| (path, line_ranges(ranges).map(Self::Lines)))
+    }
+
+    /// `#L10`, `#L10-L20`, `#10-20` and `#L10C5-L20C8`, of which the lines count.
+    fn split_fragment(text: &str) -> Option<(&str, Result<Self, ToolError>)> {
+        let (path, fragment) = text.rsplit_once('#')?;
+        let line = |end: &str| {
+            let number = end.strip_prefix('L').unwrap_or(end);
+            let (line, column) = number.split_once('C').unwrap_or((number, "1"));
+            (is_number(line) && is_number(column)).then(|| line.to_owned())
+        };
+        let (first, last) = fragment.split_once('-').unwrap_or((fragment, fragment));
+        let range = format!("{}-{}", line(first)?, line(last)?);
+        (!path.is_empty()).then(|| (path, line_ranges(&range).map(Self::Lines)))
     }
 
     /// The lines and the part that it means.
@@ -41,6 +71,10 @@ impl Selection {
             Self::Part(part) => (LineRange::All, Some(part)),
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// `120-180,300-340`, `120` or `120-`, numbered from 0: disjoint and ascending, in whichever order they were given.
@@ -53,8 +87,7 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let number = |text: &str| {
             let text = text.trim();
-            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            is_number.then(|| text.parse().unwrap_or(usize::MAX))
+            is_number(text).then(|| text.parse().unwrap_or(usize::MAX))
         };
         let last = if last.trim().is_empty() { Some(usize::MAX) } else { number(last) };
         match (number(first), last) {
@@ -99,13 +132,21 @@ mod tests {
             ("a:9, 2-4 ,4-5", "a", &[1..5, 8..9]),
             ("a:b:1-2", "a:b", &[0..2]),
             ("a:1-99999999999999999999", "a", &[0..usize::MAX]),
+            ("@src/a.rs#L10-20", "@src/a.rs", &[9..20]),
+            ("a.rs#L10-L20", "a.rs", &[9..20]),
+            ("a.rs#L7", "a.rs", &[6..7]),
+            ("a.rs#7-9", "a.rs", &[6..9]),
+            ("a.rs#L7C3-L9C1", "a.rs", &[6..9]),
+            ("@\"a b.rs:7\"", "a b.rs", &[6..7]),
+            ("@\"a b.rs\"#L7", "@\"a b.rs\"", &[6..7]),
+            ("a.rs:10:5", "a.rs", &[9..10]),
         ] {
             assert_eq!(lines(text), Some((path.to_owned(), ranges.to_vec())), "{text}");
         }
-        for text in ["a", "a:", ":7", "a:x", "C:/a.rs", "a:-7", "a:7b"] {
+        for text in ["a", "a:", ":7", "a:x", "C:/a.rs", "a:-7", "a:7b", "a#b", "#L7", "a#L", "a#L7-", "a#Lx", "C#"] {
             assert!(Selection::split(text).is_none(), "{text}");
         }
-        for text in ["a:0", "a:5-3", "a:1-2-3"] {
+        for text in ["a:0", "a:5-3", "a:1-2-3", "a#L0", "a#L5-L3"] {
             let (_, refused) = Selection::split(text).expect("a selection");
             assert!(refused.unwrap_err().text().contains("names no lines"), "{text}");
         }

@@ -11,7 +11,7 @@ use super::{
     pdf::read_pdf,
     request::FileRequest,
     section::Section,
-    source::{Opened, Source, open, open_cached},
+    source::{Opened, Source, open_cached, open_exact, open_existing},
     text_file::read_text,
 };
 
@@ -35,13 +35,14 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
         }
         return section(cx, request, open_cached(cx, &request.path)?);
     }
-    match open(cx, &request.path) {
+    match open_exact(cx, &request.path) {
         Ok(opened) => show(cx, request, opened),
         Err(error) if may_end_in_selection(error.kind()) => match request.without_selection() {
             Some(selected) => {
                 let selected = selected?;
-                show(cx, &selected, open(cx, &selected.path)?)
+                show(cx, &selected, open_existing(cx, &selected.path)?)
             }
+            None if error.kind() == Kind::NotFound => show(cx, request, open_existing(cx, &request.path)?),
             None => Err(error),
         },
         Err(error) => Err(error),

@@ -5,7 +5,7 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, OpenFile, WorkspacePath},
 };
 
-use super::super::{CallContext, Kind, ToolError};
+use super::super::{CallContext, Kind, ToolError, Wanted};
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const WHOLE: u64 = text::HEAD as u64;
@@ -29,8 +29,17 @@ pub(super) enum Opened {
     Directory(ToolError),
 }
 
-pub(super) fn open(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
-    let path = cx.workspace.resolve(path)?;
+/// Opens what has exactly this path.
+pub(super) fn open_exact(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+    open(cx, cx.workspace.resolve(path)?)
+}
+
+/// As [`open_exact`], or what the path is the end of.
+pub(super) fn open_existing(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
+    open(cx, cx.existing(path, Wanted::FileOrDirectory)?)
+}
+
+fn open(cx: &CallContext, path: WorkspacePath) -> Result<Opened, ToolError> {
     let mut file = match cx.workspace.open_file(&path) {
         Ok(file) => file,
         Err(error) if error.kind == AccessErrorKind::IsDirectory => {
@@ -43,7 +52,7 @@ pub(super) fn open(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
     Ok(Opened::File(Source { path, file, head, whole }))
 }
 
-/// As [`open`], for a small file of UTF-8 text that the kernel has in memory.
+/// As [`open_exact`], for a small file of UTF-8 text that the kernel has in memory.
 pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
     let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
     let (file, head) = cx.workspace.read_cached(&path, INLINE).ok_or_else(ToolError::would_block)?;

@@ -23,6 +23,14 @@ pub(super) struct NewContent {
     pub(super) notes: Vec<String>,
 }
 
+/// Lines as the diff shows them.
+pub(super) fn line_count(text: &str) -> usize {
+    match LineEnding::of(text) {
+        LineEnding::Cr => text::lines_ended_by_cr(text).count(),
+        _ => text::lines(text).count(),
+    }
+}
+
 /// How much is appended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Appended {

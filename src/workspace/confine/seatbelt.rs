@@ -9,9 +9,15 @@
 //! and the current directory, and read the system's libraries, without which no program starts. What the profile costs
 //! at start-up has not been measured, and it has not run on a Mac yet outside of the CI workflow.
 
+#[cfg(target_os = "macos")]
+mod command;
 mod profile;
 #[cfg(target_os = "macos")]
 mod restart;
+#[cfg(target_os = "macos")]
+mod system;
 
+#[cfg(target_os = "macos")]
+pub(super) use command::command_behind_profile;
 #[cfg(target_os = "macos")]
 pub(super) use restart::restart;

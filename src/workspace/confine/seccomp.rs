@@ -1,66 +1,40 @@
-//! seccomp: the system calls that a file server never needs are refused.
+//! seccomp: the system calls that a file server never needs, or a command of a host, are refused.
 //!
-//! Closes what Landlock leaves open: programs, sockets of every family, memory files, changes by path that no directory
-//! handle confines, other processes, and the kernel's own machinery. A list of what is refused, not of what is allowed:
-//! an unknown call of a later libc must not end the server. A refused call fails with `EPERM`.
+//! Closes what Landlock leaves open: for the server programs, sockets of every family, memory files, changes by path
+//! that no directory handle confines, other processes, and the kernel's own machinery; for a command the last two, and
+//! sockets. A list of what is refused, not of what is allowed: an unknown call of a later libc must not end the
+//! program. A refused call fails with `EPERM`.
 //!
 //! Limits: x86-64 and aarch64. A filter sees numbers and registers, no memory: which path a call names is Landlock's
 //! and the resolver's to check.
 
 mod bpf;
-mod calls;
+mod command_calls;
+mod condition;
+mod filter;
+mod server_calls;
+mod shared_calls;
 
-use seccompiler::{BpfProgram, apply_filter};
+use seccompiler::{BackendError, apply_filter};
 
-use bpf::{answer, jump, load, refuse};
+use filter::Filter;
 
-/// Where the numbers of the x32 interface begin, by which each call of x86-64 has a second name.
-const X32: u32 = 0x4000_0000;
-
-/// What the kernel calls this architecture (`linux/audit.h`).
-#[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xc000_003e;
-#[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xc000_00b7;
-/// Where a filter sees it, and the number of the call (`struct seccomp_data`).
-const ARCHITECTURE_AT: u32 = 4;
-const NUMBER_AT: u32 = 0;
-
-/// Puts the filter on the calling thread, whose children inherit it.
+/// Puts the server's filter on the calling thread, whose children inherit it.
 ///
 /// # Errors
 /// Why the system does not take it, in words.
 pub(super) fn install() -> Result<(), String> {
-    apply_filter(&program()?).map_err(|error| error.to_string())
+    apply(server_calls::filter())
 }
 
-/// The whole filter.
-fn program() -> Result<BpfProgram, String> {
-    let conditions = calls::conditions().map_err(|error| error.to_string())?;
-    let conditional = calls::conditional();
-    let tree = bpf::search(&calls::refused()).ok_or("the list of calls is too long")?;
+/// As [`install`], for a command; `network` leaves it sockets of the internet.
+pub(super) fn install_for_command(network: bool) -> Result<(), String> {
+    apply(command_calls::filter(network))
+}
 
-    let mut program = vec![
-        load(ARCHITECTURE_AT),
-        // The numbers of i386 (`int 0x80`) mean other calls, and nothing here makes one.
-        jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0),
-        answer(libc::SECCOMP_RET_KILL_PROCESS),
-        load(NUMBER_AT),
-        jump(libc::BPF_JGE, X32, 0, 1),
-        refuse(libc::EPERM),
-        // Its flags are in memory that a filter cannot read. If the call seems missing, libc makes its threads by
-        // `clone` instead; EPERM would be fatal to it (https://github.com/moby/moby/issues/42680).
-        jump(libc::BPF_JEQ, calls::number(libc::SYS_clone3), 0, 1),
-        refuse(libc::ENOSYS),
-    ];
-    for (at, call) in conditional.iter().enumerate() {
-        let rest = 2 * (conditional.len() - at - 1) + tree.len();
-        program.push(jump(libc::BPF_JEQ, *call, 0, 1));
-        program.push(jump(libc::BPF_JA, u32::try_from(rest).map_err(|error| error.to_string())?, 0, 0));
-    }
-    program.extend(tree);
-    program.extend(conditions);
-    Ok(program)
+fn apply(filter: Result<Filter, BackendError>) -> Result<(), String> {
+    let program = filter.map_err(|error| error.to_string())?.program()?;
+    apply_filter(&program).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -89,7 +63,7 @@ mod tests {
     use rustix::process::{Resource, getppid, getrlimit, prlimit};
     use seccompiler::sock_filter;
 
-    use super::*;
+    use super::{filter::ARCHITECTURE, *};
 
     /// What the filter answers to a call, found out by following its instructions.
     fn answer_to(program: &[sock_filter], architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
@@ -127,7 +101,8 @@ mod tests {
 
     #[test]
     fn filter_answers_each_call_by_the_list_and_its_arguments() {
-        let (program, listed) = (program().unwrap(), calls::refused());
+        let filter = || server_calls::filter().unwrap();
+        let (program, listed) = (filter().program().unwrap(), filter().refused);
         let (allowed, refused) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
         let answer = |call: u32, arguments| answer_to(&program, ARCHITECTURE, call, arguments);
         let of = |call: libc::c_long| u32::try_from(call).unwrap();

@@ -22,12 +22,34 @@ fn single_unnamed_root_prints_plain_paths() {
         ("a/../b", "b"),
         ("a%20b", "a%20b"),
         ("./~", "./~"),
-        ("~other/x", "./~other/x"),
+        ("~notes.txt", "./~notes.txt"),
+        ("./~other/x", "./~other/x"),
+        ("\"a b\"", "a b"),
+        ("'a'", "a"),
+        ("./\"a\"", "./\"a\""),
+        ("@\"a b\"", "a b"),
+        ("#file:a/b", "a/b"),
+        ("#a", "#a"),
         ("@a", "a"),
     ] {
         assert_eq!(shown(&workspace, text).as_deref(), Some(path), "{text}");
     }
-    for text in ["..", "a/../..", "../ws", "../ws/a", "/", "/etc/passwd", "//etc", "~/x", "file:///etc/passwd"] {
+    for text in [
+        "..",
+        "a/../..",
+        "../ws",
+        "../ws/a",
+        "/",
+        "/etc/passwd",
+        "//etc",
+        "~/x",
+        "~root",
+        "~root/x",
+        "@~root/x",
+        "\"../a\"",
+        "#file:/etc/passwd",
+        "file:///etc/passwd",
+    ] {
         assert!(matches!(workspace.resolve(text), Err(PathError::Denied { .. })), "{text}");
     }
 }
@@ -76,6 +98,78 @@ fn host_paths_and_file_uris_resolve_below_a_root() {
         let denied = workspace.resolve(&text).unwrap_err().to_string();
         assert_eq!(denied, format!("access denied: {text} is outside the workspace roots"));
     }
+}
+
+#[test]
+fn every_name_comes_back_from_its_uri() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut with_mounts = Fixture::new(false);
+    with_mounts.specs[0].name = Some("my project {1}".into());
+    with_mounts.root(Some("/mnt/data"), "data", Access::ReadOnly);
+    let names: [&[u8]; 10] = [
+        "a b/ü 中.txt".as_bytes(),
+        b"100%.txt",
+        b"100%25.txt",
+        b"%2e%2e/x",
+        b"~",
+        b"@scope/[slug]/{id}?x#y",
+        b"file:/x",
+        b"back\\slash",
+        b"new\nline",
+        b"\xff\xfe",
+    ];
+    for fixture in [with_mounts, Fixture::new(false)] {
+        let workspace = fixture.open();
+        for root in workspace.roots() {
+            let root = workspace.root_path(root);
+            assert_eq!(workspace.resolve_uri(&root.resource_uri()).unwrap(), root);
+            for name in names {
+                let path = root.child(Path::new(std::ffi::OsStr::from_bytes(name)));
+                fs::create_dir_all(path.host().parent().unwrap()).unwrap();
+                fs::write(path.host(), "").unwrap();
+                let uri = path.resource_uri();
+                assert!(uri.is_ascii() && uri.starts_with("file:///"), "{uri}");
+                assert_eq!(workspace.resolve_uri(&uri).unwrap(), path, "{uri}");
+                assert_eq!(workspace.resolve(&uri).unwrap(), path, "{uri}");
+            }
+        }
+    }
+}
+
+#[test]
+fn uri_without_mount_name_is_a_printed_path_or_that_of_the_host() {
+    let fixture = Fixture::new(false);
+    fixture.file("ws/src/a.rs", "");
+    fixture.file("ws/a%25b", "");
+    fixture.link("/etc", "ws/etc");
+    let host = fixture.host("ws/src/a.rs").display().to_string();
+    // A copy of the whole host path below the root: the printed form comes first.
+    let copied = fixture.host("ws/src/copied.rs").display().to_string();
+    fixture.file(&format!("ws{copied}"), "");
+    let workspace = fixture.open();
+    for (uri, path) in [
+        ("file:///src/a.rs", "src/a.rs"),
+        ("FILE://localhost/src//./missing/../a.rs", "src/a.rs"),
+        ("file:///src/missing.rs", "src/missing.rs"),
+        ("file:///missing.rs", "missing.rs"),
+        ("file:///", "."),
+        ("file:///a%25b", "a%25b"),
+        (&format!("file://{host}"), "src/a.rs"),
+        (&format!("file://{copied}"), copied.trim_start_matches('/')),
+    ] {
+        assert_eq!(workspace.resolve_uri(uri).unwrap().to_string(), path, "{uri}");
+    }
+    for uri in ["file:///etc/passwd", "file:///nowhere/at/all", "file:///../src/a.rs", "file:///src/../../a", "file://"]
+    {
+        let denied = workspace.resolve_uri(uri).unwrap_err().to_string();
+        assert_eq!(denied, format!("access denied: {uri} is outside the workspace roots"));
+    }
+    for uri in ["src/a.rs", "http://example.com/a", "", "file:///a%00b", "@file:///src/a.rs"] {
+        assert!(matches!(workspace.resolve_uri(uri), Err(PathError::Invalid { .. })), "{uri}");
+    }
+    // A tool's path of one name that is not there: as any other path of the host.
+    assert!(workspace.resolve("file:///missing.rs").is_err());
+    assert!(workspace.resolve_lexically("file:///src/a.rs").is_none(), "the disk would have to be asked");
 }
 
 #[test]
@@ -190,7 +284,8 @@ fn resolve_agrees_with_an_oracle_by_components() {
         let text = parts.concat();
         // Absolute and home paths mean something else; they are outside here.
         let answer = workspace.resolve(&text);
-        if text.starts_with('/') || text == "~" || text.starts_with("~/") {
+        let home = text.strip_prefix('~').and_then(|rest| rest.split('/').next());
+        if text.starts_with('/') || home.is_some_and(|user| user.chars().all(char::is_alphabetic)) {
             prop_assert!(answer.is_err(), "{}", text);
         } else {
             let names = answer.ok().map(|path| path.relative().to_str().unwrap().to_owned());
@@ -203,7 +298,20 @@ fn resolve_agrees_with_an_oracle_by_components() {
 fn printed_path_resolves_to_itself() {
     use std::os::unix::ffi::OsStrExt as _;
     let fixture = Fixture::new(false);
-    let odd: [&[u8]; 9] = [b"~", b"@x", b"a\nb", b"\xff", b"\\x41", b"a\\b", b"file:", b" ", "\u{202e}txt".as_bytes()];
+    let odd: [&[u8]; 12] = [
+        b"~",
+        b"@x",
+        b"\"q\"",
+        b"#file:a",
+        b"~root",
+        b"a\nb",
+        b"\xff",
+        b"\\x41",
+        b"a\\b",
+        b"file:",
+        b" ",
+        "\u{202e}txt".as_bytes(),
+    ];
     for name in odd {
         fs::create_dir(fixture.host("ws").join(std::ffi::OsStr::from_bytes(name))).unwrap();
     }

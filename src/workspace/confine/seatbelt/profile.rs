@@ -55,6 +55,40 @@ const START: &str = r#"(version 1)
 (allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))
 "#;
 
+/// What a command of a host needs besides: other programs of the system and of package managers, what they read, and
+/// devices without content. Signals and process information only among themselves.
+const COMMAND: &str = r#"(allow process-fork)
+(allow signal (target same-sandbox))
+(allow process-info* (target same-sandbox))
+(allow process-exec file-read* file-map-executable
+    (subpath "/usr")
+    (subpath "/bin")
+    (subpath "/sbin")
+    (subpath "/System/Library")
+    (subpath "/Library/Apple")
+    (subpath "/Library/Developer")
+    (subpath "/Applications/Xcode.app")
+    (subpath "/opt/homebrew")
+    (subpath "/opt/local")
+    (subpath "/nix/store"))
+(allow file-read*
+    (literal "/private/etc/passwd")
+    (literal "/private/etc/group")
+    (literal "/private/etc/localtime")
+    (literal "/private/etc/ssl/openssl.cnf"))
+(allow file-read* file-write-data file-ioctl (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty"))
+"#;
+
+/// With the internet: the system's resolver is reached by a local socket, no other program is.
+const COMMAND_NETWORK: &str = r#"(allow network-outbound (remote ip "*:*"))
+(allow network-bind network-inbound (local ip "*:*"))
+(allow network-outbound (literal "/private/var/run/mDNSResponder"))
+(allow system-socket)
+(allow mach-lookup (global-name "com.apple.trustd.agent") (global-name "com.apple.SystemConfiguration.configd"))
+(allow file-read* (literal "/private/etc/hosts") (literal "/private/etc/resolv.conf") (literal "/private/var/run/resolv.conf"))
+(allow file-read* (subpath "/private/etc/ssl/certs") (literal "/private/etc/ssl/cert.pem"))
+"#;
+
 /// Rules that no rule before them may loosen: the last one that matches decides.
 const END: &str = "(deny network*)\n(deny process-fork)\n(deny file-write-setugid)\n";
 
@@ -89,6 +123,33 @@ impl Profile {
             profile.rule("file-write*", &format!("(require-all (subpath {folder}){except})"));
         }
         profile.text.push_str(END);
+        Ok(profile)
+    }
+
+    /// What a command may use: `executable` may be read and executed, `writable` changed as well, by real absolute paths.
+    ///
+    /// # Errors
+    /// A path that cannot be part of a profile, in words.
+    pub(super) fn of_command(
+        executable: &[PathBuf],
+        writable: &[PathBuf],
+        network: bool,
+        dyld_support: bool,
+    ) -> Result<Self, String> {
+        let mut profile = Self { text: [START, COMMAND].concat(), parameters: Vec::new() };
+        if dyld_support {
+            profile.text.push_str("(import \"dyld-support.sb\")\n");
+        }
+        for (number, path) in executable.iter().chain(writable).enumerate() {
+            let path = profile.parameter(&format!("EXECUTABLE_{number}"), path)?;
+            profile.rule("process-exec file-read* file-map-executable", &format!("(subpath {path})"));
+        }
+        for (number, path) in writable.iter().enumerate() {
+            let path = profile.parameter(&format!("WRITABLE_{number}"), path)?;
+            profile.rule("file-write*", &format!("(subpath {path})"));
+        }
+        profile.text.push_str(if network { COMMAND_NETWORK } else { "(deny network*)\n" });
+        profile.text.push_str("(deny file-write-setugid)\n");
         Ok(profile)
     }
 
@@ -182,7 +243,7 @@ mod tests {
             "subpath" => path.starts_with(value(&rest[0])),
             "require-all" => rest.iter().all(|inner| matches(inner, path, value)),
             "require-not" => !matches(&rest[0], path, value),
-            "target" | "global-name" => false,
+            "target" | "global-name" | "remote" | "local" => false,
             other => panic!("{other}"),
         }
     }
@@ -263,6 +324,36 @@ mod tests {
         ] {
             assert_eq!(allows(&profile, operation, path), expected, "{operation} {path}");
         }
+    }
+
+    #[test]
+    fn command_may_execute_what_it_was_given_and_the_system_and_write_its_directories() {
+        let paths = |list: &[&str]| list.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let profile = |network| {
+            Profile::of_command(&paths(&["/opt/tool/bin/x", "/srv/ro"]), &paths(&["/srv/app"]), network, true).unwrap()
+        };
+        for (operation, path, expected) in [
+            ("process-exec", "/bin/sh", true),
+            ("process-exec", "/srv/app/script", true),
+            ("process-exec", "/srv/ro/script", true),
+            ("process-exec", "/opt/tool/bin/x", true),
+            ("process-exec", "/opt/tool/bin/y", false),
+            ("process-exec", "/home/me/x", false),
+            ("process-fork", "/", true),
+            ("file-write-data", "/srv/app/a", true),
+            ("file-write-setugid", "/srv/app/a", false),
+            ("file-write-data", "/srv/ro/a", false),
+            ("file-write-data", "/usr/lib/a", false),
+            ("file-write-data", "/dev/null", true),
+            ("file-read-data", "/srv/app2", false),
+            ("file-read-data", "/home/me/.ssh/id_rsa", false),
+            ("file-read-data", "/private/etc/master.passwd", false),
+        ] {
+            assert_eq!(allows(&profile(false), operation, path), expected, "{operation} {path}");
+        }
+        let dns = |network| allows(&profile(network), "network-outbound", "/private/var/run/mDNSResponder");
+        assert!(dns(true) && !dns(false));
+        assert!(!allows(&profile(true), "network-outbound", "/var/run/docker.sock"));
     }
 
     #[test]

@@ -10,7 +10,6 @@
 use std::fs::File;
 use std::io;
 use std::net::UdpSocket;
-use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -20,11 +19,8 @@ use crate::workspace::confine::system_profile::{Restart, STARTED_AS, SystemProfi
 use crate::workspace::{Access, RootSpec, StateDir};
 
 use super::profile::{Grants, Profile};
+use super::system::{DYLD_SUPPORT, SANDBOX_EXEC, real};
 
-/// Part of every macOS, on the volume that no process can write to.
-const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
-/// The system's rules for its dynamic linker, imported by its own profiles.
-const DYLD_SUPPORT: &str = "/System/Library/Sandbox/Profiles/dyld-support.sb";
 /// Programs of the system, which anybody may read where no profile refuses it.
 const OUTSIDE: &[&str] = &[SANDBOX_EXEC, "/bin/ls", "/sbin/mount"];
 
@@ -137,21 +133,6 @@ fn granted(roots: &[RootSpec], files: &[PathBuf], folders: &[&Path]) -> Result<G
 
 fn is_readable_file(path: &Path) -> bool {
     path.to_str().is_some() && File::open(path).and_then(|file| file.metadata()).is_ok_and(|file| file.is_file())
-}
-
-/// The real path of a file that may be missing: that of the nearest directory above it, and the rest as it is.
-#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-fn real(path: &Path) -> Result<PathBuf, String> {
-    let path = std::path::absolute(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    for above in path.ancestors() {
-        let Ok(found) = above.canonicalize() else { continue };
-        // With the letters' case that the disk has, where the file system ignores it (F_GETPATH).
-        let known = File::open(&found).ok().and_then(|file| rustix::fs::getpath(file).ok());
-        let found = known.map_or(found, |path| PathBuf::from(std::ffi::OsString::from_vec(path.into_bytes())));
-        let rest = path.strip_prefix(above).map_err(|error| error.to_string())?;
-        return Ok(found.join(rest).components().collect());
-    }
-    Err(format!("{} has no real path", path.display()))
 }
 
 /// Whether the kernel refuses what the profile does not grant, and lets the directories be read.

@@ -1,0 +1,242 @@
+//! What `rootbound exec` is asked to do: its own options, all checked at once.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use clap::ArgMatches;
+
+use crate::workspace::{Access, CommandWalls, Confine, ConfinedCommand};
+
+use super::{
+    Environment, RawArgs, Source, host_path,
+    host_path::real,
+    options::options,
+    roots::{self, RootArgs},
+};
+
+/// What a command gets of the environment; all else only by `--env`.
+#[cfg(not(windows))]
+const INHERITED: &[&str] = &[
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LOGNAME",
+    "NO_COLOR",
+    "PATH",
+    "TERM",
+    "TZ",
+    "USER",
+];
+/// The same on Windows, where a program needs more of it to start.
+#[cfg(windows)]
+const INHERITED: &[&str] = &[
+    "ComSpec",
+    "NO_COLOR",
+    "PATH",
+    "Path",
+    "PATHEXT",
+    "SystemRoot",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "windir",
+];
+
+/// A command to run, and what a person should know before.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ExecRequest {
+    /// The command and its walls.
+    pub command: ConfinedCommand,
+    /// What is unusual but not wrong.
+    pub warnings: Vec<String>,
+}
+
+/// Reads the options of `exec`; `problems` gets every one that is wrong.
+pub(super) fn exec_request(inner: &ArgMatches, environment: &Environment, problems: &mut Vec<String>) -> ExecRequest {
+    let all = |name: &str| inner.get_many::<OsString>(name).into_iter().flatten();
+    let mut warnings = Vec::new();
+    let (directory, writable, mut readable) =
+        directories(&all("root").collect::<Vec<_>>(), environment, problems, &mut warnings);
+    for path in all("read") {
+        let path = environment.absolute(Path::new(path), &environment.directory);
+        let shown = path.display();
+        if host_path::is_directory(&path).is_none() {
+            problems.push(format!("--read {shown} does not exist"));
+        } else if host_path::is_file_system_root(&real(&path)) {
+            problems.push(format!("--read {shown} is the whole file system, which is never offered"));
+        } else {
+            readable.push(path);
+        }
+    }
+    own_files(writable.iter().chain(&readable), environment, problems);
+    let directory = working_directory(inner.get_one("cwd"), directory, environment, problems);
+    let mut words = all("command").cloned();
+    let program = words.next().unwrap_or_default();
+    if program.is_empty() {
+        problems.push("no command was given: rootbound exec [OPTIONS] -- CMD [ARG]...".to_owned());
+    }
+    let how = match inner.get_one::<OsString>("confine").map(|mode| mode.to_string_lossy()).as_deref() {
+        Some("off") => Confine::Off,
+        Some("auto") => Confine::Auto,
+        Some("required") | None => Confine::Required,
+        Some(other) => {
+            problems.push(format!("--confine {other:?}: write required, auto or off"));
+            Confine::Required
+        }
+    };
+    let die_with_parent = inner.get_flag("die-with-parent");
+    if die_with_parent && !cfg!(target_os = "linux") {
+        problems.push("--die-with-parent: only Linux can do this".to_owned());
+    }
+    let walls = CommandWalls { writable, readable, network: inner.get_flag("network"), how };
+    let variables = variables(all("env"), environment, problems);
+    let arguments = words.collect();
+    let command = ConfinedCommand { program, arguments, directory, variables, walls, die_with_parent };
+    ExecRequest { command, warnings }
+}
+
+/// The first root, and the roots by their rights.
+fn directories(
+    given: &[&OsString],
+    environment: &Environment,
+    problems: &mut Vec<String>,
+    warnings: &mut Vec<String>,
+) -> (PathBuf, Vec<PathBuf>, Vec<PathBuf>) {
+    let mut raw = RawArgs::default();
+    let Some(option) = options().find(|option| option.flag == "root") else { return Default::default() };
+    for value in given {
+        match value.to_str() {
+            Some(text) => raw.push(option, text.to_owned(), Source::CommandLine),
+            None => problems.push(format!("--root {} is not UTF-8", value.display())),
+        }
+    }
+    if given.is_empty() {
+        match roots::current_directory(environment, "--root DIR") {
+            Ok(path) => return (path.clone(), vec![path], Vec::new()),
+            Err(why) => problems.push(why),
+        }
+        return Default::default();
+    }
+    let args = RootArgs {
+        directories: &[],
+        roots: raw.values.iter().collect(),
+        file_base: Path::new(""),
+        read_only: false,
+        default_to_current: false,
+    };
+    let mut specs = roots::specs(&args, environment, problems, warnings);
+    specs.retain(|spec| {
+        let kind = host_path::is_directory(&spec.path);
+        match kind {
+            Some(true) => return true,
+            Some(false) => problems.push(format!("--root {} is not a directory", spec.path.display())),
+            None if spec.optional => {}
+            None => problems.push(format!("--root {} does not exist", spec.path.display())),
+        }
+        false
+    });
+    let first = specs.first().map(|spec| spec.path.clone()).unwrap_or_default();
+    let (writable, readable): (Vec<_>, Vec<_>) = specs.into_iter().partition(|spec| spec.access == Access::ReadWrite);
+    for inner in &readable {
+        let path = real(&inner.path);
+        if let Some(outer) = writable.iter().find(|outer| path.starts_with(real(&outer.path))) {
+            problems.push(format!(
+                "--root {} is read-only inside of {}, which is writable, and the kernel can only add rights below a \
+                 directory: make that one :ro as well, or name the directories in it that the command may change",
+                inner.path.display(),
+                outer.path.display()
+            ));
+        }
+    }
+    let paths = |specs: Vec<crate::workspace::RootSpec>| specs.into_iter().map(|spec| spec.path).collect();
+    (first, paths(writable), paths(readable))
+}
+
+/// Refuses a path that contains the state of this program, or is inside of it: the former content of files, and what
+/// later decides what a model has seen.
+fn own_files<'p>(paths: impl Iterator<Item = &'p PathBuf>, environment: &Environment, problems: &mut Vec<String>) {
+    let configured = environment.variable("ROOTBOUND_STATE_DIR").filter(|folder| !folder.is_empty());
+    let configured = configured.map(|folder| environment.absolute(Path::new(folder), &environment.directory));
+    let folders: Vec<PathBuf> = configured.iter().chain(&environment.state).map(|folder| real(folder)).collect();
+    let folders: Vec<PathBuf> =
+        folders.into_iter().filter(|folder| host_path::is_directory(folder) == Some(true)).collect();
+    for path in paths {
+        let at = real(path);
+        if let Some(folder) = folders.iter().find(|folder| folder.starts_with(&at) || at.starts_with(folder)) {
+            problems.push(format!(
+                "{} would let the command reach the state folder of rootbound, {}: name directories without it",
+                path.display(),
+                folder.display()
+            ));
+        }
+    }
+}
+
+/// The directory in which the command runs: `--cwd` from the first root, or that root.
+fn working_directory(
+    given: Option<&OsString>,
+    first: PathBuf,
+    environment: &Environment,
+    problems: &mut Vec<String>,
+) -> PathBuf {
+    let Some(given) = given else { return first };
+    let directory = environment.absolute(Path::new(given), &first);
+    let shown = given.display();
+    if first.as_os_str().is_empty() {
+        // The roots are wrong, which has been said.
+    } else if host_path::is_directory(&directory) != Some(true) {
+        problems.push(format!("--cwd {shown} is not a directory in {}", first.display()));
+    } else if !real(&directory).starts_with(real(&first)) {
+        problems.push(format!("--cwd {shown} is outside of the first --root, {}", first.display()));
+    }
+    directory
+}
+
+fn variables<'v>(
+    given: impl Iterator<Item = &'v OsString>,
+    environment: &Environment,
+    problems: &mut Vec<String>,
+) -> Vec<(OsString, OsString)> {
+    let inherited =
+        |name: &OsStr| environment.variable(name.to_str()?).map(|value| (name.to_owned(), value.to_owned()));
+    let mut variables: Vec<_> = INHERITED.iter().filter_map(|name| inherited(OsStr::new(name))).collect();
+    for text in given {
+        let (name, value) = split(text);
+        if name.is_empty() {
+            problems.push(format!("--env {} has no name: write NAME or NAME=VALUE", text.display()));
+            continue;
+        }
+        variables.retain(|(own, _)| own != name);
+        match value {
+            Some(value) => variables.push((name.to_owned(), value.to_owned())),
+            None => variables.extend(environment.variables.iter().rfind(|(own, _)| own == name).cloned()),
+        }
+    }
+    variables
+}
+
+/// The parts before and after the first `=`.
+fn split(text: &OsStr) -> (&OsStr, Option<&OsStr>) {
+    let bytes = text.as_encoded_bytes();
+    let Some(at) = bytes.iter().position(|byte| *byte == b'=') else { return (text, None) };
+    match (text.to_str(), at) {
+        (Some(text), at) => (text[..at].as_ref(), Some(text[at + 1..].as_ref())),
+        #[cfg(unix)]
+        (None, at) => {
+            use std::os::unix::ffi::OsStrExt as _;
+            (OsStr::from_bytes(&bytes[..at]), Some(OsStr::from_bytes(&bytes[at + 1..])))
+        }
+        #[cfg(not(unix))]
+        (None, _) => (OsStr::new(""), None),
+    }
+}

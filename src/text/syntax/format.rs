@@ -1,0 +1,119 @@
+//! Which format a file has, by its name.
+
+use super::json::Dialect;
+
+/// A format that is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Json(Dialect),
+    JsonLines,
+}
+
+/// Names of JSON files whose programs read comments: those of VS Code and its tasks
+/// (<https://github.com/microsoft/vscode>, `extensions/configuration-editing/package.json`), those that GitHub lists as
+/// "JSON with Comments" (<https://github.com/github-linguist/linguist>, `languages.yml`), and other tools' own.
+const JSONC_NAMES: &[&str] = &[
+    ".auto-changelog",
+    ".babelrc.json",
+    ".c8rc",
+    ".devcontainer.json",
+    ".ember-cli",
+    ".eslintrc.json",
+    ".hintrc",
+    ".jscsrc",
+    ".jsfmtrc",
+    ".jshintrc",
+    ".jslintrc",
+    ".luarc.json",
+    ".markdownlint.json",
+    ".nycrc",
+    ".oxlintrc.json",
+    ".oxfmtrc.json",
+    ".swcrc",
+    ".tern-project",
+    "angular.json",
+    "api-extractor.json",
+    "argv.json",
+    "babel.config.json",
+    "biome.json",
+    "bun.lock",
+    "cspell.json",
+    "deno.json",
+    "devcontainer.json",
+    "dprint.json",
+    "extensions.json",
+    "global.json",
+    "host.json",
+    "keybindings.json",
+    "keymap.json",
+    "launch.json",
+    "local.settings.json",
+    "mcp.json",
+    "nx.json",
+    "opencode.json",
+    "profiles.json",
+    "project.json",
+    "pyrightconfig.json",
+    "renovate.json",
+    "rush.json",
+    "settings.json",
+    "settings.local.json",
+    "tasks.json",
+    "tslint.json",
+    "turbo.json",
+    "typedoc.json",
+    "vercel.json",
+    "wrangler.json",
+];
+
+/// Beginnings of such names, before `.json`.
+const JSONC_STEMS: &[&str] = &["appsettings", "jsconfig", "launchsettings", "tsconfig"];
+
+/// Ends of such names.
+const JSONC_ENDS: &[&str] = &[
+    ".jsonc",
+    ".code-profile",
+    ".code-snippets",
+    ".code-workspace",
+    ".sublime-build",
+    ".sublime-commands",
+    ".sublime-keymap",
+    ".sublime-menu",
+    ".sublime-project",
+    ".sublime-settings",
+    "color-theme.json",
+    "icon-theme.json",
+    "language-configuration.json",
+];
+
+/// Folders in which editors keep JSON files with comments.
+const JSONC_FOLDERS: &[&str] = &[".devcontainer", ".vscode", ".zed"];
+
+/// Ends of names of plain JSON files.
+const JSON_ENDS: &[&str] =
+    &[".json", ".avsc", ".geojson", ".gltf", ".har", ".importmap", ".ipynb", ".jsonld", ".topojson", ".webmanifest"];
+
+impl Format {
+    /// The format of the file at `path`, if it is one that is checked.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        let mut parts = path.rsplit(['/', '\\']);
+        let name = parts.next().unwrap_or(path).to_ascii_lowercase();
+        let folder = parts.next().unwrap_or_default();
+        let ends_with = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        if ends_with(&[".json5"]) || name == ".babelrc" {
+            Some(Self::Json(Dialect::Json5))
+        } else if ends_with(&[".jsonl", ".ndjson"]) {
+            Some(Self::JsonLines)
+        } else if JSONC_NAMES.contains(&name.as_str())
+            || ends_with(JSONC_ENDS)
+            || ends_with(&[".json"])
+                && (JSONC_FOLDERS.contains(&folder) || JSONC_STEMS.iter().any(|stem| name.starts_with(stem)))
+        {
+            Some(Self::Json(Dialect::Jsonc))
+        } else if ends_with(JSON_ENDS) {
+            Some(Self::Json(Dialect::Json))
+        } else {
+            None
+        }
+    }
+}

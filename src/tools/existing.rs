@@ -1,0 +1,174 @@
+//! Paths that a call gives by their end only: `index.ts` or `@app/index.ts` for `src/app/index.ts`.
+//!
+//! Every tool asks here for a path that must exist. A path that is there is taken as it is. Of one that is not, the only
+//! file in the workspace whose path ends with these names is meant, and the answer says so in its first line. Several are
+//! an error that lists them, and so is one that may not be the only one. A file that is to be created is never another
+//! one, unless it is mentioned with `@`.
+
+use crate::{
+    search::{NearestTop, Scope, TailHits, search_tail},
+    stop::StopReason,
+    workspace::{Tail, WorkspacePath},
+};
+
+use super::{
+    Blocking, CallContext, Kind, ToolError,
+    answer::count,
+    fence::fenced,
+    read::path_before_selection,
+    references::{Reference, shown},
+};
+
+/// Names that are looked at for a file with the name of one that is created: a note is worth a moment only.
+const LOOKED_AT: usize = 2000;
+
+/// What a path may name where it is given by its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// A file.
+    File,
+    /// A file, or a directory where no file fits.
+    FileOrDirectory,
+    /// A directory, or a file where no directory fits.
+    DirectoryOrFile,
+}
+
+impl Wanted {
+    fn of(self, hits: &TailHits) -> &NearestTop {
+        let TailHits { files, directories, .. } = hits;
+        match self {
+            Self::FileOrDirectory if files.count == 0 => directories,
+            Self::DirectoryOrFile if directories.count > 0 => directories,
+            Self::File | Self::FileOrDirectory | Self::DirectoryOrFile => files,
+        }
+    }
+}
+
+impl CallContext {
+    /// What a caller's text means as the path of something that exists. What is not there, and is not the end of some
+    /// path either, is returned as it is: opening it makes the error.
+    ///
+    /// # Errors
+    /// Where the text is no path, and where it is the end of several.
+    pub fn existing(&self, text: &str, wanted: Wanted) -> Result<WorkspacePath, ToolError> {
+        let path = self.workspace.resolve(text)?;
+        if self.blocking == Blocking::Never || !self.workspace.is_missing(&path) {
+            return Ok(path);
+        }
+        let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
+        let hits = match self.resolve_tail(text, &tail, wanted)? {
+            Tailed::Path(found) => return Ok(found),
+            Tailed::Nothing(hits) => hits,
+        };
+        if let Some(file) = self.before_selection(text) {
+            return Err(ToolError::new(Kind::NotFound, format!("no such file or directory: {}", shown(text)))
+                .hint(format!("only read takes lines behind a path: pass {file}")));
+        }
+        if hits.complete && hits.in_other_case.count == 0 {
+            return Ok(path);
+        }
+        let error = ToolError::not_found_near(&self.workspace, &path, hits.in_other_case.paths);
+        Err(if hits.complete { error } else { error.hint(UNSEEN) })
+    }
+
+    /// The file that is there before a selection of lines.
+    fn before_selection(&self, text: &str) -> Option<WorkspacePath> {
+        let file = path_before_selection(text)?;
+        self.workspace.resolve(file).ok().filter(|file| !self.workspace.is_missing(file))
+    }
+
+    /// Where a search starts: at `path`, or at all roots without one or with an empty one.
+    ///
+    /// # Errors
+    /// As [`Self::existing`], and where nothing is there.
+    pub(super) fn scope(&self, path: Option<&str>, wanted: Wanted) -> Result<Scope, ToolError> {
+        let scope = match path.filter(|path| !path.trim().is_empty()) {
+            Some(path) => Scope::at(&self.workspace, &self.existing(path, wanted)?),
+            None => Scope::of_roots(&self.workspace),
+        };
+        scope.map_err(|error| ToolError::access(&self.workspace, error))
+    }
+
+    /// The path of a file that may be made; a slash behind the name means a directory.
+    ///
+    /// # Errors
+    /// Where the text is no path of a file, and where it mentions several.
+    pub fn resolve_new_file(&self, text: &str) -> Result<WorkspacePath, ToolError> {
+        let path = self.workspace.resolve(text)?;
+        if text.trim_end().ends_with('/') && !path.is_root() {
+            return Err(ToolError::invalid(format!("`path` ends with a slash, so it names a directory: {path}/"))
+                .hint("give the name of a file; the directories above it are made"));
+        }
+        if !self.workspace.is_missing(&path) {
+            return Ok(path);
+        }
+        let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
+        if tail.is_mention {
+            return match self.resolve_tail(text, &tail, Wanted::File)? {
+                Tailed::Path(found) => Ok(found),
+                Tailed::Nothing(_) => Ok(path),
+            };
+        }
+        if tail.is_bare() {
+            let hits = search_tail(&self.workspace, &self.path_index, &tail, LOOKED_AT, &self.stop);
+            if let Some(other) = hits.files.only() {
+                self.references.add(Reference::Namesake { path: other.clone() });
+            }
+        }
+        Ok(path)
+    }
+
+    fn resolve_tail(&self, text: &str, tail: &Tail, wanted: Wanted) -> Result<Tailed, ToolError> {
+        if let Some(known) = self.references.resolved(text) {
+            return Ok(Tailed::Path(known));
+        }
+        let hits = search_tail(&self.workspace, &self.path_index, tail, usize::MAX, &self.stop);
+        if self.stop.stopped() == Some(StopReason::Cancelled) {
+            return Err(ToolError::cancelled());
+        }
+        let found = wanted.of(&hits);
+        if found.count == 0 {
+            return Ok(Tailed::Nothing(hits));
+        }
+        match found.only().filter(|_| hits.complete) {
+            Some(only) => {
+                self.references.add(Reference::Resolved { given: text.to_owned(), path: only.clone() });
+                Ok(Tailed::Path(only.clone()))
+            }
+            None => Err(self.ambiguous(text, found, hits.complete)),
+        }
+    }
+
+    fn ambiguous(&self, text: &str, found: &NearestTop, complete: bool) -> ToolError {
+        let given = shown(text);
+        let fit = if found.count == 1 { "fits" } else { "fit" };
+        let paths = count(found.count, "path");
+        let message = if complete {
+            format!("{given} is not there, and {paths} in the workspace {fit} it")
+        } else {
+            format!("{given} is not there, and at least {paths} in the workspace {fit} it")
+        };
+        let mut list: Vec<String> = found.paths.iter().map(ToString::to_string).collect();
+        if found.count > list.len() {
+            list.push(format!("and {} more", found.count - list.len()));
+        }
+        let is_untrusted = found.paths.iter().any(|path| self.workspace.is_untrusted(path));
+        let error = ToolError::new(Kind::Ambiguous, message);
+        let error = match found.paths.first().filter(|_| !is_untrusted) {
+            Some(first) => error.hint(format!("pass the whole path of the one that is meant, as {first}")),
+            None => error.hint("pass the whole path of the one that is meant"),
+        };
+        let error = if complete { error } else { error.hint(UNSEEN) };
+        error.details(fenced(&self.workspace, &found.paths, list.join("\n")))
+    }
+}
+
+/// What is said where a search for a name did not end.
+const UNSEEN: &str =
+    "the time was too short to look at all names, so there may be others; glob finds names below a path";
+
+/// What the end of a path came to.
+enum Tailed {
+    Path(WorkspacePath),
+    Nothing(TailHits),
+}

@@ -1,0 +1,71 @@
+//! The problems that a committed change has introduced, behind the text of its answer and in its data.
+//!
+//! The change is made by then: a check that fails or panics adds nothing, and takes nothing back.
+
+use std::panic::{self, AssertUnwindSafe};
+
+use crate::{
+    text::{
+        problems::{Problem, ShownProblems},
+        syntax,
+    },
+    workspace::WorkspacePath,
+};
+
+use super::{CallContext, fence::fenced};
+
+/// The text of a file that a call has changed.
+#[derive(Clone, Copy)]
+pub(super) struct ChangedText<'c> {
+    /// As the answer names it.
+    pub(super) path: &'c WorkspacePath,
+    /// Where it truly is.
+    pub(super) real: &'c WorkspacePath,
+    /// What it held before; `None` if there was no file, or no text in it.
+    pub(super) old: Option<&'c str>,
+    /// What it holds now.
+    pub(super) new: &'c str,
+}
+
+/// Whether a change of the file that is truly at `real` may introduce problems that are found: else its text need not be
+/// read for that.
+pub(super) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool {
+    cx.settings.diagnostics && syntax::is_checked(&real.to_string())
+}
+
+/// Problems that a change has introduced.
+#[derive(Debug, Default)]
+pub(super) struct Introduced {
+    /// Those that the answer shows, the worst first; for its data.
+    pub(super) problems: Vec<Problem>,
+    /// The lines for the answer, with the space before them; empty without a problem.
+    pub(super) text: String,
+}
+
+impl Introduced {
+    /// What `change` has introduced, once it is committed and its locks are released.
+    pub(super) fn by(cx: &CallContext, change: &ChangedText<'_>) -> Self {
+        if !may_have_problems(cx, change.real) {
+            return Self::default();
+        }
+        let name = change.real.to_string();
+        let check = || syntax::new_problems(&name, change.old, change.new);
+        // The parsers of formats are other people's, and the bytes anybody's.
+        let problems = panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_default();
+        let shown = ShownProblems::of(&change.path.to_string(), problems, cx.budget.text_bytes() / 4);
+        if shown.text.is_empty() {
+            return Self::default();
+        }
+        let text = fenced(&cx.workspace, [change.real], shown.text);
+        Self { problems: shown.problems, text: format!("\n\n{text}") }
+    }
+
+    /// The call with what is left of its budget for the rest of the answer.
+    pub(super) fn leave_room(&self, cx: &CallContext) -> CallContext {
+        let mut budget = cx.budget.less(&self.text);
+        if cx.settings.structured_output && !self.problems.is_empty() {
+            budget = budget.less(&serde_json::json!(self.problems).to_string());
+        }
+        CallContext { budget, ..cx.clone() }
+    }
+}

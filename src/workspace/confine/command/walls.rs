@@ -1,0 +1,36 @@
+//! What a command is and what it may reach.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::workspace::confine::how::Confine;
+
+/// What a command may reach. All paths are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandWalls {
+    /// Directories whose content may be read, executed and changed.
+    pub writable: Vec<PathBuf>,
+    /// Files and directories that may be read and executed.
+    pub readable: Vec<PathBuf>,
+    /// Whether it may use the internet.
+    pub network: bool,
+    /// Whether it runs where a wall is missing.
+    pub how: Confine,
+}
+
+/// A command of a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfinedCommand {
+    /// A name that `PATH` has, or a path, which is relative to `directory`.
+    pub program: OsString,
+    /// Its arguments; no shell reads them.
+    pub arguments: Vec<OsString>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Its whole environment. Without `TMPDIR` there it gets a private directory.
+    pub variables: Vec<(OsString, OsString)>,
+    /// What it may reach.
+    pub walls: CommandWalls,
+    /// Whether the kernel kills it when the process that started this one ends (Linux).
+    pub die_with_parent: bool,
+}
