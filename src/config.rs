@@ -11,6 +11,7 @@ mod exec_request;
 mod file;
 mod guide_request;
 mod host_path;
+mod limit_options;
 mod misspelled_command;
 mod option;
 mod options;

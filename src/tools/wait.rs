@@ -9,6 +9,7 @@ mod decoded_line;
 mod file_tail;
 mod new_lines;
 mod new_names;
+mod observed;
 mod output;
 mod pending;
 mod report;

@@ -446,7 +446,8 @@ fn optional_root_that_appears_ends_a_wait() {
         let mut process =
             Process::start(w.dir.path(), &["--allow", "watch", "--root", "late=late:optional", "--root", "root=."]);
         process.initialize();
-        let id = process.send("tools/call", &json!({ "name": "wait", "arguments": { "path": "late/f" } }));
+        let id = process
+            .send("tools/call", &json!({ "name": "wait", "arguments": { "path": "late/f", "until": "appears" } }));
         fs::create_dir(w.dir.path().join("late")).unwrap();
         fs::write(w.dir.path().join("late/f"), "here\n").unwrap();
         let message = process.next().expect("an answer");

@@ -82,6 +82,15 @@ impl NewLines {
     }
 }
 
+/// What new lines came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    /// The line that matches.
+    pub(super) matched: Option<usize>,
+    /// The first line without room.
+    pub(super) full: Option<usize>,
+}
+
 fn shown_line(number: usize, line: &str, is_cut: bool) -> String {
     let cut = line.char_indices().nth(LINE_CHARS).map(|(at, _)| at);
     let mut text = format!("{number}\t{}", &line[..cut.unwrap_or(line.len())]);

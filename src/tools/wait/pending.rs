@@ -9,15 +9,17 @@ use std::{
 
 use crate::{
     session::WaitMark,
-    workspace::{AccessErrorKind, FileKind, OpenFile, PathWatch, PathWatches, RootGone, Stat, Wake},
+    workspace::{OpenFile, PathWatch, PathWatches, Stat, Wake},
 };
 
 use super::{
     super::{Answer, CallContext, GivenUp, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
     args::Until,
+    decoded_line::RawLine,
     file_tail::{Advance, FileTail, lines_of_revision},
-    new_lines::{KeepLines, NewLines},
+    new_lines::{Found, KeepLines, NewLines},
     new_names::Names,
+    observed::{Before, Observed, observe},
     output::Outcome,
     report::{News, Report},
     request::{NewFrom, WaitRequest},
@@ -27,27 +29,6 @@ use super::{
 const QUIET: Duration = Duration::from_millis(250);
 /// How long a change is left alone before a look, so that a file that is written in steps is there as a whole.
 const SETTLE: Duration = Duration::from_millis(20);
-/// How soon what changes under a look is looked at again.
-const SOON: Duration = Duration::from_millis(10);
-
-/// What is at the path.
-enum Observed {
-    Missing,
-    File(OpenFile),
-    Directory,
-    Special(Stat),
-    /// It changed while it was looked at.
-    Unsettled,
-}
-
-/// What was at the path when the call began.
-#[derive(Debug)]
-enum Before {
-    Missing,
-    File(Stat),
-    Directory(Names),
-    Special(Stat),
-}
 
 struct PendingWait {
     request: WaitRequest,
@@ -76,18 +57,8 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
         Observed::Missing => Until::Appears,
         _ => Until::Changes,
     });
+    observed.check(&request, until)?;
     let path = &request.path;
-    match &observed {
-        Observed::Directory if request.new_from != NewFrom::Now => {
-            return Err(ToolError::invalid(format!("`offset` and `since` are about lines, and {path} is a directory"))
-                .hint("leave them out to wait for new names in it"));
-        }
-        Observed::Special(stat) if until == Until::Line => {
-            return Err(ToolError::invalid(format!("{path} is a {}, and has no lines to wait for", stat.special()))
-                .hint("only regular files and directories have lines or names; until=changes or until=gone work"));
-        }
-        _ => {}
-    }
     let room = cx.budget.list();
     let room = if cx.workspace.is_untrusted(path) { room.reduced(FENCE) } else { room };
     let keep = if request.pattern.is_some() { KeepLines::Last } else { KeepLines::First };
@@ -108,31 +79,6 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
         Look::Happened(answer) => Ok(Plan::Answer(answer)),
         Look::NotYet(_) => Ok(Plan::Wait(Box::new(pending))),
     }
-}
-
-fn observe(cx: &CallContext, request: &WaitRequest, until: Option<Until>) -> Result<Observed, ToolError> {
-    let path = &request.path;
-    let stat_alone = until == Some(Until::Gone);
-    let observed = cx.workspace.check_readable(path).and_then(|()| {
-        if stat_alone {
-            return cx.workspace.stat(path).map(Observed::Special);
-        }
-        match cx.workspace.open_file(path) {
-            Err(error) if matches!(error.kind, AccessErrorKind::Special(_)) => {
-                let stat = cx.workspace.stat(path)?;
-                Ok(if stat.kind == FileKind::Other { Observed::Special(stat) } else { Observed::Unsettled })
-            }
-            opened => opened.map(Observed::File),
-        }
-    });
-    observed.or_else(|error| match error.kind {
-        AccessErrorKind::NotFound | AccessErrorKind::RootGone(RootGone::NotYet | RootGone::NoDirectory) => {
-            Ok(Observed::Missing)
-        }
-        AccessErrorKind::IsDirectory => Ok(Observed::Directory),
-        AccessErrorKind::Changed | AccessErrorKind::InUse => Ok(Observed::Unsettled),
-        _ => Err(error.into()),
-    })
 }
 
 impl PendingWait {
@@ -274,7 +220,7 @@ impl PendingWait {
         let path = self.request.path.clone();
         let (pattern, new) = (self.request.pattern.as_ref(), &mut self.new);
         let restarts = self.tail.restarts;
-        let mut each = |line: super::decoded_line::RawLine<'_>, encoding| {
+        let mut each = |line: RawLine<'_>, encoding| {
             let text = line.text(encoding);
             if !new.push(line.number, &text, line.is_cut) {
                 found.full = Some(line.number);
@@ -441,7 +387,7 @@ impl Wait for PendingWait {
             Observed::File(file) => self.look_at_file(cx, file),
             Observed::Directory => self.look_at_directory(cx),
             Observed::Special(stat) => Ok(self.look_at_special(cx, &stat)),
-            Observed::Unsettled => Ok(Look::NotYet(Some(SOON))),
+            Observed::Unsettled => Ok(Look::NotYet(Some(SETTLE))),
         }
     }
 
@@ -451,13 +397,4 @@ impl Wait for PendingWait {
         }
         Ok(self.answer(cx, News { given_up: Some(why), ..News::of(Outcome::NothingNew) }))
     }
-}
-
-/// What new lines came to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    /// The line that matches.
-    matched: Option<usize>,
-    /// The first line without room.
-    full: Option<usize>,
 }
