@@ -10,6 +10,7 @@
 
 mod anchors;
 mod collector;
+mod completion;
 mod content_search;
 mod decoded_file;
 mod definition_search;
@@ -36,6 +37,7 @@ mod scope;
 mod tail_search;
 mod worker;
 
+pub use completion::{CompletionRequest, Completions};
 pub use content_search::{ContentHits, search};
 pub use decoded_file::outline_of_file;
 pub use file_filter::{FileFilter, FilterError};
@@ -58,7 +60,7 @@ pub(in crate::search) use glob_unicode::GlobEncoding;
 pub(in crate::search) use interruptible::{InterruptibleMatcher, PieceSize};
 pub(in crate::search) use merge::{ChunkHits, Merge};
 pub(in crate::search) use ngram_filter::{Candidates, FilterQuery, MayMatch, SEGMENT};
-pub(in crate::search) use path_index::{IndexedPath, KnownContent, PathSummary};
+pub(in crate::search) use path_index::{IndexSnapshot, IndexedPath, KnownContent, ListedName, Listing, PathSummary};
 pub(in crate::search) use pool::{Chunk, SearchPool, WAIT};
 pub(in crate::search) use producer::{Producer, StartVisitor};
 pub(in crate::search) use progress::ProgressReader;

@@ -26,6 +26,7 @@ mod parts;
 mod path_events;
 mod pools;
 mod progress;
+mod resources;
 mod roles;
 mod run;
 mod signals;

@@ -15,6 +15,7 @@ mod image;
 mod layout;
 mod line_ending;
 mod lines;
+mod media_type;
 pub mod nearest_name;
 mod notebook;
 mod offsets;
@@ -38,6 +39,7 @@ pub use image::{
 pub use layout::Layout;
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
+pub use media_type::media_type;
 pub use notebook::{Cell, CellOutput, Notebook, SourceEdit};
 pub use pdf::{Pdf, PdfError, PdfPage, with_pdf};
 pub use shorten::{shorten, shorten_around};

@@ -35,6 +35,7 @@ mod read;
 mod read_before_write;
 mod reference_note;
 mod references;
+mod resources;
 pub(crate) mod restore;
 mod schema;
 mod shown_diff;
@@ -59,6 +60,7 @@ pub use existing::Wanted;
 pub use longest_wait::{LongestWait, WaitBound};
 pub use plan::{Change, Fingerprint, GivenUp, Look, Plan, Preview, Wait};
 pub use references::References;
+pub use resources::{COMPLETE, LIST_RESOURCES, READ_RESOURCE};
 pub use tool::{Group, Spec, Tool};
 pub use toolbox::{Selection, Toolbox};
 
@@ -77,5 +79,14 @@ static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
         ErasedTool::of::<undo::Undo>(),
         ErasedTool::of::<wait::WaitFor>(),
         ErasedTool::of::<write::Write>(),
+    ]
+});
+
+/// The work behind requests of the protocol, which run as calls of tools do and are no tools: a model cannot call them.
+static OPERATIONS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
+    vec![
+        ErasedTool::of::<resources::CompletePath>(),
+        ErasedTool::of::<resources::ListResources>(),
+        ErasedTool::of::<resources::ReadResource>(),
     ]
 });

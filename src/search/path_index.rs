@@ -20,6 +20,7 @@
 mod background;
 mod fill;
 mod indexed_path;
+mod kept_names;
 mod path_list;
 mod path_table;
 mod root_index;
@@ -38,16 +39,18 @@ use std::{
 };
 
 use super::{Candidates, FilterQuery, Pattern};
-use crate::workspace::{Unwatchable, Workspace, WorkspacePath};
+use crate::workspace::{FileKind, Unwatchable, Workspace, WorkspacePath};
 
 pub(in crate::search::path_index) use indexed_path::KnownStat;
 pub(in crate::search) use indexed_path::{IndexedPath, KnownContent};
+pub(in crate::search) use kept_names::{ListedName, Listing};
 pub(in crate::search::path_index) use path_list::Edits;
 pub(in crate::search) use path_table::PathSummary;
 pub(in crate::search::path_index) use path_table::PathTable;
 pub(in crate::search) use walk::walk_snapshot;
 pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 
+use kept_names::KeptNames;
 use path_list::PathList;
 use root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, slot_of};
 
@@ -78,6 +81,8 @@ pub struct PathIndex {
     searches: AtomicUsize,
     /// Background work is under way.
     building: AtomicBool,
+    /// Names of large trees without an index, for completions.
+    pub(in crate::search) kept_names: KeptNames,
 }
 
 /// The paths below a start, as of one moment.
@@ -93,6 +98,13 @@ impl IndexSnapshot {
     /// The paths, ignored ones too, in path order.
     fn items(&self) -> &[Arc<IndexedPath>] {
         &self.list.items[self.below.clone()]
+    }
+
+    /// The files and directories among them that no ignore rule leaves out.
+    pub(in crate::search) fn shown(&self) -> impl Iterator<Item = &IndexedPath> {
+        let is_shown =
+            |item: &&IndexedPath| !item.ignored && matches!(item.entry.kind(), FileKind::File | FileKind::Directory);
+        self.items().iter().map(|item| &**item).filter(is_shown)
     }
 
     /// What most searches ask of each of them.

@@ -91,7 +91,7 @@ async fn describe(
     };
     let describe = move || {
         let _permit = permit;
-        let spec = parts.toolbox.get(&tool).map(|tool| tool.spec);
+        let spec = parts.toolbox.runs(&tool).map(|tool| tool.spec);
         let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
         audit.describe(&caller, &tool, &arguments, meant, &parts.workspace)
     };

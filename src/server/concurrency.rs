@@ -139,7 +139,7 @@ impl Permit {
 
 /// The area that a call is about, by the letters of its path alone.
 pub(super) fn area(parts: &Parts, tool: &str, arguments: &Map<String, Value>) -> String {
-    let spec = parts.toolbox.get(tool).map(|tool| tool.spec);
+    let spec = parts.toolbox.runs(tool).map(|tool| tool.spec);
     let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");
     let path = arguments.iter().find(|(given, _)| is_path(given)).and_then(|(_, value)| value.as_str());
     let path = path.unwrap_or(".");

@@ -140,7 +140,7 @@ impl Dispatcher {
     }
 
     fn load(&self, tool: &str) -> Load {
-        let is_heavy = self.parts.toolbox.get(tool).is_some_and(|tool| tool.spec.heavy);
+        let is_heavy = self.parts.toolbox.runs(tool).is_some_and(|tool| tool.spec.heavy);
         if is_heavy { Load::Heavy } else { Load::Light }
     }
 
@@ -150,7 +150,7 @@ impl Dispatcher {
             return None;
         }
         let _permit = self.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
-        let tool = self.parts.toolbox.get(&call.tool)?;
+        let tool = self.parts.toolbox.runs(&call.tool)?;
         match inline::answer(tool, cx, &call.arguments, &self.pools.normal).await? {
             Ok(answer) => Some(deliver(answer, call).await),
             Err(error) => Some(Err(error)),
@@ -311,7 +311,7 @@ fn plan(
     by_code: bool,
     trace: &Trace,
 ) -> Result<(Plan, Consent), ToolError> {
-    let tool = parts.toolbox.get(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+    let tool = parts.toolbox.runs(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
     let code = if tool.spec.read_only { None } else { take_code(&mut arguments) };
     let confirm = if tool.spec.read_only { Confirm::Never } else { parts.options.confirm };
     let draft = (confirm != Confirm::Never).then(|| {

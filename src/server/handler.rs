@@ -1,24 +1,29 @@
 //! The requests that the server answers, for both lifecycles.
 //!
-//! Only the tools capability is declared. rmcp would answer some requests of other capabilities with an empty success;
-//! [`super::stdio`] never delivers them as such, so they are "method not found".
+//! Declared are tools, and resources with completions where files can be read. rmcp would answer some requests of other
+//! capabilities with an empty success; [`super::stdio`] never delivers them as such, so they are "method not found".
 
 use std::sync::Arc;
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, Implementation, InitializeRequestParams,
-        InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+        CompleteResult, CompletionInfo, ConstString, DiscoverResult, ErrorCode, Implementation,
+        InitializeRequestParams, InitializeResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities,
+        ServerConfig,
     },
     service::RequestContext,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     audit::Caller,
     text::{nearest_name::did_you_mean, shorten},
-    tools::Toolbox,
+    tools::{Answer, COMPLETE, Kind, LIST_RESOURCES, READ_RESOURCE, ToolError, Toolbox},
 };
 
 use super::{
@@ -27,6 +32,7 @@ use super::{
     confirm::Person,
     convert,
     progress::Progress,
+    resources,
     roles::Served,
     stdio::{DuplicateKey, OutputQueue},
 };
@@ -61,13 +67,66 @@ impl Handler {
     }
 
     fn info(served: &Served) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let capabilities = ServerCapabilities::builder().enable_tools();
+        let capabilities = if served.dispatcher.parts.toolbox.has_resources() {
+            capabilities.enable_resources().enable_completions().build()
+        } else {
+            capabilities.build()
+        };
+        ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("rootbound", env!("CARGO_PKG_VERSION"))
                     .with_title("Rootbound")
                     .with_description(env!("CARGO_PKG_DESCRIPTION")),
             )
             .with_instructions(served.instructions.clone())
+    }
+
+    /// What the client of a request has, if files are resources for it.
+    fn resources_of<M: ConstString>(&self, context: &Context) -> Result<&Served, ErrorData> {
+        opened(context)?;
+        let served = self.served_to(context);
+        if served.dispatcher.parts.toolbox.has_resources() {
+            Ok(served)
+        } else {
+            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, M::VALUE, None))
+        }
+    }
+
+    /// Runs the work behind a request as a call of a tool is run.
+    async fn operate(
+        &self,
+        context: &Context,
+        operation: &str,
+        arguments: impl IntoIterator<Item = (&'static str, Value)>,
+        cancelled: CancellationToken,
+    ) -> Result<Answer, ToolError> {
+        let client = context.client_info().map(|client| (client.name, client.version));
+        let served = self.served(client.as_ref().map(|(name, _)| name.as_str()));
+        let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let call = Call {
+            tool: operation.to_owned(),
+            client: String::new(),
+            arguments: arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>(),
+            duplicate_key: None,
+            id: context.id.to_string(),
+            cancelled,
+            progress: None,
+            person: Person::OutOfReach,
+            trace: Arc::default(),
+            budget: self.output.budget().clone(),
+            answer_budget,
+        };
+        let caller = Caller::new(client, context.id.to_string(), &context.meta);
+        match audited_call::run(&served.dispatcher, caller, call).await? {
+            Response::Answer(answer, permit) => {
+                if let Some(permit) = permit {
+                    self.output.expect(context.id.clone(), permit, context.ct.clone());
+                }
+                Ok(answer)
+            }
+            Response::Question(_) => Err(ToolError::new(Kind::Internal, "a resource needs no confirmation")),
+        }
     }
 
     fn unknown_tool(served: &Served, name: &str) -> ErrorData {
@@ -98,7 +157,8 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<InitializeResult, ErrorData> {
         let mut answer = self.negotiate_initialize(&request)?;
-        answer.instructions = Some(self.served(Some(&request.client_info.name)).instructions.clone());
+        let info = Self::info(self.served(Some(&request.client_info.name)));
+        (answer.instructions, answer.capabilities) = (info.instructions, info.capabilities);
         // The version that was agreed on. rmcp's own handler stores the one that was asked for, and after a second
         // `initialize` with an unknown version it judges every request by the rules of 2026-07-28.
         request.protocol_version = answer.protocol_version.clone();
@@ -121,17 +181,84 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         opened(&context)?;
-        // One page holds all tools, so no cursor was ever given out.
-        if let Some(cursor) = request.and_then(|request| request.cursor) {
-            let shown = shorten(&cursor, NAME_SHOWN);
-            return Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None));
-        }
+        only_page(request)?;
         let mut result = ListToolsResult::with_all_items(self.served_to(&context).listing().to_vec());
         if is_modern(&context) {
             result.ttl_ms = Some(LISTING_TTL_MS);
             result.cache_scope = Some(CacheScope::Private);
         }
         Ok(result)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let served = self.resources_of::<ListResourceTemplatesRequestMethod>(&context)?;
+        only_page(request)?;
+        let templates = resources::templates(&served.dispatcher.parts.workspace);
+        let mut result = ListResourceTemplatesResult::with_all_items(templates);
+        if is_modern(&context) {
+            result.ttl_ms = Some(LISTING_TTL_MS);
+            result.cache_scope = Some(CacheScope::Private);
+        }
+        Ok(result)
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.resources_of::<ListResourcesRequestMethod>(&context)?;
+        let cursor = request.and_then(|request| request.cursor).map(|cursor| ("cursor", cursor.into()));
+        let answer = self.operate(&context, LIST_RESOURCES, cursor, context.ct.clone()).await;
+        let page = resources::page(answer.map_err(|error| resources::error(&error, None))?)?;
+        let mut result = ListResourcesResult::with_all_items(page.resources);
+        result.next_cursor = page.next_cursor;
+        if is_modern(&context) {
+            // Each read of a file changes it.
+            (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
+        }
+        Ok(result)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.resources_of::<ReadResourceRequestMethod>(&context)?;
+        let path = [("path", Value::from(request.uri.as_str()))];
+        let answer = self.operate(&context, READ_RESOURCE, path, context.ct.clone()).await;
+        let mut result = resources::content(answer.map_err(|error| resources::error(&error, Some(&request.uri)))?)?;
+        if is_modern(&context) {
+            (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
+        }
+        Ok(result.into())
+    }
+
+    async fn complete(&self, request: CompleteRequestParams, context: Context) -> Result<CompleteResult, ErrorData> {
+        let served = self.resources_of::<CompleteRequestMethod>(&context)?;
+        let Reference::Resource(template) = request.r#ref else {
+            return Err(ErrorData::invalid_params("this server has no prompts; ref must be a ref/resource", None));
+        };
+        let arguments = [
+            ("template", template.uri.into()),
+            ("argument", request.argument.name.into()),
+            ("value", request.argument.value.into()),
+        ];
+        let cancelled = context.ct.child_token();
+        served.begin_completion(&cancelled);
+        match self.operate(&context, COMPLETE, arguments, cancelled.clone()).await {
+            Ok(answer) => resources::completion(answer).map(CompleteResult::new),
+            Err(error) if error.kind() == Kind::Cancelled && !context.ct.is_cancelled() => {
+                let later = CompletionInfo::with_pagination(Vec::new(), None, true);
+                later.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
+            }
+            Err(error) => Err(resources::error(&error, None)),
+        }
     }
 
     async fn call_tool(
@@ -186,6 +313,13 @@ impl ServerHandler for Handler {
         };
         Ok(result.into())
     }
+}
+
+/// Refuses a cursor of a list that has one page: none was ever given out.
+fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    let Some(cursor) = request.and_then(|request| request.cursor) else { return Ok(()) };
+    let shown = shorten(&cursor, NAME_SHOWN);
+    Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None))
 }
 
 /// Whether the request uses the protocol without a handshake (2026-07-28).

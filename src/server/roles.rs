@@ -3,13 +3,20 @@
 //! Each role has a workspace, a session, an index and a toolbox of its own, so nothing that one has seen, cached or
 //! changed reaches another. Limits on threads and concurrent calls are shared.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use rmcp::model::Tool;
+use tokio_util::sync::CancellationToken;
 
 use crate::text::wildcard::matches;
 
 use super::{client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts};
+
+/// Completions of one caller that run at the same time.
+const COMPLETIONS: usize = 8;
 
 /// What the clients of one name have.
 #[derive(Debug)]
@@ -30,6 +37,8 @@ pub(super) struct Served {
     pub(super) instructions: String,
     pub(super) budgets: ClientBudgets,
     listing: OnceLock<Vec<Tool>>,
+    /// Completions under way, the last one at the end.
+    completions: Mutex<VecDeque<CancellationToken>>,
 }
 
 impl Served {
@@ -38,7 +47,8 @@ impl Served {
         let parts = &dispatcher.parts;
         let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
         let budgets = ClientBudgets::new(mounts, &parts.settings);
-        Self { client, dispatcher, instructions, budgets, listing: OnceLock::new() }
+        let (listing, completions) = (OnceLock::new(), Mutex::default());
+        Self { client, dispatcher, instructions, budgets, listing, completions }
     }
 
     /// What a role serves, with the limits of `base`.
@@ -59,5 +69,17 @@ impl Served {
     pub(super) fn listing(&self) -> &[Tool] {
         let parts = &self.dispatcher.parts;
         self.listing.get_or_init(|| convert::listing(&parts.toolbox, &parts.settings, parts.options.takes_codes()))
+    }
+
+    /// Counts a completion as under way, and cancels the oldest one beyond [`COMPLETIONS`]: a person who types on does
+    /// not look at it any more.
+    pub(super) fn begin_completion(&self, cancelled: &CancellationToken) {
+        let mut running = self.completions.lock().unwrap_or_else(PoisonError::into_inner);
+        running.push_back(cancelled.clone());
+        if running.len() > COMPLETIONS
+            && let Some(oldest) = running.pop_front()
+        {
+            oldest.cancel();
+        }
     }
 }

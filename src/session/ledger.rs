@@ -24,6 +24,8 @@ const CONTENT_EACH: usize = 2 << 20;
 const FORMER: usize = 4;
 /// Files remembered in memory.
 const FILES: usize = 20_000;
+/// Files whose paths are kept, for [`Ledger::recent`].
+const RECENT: usize = 200;
 /// Bytes of a state file after which it is rewritten without what has expired or been superseded.
 const COMPACT_AT: u64 = 512 << 10;
 /// Lines kept then: half of that, at 77 bytes a line, so that rewriting stays rare.
@@ -65,6 +67,8 @@ struct Sightings {
     files: HashMap<Key, Sighting>,
     content: usize,
     clock: u64,
+    /// Real paths, the last one seen first.
+    recent: VecDeque<WorkspacePath>,
 }
 
 /// A file: the root's key and a hash of the path below it. Hashes, because the state file should not
@@ -116,8 +120,14 @@ impl Ledger {
         let key = Key::of(path);
         let now = SystemTime::now();
         let mut memory = self.memory();
+        memory.used(path);
         let needs_line = memory.remember(key.clone(), revision, content, now);
         (needs_line && self.state.is_some()).then_some(PendingSighting { key, revision, now })
+    }
+
+    /// The real paths of the files that this process saw or wrote last, newest first. They may be gone by now.
+    pub fn recent(&self) -> Vec<WorkspacePath> {
+        self.memory().recent.iter().cloned().collect()
     }
 
     /// The newest content seen of the file at the real path `path` that is in memory and at a revision that
@@ -202,6 +212,18 @@ impl Ledger {
 }
 
 impl Sightings {
+    /// Puts `path` before all other recent files.
+    fn used(&mut self, path: &WorkspacePath) {
+        if self.recent.front() == Some(path) {
+            return;
+        }
+        if let Some(at) = self.recent.iter().position(|known| known == path) {
+            self.recent.remove(at);
+        }
+        self.recent.push_front(path.clone());
+        self.recent.truncate(RECENT);
+    }
+
     /// Returns whether the state file needs a new line.
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;

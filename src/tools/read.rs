@@ -23,6 +23,7 @@ mod partial_line;
 mod pdf;
 mod properties;
 mod request;
+mod resource;
 mod section;
 mod several;
 mod since;
@@ -44,6 +45,7 @@ use one_file::{Shown, read_one};
 use output::Output;
 pub(in crate::tools) use properties::Properties;
 use request::FileRequest;
+pub(in crate::tools) use resource::{ResourceText, read_resource};
 use several::read_several;
 
 /// The `read` tool.

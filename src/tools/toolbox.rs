@@ -2,7 +2,7 @@
 
 use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use super::{ErasedTool, Group, Spec, TOOLS};
+use super::{ErasedTool, Group, OPERATIONS, Spec, TOOLS};
 
 /// Words in the names of other servers' tools, and what is called that here.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -83,6 +83,17 @@ impl Toolbox {
             .find(|name| has(name))
             .or_else(|| nearest_names(given, names(), ONE_OF_FEW).first().copied())
             .or_else(|| by_other_name().find(|name| names().any(|offered| offered == *name)))
+    }
+
+    /// Whether files are resources: wherever they can be read.
+    pub fn has_resources(&self) -> bool {
+        self.get("read").is_some()
+    }
+
+    /// What a call of this name runs: an offered tool, or the work behind a request of the protocol.
+    pub fn runs(&self, name: &str) -> Option<&ErasedTool> {
+        let operation = || OPERATIONS.iter().find(|operation| operation.spec.name == name);
+        self.get(name).or_else(|| operation().filter(|_| self.has_resources()))
     }
 
     /// The offered tool called `name`.

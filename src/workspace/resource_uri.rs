@@ -4,8 +4,11 @@
 //! `file:///app/src/a.rs` below the root `app`, `file:///mnt/data/a.py` below `/mnt/data`. No host path: a URI goes to
 //! the model and to people who share the conversation.
 
+use std::borrow::Cow;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
+use super::escape::escape_name;
 use super::{Root, WorkspacePath};
 
 /// All but the characters of a path segment (RFC 3986, section 3.3). A URI parser keeps those as they are, so the URI
@@ -54,6 +57,27 @@ impl WorkspacePath {
             uri.extend(percent_encode(name.as_encoded_bytes(), ENCODED));
         }
         uri
+    }
+}
+
+impl WorkspacePath {
+    /// The value of `path` in the template of its root ([`Root::resource_template`]) that makes its URI: the path as it
+    /// is, which people read and clients encode; encoded where it holds what cannot be shown.
+    pub fn template_value(&self) -> String {
+        let is_plain = |name| matches!(escape_name(name), Cow::Borrowed(_));
+        match self.relative().to_str() {
+            Some(text) if self.relative().iter().all(is_plain) => {
+                if cfg!(windows) {
+                    text.replace('\\', "/")
+                } else {
+                    text.to_owned()
+                }
+            }
+            _ => {
+                let names = self.relative().iter().map(|name| percent_encode(name.as_encoded_bytes(), ENCODED));
+                names.map(|name| name.to_string()).collect::<Vec<_>>().join("/")
+            }
+        }
     }
 }
 

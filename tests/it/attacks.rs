@@ -23,6 +23,7 @@ mod optional_roots;
 mod paths;
 mod patterns;
 mod policy;
+mod resources;
 #[cfg(unix)]
 mod special;
 #[cfg(windows)]

@@ -53,6 +53,7 @@ mod references;
 mod registry;
 mod repair;
 mod replay;
+mod resources;
 mod rights;
 mod roles;
 #[cfg(target_os = "macos")]

@@ -255,3 +255,36 @@ fn directory_with_a_backslash_in_its_name_is_hidden_from_a_role_without_it() {
     let read = call(&mut server, "read", &json!({ "path": "app/a\\b [c]*{d}/o.txt" }));
     assert_eq!(read["result"]["isError"], true, "{read}");
 }
+
+#[test]
+fn role_lists_completes_and_reads_resources_of_its_roots_alone() {
+    let desk = Desk::new(READER);
+    let complete = |name: &str, root: &str| {
+        let template = json!({ "type": "ref/resource", "uri": format!("file:///{root}/{{+path}}") });
+        let params = json!({ "ref": template, "argument": { "name": "path", "value": "" } });
+        ("completion/complete", by(Some(name), params))
+    };
+    let read = |name: &str, uri: &str| ("resources/read", by(Some(name), json!({ "uri": uri })));
+    let mut server = desk.open();
+    let mut ask = |(method, params): (&str, Value)| server.ask(method, &params).to_string();
+    assert!(ask(read("other", "file:///vault/v.txt")).contains("violet"));
+    assert!(ask(complete("other", "vault")).contains("v.txt"));
+    for request in [
+        ("resources/templates/list", by(Some("reader-1"), json!({}))),
+        ("resources/list", by(Some("reader-1"), json!({}))),
+        complete("reader-1", "app"),
+        complete("reader-1", "vault"),
+        read("reader-1", "file:///vault/v.txt"),
+        read("reader-1", "file:///app/inner/i.txt"),
+        read("reader-1", "file:///inner/i.txt"),
+    ] {
+        let shown = ask(request.clone());
+        let asked = request.1.to_string();
+        for word in ["vault", "inner", "violet", "pear", "v.txt"] {
+            assert!(!shown.contains(word) || asked.contains(word), "{request:?}: {shown}");
+        }
+    }
+    assert!(ask(read("reader-1", "file:///app/a.txt")).contains("apple"));
+    assert!(ask(complete("reader-1", "app")).contains("a.txt"));
+    assert!(!ask(("resources/list", by(Some("other"), json!({})))).contains("a.txt"), "seen by another role");
+}

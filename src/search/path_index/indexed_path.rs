@@ -103,6 +103,11 @@ impl IndexedPath {
         stat.modified
     }
 
+    /// When it was last modified, if that is known.
+    pub(in crate::search) fn known_modified(&self) -> Option<SystemTime> {
+        self.known.get().and_then(|known| known.modified)
+    }
+
     /// Whether a stat of now says the same as what is known; true where nothing is.
     pub(super) fn is_unchanged(&self, stats: &mut StatCache) -> bool {
         let is_same =

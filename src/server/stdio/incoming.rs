@@ -7,8 +7,9 @@ use rmcp::{
     ErrorData,
     model::{
         CallToolRequest, CancelledNotification, ClientJsonRpcMessage, ClientNotification, ClientRequest, ClientResult,
-        CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest, ListToolsRequest,
-        PingRequest, RequestId,
+        CompleteRequest, CustomRequest, DiscoverRequest, ElicitResult, ErrorCode, GetMeta as _, InitializeRequest,
+        ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams, PingRequest,
+        ReadResourceRequest, RequestId,
     },
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
@@ -131,8 +132,12 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         "initialize" => typed::<InitializeRequest>(line),
         "server/discover" => typed::<DiscoverRequest>(line),
         "ping" => typed::<PingRequest>(line),
-        "tools/list" => typed::<ListToolsRequest>(line),
+        "tools/list" => list::<ListToolsRequest>(line),
         "tools/call" => call(line),
+        "resources/list" => list::<ListResourcesRequest>(line),
+        "resources/templates/list" => list::<ListResourceTemplatesRequest>(line),
+        "resources/read" => typed::<ReadResourceRequest>(line),
+        "completion/complete" => typed::<CompleteRequest>(line),
         _ => match typed::<CustomRequest>(line) {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
@@ -229,6 +234,17 @@ fn with_quoted_arguments(line: &[u8]) -> Option<Vec<u8>> {
     let start = arguments.as_ptr().addr().checked_sub(line.as_ptr().addr())?;
     let (before, rest) = line.split_at_checked(start)?;
     Some([before, &quoted, rest.get(arguments.len()..)?].concat())
+}
+
+/// A request of a list. Its type takes parameters that cannot be read for none, and would begin again at the first page.
+fn list<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct ListLine {
+        #[serde(default, rename = "params")]
+        _params: Option<PaginatedRequestParams>,
+    }
+    serde_json::from_slice::<ListLine>(line)?;
+    typed::<T>(line)
 }
 
 fn typed<T: DeserializeOwned + Into<ClientRequest>>(line: &[u8]) -> Result<ClientRequest, serde_json::Error> {

@@ -33,7 +33,7 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
         if request.since.is_some() {
             return Err(ToolError::would_block());
         }
-        return section(cx, request, open_cached(cx, &request.path)?);
+        return shown(cx, request, open_cached(cx, &request.path)?);
     }
     match open_exact(cx, &request.path) {
         Ok(opened) => show(cx, request, opened),
@@ -57,7 +57,7 @@ fn may_end_in_selection(refusal: Kind) -> bool {
 
 fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {
     match opened {
-        Opened::File(source) => section(cx, request, source),
+        Opened::File(source) => shown(cx, request, source),
         Opened::Directory(_) if request.is_whole() => {
             let cx = CallContext { budget: request.budget, ..cx.clone() };
             ls::directory(&cx, &request.path).map(Shown::Directory)
@@ -66,7 +66,12 @@ fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown
     }
 }
 
-fn section(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Shown, ToolError> {
+fn shown(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Shown, ToolError> {
+    section(cx, request, source).map(|section| Shown::File(Box::new(section)))
+}
+
+/// An open file as its format is shown; fenced where it is untrusted.
+pub(super) fn section(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let real = source.file.real_path().clone();
     let is_untrusted = cx.workspace.is_untrusted(&real);
     let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
@@ -75,7 +80,7 @@ fn section(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Sh
         Some(since) if section.facts.since.is_none() => compared(cx, section, &real, since),
         _ => section,
     };
-    Ok(Shown::File(Box::new(if is_untrusted { section.fenced() } else { section })))
+    Ok(if is_untrusted { section.fenced() } else { section })
 }
 
 fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {

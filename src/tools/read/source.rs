@@ -39,7 +39,8 @@ pub(super) fn open_existing(cx: &CallContext, path: &str) -> Result<Opened, Tool
     open(cx, cx.existing(path, Wanted::FileOrDirectory)?)
 }
 
-fn open(cx: &CallContext, path: WorkspacePath) -> Result<Opened, ToolError> {
+/// Opens what is at a path.
+pub(super) fn open(cx: &CallContext, path: WorkspacePath) -> Result<Opened, ToolError> {
     let mut file = match cx.workspace.open_file(&path) {
         Ok(file) => file,
         Err(error) if error.kind == AccessErrorKind::IsDirectory => {

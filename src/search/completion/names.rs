@@ -1,0 +1,92 @@
+//! The names below one root, as a completion sees them.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use crate::{
+    search::{IndexSnapshot, IndexedPath, ListedName, Listing, PathIndex},
+    stop::StopSignal,
+    workspace::{FileKind, Workspace, WorkspacePath},
+};
+
+/// How long a walk may take before an answer is given with what it has found.
+const WALK_TIME: Duration = Duration::from_millis(12);
+
+/// All names, or as many as were found in time.
+pub(super) enum Names {
+    Indexed(IndexSnapshot),
+    Listed(Listing),
+}
+
+/// One of them.
+#[derive(Clone, Copy)]
+pub(super) enum Name<'n> {
+    Indexed(&'n IndexedPath),
+    Listed(&'n ListedName),
+}
+
+impl Names {
+    /// The names below `root` that an answer can wait for.
+    pub(super) fn of(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Self {
+        if let Some(snapshot) = index.snapshot(root, None) {
+            index.kept_names.forget(root);
+            // Brings the rest of the index up to date in the background, where that is due.
+            index.after_search(workspace, root, usize::MAX, false);
+            return Self::Indexed(snapshot);
+        }
+        if let Some(listing) = index.kept_names.get(root) {
+            return Self::Listed(listing);
+        }
+        let started = Instant::now();
+        let is_over = || stop.stopped().is_some() || started.elapsed() >= WALK_TIME;
+        let listing = Listing::read(workspace, root, is_over);
+        if !listing.is_complete {
+            index.after_search(workspace, root, listing.names.len(), true);
+            index.kept_names.keep(workspace, root);
+        }
+        Self::Listed(listing)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Name<'_>> {
+        let (indexed, listed) = match self {
+            Self::Indexed(snapshot) => (Some(snapshot.shown()), None),
+            Self::Listed(listing) => (None, Some(listing.names.iter())),
+        };
+        let indexed = indexed.into_iter().flatten().map(Name::Indexed);
+        indexed.chain(listed.into_iter().flatten().map(Name::Listed))
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        match self {
+            Self::Indexed(_) => true,
+            Self::Listed(listing) => listing.is_complete,
+        }
+    }
+}
+
+impl<'n> Name<'n> {
+    pub(super) fn path(self) -> &'n WorkspacePath {
+        match self {
+            Self::Indexed(item) => item.entry.path(),
+            Self::Listed(name) => &name.path,
+        }
+    }
+
+    pub(super) fn is_directory(self) -> bool {
+        match self {
+            Self::Indexed(item) => item.entry.kind() == FileKind::Directory,
+            Self::Listed(name) => name.is_directory,
+        }
+    }
+
+    /// When it was last modified: what is known, and if it `may_ask`, what the system says.
+    pub(super) fn modified(self, may_ask: bool) -> Option<SystemTime> {
+        match self {
+            Self::Indexed(item) if may_ask => item.modified(),
+            Self::Indexed(item) => item.known_modified(),
+            Self::Listed(name) => name.modified,
+        }
+    }
+}

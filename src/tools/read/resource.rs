@@ -1,0 +1,103 @@
+//! A file as a resource: its text as it is in the file, without line numbers and footer, since a client puts it into the
+//! conversation as an attachment. Other formats are shown as `read` shows them. It is whole or an error, never cut.
+
+use crate::{
+    session::PendingSighting,
+    text::{Document, media_type},
+    workspace::{Revision, WorkspacePath},
+};
+
+use super::{
+    super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},
+    format::Format,
+    line_range::LineRange,
+    one_file::section,
+    request::FileRequest,
+    source::{Opened, Source, binary, changed, open},
+};
+
+/// Bytes of the longest text of a resource, where `--max-output` does not say it: some 250,000 tokens. The limits of
+/// clients are for the results of tools; what a person attaches is theirs to choose.
+const MAX_TEXT: usize = 1 << 20;
+
+/// A file for a conversation.
+pub(in crate::tools) struct ResourceText {
+    pub(in crate::tools) content: Content,
+    pub(in crate::tools) mime_type: String,
+    pub(in crate::tools) sighting: Option<PendingSighting>,
+}
+
+/// The file at `path`; `None` for a directory.
+///
+/// # Errors
+/// Those of `read`, and `too_large` for what it would show a part of.
+pub(in crate::tools) fn read_resource(
+    cx: &CallContext,
+    path: &WorkspacePath,
+) -> Result<Option<ResourceText>, ToolError> {
+    let source = match open(cx, path.clone())? {
+        Opened::File(source) => source,
+        Opened::Directory(_) => return Ok(None),
+    };
+    let limit = cx.settings.max_output.unwrap_or(MAX_TEXT);
+    match Format::of(&source.path, &source.head) {
+        Format::Text => read_plain(cx, source, limit).map(Some),
+        Format::Image(_) | Format::Pdf | Format::Notebook => read_shown(cx, source, limit).map(Some),
+    }
+}
+
+/// A text file. The file counts as seen: the client got all of it, for the conversation.
+fn read_plain(cx: &CallContext, source: Source, limit: usize) -> Result<ResourceText, ToolError> {
+    let Source { path, file, head, whole } = source;
+    let size = file.stat().size;
+    if !whole {
+        return Err(too_large(&path, size, limit));
+    }
+    let is_changed = changed(&path, &file)?;
+    let document = Document::decode(head, None).map_err(|error| binary(&path, size, &error))?;
+    if document.text().len() > limit {
+        return Err(too_large(&path, size, limit));
+    }
+    let real = file.real_path();
+    let mut sighting = None;
+    if !is_changed {
+        let known = cx.session.ledger.revision_of(real, document.bytes());
+        let revision = known.unwrap_or_else(|| Revision::of(document.bytes()));
+        sighting = cx.session.ledger.note(real, revision, Some(document.bytes()));
+    }
+    let text = document.text();
+    let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };
+    let mime_type = media_type(&path.display_name()).filter(|kind| !is_of_bytes(kind)).unwrap_or("text/plain");
+    Ok(ResourceText { content: Content::Text(text), mime_type: mime_type.to_owned(), sighting })
+}
+
+/// Whether a media type is that of a format that is no text, whatever the file of that name holds.
+fn is_of_bytes(media_type: &str) -> bool {
+    media_type == "application/pdf" || media_type.starts_with("image/") && media_type != "image/svg+xml"
+}
+
+/// A file of another format, as `read` shows it.
+fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<ResourceText, ToolError> {
+    let (path, size) = (source.path.clone(), source.file.stat().size);
+    let budget = AnswerBudget { image_bytes: cx.budget.image_bytes, ..AnswerBudget::bytes(limit) };
+    let request =
+        FileRequest { path: path.to_string(), lines: LineRange::All, part: None, since: None, encoding: None, budget };
+    let mut shown = section(cx, &request, source)?;
+    if shown.facts.has_more == Some(true) {
+        return Err(too_large(&path, size, limit));
+    }
+    let sighting = shown.sighting.take();
+    let (content, mime_type) = match shown.image.take() {
+        Some(image) => (Content::Image { bytes: image.bytes, mime: image.mime }, image.mime),
+        None => (Content::Text(shown.said()), "text/plain"),
+    };
+    Ok(ResourceText { content, mime_type: mime_type.to_owned(), sighting })
+}
+
+fn too_large(path: &WorkspacePath, size: u64, limit: usize) -> ToolError {
+    ToolError::new(
+        Kind::TooLarge,
+        format!("{path} has {size} bytes; a resource is sent whole, and its text has at most {limit}"),
+    )
+    .hint("ask for a part of the file in the conversation: the read tool shows parts of files of any size")
+}

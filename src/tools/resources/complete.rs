@@ -1,0 +1,89 @@
+//! `completion/complete`: the paths that a person may mean, as the value of a template's `path`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    search::{CompletionRequest, Completions},
+    text::shorten,
+    workspace::WorkspacePath,
+};
+
+use super::{
+    super::{Answer, CallContext, Group, Plan, Spec, Tool, ToolError},
+    COMPLETE,
+};
+
+/// Values of one answer: as many as the protocol allows.
+const MAX_VALUES: usize = 100;
+/// Characters of an unknown template or argument that an error repeats.
+const SHOWN: usize = 100;
+
+/// What to complete.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The URI template of a root.
+    template: String,
+    /// The template's variable.
+    argument: String,
+    /// What was typed.
+    value: String,
+}
+
+/// The values, as the protocol has them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    values: Vec<String>,
+    total: usize,
+    has_more: bool,
+}
+
+/// The operation.
+pub(crate) struct CompletePath;
+
+impl Tool for CompletePath {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: COMPLETE,
+        title: "Complete a path",
+        purpose: "completes a path",
+        description: "The paths that a person may mean.",
+        group: Group::Core,
+        aliases: &[],
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let Args { template, argument, value } = args;
+        let roots = cx.workspace.roots();
+        let root = roots.iter().find(|root| root.resource_template() == template).ok_or_else(|| {
+            let known: Vec<String> = roots.iter().map(|root| root.resource_template()).collect();
+            let template = shorten(&template, SHOWN);
+            ToolError::invalid(format!("unknown resource template {template:?}; known: {}", known.join(", ")))
+        })?;
+        if argument != "path" {
+            let argument = shorten(&argument, SHOWN);
+            return Err(ToolError::invalid(format!("unknown argument {argument:?}; the template has `path`")));
+        }
+        let found = cx.path_index.complete(&CompletionRequest {
+            workspace: &cx.workspace,
+            root: &cx.workspace.root_path(root),
+            text: &value,
+            recent: &cx.session.ledger.recent(),
+            limit: MAX_VALUES,
+            stop: &cx.stop,
+        });
+        cx.check()?;
+        let Completions { paths, total, has_more } = found;
+        let value =
+            |(path, is_directory): &(WorkspacePath, bool)| path.template_value() + if *is_directory { "/" } else { "" };
+        let output = Output { values: paths.iter().map(value).collect(), total, has_more };
+        Ok(Plan::Answer(Answer::text("", &output)))
+    }
+}

@@ -1,0 +1,119 @@
+//! `resources/list`: the roots, and the files that this session saw or wrote last.
+
+use std::time::SystemTime;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    text::{media_type, shorten},
+    workspace::{FileKind, Root, WorkspacePath},
+};
+
+use super::{
+    super::{Answer, CallContext, Group, Plan, Spec, Tool, ToolError},
+    LIST_RESOURCES,
+};
+
+/// Resources of one page.
+const PAGE: usize = 50;
+/// Characters of an unknown cursor that an error repeats.
+const CURSOR_SHOWN: usize = 64;
+
+/// Which page.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    cursor: Option<String>,
+}
+
+/// A page, as the protocol has it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    resources: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// The operation.
+pub(crate) struct ListResources;
+
+impl Tool for ListResources {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: LIST_RESOURCES,
+        title: "List resources",
+        purpose: "lists resources",
+        description: "The roots and the files used last.",
+        group: Group::Core,
+        aliases: &[],
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let roots = cx.workspace.roots().iter().filter(|root| !root.is_absent());
+        let roots = roots.map(|root| Listed { uri: root.resource_uri(), entry: Entry::Root(root) });
+        let recent = cx.session.ledger.recent();
+        let files = recent.iter().map(|path| Listed { uri: path.resource_uri(), entry: Entry::File(path) });
+        let all: Vec<Listed<'_>> = roots.chain(files).collect();
+        // The cursor is the last resource that was sent: the list may change between two pages.
+        let start = match &args.cursor {
+            None => 0,
+            Some(cursor) => {
+                let at = all.iter().position(|one| one.uri == *cursor);
+                at.ok_or_else(|| ToolError::invalid(format!("unknown cursor {:?}", shorten(cursor, CURSOR_SHOWN))))? + 1
+            }
+        };
+        let page = &all[start..all.len().min(start + PAGE)];
+        cx.check()?;
+        let output = Output {
+            resources: page.iter().filter_map(|one| one.resource(cx)).collect(),
+            next_cursor: page.last().filter(|_| start + PAGE < all.len()).map(|last| last.uri.clone()),
+        };
+        Ok(Plan::Answer(Answer::text("", &output)))
+    }
+}
+
+/// One resource.
+struct Listed<'a> {
+    uri: String,
+    entry: Entry<'a>,
+}
+
+enum Entry<'a> {
+    Root(&'a Root),
+    File(&'a WorkspacePath),
+}
+
+impl Listed<'_> {
+    /// It as the protocol has it; `None` for a file that is gone, hidden or denied by now.
+    fn resource(&self, cx: &CallContext) -> Option<Value> {
+        let Self { uri, entry } = self;
+        match entry {
+            Entry::Root(root) => {
+                let name = root.name().unwrap_or("workspace");
+                let description = format!("Workspace root, {}", root.rights());
+                Some(json!({ "uri": uri, "name": name, "description": description, "mimeType": "inode/directory" }))
+            }
+            Entry::File(path) => {
+                let stat = cx.workspace.stat(path).ok().filter(|stat| stat.kind == FileKind::File)?;
+                let name = path.display_name();
+                let media_type = media_type(&name).unwrap_or("text/plain");
+                let mut resource = json!({ "uri": uri, "name": name, "title": path.to_string() });
+                resource["mimeType"] = media_type.into();
+                resource["size"] = stat.size.into();
+                if let Some(modified) = stat.modified.filter(|modified| *modified >= SystemTime::UNIX_EPOCH) {
+                    let modified = humantime::format_rfc3339_seconds(modified).to_string();
+                    resource["annotations"] = json!({ "lastModified": modified });
+                }
+                cx.workspace.is_secret(path).is_ok_and(|secret| !secret).then_some(resource)
+            }
+        }
+    }
+}
