@@ -103,7 +103,7 @@ impl Handler {
     ) -> Result<Answer, ToolError> {
         let client = context.client_info().map(|client| (client.name, client.version));
         let served = self.served(client.as_ref().map(|(name, _)| name.as_str()));
-        let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
         let call = Call {
             tool: operation.to_owned(),
             client: String::new(),
@@ -116,6 +116,7 @@ impl Handler {
             trace: Arc::default(),
             budget: self.output.budget().clone(),
             answer_budget,
+            longest_wait,
         };
         let caller = Caller::new(client, context.id.to_string(), &context.meta);
         match audited_call::run(&served.dispatcher, caller, call).await? {
