@@ -20,7 +20,7 @@
 //! | 2 | [`search`], [`session`], [`audit`] | |
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-primitives |
 //! | 1 | [`edit`] | nothing but values |
-//! | 0 | [`text`] | nothing but values |
+//! | 0 | [`text`] | nothing but values; the parsers of formats |
 //! | 0 | [`stop`] | the clock |
 //! | 0 | [`log`] | stderr |
 //!

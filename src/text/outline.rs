@@ -43,6 +43,9 @@ mod rust;
 mod sections;
 
 pub use definition::{Definition, enclosing, enclosing_definition, named};
+pub(super) use directives::{Branch, Directive};
+pub(super) use lex_rules::{C, GO, JAVA, JAVASCRIPT, LexRules, PROTO, PYTHON, RUST};
+pub(super) use lexer::{Lexeme, LexemeKind, Lexer};
 pub use not_shown::not_shown;
 pub use outline_builder::{OutlineBuilder, definitions, may_have_definitions};
 

@@ -1,19 +1,30 @@
 //! Syntax errors of files in formats that are checked without a program of theirs.
 //!
-//! JSON (with comments where the file's programs read them) so far. A check never fails: what is too large or too deeply
-//! nested for it is passed over.
+//! A check never fails, and is bounded in time and memory for any text: what is too large, too deeply nested or not certain
+//! counts as sound. It looks at one text; what a change has introduced is the difference of two checks, and most
+//! changes need only one of them, as the new text has no error.
 //!
 //! # Map
-//! `format` says by the name of a file what is checked; `json` checks.
+//! `format` says by the name of a file what is checked. `json`, `toml`, `yaml` and `xml` check data formats, and
+//! `template` says where their errors mean nothing. `brackets` checks the programming languages of `language`, with
+//! `indentation` for Python. Each returns `fault::Findings`.
 
+mod brackets;
 mod fault;
 mod format;
+mod indentation;
 mod json;
+mod language;
+mod template;
+mod toml;
+mod xml;
+mod yaml;
 
 use super::problems::{ChangedLines, Problem, Severity, new_problems as not_among};
 use fault::{Fault, Findings};
 use format::Format;
 use json::Dialect;
+use template::is_template;
 
 /// Bytes of the largest text that is checked.
 const MOST_BYTES: usize = 4 << 20;
@@ -52,7 +63,10 @@ pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
         Format::Json(Dialect::Json) if is_jsonc_only(old) => Format::Json(Dialect::Jsonc),
         format => format,
     };
-    let after = check(format, new);
+    let mut after = check(format, new);
+    if after.error.is_some() && is_template(new) {
+        after = Findings::default();
+    }
     if after.error.is_none() && after.warnings.is_empty() {
         return Vec::new();
     }
@@ -74,6 +88,10 @@ fn check(format: Format, text: &str) -> Findings {
     match format {
         Format::Json(dialect) => json::check(text, dialect),
         Format::JsonLines => json::check_lines(text),
+        Format::Toml => toml::check(text),
+        Format::Yaml => yaml::check(text),
+        Format::Xml => xml::check(text),
+        Format::Source(language) => brackets::check(text, language),
     }
 }
 
@@ -83,6 +101,10 @@ fn source(format: Format) -> &'static str {
         Format::Json(Dialect::Jsonc) => "JSON with comments",
         Format::Json(Dialect::Json5) => "JSON5",
         Format::JsonLines => "JSON Lines",
+        Format::Toml => "TOML",
+        Format::Yaml => "YAML",
+        Format::Xml => "XML",
+        Format::Source(language) => language.name(),
     }
 }
 
@@ -105,4 +127,68 @@ fn is_new(earlier: Option<&Problem>, error: &Problem, changed: &ChangedLines) ->
 /// A message without the numbers of lines, which change when others are inserted.
 fn without_digits(message: &str) -> String {
     message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Line and message of each new problem.
+    fn found(path: &str, old: &str, new: &str) -> Vec<(usize, String)> {
+        new_problems(path, Some(old), new).into_iter().map(|problem| (problem.line, problem.message)).collect()
+    }
+
+    #[test]
+    fn error_before_the_one_that_was_there_is_new() {
+        let old = "{\n\"a\": 1,\n\"b\": 2\n\"c\": 3\n}\n";
+        assert_eq!(found("a.json", old, &old.replace("1,", "1")), [(3, "expected `,` or `}`".to_owned())]);
+        // The same, moved by a line.
+        assert_eq!(found("a.json", old, &old.replace("1,", "1,\n\"x\": 0,")), []);
+        // What shows when the first is mended was there.
+        let two = old.to_owned() + "}";
+        assert_eq!(found("a.json", &two, &two.replace("2\n", "2,\n")), []);
+        // Mended, and broken in another way.
+        let other = old.replace("\"b\": 2\n\"c\"", "\"b\": 2,\n'c'");
+        assert_eq!(found("a.json", old, &other), [(4, "expected double quotes around a string".to_owned())]);
+    }
+
+    #[test]
+    fn only_duplicates_that_the_change_made_are_named() {
+        let old = "a: 1\na: 2\nb: 3\n";
+        assert_eq!(found("a.yml", old, "x: 0\na: 1\na: 2\nb: 3\n"), []);
+        assert_eq!(found("a.yml", old, "a: 1\na: 2\nb: 3\nb: 4\n"), [(4, "duplicate key `b`".to_owned())]);
+    }
+
+    #[test]
+    fn plain_json_that_had_comments_may_have_them() {
+        assert_eq!(found("a.json", "// x\n{}", "// x\n{\"a\": 1,}"), []);
+        assert_eq!(found("a.json", "{}", "// x\n{}"), [(1, "comments are not allowed in JSON".to_owned())]);
+        assert_eq!(found("tsconfig.app.json", "{}", "// x\n{}"), []);
+    }
+
+    #[test]
+    fn templates_and_large_files_are_passed_over() {
+        assert_eq!(found("a.yaml", "", "{{- if .Values.x }}\na: 1\n{{- end }}\n"), []);
+        assert_eq!(found("a.json", "", &"[".repeat(MOST_BYTES + 1)), []);
+        assert_eq!(found("a.html", "", "<p>"), []);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_a_check_panic_and_each_problem_is_in_the_text(
+            old in ".{0,200}|[\\[\\]{}<>:,&*!'\"a \n-]{0,200}",
+            new in "(?s).{0,200}|[\\[\\]{}<>:,&*!'\"a \n=#|%?-]{0,300}",
+        ) {
+            for path in ["a.json", "a.json5", "a.jsonl", "a.toml", "a.yml", "a.xml", "a.rs", "a.c", "a.py", "a.js", "a.go"] {
+                for problem in new_problems(path, Some(&old), &new) {
+                    let lines: Vec<&str> = new.split('\n').collect();
+                    prop_assert!(problem.line <= lines.len(), "{path}: {problem:?}");
+                    prop_assert!(problem.column <= lines[problem.line - 1].chars().count() + 1, "{path}: {problem:?}");
+                }
+                prop_assert!(new_problems(path, Some(&new), &new).is_empty(), "{path}: {new:?}");
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 /// What a line that begins with `#` does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Directive<'l> {
+pub(in crate::text) enum Directive<'l> {
     /// Defines a macro of this name.
     Define(&'l str),
     /// Defines one without value or parameters.
@@ -15,7 +15,7 @@ pub(super) enum Directive<'l> {
 
 /// A part of a conditional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Branch {
+pub(in crate::text) enum Branch {
     /// `#if`; `left_out` where it is `#if 0`.
     Begin { left_out: bool },
     /// `#else` or `#elif`
@@ -26,7 +26,7 @@ pub(super) enum Branch {
 
 impl<'l> Directive<'l> {
     /// Parses a line without the space around it.
-    pub(super) fn parse(line: &'l [u8]) -> Self {
+    pub(in crate::text) fn parse(line: &'l [u8]) -> Self {
         let line = str::from_utf8(line).unwrap_or_default();
         let rest = line.strip_prefix('#').unwrap_or_default().trim_start();
         let (word, rest) = split_word(rest);

@@ -21,7 +21,7 @@ pub(super) enum Quotes {
 
 /// What a lexer needs to know of a language.
 #[derive(Debug)]
-pub(super) struct LexRules {
+pub(in crate::text) struct LexRules {
     pub(super) line_comments: &'static [&'static [u8]],
     pub(super) block_comment: Option<(&'static [u8], &'static [u8])>,
     pub(super) nested_comments: bool,
@@ -93,21 +93,21 @@ const PLAIN: LexRules = LexRules {
 const SLASHES: LexRules = LexRules { line_comments: &[b"//"], block_comment: Some((b"/*", b"*/")), ..PLAIN };
 const HASH: LexRules = LexRules { line_comments: &[b"#"], ..PLAIN };
 
-pub(super) static C: LexRules = LexRules { single: Quotes::Char, cpp_raw: true, ..SLASHES };
-pub(super) static RUST: LexRules =
+pub(in crate::text) static C: LexRules = LexRules { single: Quotes::Char, cpp_raw: true, ..SLASHES };
+pub(in crate::text) static RUST: LexRules =
     LexRules { nested_comments: true, double: Quotes::Lines, single: Quotes::Lifetime, rust_raw: true, ..SLASHES };
-pub(super) static GO: LexRules = LexRules { single: Quotes::Char, backtick: Quotes::Raw, ..SLASHES };
-pub(super) static JAVA: LexRules = LexRules { single: Quotes::Char, triples: true, ..SLASHES };
+pub(in crate::text) static GO: LexRules = LexRules { single: Quotes::Char, backtick: Quotes::Raw, ..SLASHES };
+pub(in crate::text) static JAVA: LexRules = LexRules { single: Quotes::Char, triples: true, ..SLASHES };
 pub(super) static CSHARP: LexRules = LexRules { verbatim: true, ..JAVA };
 pub(super) static DART: LexRules = LexRules { triples: true, ..SLASHES };
-pub(super) static JAVASCRIPT: LexRules =
+pub(in crate::text) static JAVASCRIPT: LexRules =
     LexRules { backtick: Quotes::Template, regexes: true, dollar_words: true, ..SLASHES };
 /// Kotlin, Swift, Scala.
 pub(super) static NESTED: LexRules =
     LexRules { nested_comments: true, triples: true, single: Quotes::Lifetime, ..SLASHES };
 pub(super) static PHP: LexRules =
     LexRules { line_comments: &[b"//", b"#"], heredocs: true, dollar_words: true, ..SLASHES };
-pub(super) static PYTHON: LexRules = LexRules { triples: true, ..HASH };
+pub(in crate::text) static PYTHON: LexRules = LexRules { triples: true, ..HASH };
 pub(super) static RUBY: LexRules = LexRules { pods: &[(b"=begin", b"=end")], heredocs: true, word_ends: b"?!", ..HASH };
 pub(super) static PERL: LexRules = LexRules {
     pods: &[(b"=pod", b"=cut"), (b"=head", b"=cut"), (b"=over", b"=cut"), (b"=item", b"=cut"), (b"=begin", b"=cut")],
@@ -126,7 +126,7 @@ pub(super) static HASKELL: LexRules = LexRules {
 };
 /// Languages with `//` comments and no others that matter: Zig, Protocol Buffers.
 pub(super) static ZIG: LexRules = LexRules { line_comments: &[b"//"], single: Quotes::Char, ..PLAIN };
-pub(super) static PROTO: LexRules = SLASHES;
+pub(in crate::text) static PROTO: LexRules = SLASHES;
 /// R, Make and others with `#` comments.
 pub(super) static HASHES: LexRules = HASH;
 pub(super) static JULIA: LexRules =

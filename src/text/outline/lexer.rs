@@ -10,7 +10,7 @@ use super::{
 
 /// What a lexeme is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LexemeKind {
+pub(in crate::text) enum LexemeKind {
     /// A keyword or name.
     Word,
     /// A literal number.
@@ -29,31 +29,31 @@ pub(super) enum LexemeKind {
 
 /// A word or sign, as a range of bytes of its line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lexeme {
-    pub(super) kind: LexemeKind,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(in crate::text) struct Lexeme {
+    pub(in crate::text) kind: LexemeKind,
+    pub(in crate::text) start: usize,
+    pub(in crate::text) end: usize,
 }
 
 /// Splits the lines of one file, in order.
 #[derive(Debug)]
-pub(super) struct Lexer {
+pub(in crate::text) struct Lexer {
     rules: &'static LexRules,
     multiline: MultilineState,
 }
 
 impl Lexer {
-    pub(super) fn new(rules: &'static LexRules) -> Self {
+    pub(in crate::text) fn new(rules: &'static LexRules) -> Self {
         Self { rules, multiline: MultilineState::new(rules) }
     }
 
     /// Whether the next line begins outside of comments and strings.
-    pub(super) fn is_in_code(&self) -> bool {
+    pub(in crate::text) fn is_in_code(&self) -> bool {
         self.multiline.open == OpenLiteral::Code
     }
 
     /// Whether the next line begins in a comment.
-    pub(super) fn is_in_comment(&self) -> bool {
+    pub(in crate::text) fn is_in_comment(&self) -> bool {
         matches!(self.multiline.open, OpenLiteral::Comment(_) | OpenLiteral::Pod(_))
     }
 
@@ -68,7 +68,7 @@ impl Lexer {
     }
 
     /// The lexemes of the next line, without its line break.
-    pub(super) fn line(&mut self, line: &[u8], out: &mut Vec<Lexeme>) {
+    pub(in crate::text) fn line(&mut self, line: &[u8], out: &mut Vec<Lexeme>) {
         out.clear();
         let Some(mut at) = self.multiline.resume(line) else { return };
         while at < line.len() {

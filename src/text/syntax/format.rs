@@ -1,12 +1,17 @@
 //! Which format a file has, by its name.
 
-use super::json::Dialect;
+use super::{json::Dialect, language::Language};
 
 /// A format that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Json(Dialect),
     JsonLines,
+    Toml,
+    Yaml,
+    Xml,
+    /// The brackets of a programming language.
+    Source(Language),
 }
 
 /// Names of JSON files whose programs read comments: those of VS Code and its tasks
@@ -93,6 +98,60 @@ const JSONC_FOLDERS: &[&str] = &[".devcontainer", ".vscode", ".zed"];
 const JSON_ENDS: &[&str] =
     &[".json", ".avsc", ".geojson", ".gltf", ".har", ".importmap", ".ipynb", ".jsonld", ".topojson", ".webmanifest"];
 
+/// Ends of names of TOML files.
+const TOML_ENDS: &[&str] = &[".toml", "/pipfile", "/cargo.lock", "/poetry.lock", "/uv.lock", "/pdm.lock"];
+
+/// Ends of names of YAML files.
+const YAML_ENDS: &[&str] = &[".yaml", ".yml", "/.clang-format", "/.clang-tidy", "/.clangd"];
+
+/// Ends of names of XML files. HTML is none, and neither are files that only some programs write as XML.
+const XML_ENDS: &[&str] = &[
+    ".xml",
+    ".xsd",
+    ".xsl",
+    ".xslt",
+    ".svg",
+    ".xhtml",
+    ".csproj",
+    ".fsproj",
+    ".vbproj",
+    ".vcxproj",
+    ".vcxproj.filters",
+    ".props",
+    ".targets",
+    ".nuspec",
+    ".resx",
+    ".xaml",
+    ".axaml",
+    ".plist",
+    ".entitlements",
+    ".storyboard",
+    ".xib",
+    ".wsdl",
+    ".rss",
+    ".atom",
+    ".kml",
+    ".gpx",
+    ".xlf",
+    ".xliff",
+    ".fxml",
+    ".iml",
+    ".qrc",
+    ".opf",
+    ".ncx",
+    ".dita",
+    ".wxs",
+    ".urdf",
+    ".xacro",
+    ".musicxml",
+    ".mathml",
+    ".slnx",
+    "/app.config",
+    "/web.config",
+    "/packages.config",
+    "/nuget.config",
+];
+
 impl Format {
     /// The format of the file at `path`, if it is one that is checked.
     pub(super) fn of(path: &str) -> Option<Self> {
@@ -100,6 +159,10 @@ impl Format {
         let name = parts.next().unwrap_or(path).to_ascii_lowercase();
         let folder = parts.next().unwrap_or_default();
         let ends_with = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        // A slash marks a whole name.
+        let is_named = |ends: &[&str]| {
+            ends.iter().any(|end| end.strip_prefix('/').map_or_else(|| name.ends_with(end), |whole| name == whole))
+        };
         if ends_with(&[".json5"]) || name == ".babelrc" {
             Some(Self::Json(Dialect::Json5))
         } else if ends_with(&[".jsonl", ".ndjson"]) {
@@ -112,8 +175,15 @@ impl Format {
             Some(Self::Json(Dialect::Jsonc))
         } else if ends_with(JSON_ENDS) {
             Some(Self::Json(Dialect::Json))
+        } else if is_named(TOML_ENDS) {
+            Some(Self::Toml)
+        } else if is_named(YAML_ENDS) {
+            Some(Self::Yaml)
+        } else if is_named(XML_ENDS) {
+            Some(Self::Xml)
         } else {
-            None
+            let extension = name.rsplit_once('.')?.1;
+            Language::of_extension(extension).map(Self::Source)
         }
     }
 }
