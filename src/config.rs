@@ -12,6 +12,8 @@ mod file;
 mod guide_request;
 mod host_path;
 mod limit_options;
+mod lsp;
+mod lsp_table;
 mod misspelled_command;
 mod option;
 mod options;
@@ -36,6 +38,7 @@ use std::path::PathBuf;
 use tracing::level_filters::LevelFilter;
 
 use crate::{
+    lsp::LanguageServer,
     search::IndexMode,
     server,
     session::{HistoryLimits, QuotaLimits},
@@ -96,6 +99,8 @@ pub struct Config {
     /// The role of every other client. If no client has another one, the directories, tools and limits above are those of
     /// this role.
     pub role: Option<Role>,
+    /// The language servers that changes are checked with.
+    pub language_servers: Vec<LanguageServer>,
     /// What is unusual but not wrong, for the log.
     pub warnings: Vec<String>,
 }
@@ -120,6 +125,7 @@ impl Default for Config {
             roles: Vec::new(),
             client_roles: Vec::new(),
             role: None,
+            language_servers: Vec::new(),
             warnings: Vec::new(),
         }
     }

@@ -17,7 +17,7 @@
 //! | 5 | [`config`] | clap, toml |
 //! | 4 | [`server`] | rmcp, tokio |
 //! | 3 | [`tools`] | |
-//! | 2 | [`search`], [`session`], [`audit`] | |
+//! | 2 | [`search`], [`session`], [`audit`], [`lsp`] | |
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-primitives |
 //! | 1 | [`edit`] | nothing but values |
 //! | 0 | [`text`] | nothing but values; the parsers of formats |
@@ -42,6 +42,7 @@ pub mod edit;
 #[cfg(all(any(test, fuzzing), unix))]
 pub mod fuzzing;
 pub mod log;
+pub mod lsp;
 pub mod search;
 pub mod server;
 pub mod session;

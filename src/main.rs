@@ -16,12 +16,14 @@ use rootbound::{
     cli::{self, StartReport},
     config::{Action, Config, Environment, Invocation, Role, StartError},
     log,
+    lsp::LanguageServers,
     search::PathIndex,
     server::{self, Parts, RoleParts, Server},
     session::Session,
     tools::{Selection, Toolbox},
     workspace::{
-        AppendLog, Confine, Restart, StateDir, SystemProfile, Workspace, prepare_process, restart_confined, watch_limit,
+        AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, Restart, StateDir, SystemProfile, Workspace,
+        prepare_process, restart_confined, serve_broker, watch_limit,
     },
 };
 
@@ -43,6 +45,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|command| command == BROKER_COMMAND) {
+        return serve_broker();
+    }
     let environment = Environment::of_process();
     let invocation = Invocation::read(std::env::args_os(), &environment);
     // A command gets the limits that this process was started with.
@@ -138,6 +143,8 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         config.role.as_ref().filter(|_| has_own).map(|role| role_workspace(config, role)).transpose()?;
     let log = config.audit.file.as_ref().map(|file| audit_log(&opened.workspace, file, config.audit.size)).transpose();
     let log = log.map_err(|why| StartError::Problems(vec![why]))?;
+    // Before confinement, after which no program can be started.
+    let language_servers = language_servers(config, &opened.workspace, &mut complaints);
     let folders: Vec<&Path> =
         state.as_ref().and(config.state.as_deref()).into_iter().chain(log.as_ref().map(AppendLog::folder)).collect();
     let confined = opened.workspace.confine(config.confine, &folders, profile);
@@ -160,6 +167,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         path_index: Arc::new(PathIndex::new(config.index)),
         toolbox: Toolbox::new(selection),
         settings: Arc::new(config.settings.clone()),
+        language_servers: language_servers.clone(),
         options: options.clone(),
     };
     let of_role = |role: &Role, workspace| {
@@ -180,6 +188,27 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         parts(opened.workspace, session, &config.selection)
     };
     Ok((base, client_roles, report))
+}
+
+/// Starts the process that starts language servers, if any are configured and a tool may change something.
+fn language_servers(
+    config: &Config,
+    workspace: &Workspace,
+    complaints: &mut Vec<String>,
+) -> Option<Arc<LanguageServers>> {
+    let changes = matches!(config.action, Action::Serve | Action::Call { .. }) && !config.selection.read_only;
+    if config.language_servers.is_empty() || !changes {
+        return None;
+    }
+    let programs: Vec<BrokeredProgram> = config.language_servers.iter().map(|server| server.program.clone()).collect();
+    match Broker::start_process(&programs, workspace) {
+        Ok(broker) => Some(Arc::new(LanguageServers::new(config.language_servers.clone(), broker))),
+        Err(error) => {
+            tracing::warn!(%error, "language servers cannot be used");
+            complaints.push(format!("language servers cannot be used: {error}"));
+            None
+        }
+    }
 }
 
 /// The directories of a role, open.

@@ -15,6 +15,7 @@ mod concurrency;
 mod confirm;
 mod connection;
 mod convert;
+mod disk_changes;
 mod dispatch;
 mod handler;
 mod in_process;

@@ -20,6 +20,7 @@
 
 mod access;
 mod agent_files;
+mod broker;
 mod confine;
 mod directory_stack;
 mod disk_rules;
@@ -75,6 +76,10 @@ use shared::Shared;
 use stat::FileIdentity;
 use sys::{Dir, Failure, Listed, LockAttempt, OpenFor};
 
+pub use broker::{
+    BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramInput, ProgramOutput, StartedProgram, find_program,
+    serve_broker,
+};
 pub use confine::{
     CommandFailure, CommandWalls, Confine, ConfineReport, ConfinedCommand, Restart, STARTED_AS, SystemProfile,
     restart_confined,
@@ -292,6 +297,11 @@ impl Workspace {
         let path = self.resolve(text).ok()?;
         let real = self.canonical(&path).ok()?;
         Some((path.to_string(), real.host()))
+    }
+
+    /// Where a real path is on the host: for language servers, which know no other paths, and never for text.
+    pub fn host_path(&self, path: &WorkspacePath) -> PathBuf {
+        if path.is_root() { path.root().canonical.clone() } else { path.host() }
     }
 
     /// Whether the kernel confines each open beneath a root (`openat2`); else it is opened name by name.

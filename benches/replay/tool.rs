@@ -44,6 +44,7 @@ impl Tool {
             path_index: Arc::default(),
             toolbox: Toolbox::new(&Selection::default()),
             settings: Arc::new(Settings::default()),
+            language_servers: None,
             options: ServerOptions::default(),
         });
         Ok(Self { client: InProcessClient::open(server)?, folder })

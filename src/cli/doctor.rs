@@ -2,6 +2,7 @@
 //!
 //! Goes through the same start-up as serving and reports its results; it decides nothing.
 
+mod language_servers;
 mod report_text;
 mod roles;
 mod walls;
@@ -18,6 +19,7 @@ use crate::{
 };
 
 use super::output::print;
+use language_servers::language_servers;
 use report_text::{ReportText, UNNAMED};
 use walls::walls;
 
@@ -59,6 +61,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     agent_rules(&mut out, config, start);
     limits(&mut out, config);
     path_index(&mut out, config, parts, start);
+    language_servers(&mut out, config);
     records(&mut out, config, start);
     clients(&mut out, config, parts);
     for (number, remark) in start.remarks.iter().enumerate() {

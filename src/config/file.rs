@@ -11,7 +11,9 @@ use toml::{
 
 use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
-use super::{OptionRow, PER_ROLE, PER_ROOT, RawArgs, RoleTable, RootTable, Source, ValueKind, options::options};
+use super::{
+    OptionRow, PER_ROLE, PER_ROOT, RawArgs, RoleTable, RootTable, Source, ValueKind, lsp_table, options::options,
+};
 
 /// No real one is larger; a wrong path may name a disk image.
 const MAX_BYTES: u64 = 1 << 20;
@@ -45,6 +47,11 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
         let key: &str = key.get_ref();
         if key == "role" {
             reader.roles(value, line, raw);
+            continue;
+        }
+        if key == "lsp" {
+            let place = |offset| format!("{name}:{}", line_of(text, offset));
+            raw.language_servers = lsp_table::read(value, &place, reader.problems);
             continue;
         }
         match options().find(|option| option.key() == key && option.flag != "config") {
@@ -258,8 +265,11 @@ fn unknown(key: &str) -> String {
     if key == "config" {
         return "a configuration file cannot name another: remove config".to_owned();
     }
-    let names: Vec<String> =
-        options().map(OptionRow::key).filter(|name| name != "config").chain(["role".to_owned()]).collect();
+    let names: Vec<String> = options()
+        .map(OptionRow::key)
+        .filter(|name| name != "config")
+        .chain(["role", "lsp"].map(str::to_owned))
+        .collect();
     no_such_key(key, "key", &names)
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Environment, OptionRow, options::options};
+use super::{Environment, OptionRow, lsp_table::LspTable, options::options};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug)]
@@ -75,6 +75,8 @@ pub(super) struct RawArgs {
     pub(super) values: Vec<RawValue>,
     /// The `[[role]]` tables of the file.
     pub(super) roles: Vec<RoleTable>,
+    /// Its `[lsp.NAME]` tables.
+    pub(super) language_servers: Vec<LspTable>,
 }
 
 impl RawArgs {

@@ -15,8 +15,10 @@ use crate::{
 };
 
 use super::{
-    Action, Config, Environment, RawArgs, RawValue, Source, host_path, options::options, parse_value, policy, roles,
-    roots,
+    Action, Config, Environment, RawArgs, RawValue, Source, host_path,
+    lsp::{self, LspArgs},
+    options::options,
+    parse_value, policy, roles, roots,
 };
 
 /// Validates `raw`. `file` is the path of the configuration file, if there is one.
@@ -71,6 +73,8 @@ pub(super) fn config(
     let state = state(raw, &roots, file_base, environment, &mut problems, &mut warnings);
     through_model(&config.server, state.as_deref(), &mut warnings);
 
+    let args = LspArgs { tables: &raw.language_servers, roots: &roots, file_base, confine: config.confine };
+    config.language_servers = lsp::servers(&args, environment, &mut problems, &mut warnings);
     config.roles = roles::roles(raw, &config, &roots, &mut problems);
     if !problems.is_empty() {
         return Err(problems);

@@ -121,6 +121,7 @@ fn server(world: &World, limit: usize) -> Server {
         path_index: Arc::default(),
         toolbox: Toolbox::new(&selection),
         settings: Arc::new(Settings::default()),
+        language_servers: None,
         options: ServerOptions { max_line: limit, ..ServerOptions::default() },
     })
 }

@@ -28,6 +28,7 @@ use super::{
     commits::RunningCommits,
     concurrency::{ConcurrencyLimits, Load, Permit, area},
     confirm::{Confirm, Confirmation, Draft, Person, Proposal, Reply, approve_by_code, take_code},
+    disk_changes::DiskChanges,
     inline,
     overdue::{self, WIND_UP, idle_for, is_silent_after},
     parts::Parts,
@@ -51,6 +52,8 @@ pub(super) struct Dispatcher {
     pub(super) commits: Arc<RunningCommits>,
     pub(super) waits: Arc<WaitingCalls>,
     confirmation: Confirmation,
+    /// Held, as it follows the changes that long.
+    _disk_changes: Option<Arc<DiskChanges>>,
 }
 
 /// A call that holds a permit; its clock runs.
@@ -74,6 +77,7 @@ impl Dispatcher {
             commits: Arc::default(),
             waits: Arc::new(WaitingCalls::new(options.wait_polling)),
             confirmation: Confirmation::new(options.confirm_limit),
+            _disk_changes: DiskChanges::follow(&parts),
             parts: Arc::new(parts),
         }
     }
@@ -82,7 +86,9 @@ impl Dispatcher {
     pub(super) fn of_role(&self, parts: Parts) -> Self {
         let confirmation = Confirmation::new(parts.options.confirm_limit);
         let (limits, pools, commits) = (self.limits.clone(), self.pools.clone(), self.commits.clone());
-        Self { limits, pools, commits, waits: self.waits.clone(), confirmation, parts: Arc::new(parts) }
+        let disk_changes = DiskChanges::follow(&parts);
+        let waits = self.waits.clone();
+        Self { limits, pools, commits, waits, confirmation, _disk_changes: disk_changes, parts: Arc::new(parts) }
     }
 
     /// Runs `call` and logs how it went.

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     audit::Audit,
+    lsp::LanguageServers,
     search::PathIndex,
     session::Session,
     tools::{CallContext, Settings, Toolbox},
@@ -86,6 +87,8 @@ pub struct Parts {
     pub toolbox: Toolbox,
     /// The tools' configuration.
     pub settings: Arc<Settings>,
+    /// What changes are checked with, if anything is configured.
+    pub language_servers: Option<Arc<LanguageServers>>,
     /// How calls are run.
     pub options: ServerOptions,
 }
@@ -93,7 +96,10 @@ pub struct Parts {
 impl Parts {
     /// What a call that starts now and may take `limit` may use.
     pub fn context(&self, limit: Duration) -> CallContext {
-        let Self { workspace, session, path_index, settings, .. } = self;
-        CallContext::new(workspace.clone(), session.clone(), path_index.clone(), settings.clone(), limit)
+        let Self { workspace, session, path_index, settings, language_servers, .. } = self;
+        CallContext {
+            language_servers: language_servers.clone(),
+            ..CallContext::new(workspace.clone(), session.clone(), path_index.clone(), settings.clone(), limit)
+        }
     }
 }

@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     audit::ChangeLog,
+    lsp::LanguageServers,
     search::{PathIndex, PatternLimits},
     session::Session,
     stop::{StopReason, StopSignal},
@@ -132,6 +133,8 @@ pub struct CallContext {
     pub progress: ProgressSink,
     /// What the call changes, for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,
+    /// What changes are checked with, if anything is configured.
+    pub language_servers: Option<Arc<LanguageServers>>,
     /// The paths of the call that were given by their end only.
     pub references: Arc<References>,
     /// Whether this attempt may wait.
@@ -163,6 +166,7 @@ impl CallContext {
             stop: StopSignal::after(limit),
             progress: None,
             changes: None,
+            language_servers: None,
             references: Arc::default(),
             blocking: Blocking::Allowed,
             yields: None,

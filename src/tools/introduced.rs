@@ -5,8 +5,9 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use crate::{
+    lsp::{Checked, FileChange},
     text::{
-        problems::{Problem, ShownProblems},
+        problems::{MOST_SHOWN, Problem, ShownProblems},
         syntax,
     },
     workspace::WorkspacePath,
@@ -30,7 +31,8 @@ pub(super) struct ChangedText<'c> {
 /// Whether a change of the file that is truly at `real` may introduce problems that are found: else its text need not be
 /// read for that.
 pub(super) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool {
-    cx.settings.diagnostics && syntax::is_checked(&real.to_string())
+    let has_server = || cx.language_servers.as_ref().is_some_and(|servers| servers.are_for(real));
+    cx.settings.diagnostics && (syntax::is_checked(&real.to_string()) || has_server())
 }
 
 /// Problems that a change has introduced.
@@ -42,6 +44,17 @@ pub(super) struct Introduced {
     pub(super) text: String,
 }
 
+/// What a language server says of `change`. The call gives up its place among those that run: it waits for another
+/// program.
+fn checked(cx: &CallContext, change: &ChangedText<'_>) -> Option<Checked> {
+    let servers = cx.language_servers.as_ref().filter(|servers| servers.are_for(change.real))?;
+    if let Some(yields) = &cx.yields {
+        yields();
+    }
+    let change = FileChange { path: change.real, before: change.old, after: change.new };
+    servers.check(&cx.workspace, change, &cx.stop)
+}
+
 impl Introduced {
     /// What `change` has introduced, once it is committed and its locks are released.
     pub(super) fn by(cx: &CallContext, change: &ChangedText<'_>) -> Self {
@@ -51,12 +64,22 @@ impl Introduced {
         let name = change.real.to_string();
         let check = || syntax::new_problems(&name, change.old, change.new);
         // The parsers of formats are other people's, and the bytes anybody's.
-        let problems = panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_default();
+        let mut problems = panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_default();
+        let checked = panic::catch_unwind(AssertUnwindSafe(|| checked(cx, change))).ok().flatten().unwrap_or_default();
+        problems.extend(checked.problems);
+        problems.sort_by_key(|problem| problem.severity);
         let shown = ShownProblems::of(&change.path.to_string(), problems, cx.budget.text_bytes() / 4);
-        if shown.text.is_empty() {
+        let mut blocks = vec![shown.text];
+        let room = MOST_SHOWN.saturating_sub(shown.problems.len());
+        for (path, problem) in checked.elsewhere.into_iter().take(room) {
+            blocks.push(ShownProblems::of(&path.to_string(), vec![problem], 0).text);
+        }
+        blocks.extend(checked.note);
+        blocks.retain(|block| !block.is_empty());
+        if blocks.is_empty() {
             return Self::default();
         }
-        let text = fenced(&cx.workspace, [change.real], shown.text);
+        let text = fenced(&cx.workspace, [change.real], blocks.join("\n"));
         Self { problems: shown.problems, text: format!("\n\n{text}") }
     }
 

@@ -114,6 +114,7 @@ impl Setup {
             path_index: Arc::default(),
             toolbox: Toolbox::new(&self.selection),
             settings: Arc::new(self.settings.clone()),
+            language_servers: None,
             options: self.options.clone(),
         })
     }

@@ -32,6 +32,7 @@ mod index;
 mod limits;
 mod long_paths;
 mod ls;
+mod lsp;
 mod manage;
 mod notebooks;
 mod optional;

@@ -20,6 +20,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("search", 2),
     ("session", 2),
     ("audit", 2),
+    ("lsp", 2),
     ("workspace", 1),
     ("edit", 1),
     ("text", 0),

@@ -42,6 +42,7 @@ pub(super) fn server(options: ServerOptions, settings: Settings) -> Server {
         path_index: Arc::default(),
         toolbox,
         settings: Arc::new(settings),
+        language_servers: None,
         options,
     };
     Server::with_instructions(parts, "for tests".to_owned())

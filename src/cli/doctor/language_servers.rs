@@ -1,0 +1,42 @@
+//! The language servers of the configuration: what is started for which files, and behind which walls.
+
+use crate::{
+    config::Config,
+    lsp::LanguageServer,
+    workspace::{Confine, find_program},
+};
+
+use super::report_text::ReportText;
+
+pub(super) fn language_servers(out: &mut ReportText, config: &Config) {
+    for (number, server) in config.language_servers.iter().enumerate() {
+        let head = if number == 0 { "lsp" } else { "" };
+        let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");
+        let shown = server.program.program.display();
+        if find_program(&server.program.program).is_none() {
+            out.head(head, &format!("{}  {files}  {shown}: there is no such program", server.name));
+            continue;
+        }
+        let timeout = server.timeout.as_secs_f64();
+        out.head(head, &format!("{}  {files}  {shown}; a change waits {timeout} s for it", server.name));
+        out.line(&format!("  {}", walls(server)));
+    }
+}
+
+fn walls(server: &LanguageServer) -> String {
+    let program = &server.program;
+    let walls = match program.confine {
+        Confine::Off => return "without walls of its own (confine = \"off\")".to_owned(),
+        Confine::Auto => "auto",
+        Confine::Required => "required",
+    };
+    let root = if program.may_write { "read-write" } else { "read-only" };
+    let network = if program.network { "network" } else { "no network" };
+    let mut text = format!("walls of its own ({walls}), root {root}, {network}");
+    if !program.readable.is_empty() {
+        let paths: Vec<String> = program.readable.iter().map(|path| path.display().to_string()).collect();
+        text.push_str(", may read ");
+        text.push_str(&paths.join(", "));
+    }
+    text
+}

@@ -1,0 +1,35 @@
+//! Language servers: what a compiler says of a change, in the answer to the change.
+//!
+//! A server is started on the first change of a file that it is for, by the [broker](crate::workspace::Broker), one for
+//! each project directory below a root. It is kept informed of what changes, and the problems that a change introduced
+//! are waited for, at most as long as the configuration says. Whatever a server does or does not do, the change has been
+//! made, and its call goes on.
+//!
+//! | question | file |
+//! |---|---|
+//! | Which server for which file, and since when has it failed? | `servers` |
+//! | What is one change put through? | `check` |
+//! | Has it answered for this change? | `state` |
+//! | What may a server send? | `frame`, `message`, `diagnostics` |
+//! | What do its texts show of the host? | `scrub` |
+//!
+//! Limits: one server for each extension. A server is a program that the person configured: it reads its whole root,
+//! secrets included, behind walls of its own.
+
+mod backoff;
+mod check;
+mod defaults;
+mod diagnostics;
+mod documents;
+mod frame;
+mod instance;
+mod message;
+mod options;
+mod requests;
+mod scrub;
+mod servers;
+mod state;
+mod uri;
+
+pub use options::LanguageServer;
+pub use servers::{Checked, FileChange, LanguageServers};

@@ -1,0 +1,148 @@
+//! One change, put to one server: the problems before it, the problems after it.
+
+use std::{
+    collections::HashMap,
+    sync::MutexGuard,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use crate::stop::StopSignal;
+
+use super::{
+    diagnostics::Diagnostic,
+    documents::notification,
+    instance::Instance,
+    state::{Phase, State},
+};
+
+/// How often a wait looks whether its call was cancelled.
+const STEP: Duration = Duration::from_millis(20);
+
+/// A change of one file, as a server sees it.
+pub(super) struct Edit<'e> {
+    pub(super) uri: &'e str,
+    pub(super) language: &'e str,
+    /// `None` where there was no file.
+    pub(super) before: Option<&'e str>,
+    pub(super) after: &'e str,
+}
+
+/// What a server said of a change.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) before: Vec<Diagnostic>,
+    pub(super) after: Vec<Diagnostic>,
+    /// Errors in other files that were not there before.
+    pub(super) elsewhere: Vec<(String, Vec<Diagnostic>)>,
+}
+
+/// Why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoVerdict {
+    TimedOut,
+    Ended,
+    Cancelled,
+}
+
+/// When a wait ends.
+pub(super) struct Limit<'s> {
+    pub(super) deadline: Instant,
+    pub(super) stop: &'s StopSignal,
+}
+
+/// Lets the server know of a change, and waits for what it says of it.
+pub(super) fn check(instance: &Instance, edit: &Edit<'_>, limit: &Limit<'_>) -> Result<Verdict, NoVerdict> {
+    let mut state = wait(instance, instance.state(), limit, |state, _| state.phase == Phase::Ready)?;
+    let settled = |state: &mut State, now: Instant| {
+        let again = state.ask_again(edit.uri, now);
+        instance.send(again.as_slice());
+        state.is_settled(edit.uri, now)
+    };
+    let mut no_base = None;
+    if let Some(before) = edit.before {
+        instance.send(&state.put(edit.uri, edit.language, before, Instant::now()));
+        match wait(instance, state, limit, settled) {
+            Ok(ready) => state = ready,
+            // The change is sent all the same: the next one is compared with it.
+            Err(why) => {
+                no_base = Some(why);
+                state = instance.state();
+            }
+        }
+    }
+    let before = if edit.before.is_some() { state.diagnostics(edit.uri) } else { Vec::new() };
+    let others = if state.has_settled { state.others(edit.uri) } else { HashMap::new() };
+    let has_settled = state.has_settled;
+    tell(instance, &mut state, edit);
+    if let Some(why) = no_base {
+        return Err(why);
+    }
+    let mut state = wait(instance, state, limit, settled)?;
+    state.has_settled = true;
+    let elsewhere = if has_settled { new_errors(&others, state.others(edit.uri)) } else { Vec::new() };
+    Ok(Verdict { before, after: state.diagnostics(edit.uri), elsewhere })
+}
+
+/// Lets the server know of a change without waiting.
+pub(super) fn tell(instance: &Instance, state: &mut State, edit: &Edit<'_>) {
+    if state.phase != Phase::Ready {
+        return;
+    }
+    let mut messages = state.put(edit.uri, edit.language, edit.after, Instant::now());
+    let kind = if edit.before.is_some() { 2 } else { 1 };
+    messages.push(notification("textDocument/didSave", &json!({ "textDocument": { "uri": edit.uri } })));
+    messages.push(on_disk(edit.uri, kind));
+    instance.send(&messages);
+}
+
+/// The message that a file was created (1), changed (2) or deleted (3).
+pub(super) fn on_disk(uri: &str, kind: u8) -> serde_json::Value {
+    let changes = json!({ "changes": [{ "uri": uri, "type": kind }] });
+    notification("workspace/didChangeWatchedFiles", &changes)
+}
+
+fn wait<'i>(
+    instance: &'i Instance,
+    mut state: MutexGuard<'i, State>,
+    limit: &Limit<'_>,
+    mut done: impl FnMut(&mut State, Instant) -> bool,
+) -> Result<MutexGuard<'i, State>, NoVerdict> {
+    loop {
+        let now = Instant::now();
+        if state.phase == Phase::Ended {
+            return Err(NoVerdict::Ended);
+        }
+        if done(&mut state, now) {
+            return Ok(state);
+        }
+        if limit.stop.stopped().is_some() {
+            return Err(NoVerdict::Cancelled);
+        }
+        let left = limit.deadline.saturating_duration_since(now);
+        if left.is_zero() {
+            return Err(NoVerdict::TimedOut);
+        }
+        state = instance.wait(state, left.min(STEP));
+    }
+}
+
+/// The errors that were not there before, whatever their line: other files have not changed, but what they use has.
+fn new_errors(
+    before: &HashMap<String, Vec<Diagnostic>>,
+    after: HashMap<String, Vec<Diagnostic>>,
+) -> Vec<(String, Vec<Diagnostic>)> {
+    let mut found: Vec<(String, Vec<Diagnostic>)> = Vec::new();
+    for (uri, mut diagnostics) in after {
+        let known = before.get(&uri);
+        diagnostics.retain(|one| {
+            one.is_error() && !known.is_some_and(|known| known.iter().any(|other| one.is_said_by(other)))
+        });
+        if !diagnostics.is_empty() {
+            found.push((uri, diagnostics));
+        }
+    }
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found
+}

@@ -1,0 +1,46 @@
+//! What the server changes on the disk, passed on to the language servers: they see files that are not open only so.
+
+use std::sync::{Arc, Weak};
+
+use crate::{
+    lsp::LanguageServers,
+    session::{ChangeKind, ChangeListener, CommittedChange},
+    workspace::Workspace,
+};
+
+use super::parts::Parts;
+
+/// Passes changes on to the language servers that run.
+#[derive(Debug)]
+pub(super) struct DiskChanges {
+    servers: Arc<LanguageServers>,
+    workspace: Weak<Workspace>,
+}
+
+impl DiskChanges {
+    /// Follows the changes of the session of `parts` as long as it is held; none without language servers.
+    pub(super) fn follow(parts: &Parts) -> Option<Arc<Self>> {
+        let servers = Arc::clone(parts.language_servers.as_ref()?);
+        let own = Arc::new(Self { servers, workspace: Arc::downgrade(&parts.workspace) });
+        let listener: Weak<dyn ChangeListener> = Arc::downgrade(&own) as Weak<dyn ChangeListener>;
+        parts.session.changes.follow(listener);
+        Some(own)
+    }
+}
+
+impl ChangeListener for DiskChanges {
+    fn changed(&self, change: &CommittedChange) {
+        let Some(workspace) = self.workspace.upgrade() else { return };
+        if let Some(from) = &change.from {
+            self.servers.changed_on_disk(&workspace.host_path(from), 3);
+        }
+        let kind = match change.kind {
+            ChangeKind::Created | ChangeKind::Moved => 1,
+            // The text of a file that a server is for is put to it with the check of the change.
+            ChangeKind::Written if self.servers.are_for(&change.path) => return,
+            ChangeKind::Written => 2,
+            ChangeKind::Deleted => 3,
+        };
+        self.servers.changed_on_disk(&workspace.host_path(&change.path), kind);
+    }
+}
