@@ -75,6 +75,36 @@ pub(super) fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>>
     (!names.is_empty()).then_some(names)
 }
 
+/// Directories at the top of a host: a URI that begins with one, and is no path below the root, means the host's.
+const HOST_DIRECTORIES: &[&str] = &[
+    "Applications",
+    "Library",
+    "System",
+    "Users",
+    "Volumes",
+    "Windows",
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "lib64",
+    "media",
+    "mnt",
+    "opt",
+    "private",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "srv",
+    "sys",
+    "tmp",
+    "usr",
+    "var",
+];
+
 /// What a `file://` URI means. `is_there` says whether a path exists.
 pub(super) fn resolve_uri(
     roots: &Roots,
@@ -84,9 +114,11 @@ pub(super) fn resolve_uri(
     check_text(uri)?;
     let path = strip_scheme(uri).ok_or_else(|| Refusal::Invalid("it is no file:// URI").of(uri))?;
     let found = from_uri(roots, path, is_there).or_else(|refusal| {
-        // A file of the root itself that is not there: the printed form of one name could as well be a host path.
-        let printed = UriPath::of(path)?.printed(roots).filter(|path| path.relative().iter().count() == 1);
-        printed.ok_or(refusal)
+        // The printed form of what is not there could as well be a host path: it is not found, or denied, by its letters.
+        let is_of_host = |path: &WorkspacePath| {
+            path.relative().iter().next().is_some_and(|first| HOST_DIRECTORIES.iter().any(|name| first == *name))
+        };
+        UriPath::of(path)?.printed(roots).filter(|path| !is_of_host(path)).ok_or(refusal)
     });
     check_length(found.map_err(|refusal| refusal.of(uri))?, uri)
 }

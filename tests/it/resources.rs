@@ -225,7 +225,7 @@ fn resource_is_whole_or_an_error() {
             assert_eq!(error["data"]["uri"], uri);
         }
         let missing = if desk.is_modern { -32602 } else { -32002 };
-        for uri in ["file:///nothing.txt", "file:///src/nothing.txt", "test://nothing"] {
+        for uri in ["file:///nothing.txt", "file:///src/nothing.txt", "file:///no/such", "test://nothing"] {
             assert_eq!(desk.read(uri)["code"], missing, "{uri}");
         }
         let long = desk.read(&format!("file:///{}", "a/".repeat(100_000)));

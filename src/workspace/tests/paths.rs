@@ -152,6 +152,7 @@ fn uri_without_mount_name_is_a_printed_path_or_that_of_the_host() {
         ("FILE://localhost/src//./missing/../a.rs", "src/a.rs"),
         ("file:///src/missing.rs", "src/missing.rs"),
         ("file:///missing.rs", "missing.rs"),
+        ("file:///nowhere/at/all", "nowhere/at/all"),
         ("file:///", "."),
         ("file:///a%25b", "a%25b"),
         (&format!("file://{host}"), "src/a.rs"),
@@ -159,16 +160,22 @@ fn uri_without_mount_name_is_a_printed_path_or_that_of_the_host() {
     ] {
         assert_eq!(workspace.resolve_uri(uri).unwrap().to_string(), path, "{uri}");
     }
-    for uri in ["file:///etc/passwd", "file:///nowhere/at/all", "file:///../src/a.rs", "file:///src/../../a", "file://"]
-    {
+    for uri in [
+        "file:///etc/passwd",
+        "file:///etc",
+        "file:///var/no/file",
+        "file:///../src/a.rs",
+        "file:///src/../../a",
+        "file://",
+    ] {
         let denied = workspace.resolve_uri(uri).unwrap_err().to_string();
         assert_eq!(denied, format!("access denied: {uri} is outside the workspace roots"));
     }
     for uri in ["src/a.rs", "http://example.com/a", "", "file:///a%00b", "@file:///src/a.rs"] {
         assert!(matches!(workspace.resolve_uri(uri), Err(PathError::Invalid { .. })), "{uri}");
     }
-    // A tool's path of one name that is not there: as any other path of the host.
-    assert!(workspace.resolve("file:///missing.rs").is_err());
+    // As the path of a tool, a URI of what is not there is as any other path of the host.
+    assert!(workspace.resolve("file:///missing.rs").is_err() && workspace.resolve("file:///nowhere/at/all").is_err());
     assert!(workspace.resolve_lexically("file:///src/a.rs").is_none(), "the disk would have to be asked");
 }
 
