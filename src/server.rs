@@ -26,6 +26,7 @@ mod instructions;
 mod overdue;
 mod panics;
 mod parts;
+mod path_events;
 mod pools;
 mod progress;
 mod resources;
@@ -38,6 +39,7 @@ mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod thread_pool;
+mod waiting;
 
 pub(crate) use client_budget::{CLIENTS, ClientRow};
 pub use confirm::{Confirm, ConfirmThrough};

@@ -5,12 +5,14 @@ mod confirm_codes;
 pub mod history;
 mod ledger;
 mod quota;
+mod wait_marks;
 
 pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, EntryKind};
 pub use confirm_codes::{ConfirmCodes, KEY};
 pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, PendingSighting, Seen};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
+pub use wait_marks::{WaitMark, WaitMarks};
 
 use std::io;
 
@@ -25,6 +27,8 @@ pub struct Session {
     pub history: History,
     /// What may still be spent.
     pub quota: Quota,
+    /// Where the last waits ended.
+    pub waits: WaitMarks,
     /// Where each committed change is reported.
     pub changes: ChangeFeed,
 }
@@ -38,7 +42,13 @@ impl Session {
     /// As [`Session::new`], with these bounds of the history.
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
-        Self { ledger: Ledger::new(state), history, quota: Quota::default(), changes: ChangeFeed::default() }
+        Self {
+            ledger: Ledger::new(state),
+            history,
+            quota: Quota::default(),
+            waits: WaitMarks::default(),
+            changes: ChangeFeed::default(),
+        }
     }
 
     /// As [`Session::with_history`], where what was seen counts for the calls of one role alone.
@@ -46,7 +56,13 @@ impl Session {
         let history = History::new(state.as_ref(), limits);
         let name = Revision::of(role.as_bytes()).to_string();
         let own = state.and_then(|state| state.folder(&format!("role-{name}")).ok());
-        Self { ledger: Ledger::new(own), history, quota: Quota::default(), changes: ChangeFeed::default() }
+        Self {
+            ledger: Ledger::new(own),
+            history,
+            quota: Quota::default(),
+            waits: WaitMarks::default(),
+            changes: ChangeFeed::default(),
+        }
     }
 
     /// The codes by which changes are confirmed; `None` without a state folder.

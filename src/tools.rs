@@ -24,6 +24,7 @@ mod glob;
 mod grep;
 mod hidden_note;
 mod introduced;
+mod longest_wait;
 mod ls;
 mod mkdir;
 mod move_path;
@@ -44,6 +45,7 @@ mod tests;
 mod tool;
 mod toolbox;
 mod undo;
+mod wait;
 mod with_history;
 mod write;
 
@@ -56,7 +58,8 @@ pub use context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBefor
 pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};
 pub use existing::Wanted;
-pub use plan::{Change, Fingerprint, Plan, Preview};
+pub use longest_wait::{LongestWait, WaitBound};
+pub use plan::{Change, Fingerprint, GivenUp, Look, Plan, Preview, Wait};
 pub use references::References;
 pub use resources::{COMPLETE, LIST_RESOURCES, READ_RESOURCE};
 pub use tool::{Group, Spec, Tool};
@@ -76,6 +79,7 @@ static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
         ErasedTool::of::<present::Present>(),
         ErasedTool::of::<read::Read>(),
         ErasedTool::of::<undo::Undo>(),
+        ErasedTool::of::<wait::WaitFor>(),
         ErasedTool::of::<write::Write>(),
     ]
 });

@@ -26,6 +26,7 @@ mod directory_stack;
 mod disk_rules;
 mod error;
 mod escape;
+mod file_start;
 mod follow;
 mod lexical;
 mod limits;
@@ -89,6 +90,7 @@ pub use confine::{
 };
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
+pub use file_start::FileStart;
 pub use limits::{Limit, prepare_process};
 pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
@@ -109,7 +111,10 @@ pub use tree::{
 };
 pub use visibility::Visibility;
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
-pub use watch::{Changes, PathEvent, PathEvents, PathWatcher, Unwatchable, Wakeup, WatchedEntry, Watcher, watch_limit};
+pub use watch::{
+    Changes, PathEvent, PathEvents, PathWatch, PathWatcher, PathWatches, Unwatchable, Wake, Wakeup, WatchedEntry,
+    Watcher, watch_limit,
+};
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewContent, NewDirectory, PreviousFile,
     StaleAfter, WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,
@@ -281,6 +286,17 @@ impl Workspace {
     /// Where the system does not report every change.
     pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
         Watcher::new(&self.shared, root)
+    }
+
+    /// Watches one path, which need not exist: `wake` is called when what is there may have changed. `None` where
+    /// the system gives no watch.
+    pub fn watch_path(&self, watches: &Arc<PathWatches>, path: &WorkspacePath, wake: &Wake) -> Option<PathWatch> {
+        watches.watch(&self.shared, path, wake)
+    }
+
+    /// Refuses a path whose content policy denies by one of its names, whether or not anything is there.
+    pub fn check_readable(&self, path: &WorkspacePath) -> Result<(), AccessError> {
+        self.shared.check_readable(path)
     }
 
     /// Up to three existing paths that `missing` may have meant. Bounded work.

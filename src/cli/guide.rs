@@ -46,6 +46,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("move", &[r#"{"source": "a.txt", "destination": "src/a.txt"}"#]),
     ("undo", &["{}"]),
     ("present", &[r#"{"path": "report.md", "title": "Report"}"#]),
+    ("wait", &[r#"{"path": "build.log", "pattern": "error|finished"}"#]),
 ];
 
 /// Prints the texts to stdout, and where each belongs to stderr.
@@ -115,6 +116,9 @@ impl<'c> GuideTexts<'c> {
         if let Some(sentence) = self.see_first() {
             let _ = write!(text, " {sentence}");
         }
+        if let Some(wait) = self.tool("wait") {
+            let _ = write!(text, " To follow a build or a log, call {wait}; never poll.");
+        }
         let _ = write!(text, " {} {CUT}", self.paths());
         text
     }
@@ -154,6 +158,13 @@ impl<'c> GuideTexts<'c> {
                 text,
                 "- If {edit} finds no match for a text that an answer shows: paths in answers may be written \
                  differently than in the file. Repeat it with a shorter `old_string` that has no path."
+            );
+        }
+        if let Some(wait) = self.tool("wait") {
+            let _ = writeln!(
+                text,
+                "- After you start a build, a test run or a server: one {wait} on its log with `pattern`, then again with the \
+                 `offset` that the answer names. Never sleep, or read a log again and again."
             );
         }
         if self.client.has_skill {
@@ -227,7 +238,7 @@ mod tests {
     }
 
     fn all() -> Selection {
-        Selection { groups: vec![Group::Manage, Group::Present], ..Selection::default() }
+        Selection { groups: vec![Group::Manage, Group::Watch, Group::Present], ..Selection::default() }
     }
 
     /// The names of the arguments in a schema and in the objects of its lists.

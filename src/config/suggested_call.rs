@@ -4,23 +4,32 @@ use std::{ffi::OsString, fmt::Write as _, path::Path};
 
 use serde_json::{Map, Value};
 
-use crate::tools::{Group, Selection, Toolbox};
+use crate::tools::{Selection, Toolbox};
+
+use super::validate::GROUPS;
 
 /// After the required ones, the arguments that a word without a name may be the value of.
 const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
 
-/// The tool that `word` names, and whether it needs `--allow`.
-fn tool(word: &str) -> Option<(&'static str, bool)> {
+/// All tools that there are.
+fn every_tool() -> Toolbox {
+    let groups = GROUPS.iter().map(|(_, group)| *group).collect();
+    Toolbox::new(&Selection { groups, ..Selection::default() })
+}
+
+/// The tool that `word` names, and the `--allow` that it needs.
+fn tool(word: &str) -> Option<(&'static str, String)> {
     let name = Toolbox::known().into_iter().find(|name| name.eq_ignore_ascii_case(word))?;
-    let is_core = Toolbox::new(&Selection::default()).get(name).is_some();
-    Some((name, !is_core))
+    let group = every_tool().get(name)?.spec.group;
+    let allow = GROUPS.iter().find(|(_, of)| *of == group).map(|(group, _)| format!("--allow {group} "));
+    Some((name, allow.unwrap_or_default()))
 }
 
 /// The problem with a command line that has a tool in the place of a directory: `rootbound grep x`. `None` if the word
 /// is not a tool, or names an existing directory.
 pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<String> {
     let (first, rest) = words.split_first()?;
-    let (name, needs_allow) = tool(first.to_str()?)?;
+    let (name, allow) = tool(first.to_str()?)?;
     #[expect(
         clippy::disallowed_methods,
         reason = "only distinguishes a directory that can be served from a typing error"
@@ -29,7 +38,6 @@ pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<S
         return None;
     }
     let rest: Vec<String> = rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let allow = if needs_allow { "--allow manage " } else { "" };
     let arguments = with_names(name, &rest);
     Some(format!("{name} is a tool, not a directory: to run it, type: rootbound {allow}call {name}{arguments}"))
 }
@@ -37,7 +45,7 @@ pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<S
 /// The words as arguments of the tool, each after a space. A word without a name gets the most likely one; if there is
 /// none, it is omitted.
 pub(crate) fn with_names(name: &str, words: &[String]) -> String {
-    let every = Toolbox::new(&Selection { groups: vec![Group::Manage, Group::Present], ..Selection::default() });
+    let every = every_tool();
     let Some(entry) = every.get(name) else { return " KEY=VALUE…".to_owned() };
     let schema = entry.input_schema();
     let given: Vec<&str> = words.iter().filter_map(|word| named_word(word, schema)).collect();

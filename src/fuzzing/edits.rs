@@ -267,7 +267,7 @@ fn whole_call(
             let fingerprint = change.fingerprint();
             assert_eq!(fingerprint.content, Some(Revision::of(after.bytes())), "{}", preview.diff);
         }
-        Ok(Plan::Answer(answer)) => panic!("an edit without a change: {answer:?}"),
+        Ok(other) => panic!("an edit without a change: {other:?}"),
         Err(error) => {
             let text = error.text();
             assert!(error.kind() != Kind::Internal, "{text}");

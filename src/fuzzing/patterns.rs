@@ -208,7 +208,7 @@ fn called(world: &World, cx: &CallContext, tool: &str, arguments: Map<String, Va
     let entry = world.toolbox().get(tool).expect("one of the tools");
     let result = match entry.plan(cx, arguments.clone()) {
         Ok(Plan::Answer(answer)) => Ok(answer),
-        Ok(Plan::Change(_)) => panic!("{tool} changes something"),
+        Ok(Plan::Change(_) | Plan::Wait(_)) => panic!("{tool} changes something or waits"),
         Err(error) => Err(error),
     };
     match &result {

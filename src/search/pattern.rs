@@ -4,6 +4,7 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
 
@@ -144,6 +145,11 @@ impl Pattern {
         let (text, options) = &*self.source;
         let text = if options.literal { None } else { without_anchors(text) };
         Self::compile(&text?, *options).ok()
+    }
+
+    /// Whether it matches somewhere in one line, which is given without its terminator.
+    pub fn is_in_line(&self, line: &[u8]) -> bool {
+        self.matcher.is_match(line).unwrap_or(false)
     }
 
     pub(super) fn multiline(&self) -> bool {

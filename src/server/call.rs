@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     audit::{Audit, CallRecord, ChangeLog},
-    tools::{Answer, AnswerBudget, Kind, ToolError, context::ProgressSink},
+    tools::{Answer, AnswerBudget, Kind, LongestWait, ToolError, context::ProgressSink},
 };
 
 use super::{
@@ -42,6 +42,8 @@ pub(super) struct Call {
     pub(super) budget: ResponseBudget,
     /// How much the answer may hold.
     pub(super) answer_budget: AnswerBudget,
+    /// How long its client lets it wait.
+    pub(super) longest_wait: LongestWait,
 }
 
 /// What the client gets for a call.

@@ -3,9 +3,12 @@
 //! A client is known by the name in its `clientInfo`. It cuts a larger answer in the middle, refuses it, or moves it
 //! out of the conversation; an answer within the budget arrives as it was sent.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 
-use crate::tools::{AnswerBudget, Settings, TextUnit};
+use crate::tools::{AnswerBudget, LongestWait, Settings, TextUnit, WaitBound};
 
 /// One client, or several that do the same.
 #[derive(Debug)]
@@ -23,6 +26,11 @@ pub(crate) struct ClientRow {
     /// Where that is from.
     #[cfg_attr(not(test), expect(dead_code, reason = "the documentation has it, which a test compares"))]
     pub(crate) source: &'static str,
+    /// After how many seconds it ends a call, unless a person configures it otherwise.
+    pub(crate) call_seconds: u64,
+    /// Where that is from.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation has it, which a test compares"))]
+    pub(crate) call_source: &'static str,
 }
 
 const fn text(unit: TextUnit, limit: usize) -> AnswerBudget {
@@ -44,6 +52,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         budget: text(TextUnit::JsonBytes, 9_500),
         beyond: "cuts the middle out at 10,000 bytes or tokens, as the model counts",
         source: "https://github.com/openai/codex/issues/7906",
+        call_seconds: 60,
+        call_source: "https://developers.openai.com/codex/mcp",
     },
     ClientRow {
         title: "Claude Code",
@@ -53,6 +63,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         beyond: "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
         // The characters were found with version 2.1.197 and texts of 49,900 and 50,001.
         source: "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
+        call_seconds: 100_000,
+        call_source: "https://code.claude.com/docs/en/mcp",
     },
     ClientRow {
         title: "Gemini CLI",
@@ -63,6 +75,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         beyond: "cuts the middle out at 40,000 characters",
         // Found with version 0.61.0 and texts of 39,000 and 40,001 characters.
         source: "https://github.com/google-gemini/gemini-cli",
+        call_seconds: 600,
+        call_source: "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
     },
     ClientRow {
         title: "Claude Desktop",
@@ -72,6 +86,8 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         budget: text_and_images(TextUnit::JsonBytes, 90_000, 600 << 10),
         beyond: "refuses more than 1,048,576 characters, images in base64 included",
         source: "https://github.com/jlowin/fastmcp/issues/1036",
+        call_seconds: 60,
+        call_source: "https://github.com/anthropics/claude-code/issues/22542",
     },
     ClientRow {
         title: "DeerFlow",
@@ -80,11 +96,13 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         budget: text(TextUnit::CharactersWithPaths, 11_000),
         beyond: "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
         source: "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
+        call_seconds: 60,
+        call_source: "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
     },
 ];
 
-/// The budget of a client called `name`, where the directories are offered under `mounts`.
-fn client_budget<'m>(name: Option<&str>, mounts: impl IntoIterator<Item = &'m str>) -> AnswerBudget {
+/// The row of a client called `name`, where the directories are offered under `mounts`.
+fn client_row<'m>(name: Option<&str>, mounts: impl IntoIterator<Item = &'m str>) -> Option<&'static ClientRow> {
     let given = name.map(words).unwrap_or_default();
     let mounts: Vec<&str> = mounts.into_iter().collect();
     let is_below = |top: &str| {
@@ -98,8 +116,13 @@ fn client_budget<'m>(name: Option<&str>, mounts: impl IntoIterator<Item = &'m st
             None => begins_with(&given, &words(name)),
         })
     };
-    let row = CLIENTS.iter().find(fits);
-    row.map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget)
+    CLIENTS.iter().find(fits)
+}
+
+fn longest_wait(row: &ClientRow) -> LongestWait {
+    let after = Duration::from_secs(row.call_seconds);
+    // A sixth is left for the look and the way of the answer.
+    LongestWait { limit: after * 5 / 6, by: WaitBound::Client(Some(row.title), after) }
 }
 
 /// The words of a name in lower case, without what follows the first that is a version or in parentheses.
@@ -117,6 +140,9 @@ fn begins_with(given: &[String], name: &[String]) -> bool {
     (1..=given.len()).any(|words| given[..words].concat() == name)
 }
 
+/// What an answer to a client may hold, and how long a call may wait.
+type ClientLimits = (AnswerBudget, LongestWait);
+
 /// The budgets of the calls of one connection, worked out once for each name in turn.
 #[derive(Debug)]
 pub(super) struct ClientBudgets {
@@ -125,7 +151,7 @@ pub(super) struct ClientBudgets {
     max_output: Option<usize>,
     /// Bytes of images, likewise.
     max_image_size: Option<usize>,
-    last: Mutex<Option<(Option<String>, AnswerBudget)>>,
+    last: Mutex<Option<(Option<String>, ClientLimits)>>,
 }
 
 impl ClientBudgets {
@@ -135,19 +161,21 @@ impl ClientBudgets {
         Self { mounts, max_output, max_image_size, last: Mutex::new(None) }
     }
 
-    /// The budget of a call of the client of that name.
-    pub(super) fn of(&self, name: Option<&str>) -> AnswerBudget {
+    /// The budget of a call of the client of that name, and how long it may wait.
+    pub(super) fn of(&self, name: Option<&str>) -> ClientLimits {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, budget)) = &*last
+        if let Some((known, limits)) = &*last
             && known.as_deref() == name
         {
-            return *budget;
+            return *limits;
         }
-        let own = client_budget(name, self.mounts.iter().map(String::as_str));
+        let row = client_row(name, self.mounts.iter().map(String::as_str));
+        let own = row.map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget);
         let of_text = self.max_output.map_or(own, AnswerBudget::bytes);
         let budget = AnswerBudget { image_bytes: self.max_image_size.unwrap_or(own.image_bytes), ..of_text };
-        *last = Some((name.map(str::to_owned), budget));
-        budget
+        let limits = (budget, row.map_or_else(LongestWait::default, longest_wait));
+        *last = Some((name.map(str::to_owned), limits));
+        limits
     }
 }
 
@@ -158,7 +186,17 @@ mod tests {
     use super::*;
 
     fn limit(name: &str, mounts: &[&str]) -> usize {
-        client_budget(Some(name), mounts.iter().copied()).limit
+        client_row(Some(name), mounts.iter().copied()).map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget).limit
+    }
+
+    #[test]
+    fn wait_ends_before_the_client_ends_the_call() {
+        let budgets = ClientBudgets::new(Vec::new(), &Settings::default());
+        let seconds = |name| budgets.of(name).1.limit.as_secs();
+        assert_eq!((seconds(Some("codex-mcp-client")), seconds(Some("gemini-cli")), seconds(None)), (50, 500, 50));
+        for row in CLIENTS {
+            assert!(longest_wait(row).limit < Duration::from_secs(row.call_seconds), "{}", row.title);
+        }
     }
 
     #[test]
@@ -196,13 +234,13 @@ mod tests {
         let settings = |max_output, max_image_size| Settings { max_output, max_image_size, ..Settings::default() };
         let set = ClientBudgets::new(Vec::new(), &settings(Some(5000), Some(70)));
         for name in [Some("claude-code"), None, Some("codex-mcp-client")] {
-            let budget = set.of(name);
+            let (budget, _) = set.of(name);
             assert_eq!((budget.limit, budget.unit, budget.image_bytes), (5000, TextUnit::Bytes, 70));
         }
         let own = ClientBudgets::new(Vec::new(), &settings(None, None));
-        assert_eq!(own.of(Some("codex")).image_bytes, AnswerBudget::IMAGE_BYTES);
+        assert_eq!(own.of(Some("codex")).0.image_bytes, AnswerBudget::IMAGE_BYTES);
         assert_eq!(
-            (own.of(Some("claude-code")).limit, own.of(Some("codex")).limit, own.of(None).limit),
+            (own.of(Some("claude-code")).0.limit, own.of(Some("codex")).0.limit, own.of(None).0.limit),
             (20_000, 9_500, 40_000)
         );
     }
@@ -216,14 +254,22 @@ mod tests {
         let text = std::fs::read_to_string(&path).expect("docs/clients.md");
         let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
         let (rows, after) = rest.split_once(END).expect("a mark behind the clients");
-        let mut expected =
-            String::from("\n| client | known by | an answer holds | the client | from |\n|---|---|---|---|---|\n");
-        for ClientRow { title, names, below, budget, beyond, source } in CLIENTS {
+        let mut expected = String::from(
+            "\n| client | known by | an answer holds | the client | from | ends a call after | from |\n|---|---|---|---|---|---|---|\n",
+        );
+        for ClientRow { title, names, below, budget, beyond, source, call_seconds, call_source } in CLIENTS {
             let below = below.map_or_else(String::new, |below| format!(", and a directory called `{below}/…`"));
             let names = names.join("`, `");
-            let _ = writeln!(expected, "| {title} | `{names}`{below} | {budget} | {beyond} | <{source}> |");
+            let _ = writeln!(
+                expected,
+                "| {title} | `{names}`{below} | {budget} | {beyond} | <{source}> | {call_seconds} s | <{call_source}> |"
+            );
         }
-        let _ = write!(expected, "| any other | | {} | is not known | |\n\n", AnswerBudget::UNKNOWN_CLIENT);
+        let _ = write!(
+            expected,
+            "| any other | | {} | is not known | | 60 s, as an SDK does | <https://github.com/modelcontextprotocol/typescript-sdk/issues/245> |\n\n",
+            AnswerBudget::UNKNOWN_CLIENT
+        );
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
         } else {

@@ -25,6 +25,8 @@ use super::{
 
 /// Light calls (reads, listings, edits) that run at the same time.
 pub(super) const LIGHT_CALLS: usize = 16;
+/// Looks of waiting calls that run at the same time.
+const LOOKS: usize = 4;
 /// How long a call does nothing before others may run in its place.
 const STUCK: Duration = Duration::from_secs(1);
 /// Areas that are remembered while no call is in them.
@@ -39,6 +41,8 @@ pub(super) enum Load {
     Light,
     /// A look at where the paths of a call lead, for the audit.
     Audit,
+    /// A look of a call that waits.
+    Wait,
 }
 
 /// See the module.
@@ -48,6 +52,7 @@ pub(super) struct ConcurrencyLimits {
     heavy: OnceLock<Arc<Semaphore>>,
     heavy_limit: Option<usize>,
     light: Arc<Semaphore>,
+    looks: Arc<Semaphore>,
     areas: Mutex<HashMap<(Load, String), Arc<Semaphore>>>,
 }
 
@@ -55,7 +60,8 @@ impl ConcurrencyLimits {
     /// At most `heavy_limit` heavy calls at the same time, and [`LIGHT_CALLS`] light ones.
     pub(super) fn new(heavy_limit: Option<usize>) -> Self {
         let light = Arc::new(Semaphore::new(LIGHT_CALLS));
-        Self { heavy: OnceLock::new(), heavy_limit, light, areas: Mutex::default() }
+        let looks = Arc::new(Semaphore::new(LOOKS));
+        Self { heavy: OnceLock::new(), heavy_limit, light, looks, areas: Mutex::default() }
     }
 
     /// Whether a heavy call that has its permit runs at the same time as another one.
@@ -68,6 +74,7 @@ impl ConcurrencyLimits {
         match load {
             Load::Heavy => self.heavy.get_or_init(|| Arc::new(Semaphore::new(heavy_calls(self.heavy_limit)))),
             Load::Light | Load::Audit => &self.light,
+            Load::Wait => &self.looks,
         }
     }
 
@@ -98,6 +105,7 @@ impl ConcurrencyLimits {
         match load {
             Load::Heavy => heavy_calls(self.heavy_limit),
             Load::Light | Load::Audit => LIGHT_CALLS,
+            Load::Wait => LOOKS,
         }
     }
 }

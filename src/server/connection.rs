@@ -65,13 +65,13 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let queue = OutputQueue::start(output, stop.clone());
-        let closing = stop.child_token();
+        let input_ended = self.dispatcher.waits.input_ended.clone();
         let options = &self.dispatcher.parts.options;
-        let transport = SafeStdio::new(input, queue.clone(), options, stop.clone(), closing.clone());
+        let transport = SafeStdio::new(input, queue.clone(), options, stop.clone(), input_ended.clone());
         let mut served: Vec<Served> =
             self.roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher)).collect();
         served.push(Served::new(None, self.dispatcher, self.instructions));
-        let handler = Front::new(Handler::new(served, queue, closing));
+        let handler = Front::new(Handler::new(served, queue, [input_ended, stop.clone()]));
         // Without rmcp's own handshake: it ends the process on a notification that comes first, and does not let a
         // client that began with one protocol version go on with another. The handler checks each request instead.
         let service = serve_directly_with_ct(handler, transport, None, stop.clone());

@@ -33,6 +33,7 @@ use super::{
     overdue::{self, WIND_UP, idle_for, is_silent_after},
     parts::Parts,
     pools::Pools,
+    waiting::{WaitingCall, WaitingCalls},
 };
 
 /// How long cancelled work may take to notice, before its call is answered without it.
@@ -49,6 +50,7 @@ pub(super) struct Dispatcher {
     pub(super) limits: Arc<ConcurrencyLimits>,
     pub(super) pools: Arc<Pools>,
     pub(super) commits: Arc<RunningCommits>,
+    pub(super) waits: Arc<WaitingCalls>,
     confirmation: Confirmation,
     /// Held, as it follows the changes that long.
     _disk_changes: Option<Arc<DiskChanges>>,
@@ -73,6 +75,7 @@ impl Dispatcher {
             limits: Arc::new(ConcurrencyLimits::new(options.max_concurrent)),
             pools: Arc::default(),
             commits: Arc::default(),
+            waits: Arc::new(WaitingCalls::new(options.wait_polling)),
             confirmation: Confirmation::new(options.confirm_limit),
             _disk_changes: DiskChanges::follow(&parts),
             parts: Arc::new(parts),
@@ -84,7 +87,8 @@ impl Dispatcher {
         let confirmation = Confirmation::new(parts.options.confirm_limit);
         let (limits, pools, commits) = (self.limits.clone(), self.pools.clone(), self.commits.clone());
         let disk_changes = DiskChanges::follow(&parts);
-        Self { limits, pools, commits, confirmation, _disk_changes: disk_changes, parts: Arc::new(parts) }
+        let waits = self.waits.clone();
+        Self { limits, pools, commits, waits, confirmation, _disk_changes: disk_changes, parts: Arc::new(parts) }
     }
 
     /// Runs `call` and logs how it went.
@@ -100,7 +104,7 @@ impl Dispatcher {
         .await
     }
 
-    async fn answer(&self, call: Call) -> Result<Response, ToolError> {
+    async fn answer(&self, mut call: Call) -> Result<Response, ToolError> {
         if let Some(key) = &call.duplicate_key {
             return Err(ToolError::invalid(format!("duplicate key `{key}` in one object of the call"))
                 .hint(format!("send {key} once")));
@@ -109,8 +113,14 @@ impl Dispatcher {
             changes: call.trace.record.is_some().then(|| Arc::clone(&call.trace.changes)),
             progress: call.progress.clone(),
             budget: call.answer_budget,
+            longest_wait: call.longest_wait.within(self.parts.options.wait_limit),
             ..self.parts.context(self.limit())
         };
+        if self.parts.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {
+            let Self { parts, limits, pools, waits, .. } = self;
+            let answer = WaitingCall { parts, limits, pools, waits }.answer(&mut call, &cx).await?;
+            return deliver(answer, &call).await;
+        }
         if let Some(outcome) = self.answer_inline(&call, &cx).await {
             return outcome;
         }
@@ -118,6 +128,7 @@ impl Dispatcher {
         let (change, consent) = match self.plan(&mut admitted).await? {
             (Plan::Answer(answer), _) => return deliver(answer, &admitted.call).await,
             (Plan::Change(change), consent) => (change, consent),
+            (Plan::Wait(_), _) => return Err(ToolError::new(Kind::Internal, "the tool does not say that it waits")),
         };
         let approval = match consent {
             Consent::Given(approval) => approval,
@@ -321,6 +332,7 @@ fn plan(
             None
         }
         Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
+        Plan::Wait(_) => None,
     };
     let consent = match proposal {
         None => Consent::Given(Approval::by_policy()),

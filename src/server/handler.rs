@@ -51,8 +51,8 @@ pub(super) struct Handler {
     /// What each client has; the last one is for all that are in no other.
     served: Vec<Served>,
     output: OutputQueue,
-    /// The input has ended, or the server ends.
-    closing: CancellationToken,
+    /// Cancelled when the input ends, and when the server ends: subscriptions end with either.
+    closing: [CancellationToken; 2],
     /// Room for requests that begin a subscription.
     beginning: Semaphore,
 }
@@ -61,8 +61,8 @@ type Context = RequestContext<RoleServer>;
 
 impl Handler {
     /// A handler that serves each client with the first of `served` that fits, and sends progress to `output`.
-    /// Subscriptions end with `closing`.
-    pub(super) fn new(served: Vec<Served>, output: OutputQueue, closing: CancellationToken) -> Self {
+    /// Subscriptions end with one of `closing`.
+    pub(super) fn new(served: Vec<Served>, output: OutputQueue, closing: [CancellationToken; 2]) -> Self {
         Self { served, output, closing, beginning: Semaphore::new(BEGINNING) }
     }
 
@@ -120,7 +120,7 @@ impl Handler {
     ) -> Result<Answer, ToolError> {
         let client = context.client_info().map(|client| (client.name, client.version));
         let served = self.served(client.as_ref().map(|(name, _)| name.as_str()));
-        let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
         let call = Call {
             tool: operation.to_owned(),
             client: String::new(),
@@ -133,6 +133,7 @@ impl Handler {
             trace: Arc::default(),
             budget: self.output.budget().clone(),
             answer_budget,
+            longest_wait,
         };
         let caller = Caller::new(client, context.id.to_string(), &context.meta);
         match audited_call::run(&served.dispatcher, caller, call).await? {
@@ -233,9 +234,11 @@ impl ServerHandler for Handler {
         if let Ok(subscriptions) = self.served_to(context).subscriptions(&self.output) {
             subscriptions.release(&Listener::Request(context.id.clone()));
         }
+        let [input_ended, stopped] = &self.closing;
         tokio::select! {
             () = subscription.cancelled() => {}
-            () = self.closing.cancelled() => {}
+            () = input_ended.cancelled() => {}
+            () = stopped.cancelled() => {}
         }
         Ok(())
     }
@@ -320,7 +323,7 @@ impl ServerHandler for Handler {
         let client = context.client_info().map(|client| (client.name, client.version));
         let served = self.served_to(&context);
         let dispatcher = &served.dispatcher;
-        let answer_budget = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
         let takes_codes = dispatcher.parts.options.takes_codes();
         let client_text = if takes_codes { format!("{client:?}") } else { String::new() };
         let caller = Caller::new(client, context.id.to_string(), &context.meta);
@@ -347,6 +350,7 @@ impl ServerHandler for Handler {
             trace: Arc::default(),
             budget: self.output.budget().clone(),
             answer_budget,
+            longest_wait,
         };
         let result = audited_call::run(dispatcher, caller, call).await;
         progress.end();

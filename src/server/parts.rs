@@ -31,6 +31,10 @@ pub struct ServerOptions {
     pub confirm_through: ConfirmThrough,
     /// How long a person may take to answer; `deadline` does not run meanwhile.
     pub confirm_limit: Duration,
+    /// How long a call may wait for a file, whatever its client allows.
+    pub wait_limit: Duration,
+    /// Whether waiting calls look from time to time, without the kernel's events.
+    pub wait_polling: bool,
     /// Where calls are recorded, if anywhere.
     pub audit: Option<Arc<Audit>>,
 }
@@ -45,6 +49,8 @@ impl Default for ServerOptions {
             confirm: Confirm::Never,
             confirm_through: ConfirmThrough::Client,
             confirm_limit: Duration::from_secs(300),
+            wait_limit: Duration::from_secs(300),
+            wait_polling: false,
             audit: None,
         }
     }

@@ -13,11 +13,13 @@ pub(super) struct Pools {
     pub(super) normal: ThreadPool,
     /// Where one of several searches runs.
     pub(super) low_priority: ThreadPool,
+    /// Where calls that wait look whether it has happened.
+    pub(super) waits: ThreadPool,
 }
 
 impl Default for Pools {
     fn default() -> Self {
         let low_priority = ThreadPool::new(|| lower_priority(Priority::BelowCalls));
-        Self { normal: ThreadPool::new(|| {}), low_priority }
+        Self { normal: ThreadPool::new(|| {}), low_priority, waits: ThreadPool::new(|| {}) }
     }
 }

@@ -50,19 +50,18 @@ pub(super) struct SafeStdio<R> {
     closing: Option<time::Instant>,
     grace: Duration,
     stop: CancellationToken,
-    /// Cancelled when the input has ended: what waits for the client to cancel it ends then.
-    ended: CancellationToken,
+    input_ended: CancellationToken,
 }
 
 impl<R: AsyncRead + Unpin> SafeStdio<R> {
-    /// Reads from `input` and answers to `output`; cancels `ended` at the end of the input, and `stop` when answers are
-    /// overdue then.
+    /// Reads from `input` and answers to `output`; cancels `input_ended` at the end of the input, and `stop` when answers
+    /// are overdue then.
     pub(super) fn new(
         input: R,
         output: OutputQueue,
         options: &ServerOptions,
         stop: CancellationToken,
-        ended: CancellationToken,
+        input_ended: CancellationToken,
     ) -> Self {
         Self {
             frames: FrameReader::new(input, options.max_line),
@@ -72,7 +71,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             closing: None,
             grace: options.grace,
             stop,
-            ended,
+            input_ended,
         }
     }
 
@@ -185,8 +184,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
                 Frame::Line(line) => (incoming::parse(line), line.len()),
                 Frame::TooLong { id, limit } => (incoming::too_long(id, limit), 0),
                 Frame::End => {
-                    self.ended.cancel();
                     self.closing = Some(time::Instant::now() + self.grace);
+                    self.input_ended.cancel();
                     continue;
                 }
             };

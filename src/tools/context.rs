@@ -14,7 +14,7 @@ use crate::{
     workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
 };
 
-use super::{AnswerBudget, Kind, References, ToolError};
+use super::{AnswerBudget, Kind, LongestWait, References, ToolError};
 
 /// How strictly an edit or overwrite needs the file to have been seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,6 +125,8 @@ pub struct CallContext {
     pub settings: Arc<Settings>,
     /// How much the answer may hold.
     pub budget: AnswerBudget,
+    /// How long the call may wait for something outside of the server.
+    pub longest_wait: LongestWait,
     /// Cancellation and deadline of this call.
     pub stop: StopSignal,
     /// Progress notifications.
@@ -160,6 +162,7 @@ impl CallContext {
                 ..settings.max_output.map_or(AnswerBudget::UNKNOWN_CLIENT, AnswerBudget::bytes)
             },
             settings,
+            longest_wait: LongestWait::default(),
             stop: StopSignal::after(limit),
             progress: None,
             changes: None,

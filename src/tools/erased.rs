@@ -24,6 +24,8 @@ pub struct ErasedTool {
     output_schema: fn() -> Map<String, Value>,
     /// Whether a call may be answered [inline](Tool::INLINE).
     pub inline: bool,
+    /// Whether a call may [wait](Tool::WAITS).
+    pub waits: bool,
     plan: Planner,
 }
 
@@ -42,6 +44,7 @@ impl ErasedTool {
             output_schema: schema::output::<T::Output>,
             plan: |cx, arguments, tool| T::plan(cx, tool.decoded(cx, arguments)?),
             inline: T::INLINE,
+            waits: T::WAITS,
         }
     }
 
@@ -77,11 +80,12 @@ impl ErasedTool {
             (Plan::Answer(answer), Some(arguments)) if !note.fits(cx, &answer) => {
                 match (self.plan)(&note.room(cx), arguments, self)? {
                     Plan::Answer(answer) => Plan::Answer(note.before(answer)),
-                    change @ Plan::Change(_) => change,
+                    other => other,
                 }
             }
             (Plan::Answer(answer), _) => Plan::Answer(note.before(answer)),
             (Plan::Change(change), _) => Plan::Change(Box::new(NotedChange { change, note })),
+            (wait @ Plan::Wait(_), _) => wait,
         })
     }
 }

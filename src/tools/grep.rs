@@ -28,6 +28,7 @@ use enclosing::note_scopes;
 use output::Output;
 use render::Report;
 use request::GrepRequest;
+pub(in crate::tools) use request::pattern_error;
 
 /// The `grep` tool.
 pub(crate) struct Grep;
@@ -101,7 +102,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::{request::pattern_error, *};
+    use super::*;
     use crate::{
         search::{Pattern, PatternOptions},
         stop::StopSignal,
@@ -117,7 +118,7 @@ mod tests {
                 Some(Content::Text(text)) => Ok(text),
                 _ => panic!("grep answers with text"),
             },
-            Plan::Change(_) => panic!("grep changes nothing"),
+            Plan::Change(_) | Plan::Wait(_) => panic!("grep changes nothing"),
         }
     }
 

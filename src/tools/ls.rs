@@ -98,7 +98,7 @@ impl Tool for Ls {
 pub(super) fn directory(cx: &CallContext, path: &str) -> Result<Answer, ToolError> {
     match Ls::plan(cx, Args { path: Some(path.to_owned()), ..Args::default() })? {
         Plan::Answer(answer) => Ok(answer),
-        Plan::Change(_) => Err(ToolError::would_block()),
+        Plan::Change(_) | Plan::Wait(_) => Err(ToolError::would_block()),
     }
 }
 

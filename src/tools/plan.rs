@@ -1,10 +1,10 @@
 //! The result of planning a call: an answer, or a change that waits for its approval.
 
-use std::fmt;
+use std::{fmt, sync::Arc, time::Duration};
 
 use crate::{
     session::Cost,
-    workspace::{Approval, Base, Revision},
+    workspace::{Approval, Base, PathWatches, Revision, Wake},
 };
 
 use super::{Answer, CallContext, ToolError};
@@ -15,6 +15,8 @@ pub enum Plan {
     Answer(Answer),
     /// A change, ready to be approved and committed.
     Change(Box<dyn Change>),
+    /// What the call waits for has not happened yet.
+    Wait(Box<dyn Wait>),
 }
 
 impl fmt::Debug for Plan {
@@ -22,6 +24,7 @@ impl fmt::Debug for Plan {
         match self {
             Self::Answer(answer) => f.debug_tuple("Answer").field(answer).finish(),
             Self::Change(change) => f.debug_tuple("Change").field(&change.preview().summary).finish(),
+            Self::Wait(wait) => f.debug_tuple("Wait").field(&wait.subject()).finish(),
         }
     }
 }
@@ -39,6 +42,41 @@ pub trait Change: Send {
     /// Takes the lock, re-checks that the file is what the plan saw, and makes the change. With an
     /// approval [for this plan only](Approval::is_for_this_plan_only) it never plans again.
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
+}
+
+/// What a call waits for. Between two looks it takes no thread.
+pub trait Wait: Send {
+    /// What it waits for, in a few words.
+    fn subject(&self) -> String;
+    /// How long it waits, counted from the start of the call.
+    fn limit(&self) -> Duration;
+    /// How long changes may follow one another before a look: the first of them often is only half of it.
+    fn settle(&self) -> Duration;
+    /// Watches what it waits for, before a look: `wake` is called at each change from then on. Whether no change is
+    /// missed, so that looks can be rare besides.
+    fn watch(&mut self, cx: &CallContext, watches: &Arc<PathWatches>, wake: &Wake) -> bool;
+    /// Looks whether it has happened.
+    fn look(&mut self, cx: &CallContext) -> Result<Look, ToolError>;
+    /// The answer when it has not happened.
+    fn give_up(self: Box<Self>, cx: &CallContext, why: GivenUp) -> Result<Answer, ToolError>;
+}
+
+/// What a look came to.
+#[derive(Debug)]
+pub enum Look {
+    /// It has happened.
+    Happened(Answer),
+    /// It has not; another look is due after this time at the latest, if any.
+    NotYet(Option<Duration>),
+}
+
+/// Why a wait ends without what it was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// Its time is over.
+    Time,
+    /// The client sends nothing more: the server is about to end.
+    InputEnded,
 }
 
 /// A change in words, for the person who is asked.

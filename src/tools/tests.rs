@@ -23,7 +23,7 @@ impl Tools {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let cx = CallContext::for_tests(Workspace::of_directory(root.path(), Access::ReadWrite));
-        let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
+        let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage, Group::Watch], ..Selection::default() });
         Self { _root: root, cx, toolbox }
     }
 
@@ -52,6 +52,7 @@ impl Tools {
         let answer = match self.plan(tool, arguments)? {
             Plan::Answer(answer) => answer,
             Plan::Change(change) => change.commit(&self.cx, Approval::by_policy())?,
+            Plan::Wait(wait) => panic!("{tool}: {}", wait.subject()),
         };
         let Some(Content::Text(text)) = answer.content.into_iter().next() else { panic!("{tool} answers with text") };
         Ok(text)
@@ -60,7 +61,7 @@ impl Tools {
     fn preview(&self, tool: &str, arguments: Value) -> Preview {
         match self.plan(tool, arguments).unwrap() {
             Plan::Change(change) => change.preview(),
-            Plan::Answer(answer) => panic!("{tool} changes nothing: {answer:?}"),
+            other => panic!("{tool} changes nothing: {other:?}"),
         }
     }
 

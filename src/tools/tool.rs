@@ -53,6 +53,8 @@ pub enum Group {
     Core,
     /// Creating, moving, copying and deleting: offered with `--allow manage`.
     Manage,
+    /// Waiting for a file to change: offered with `--allow watch`.
+    Watch,
     /// Handing files to the person: offered with `--allow present`.
     Present,
 }
@@ -71,6 +73,9 @@ pub trait Tool: 'static {
     /// [`Blocking::Never`](super::Blocking::Never). For tools whose usual call takes less time than handing it to
     /// another thread and back.
     const INLINE: bool = false;
+
+    /// Whether [`Self::plan`] may return [`Plan::Wait`]. Such a call has threads and limits apart from those of others.
+    const WAITS: bool = false;
 
     /// Computes the answer, or the change that would be made.
     fn plan(cx: &CallContext, args: Self::Args) -> Result<Plan, ToolError>;

@@ -75,6 +75,14 @@ impl Shared {
         OpenFile::new(file, asked.clone(), way.real, stat, mask)
     }
 
+    /// Refuses what [`Self::open_file`] refuses by name, also where nothing is there yet. A hidden name is refused as
+    /// missing.
+    pub(super) fn check_readable(&self, asked: &WorkspacePath) -> Result<(), AccessError> {
+        let way = self.locate(asked)?;
+        visible(&way, asked)?;
+        way.names().try_for_each(|name| readable(name, asked))
+    }
+
     /// As [`Self::open_file`], with the content of at most `limit` bytes, without waiting for a disk, another machine
     /// or another process. `None` for every error: [`Self::open_file`] then says what it is.
     ///

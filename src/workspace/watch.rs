@@ -19,6 +19,7 @@ mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
 mod path_watcher;
+mod path_watches;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 mod unwatchable;
@@ -37,6 +38,7 @@ use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
 pub(super) use mounts::SystemEvents;
 pub use path_watcher::{PathEvent, PathEvents, PathWatcher};
+pub use path_watches::{PathWatch, PathWatches, Wake};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::SystemEvents;
 #[cfg(not(target_os = "linux"))]

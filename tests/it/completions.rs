@@ -39,7 +39,7 @@ fn bash_completes_subcommands_clients_choices_and_files() {
         (&["--confirm", ""], "never destructive writes"),
         (&["--confirm", "=", "d"], "destructive"),
         (&["--images", "off", "--history", ""], "auto off"),
-        (&["--allow", ""], "manage present"),
+        (&["--allow", ""], "manage watch present"),
         (&["--tools", "gl"], "glob"),
         (&["--config", "fi"], "file.toml"),
         (&["--audit", "fi"], "file.toml"),

@@ -70,4 +70,5 @@ mod subscriptions;
 mod system;
 mod tidy;
 mod untrusted;
+mod wait;
 mod write_encoding;

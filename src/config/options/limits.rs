@@ -38,6 +38,18 @@ pub(super) const LIMITS: &[OptionRow] = &[
         kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
     },
     OptionRow {
+        flag: "wait-limit",
+        help: "Longest time that one call of wait may take; it ends earlier if the client is known to end a call earlier",
+        // As for a person's answer: a client that waits for a day may be given it.
+        kind: ValueKind::Seconds(86_400.0, |config| &mut config.server.wait_limit),
+    },
+    OptionRow {
+        flag: "wait-polling",
+        help: "Let wait look for changes ten times a second, without inotify: where events are not reported, or watches are \
+               few. It does so by itself on file systems that are not known to report each change",
+        kind: ValueKind::Switch(|config| &mut config.server.wait_polling),
+    },
+    OptionRow {
         flag: "confirm-time-limit",
         help: "Time that a person may take to answer; without an answer the change is not made",
         // A person may be away for a day.

@@ -268,7 +268,10 @@ mod tests {
     use crate::tools::{Group, Selection, Toolbox};
 
     fn suggested(tool: &str, given: &str) -> Option<String> {
-        let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage, Group::Present], ..Selection::default() });
+        let toolbox = Toolbox::new(&Selection {
+            groups: vec![Group::Manage, Group::Watch, Group::Present],
+            ..Selection::default()
+        });
         let schema = toolbox.get(tool).unwrap().input_schema();
         suggestion(given, schema["properties"].as_object())
     }
@@ -331,7 +334,10 @@ mod tests {
 
     #[test]
     fn each_row_is_written_as_it_is_looked_up_and_names_real_arguments() {
-        let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage, Group::Present], ..Selection::default() });
+        let toolbox = Toolbox::new(&Selection {
+            groups: vec![Group::Manage, Group::Watch, Group::Present],
+            ..Selection::default()
+        });
         let known =
             |name: &str| toolbox.tools().iter().any(|entry| entry.input_schema()["properties"].get(name).is_some());
         for row in ROWS {

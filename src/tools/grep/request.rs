@@ -147,7 +147,7 @@ fn definition_patterns(names: Pattern, options: PatternOptions) -> Result<(Patte
     })
 }
 
-pub(super) fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
+pub(in crate::tools) fn pattern_error(error: PatternError, options: PatternOptions) -> ToolError {
     const AS_TEXT: &str = "literal=true searches it as text";
     match error {
         PatternError::TooLong { length, limit } => {

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+#[cfg(target_os = "linux")]
 use serde::{Deserialize, Serialize};
 
 use crate::workspace::Confine;
@@ -37,6 +38,7 @@ pub struct BrokeredProgram {
 }
 
 /// The whole table, as it is sent.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Table {
     pub(super) programs: Vec<TableProgram>,
@@ -45,6 +47,7 @@ pub(super) struct Table {
 }
 
 /// One row: everything but the root is decided already.
+#[cfg(target_os = "linux")]
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct TableProgram {
     /// The options of `rootbound exec` behind `--root`.
@@ -54,9 +57,9 @@ pub(super) struct TableProgram {
     pub(super) variables: Vec<(OsString, OsString)>,
 }
 
+#[cfg(target_os = "linux")]
 impl TableProgram {
     /// The row of a program.
-    #[cfg(target_os = "linux")]
     pub(super) fn of(program: &BrokeredProgram) -> Self {
         let mut options: Vec<OsString> = vec!["--die-with-parent".into()];
         options.extend(["--confine".into(), confine_word(program.confine).into()]);

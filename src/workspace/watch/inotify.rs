@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::fstatfs;
@@ -59,6 +59,13 @@ pub fn watch_limit() -> Option<u64> {
     text.trim().parse().ok()
 }
 
+/// What is reported to those who only look again: of a directory, and of a file.
+const HINTS: WatchFlags =
+    WatchFlags::CREATE.union(WatchFlags::DELETE).union(WatchFlags::MOVE).union(FILE).union(WatchFlags::MASK_ADD);
+
+/// Events that are taken at once where the reader has other work.
+const SOME: usize = 1024;
+
 /// An inotify instance.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -91,13 +98,19 @@ impl Queue {
         self.add(file, FILE)
     }
 
+    /// Watches a file or a directory for those who look again anyway: on any file system. Also says whether that is
+    /// known to report each change.
+    pub(super) fn watch_for_hints(&self, what: impl AsFd, directory: bool) -> Result<(i32, bool), Unwatchable> {
+        let is_sound = is_sound(&what)?;
+        let flags = if directory { HINTS.union(WatchFlags::ONLYDIR) } else { HINTS };
+        Ok((self.add_any(what, flags)?.ok_or(Unwatchable::Refused)?, is_sound))
+    }
+
     fn add(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
-        let system = fstatfs(&what).map_err(|_| Unwatchable::Refused)?;
-        // The type is a signed word on some architectures.
-        let kind = u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());
-        if !SOUND.contains(&kind) {
-            return Err(Unwatchable::FileSystem);
-        }
+        if is_sound(&what)? { self.add_any(what, flags) } else { Err(Unwatchable::FileSystem) }
+    }
+
+    fn add_any(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
         let path = format!("/proc/self/fd/{}", what.as_fd().as_raw_fd());
         match inotify::add_watch(&self.fd, path, flags) {
             Ok(watch) => Ok(Some(watch)),
@@ -114,9 +127,24 @@ impl Queue {
 
     /// Hands over every event that is queued now.
     pub(super) fn read(&self, each: &mut dyn FnMut(&Event<'_>)) -> Result<(), Unwatchable> {
+        self.read_at_most(usize::MAX, each).map(drop)
+    }
+
+    /// Hands over about a thousand of the events that are queued now; whether there may be more.
+    pub(super) fn read_some(&self, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
+        self.read_at_most(SOME, each)
+    }
+
+    fn read_at_most(&self, most: usize, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER];
         let mut reader = inotify::Reader::new(&self.fd, &mut buffer);
+        let mut taken = 0;
         loop {
+            // Whatever the buffer holds has left the kernel's queue.
+            if taken >= most && reader.is_buffer_empty() {
+                return Ok(true);
+            }
+            taken += 1;
             match reader.next() {
                 Ok(event) => {
                     let flags = event.events();
@@ -137,10 +165,24 @@ impl Queue {
                         unmounted: flags.contains(ReadFlags::UNMOUNT),
                     });
                 }
-                Err(Errno::AGAIN) => return Ok(()),
+                Err(Errno::AGAIN) => return Ok(false),
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(Unwatchable::Refused),
             }
         }
     }
+}
+
+impl AsRawFd for Queue {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
+/// Whether the file system is one of [`SOUND`].
+fn is_sound(what: impl AsFd) -> Result<bool, Unwatchable> {
+    let system = fstatfs(what).map_err(|_| Unwatchable::Refused)?;
+    // The type is a signed word on some architectures.
+    let kind = u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());
+    Ok(SOUND.contains(&kind))
 }

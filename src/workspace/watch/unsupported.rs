@@ -58,6 +58,14 @@ impl Queue {
         match self.0 {}
     }
 
+    pub(super) fn watch_for_hints<T>(&self, _: &T, _: bool) -> Result<(i32, bool), Unwatchable> {
+        match self.0 {}
+    }
+
+    pub(super) fn read_some(&self, _: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
+        match self.0 {}
+    }
+
     pub(super) fn forget(&self, _: i32) {
         match self.0 {}
     }

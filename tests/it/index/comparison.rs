@@ -431,7 +431,7 @@ impl Comparison {
         let entry = self.toolbox.tools().iter().find(|entry| entry.spec.name == tool).unwrap();
         let answer = match entry.plan(cx, arguments.clone()) {
             Ok(Plan::Answer(answer)) => answer,
-            Ok(Plan::Change(_)) => panic!("{tool} changes nothing"),
+            Ok(Plan::Change(_) | Plan::Wait(_)) => panic!("{tool} changes nothing"),
             Err(error) => return Answered { text: format!("error: {error:?}"), source: None, data: Value::Null },
         };
         let text = answer.content.into_iter().map(|content| match content {

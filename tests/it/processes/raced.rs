@@ -81,6 +81,7 @@ impl Caller {
         match self.planned(tool, arguments)? {
             Plan::Change(change) => self.commit(change),
             Plan::Answer(answer) => Ok(format!("{answer:?}")),
+            Plan::Wait(wait) => panic!("{tool}: {}", wait.subject()),
         }
     }
 }

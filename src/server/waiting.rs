@@ -1,0 +1,248 @@
+//! Calls that wait for something outside of the server: without a thread, and apart from all other calls.
+//!
+//! A wait is a future. It looks on a thread of a pool of its own when an event wakes it, and from time to time besides;
+//! between two looks it holds nothing but its place among the waits. So any number of them costs other calls neither
+//! threads nor permits.
+
+use std::{
+    mem,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+    time::{self, Instant},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    stop::StopSignal,
+    tools::{Answer, CallContext, GivenUp, Kind, Look, Plan, ProgressUpdate, ToolError, Wait},
+    workspace::{PathWatches, Wake},
+};
+
+use super::{
+    blocking::{ended, no_thread, on_pool},
+    call::Call,
+    concurrency::{ConcurrencyLimits, Load, area},
+    overdue::{self, WIND_UP},
+    parts::Parts,
+    path_events::PathEvents,
+    pools::Pools,
+};
+
+/// Calls that wait at the same time.
+const MAX_WAITS: usize = 64;
+/// How often a wait looks where no event may come, and where each change causes one.
+const POLL: Duration = Duration::from_millis(100);
+const RARE_POLL: Duration = Duration::from_secs(1);
+/// The shortest time between two looks: a file may change without a pause.
+const GAP: Duration = Duration::from_millis(15);
+/// A look that took long is followed by a pause of this many times that.
+const REST: u32 = 3;
+/// Between two reports of progress.
+const REPORT: Duration = Duration::from_secs(5);
+
+/// What waiting calls share.
+pub(super) struct WaitingCalls {
+    places: Arc<Semaphore>,
+    events: Mutex<Option<Arc<PathEvents>>>,
+    /// Whether events are not used.
+    polling: bool,
+    /// Cancelled when the client has closed its input: nothing is worth waiting for then.
+    pub(super) input_ended: CancellationToken,
+}
+
+/// What a wait needs of the server.
+pub(super) struct WaitingCall<'c> {
+    pub(super) parts: &'c Arc<Parts>,
+    pub(super) limits: &'c ConcurrencyLimits,
+    pub(super) pools: &'c Pools,
+    pub(super) waits: &'c WaitingCalls,
+}
+
+impl WaitingCalls {
+    /// Nothing waits yet.
+    pub(super) fn new(polling: bool) -> Self {
+        let places = Arc::new(Semaphore::new(MAX_WAITS));
+        Self { places, events: Mutex::default(), polling, input_ended: CancellationToken::new() }
+    }
+
+    fn place(&self) -> Result<OwnedSemaphorePermit, ToolError> {
+        Arc::clone(&self.places).try_acquire_owned().map_err(|_| {
+            ToolError::new(Kind::Quota, format!("{MAX_WAITS} calls of wait are waiting already, and no more may"))
+                .hint("call again after one of them is answered; to wait for several files, wait for their directory")
+        })
+    }
+
+    /// The events, where the system has them. Tried again with each wait if it gave none.
+    fn events(&self) -> Option<Arc<PathEvents>> {
+        if self.polling {
+            return None;
+        }
+        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
+        if events.is_none() {
+            *events = PathEvents::start().map(Arc::new);
+        }
+        events.clone()
+    }
+}
+
+impl WaitingCall<'_> {
+    /// Plans `call`, and waits for what it is for.
+    pub(super) async fn answer(&self, call: &mut Call, cx: &CallContext) -> Result<Answer, ToolError> {
+        let started = Instant::now();
+        let _place = self.waits.place()?;
+        let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
+        let area = area(self.parts, &tool, &arguments);
+        let look = Looker { waiting: self, call, cx, area };
+        let parts = Arc::clone(self.parts);
+        let limit = self.parts.options.deadline;
+        let plan = move |cx: &CallContext| {
+            let tool = parts.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+            tool.plan(cx, arguments)
+        };
+        match look.on_thread(started + limit, plan).await? {
+            Plan::Answer(answer) => Ok(answer),
+            Plan::Wait(wait) => self.wait(&look, wait, started).await,
+            Plan::Change(_) => Err(ToolError::new(Kind::Internal, "a tool that waits changes nothing")),
+        }
+    }
+
+    async fn wait(&self, look: &Looker<'_>, mut wait: Box<dyn Wait>, started: Instant) -> Result<Answer, ToolError> {
+        let deadline = started + wait.limit();
+        let (settle, subject, seconds) = (wait.settle(), wait.subject(), wait.limit().as_secs().max(1));
+        let changed = Arc::new(Notify::new());
+        let wake: Wake = {
+            let changed = Arc::clone(&changed);
+            Arc::new(move || changed.notify_one())
+        };
+        let events = self.waits.events();
+        loop {
+            let looking = Instant::now();
+            let (watches, wake) = (events.as_ref().map(|events| Arc::clone(&events.watches)), Arc::clone(&wake));
+            // The last look is given time of its own.
+            let until = looking.max(deadline) + WIND_UP;
+            let (back, looked) = look.on_thread(until, move |cx| Ok(watch_and_look(wait, cx, watches, &wake))).await?;
+            wait = back;
+            let (look_again, reports_all) = match looked? {
+                (Look::Happened(answer), _) => return Ok(answer),
+                (Look::NotYet(again), reports_all) => (again, reports_all),
+            };
+            let why = if self.waits.input_ended.is_cancelled() {
+                Some(GivenUp::InputEnded)
+            } else {
+                (Instant::now() >= deadline).then_some(GivenUp::Time)
+            };
+            if let Some(why) = why {
+                return look.on_thread(until + WIND_UP, move |cx| wait.give_up(cx, why)).await;
+            }
+            let now = Instant::now();
+            let poll = if reports_all { RARE_POLL } else { POLL };
+            let due = (now + look_again.unwrap_or(poll).min(poll)).min(deadline);
+            // Work in several parts goes on at once; what changes without a pause does not take all time.
+            let rest =
+                if look_again == Some(Duration::ZERO) { Duration::ZERO } else { GAP.max((now - looking) * REST) };
+            let report = || {
+                if let Some(sink) = &look.cx.progress {
+                    let done = started.elapsed().as_secs();
+                    sink(ProgressUpdate { done, total: Some(seconds.max(done)), message: subject.clone() });
+                }
+            };
+            tokio::select! {
+                biased;
+                () = look.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
+                () = self.waits.input_ended.cancelled() => {}
+                () = until_due(&changed, due, settle, &report) => {}
+            }
+            // The gap before the next look, unless the wait is over.
+            let next = (looking + rest).min(deadline);
+            if Instant::now() < next && !self.waits.input_ended.is_cancelled() {
+                tokio::select! {
+                    () = look.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
+                    () = time::sleep_until(next) => {}
+                }
+            }
+        }
+    }
+}
+
+/// Until something changed and has settled, or a look is due anyway. Reports progress meanwhile.
+async fn until_due(changed: &Notify, due: Instant, settle: Duration, report: &impl Fn()) {
+    let wait = async {
+        changed.notified().await;
+        time::sleep(settle).await;
+    };
+    tokio::pin!(wait);
+    let mut ticks = time::interval(REPORT);
+    ticks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut wait => return,
+            () = time::sleep_until(due) => return,
+            _ = ticks.tick() => report(),
+        }
+    }
+}
+
+/// Watches first, so that no change is missed between a look and the next event.
+fn watch_and_look(
+    mut wait: Box<dyn Wait>,
+    cx: &CallContext,
+    watches: Option<Arc<PathWatches>>,
+    wake: &Wake,
+) -> (Box<dyn Wait>, Result<(Look, bool), ToolError>) {
+    let reports_all = watches.is_some_and(|watches| wait.watch(cx, &watches, wake));
+    let looked = wait.look(cx).map(|look| (look, reports_all));
+    (wait, looked)
+}
+
+/// Looks on threads, one at a time.
+struct Looker<'l> {
+    waiting: &'l WaitingCall<'l>,
+    call: &'l Call,
+    cx: &'l CallContext,
+    area: String,
+}
+
+impl Looker<'_> {
+    /// Runs `work` on a thread for waits, until the call is cancelled or it is `until`.
+    async fn on_thread<T: Send + 'static>(
+        &self,
+        until: Instant,
+        work: impl FnOnce(&CallContext) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        let WaitingCall { parts, limits, pools, .. } = self.waiting;
+        let limit = parts.options.deadline;
+        let permit = tokio::select! {
+            biased;
+            () = self.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
+            permit = limits.permit(Load::Wait, &self.area) => permit,
+            () = time::sleep_until(until) => return Err(overdue::abandoned(true, limit)),
+        };
+        let permit = permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))?;
+        let permit = Arc::new(permit);
+        let cx = CallContext { stop: StopSignal::after(limit), ..self.cx.clone() };
+        let stop = cx.stop.clone();
+        let mut task = on_pool(&pools.waits, &pools.normal, &permit, move || work(&cx))?;
+        tokio::select! {
+            biased;
+            done = &mut task => ended(done),
+            () = self.call.cancelled.cancelled() => {
+                stop.cancel();
+                Err(ToolError::cancelled())
+            }
+            () = time::sleep_until(until) => {
+                stop.cancel();
+                permit.release_server();
+                if task.take_back() {
+                    return Err(no_thread("none was free in time"));
+                }
+                Err(overdue::abandoned(true, limit))
+            }
+            never = permit.release_when_stuck(&stop) => match never {},
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Where the last waits for new lines ended, so that the next ones know what a number of lines leaves open: whether the
+//! file is still the same one, and how much of its last line was shown.
+//!
+//! Kept in memory alone: without a mark, a wait counts lines.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
+
+use crate::workspace::{FileStart, WorkspacePath};
+
+/// Marks that are kept.
+const MOST: usize = 64;
+
+/// Where a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitMark {
+    /// Complete lines before it.
+    pub lines: usize,
+    /// Bytes behind them, of a line that had no line break yet.
+    pub unfinished: u64,
+    /// The file up to there.
+    pub start: FileStart,
+}
+
+/// The marks by path, the newest last.
+#[derive(Debug, Default)]
+pub struct WaitMarks {
+    marks: Mutex<VecDeque<(WorkspacePath, WaitMark)>>,
+}
+
+impl WaitMarks {
+    /// Keeps `mark` for `path`.
+    pub fn keep(&self, path: &WorkspacePath, mark: WaitMark) {
+        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        marks.retain(|(known, other)| known != path || other.lines != mark.lines);
+        if marks.len() >= MOST {
+            marks.pop_front();
+        }
+        marks.push_back((path.clone(), mark));
+    }
+
+    /// The mark of `path` after so many lines.
+    pub fn after(&self, path: &WorkspacePath, lines: usize) -> Option<WaitMark> {
+        let marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
+        marks.iter().find(|(known, mark)| known == path && mark.lines == lines).map(|(_, mark)| *mark)
+    }
+}

@@ -1,0 +1,60 @@
+//! `wait`: one blocking call until a path appears, changes, goes away or has a new line, so that a model never polls.
+//!
+//! A look compares what is there with what was there at the start of the call; watches only say when to look. What a
+//! wait shows does not count as read for an edit: it is a part of a file that others are writing.
+
+mod appended_lines;
+mod args;
+mod decoded_line;
+mod file_tail;
+mod new_lines;
+mod new_names;
+mod observed;
+mod output;
+mod pending;
+mod report;
+mod request;
+mod timeout;
+
+use super::{Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError, alias::PATH_ALIASES};
+use args::Args;
+use output::Output;
+use request::WaitRequest;
+
+/// The `wait` tool.
+pub(crate) struct WaitFor;
+
+impl Tool for WaitFor {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "wait",
+        title: "Wait for a file",
+        purpose: "waits until a file changes",
+        description: "Wait until a path appears, changes, is deleted, or has a new line matching pattern, and get only \
+                      the new lines. Use this after you start a build, a test run or a server that writes a log, \
+                      instead of sleep or reading again and again.",
+        group: Group::Watch,
+        aliases: &[PATH_ALIASES, OWN_ALIASES],
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        heavy: false,
+    };
+
+    const WAITS: bool = true;
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        pending::begin(cx, WaitRequest::read(cx, args)?)
+    }
+}
+
+const OWN_ALIASES: &[Alias] = &[
+    Alias::names("timeout", &["timeout_seconds", "timeout_secs", "timeout_sec", "timeoutSeconds", "max_wait"]),
+    Alias::names("pattern", &["query", "regex"]),
+    Alias::names("until", &["event", "condition"]),
+    Alias::names("case_sensitive", &["caseSensitive"]),
+    Alias::names("literal", &["fixed_strings"]),
+    Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
+    Alias::Flag { given: "ignore_case", name: "case_sensitive", value: FlagValue::Bool(false) },
+];

@@ -1,0 +1,400 @@
+//! A wait from its first look to its last.
+
+use std::{
+    mem,
+    ops::ControlFlow,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    session::WaitMark,
+    workspace::{OpenFile, PathWatch, PathWatches, Stat, Wake},
+};
+
+use super::{
+    super::{Answer, CallContext, GivenUp, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
+    args::Until,
+    decoded_line::RawLine,
+    file_tail::{Advance, FileTail, lines_of_revision},
+    new_lines::{Found, KeepLines, NewLines},
+    new_names::Names,
+    observed::{Before, Observed, observe},
+    output::Outcome,
+    report::{News, Report},
+    request::{NewFrom, WaitRequest},
+};
+
+/// How long a last line without a line break stays as it is until it counts: a prompt, or the last words of a program.
+const QUIET: Duration = Duration::from_millis(250);
+/// How long a change is left alone before a look, so that a file that is written in steps is there as a whole.
+const SETTLE: Duration = Duration::from_millis(20);
+
+struct PendingWait {
+    request: WaitRequest,
+    until: Until,
+    before: Before,
+    tail: FileTail,
+    /// Whether the file has lines.
+    is_text: bool,
+    new: NewLines,
+    /// Bytes of the unfinished last line that are not new.
+    known: u64,
+    /// Its length when it was last looked at, since when it has that, and whether it was compared with the pattern.
+    unfinished: (u64, Instant, bool),
+    notes: Vec<String>,
+    watch: Option<PathWatch>,
+}
+
+/// Looks for the first time, and plans to wait if that is not enough.
+///
+/// # Errors
+/// Those of the path, as `read` has them, and `invalid_input` for arguments that do not go with what is there.
+pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, ToolError> {
+    let observed = observe(cx, &request, request.until)?;
+    let until = request.until.unwrap_or(match &observed {
+        _ if request.pattern.is_some() => Until::Line,
+        Observed::Missing => Until::Appears,
+        _ => Until::Changes,
+    });
+    observed.check(&request, until)?;
+    let path = &request.path;
+    let room = cx.budget.list();
+    let room = if cx.workspace.is_untrusted(path) { room.reduced(FENCE) } else { room };
+    let keep = if request.pattern.is_some() { KeepLines::Last } else { KeepLines::First };
+    let mut pending = PendingWait {
+        until,
+        before: Before::Missing,
+        tail: FileTail::new(),
+        is_text: true,
+        new: NewLines::new(room, keep),
+        known: 0,
+        unfinished: (0, request.started, false),
+        notes: Vec::new(),
+        watch: None,
+        request,
+    };
+    pending.remember(cx, observed)?;
+    match pending.look(cx)? {
+        Look::Happened(answer) => Ok(Plan::Answer(answer)),
+        Look::NotYet(_) => Ok(Plan::Wait(Box::new(pending))),
+    }
+}
+
+impl PendingWait {
+    /// Keeps what is there now, to be compared with.
+    fn remember(&mut self, cx: &CallContext, observed: Observed) -> Result<(), ToolError> {
+        let needs_content = matches!(self.until, Until::Line | Until::Changes);
+        match observed {
+            Observed::File(file) if needs_content => self.remember_file(cx, file)?,
+            Observed::File(file) => self.before = Before::File(file.stat().clone()),
+            Observed::Directory => {
+                let names = Names::of(cx, &self.request.path)?;
+                if names.more {
+                    self.notes.push(format!("(only the first {} names are compared)", names.len()));
+                }
+                self.before = Before::Directory(names);
+            }
+            Observed::Special(stat) => self.before = Before::Special(stat),
+            Observed::Missing | Observed::Unsettled => {}
+        }
+        Ok(())
+    }
+
+    fn remember_file(&mut self, cx: &CallContext, mut file: OpenFile) -> Result<(), ToolError> {
+        let path = self.request.path.clone();
+        let skip = match self.request.new_from {
+            NewFrom::Now => Some(usize::MAX),
+            NewFrom::Offset(lines) => {
+                let mark = cx.session.waits.after(&path, lines);
+                let is_other = mark.is_some_and(|mark: WaitMark| !mark.start.is_of(&mut file).unwrap_or(true));
+                self.known = mark.map_or(0, |mark| mark.unfinished);
+                (!is_other).then_some(lines)
+            }
+            NewFrom::Since(since) => {
+                let found = lines_of_revision(cx, &mut file, since);
+                if found.is_none() {
+                    self.notes.push(format!("(rev {since} is not the beginning of the file: all lines count as new)"));
+                    self.tail.restarts = 1;
+                }
+                found.map(|(lines, unfinished)| {
+                    self.known = unfinished;
+                    lines
+                })
+            }
+        };
+        let mut stat = file.stat().clone();
+        match skip {
+            None | Some(0) => {}
+            Some(skip) => match self.skip(cx, file, skip) {
+                Ok(is_there) => {
+                    if self.request.new_from == NewFrom::Now {
+                        self.known = self.tail.lines.unfinished_bytes;
+                    } else if !is_there {
+                        self.known = 0;
+                    }
+                    stat = self.tail.restat().unwrap_or(stat);
+                }
+                Err(error) if error.kind() == Kind::Binary && self.until == Until::Changes => self.is_text = false,
+                Err(error) => return Err(error),
+            },
+        }
+        if skip.is_none() && self.tail.restarts == 0 {
+            self.restart();
+        }
+        self.before = Before::File(stat);
+        Ok(())
+    }
+
+    /// Passes over lines that are not new. Whether there are so many; if not, the file is another one by now, and all of
+    /// its lines are new.
+    fn skip(&mut self, cx: &CallContext, mut file: OpenFile, lines: usize) -> Result<bool, ToolError> {
+        let path = self.request.path.clone();
+        loop {
+            let advance = self.tail.advance(cx, &path, file, &mut |line, _| {
+                if line.number >= lines { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            match advance {
+                Advance::BrokenOff => return Ok(true),
+                Advance::End if lines == usize::MAX => return Ok(true),
+                Advance::End => {
+                    self.restart();
+                    return Ok(false);
+                }
+                Advance::More => {
+                    cx.check()?;
+                    file = cx.workspace.open_file(&path)?;
+                }
+            }
+        }
+    }
+
+    /// All lines are new.
+    fn restart(&mut self) {
+        self.tail = FileTail::restarted(self.tail.restarts + 1);
+        self.known = 0;
+    }
+
+    fn happened(&mut self, cx: &CallContext, news: News) -> Look {
+        Look::Happened(self.answer(cx, news))
+    }
+
+    /// Looks at a regular file.
+    fn look_at_file(&mut self, cx: &CallContext, file: OpenFile) -> Result<Look, ToolError> {
+        if self.until == Until::Gone {
+            return Ok(Look::NotYet(None));
+        }
+        let stat = file.stat().clone();
+        let mut found = Found::default();
+        let advance = if self.is_text {
+            match self.read_on(cx, Some(file), &mut found) {
+                Err(error) if error.kind() == Kind::Binary && self.until != Until::Line => {
+                    self.is_text = false;
+                    Advance::End
+                }
+                advance => advance?,
+            }
+        } else {
+            Advance::End
+        };
+        if self.until == Until::Appears || self.until == Until::Changes && matches!(self.before, Before::Missing) {
+            return Ok(self.happened(cx, News { full: found.full, ..News::of(Outcome::Appeared) }));
+        }
+        if self.until == Until::Line {
+            return Ok(self.line_found(cx, &found, advance));
+        }
+        let is_changed = match &self.before {
+            Before::File(before) => !before.same_file_state(&stat),
+            _ => true,
+        };
+        let has_news = self.new.count > 0 || self.tail.restarts > 0 || self.tail.lines.unfinished_bytes > self.known;
+        if (is_changed || has_news) && (advance != Advance::More || self.new.count > 0) {
+            self.show_unfinished();
+            return Ok(self.happened(cx, News { full: found.full, ..News::of(Outcome::Changed) }));
+        }
+        Ok(Look::NotYet((advance == Advance::More).then_some(Duration::ZERO)))
+    }
+
+    /// Reads new lines, of the file at the path or, without one, of that which was there.
+    fn read_on(&mut self, cx: &CallContext, file: Option<OpenFile>, found: &mut Found) -> Result<Advance, ToolError> {
+        let path = self.request.path.clone();
+        let (pattern, new) = (self.request.pattern.as_ref(), &mut self.new);
+        let restarts = self.tail.restarts;
+        let mut each = |line: RawLine<'_>, encoding| {
+            let text = line.text(encoding);
+            if !new.push(line.number, &text, line.is_cut) {
+                found.full = Some(line.number);
+                return ControlFlow::Break(());
+            }
+            if pattern.is_some_and(|pattern| pattern.is_in_line(text.as_bytes())) {
+                found.matched = Some(line.number);
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        };
+        let advance = match file {
+            Some(file) => self.tail.advance(cx, &path, file, &mut each),
+            None => self.tail.finish_gone(cx, &path, &mut each),
+        };
+        if self.tail.restarts > restarts {
+            self.known = 0;
+        }
+        advance
+    }
+
+    /// Whether one of the new lines, or the last one without a line break, is what was waited for.
+    fn line_found(&mut self, cx: &CallContext, found: &Found, advance: Advance) -> Look {
+        let is_met = found.matched.is_some() || self.request.pattern.is_none() && self.new.count > 0;
+        if is_met && (advance != Advance::More || found.matched.is_some()) {
+            let news = News { matched: found.matched, full: found.full, ..News::of(Outcome::Line) };
+            return self.happened(cx, news);
+        }
+        if advance == Advance::More {
+            return Look::NotYet(Some(Duration::ZERO));
+        }
+        let bytes = self.tail.lines.unfinished_bytes;
+        if bytes <= self.known {
+            return Look::NotYet(None);
+        }
+        if bytes != self.unfinished.0 {
+            self.unfinished = (bytes, Instant::now(), false);
+        }
+        let (_, since, is_compared) = self.unfinished;
+        let left = QUIET.saturating_sub(since.elapsed());
+        if is_compared || !left.is_zero() {
+            return Look::NotYet((!is_compared).then_some(left));
+        }
+        self.unfinished.2 = true;
+        let is_meant = self.tail.unfinished().is_some_and(|(line, encoding)| {
+            self.request.pattern.as_ref().is_none_or(|pattern| pattern.is_in_line(line.text(encoding).as_bytes()))
+        });
+        if !is_meant {
+            return Look::NotYet(None);
+        }
+        let matched = self.show_unfinished().filter(|_| self.request.pattern.is_some());
+        self.happened(cx, News { matched, ..News::of(Outcome::Line) })
+    }
+
+    /// Adds the last line without a line break, if it is new. Its number.
+    fn show_unfinished(&mut self) -> Option<usize> {
+        if self.tail.lines.unfinished_bytes <= self.known {
+            return None;
+        }
+        let (line, encoding) = self.tail.unfinished()?;
+        let number = line.number;
+        let is_shown = self.new.push(number, &line.text(encoding), line.is_cut);
+        if is_shown {
+            self.known = self.tail.lines.unfinished_bytes;
+            self.notes.push(format!("(line {number} has no line break yet)"));
+        }
+        is_shown.then_some(number)
+    }
+
+    fn look_at_directory(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
+        if self.until == Until::Gone {
+            return Ok(Look::NotYet(None));
+        }
+        let now = Names::of(cx, &self.request.path)?;
+        let appeared = matches!(self.before, Before::Missing);
+        if self.until == Until::Appears || self.until == Until::Changes && appeared {
+            return Ok(self.happened(cx, News { entries: Some(now.len()), ..News::of(Outcome::Appeared) }));
+        }
+        let none = Names::default();
+        let before = if let Before::Directory(before) = &self.before { before } else { &none };
+        let names = before.changes(&now, self.request.pattern.as_ref());
+        if !names.is_empty() || !matches!(self.before, Before::Directory(_) | Before::Missing) {
+            let entries = Some(now.len());
+            return Ok(self.happened(cx, News { names, entries, ..News::of(Outcome::Changed) }));
+        }
+        Ok(Look::NotYet(None))
+    }
+
+    fn look_at_special(&mut self, cx: &CallContext, stat: &Stat) -> Look {
+        let outcome = match (self.until, &self.before) {
+            (Until::Appears, _) | (Until::Changes, Before::Missing) => Outcome::Appeared,
+            (Until::Changes, Before::Special(before)) if before.same_file_state(stat) => {
+                return Look::NotYet(None);
+            }
+            (Until::Changes, _) => Outcome::Changed,
+            (Until::Line | Until::Gone, _) => return Look::NotYet(None),
+        };
+        self.is_text = false;
+        self.happened(cx, News::of(outcome))
+    }
+
+    fn look_at_nothing(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
+        match (self.until, &self.before) {
+            (Until::Gone, _) => Ok(self.happened(cx, News::of(Outcome::Gone))),
+            (Until::Changes, Before::File(_) | Before::Directory(_) | Before::Special(_)) => {
+                Ok(self.happened(cx, News::of(Outcome::Gone)))
+            }
+            (Until::Line, _) => {
+                let mut found = Found::default();
+                let advance = self.read_on(cx, None, &mut found)?;
+                Ok(self.line_found(cx, &found, advance))
+            }
+            (Until::Appears | Until::Changes, _) => Ok(Look::NotYet(None)),
+        }
+    }
+
+    /// The answer, after which the next call goes on.
+    fn answer(&mut self, cx: &CallContext, news: News) -> Answer {
+        let next = news.full.map_or(self.tail.lines.lines, |full| full - 1);
+        if let Some(start) = self.tail.start() {
+            let unfinished = if news.full.is_none() { self.known } else { 0 };
+            cx.session.waits.keep(&self.request.path, WaitMark { lines: next, unfinished, start });
+        }
+        let real = self.tail.real_path().unwrap_or(&self.request.path).clone();
+        let has_lines = self.is_text && self.tail.stat().is_some();
+        Report {
+            request: &self.request,
+            until: self.until,
+            is_untrusted: cx.workspace.is_untrusted(&real),
+            was_there: !matches!(self.before, Before::Missing),
+            new: &self.new,
+            notes: mem::take(&mut self.notes),
+            next: has_lines.then_some(next),
+            restarted: self.tail.restarts > 0,
+            size: self.tail.stat().map(|stat| stat.size),
+            totals: if has_lines { self.tail.totals(cx) } else { None },
+            news,
+        }
+        .answer(cx)
+    }
+}
+
+impl Wait for PendingWait {
+    fn subject(&self) -> String {
+        format!("waiting for {}", self.request.path)
+    }
+
+    fn limit(&self) -> Duration {
+        self.request.limit
+    }
+
+    fn settle(&self) -> Duration {
+        if self.request.pattern.is_some() { Duration::ZERO } else { SETTLE }
+    }
+
+    fn watch(&mut self, cx: &CallContext, watches: &Arc<PathWatches>, wake: &Wake) -> bool {
+        self.watch = cx.workspace.watch_path(watches, &self.request.path, wake);
+        self.watch.as_ref().is_some_and(PathWatch::reports_all)
+    }
+
+    fn look(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
+        match observe(cx, &self.request, Some(self.until))? {
+            Observed::Missing => self.look_at_nothing(cx),
+            Observed::File(file) => self.look_at_file(cx, file),
+            Observed::Directory => self.look_at_directory(cx),
+            Observed::Special(stat) => Ok(self.look_at_special(cx, &stat)),
+            Observed::Unsettled => Ok(Look::NotYet(Some(SETTLE))),
+        }
+    }
+
+    fn give_up(mut self: Box<Self>, cx: &CallContext, why: GivenUp) -> Result<Answer, ToolError> {
+        if self.until == Until::Line {
+            self.show_unfinished();
+        }
+        Ok(self.answer(cx, News { given_up: Some(why), ..News::of(Outcome::NothingNew) }))
+    }
+}
