@@ -30,6 +30,7 @@ mod resources;
 #[cfg(unix)]
 mod special;
 mod subscriptions;
+mod wait;
 #[cfg(windows)]
 mod windows;
 mod world;
@@ -202,6 +203,10 @@ families! {
     replacements: writes::cases();
     second_arguments: manage::cases();
     presented_files: present::cases();
+    waits_that_leave: wait::leaving();
+    waits_for_secrets: wait::secrets();
+    waits_that_cost: wait::arguments();
+    #[cfg(unix)] waits_for_special_files: wait::special();
     #[cfg(unix)] own_files: next_start::own_files();
     #[cfg(unix)] repositories: next_start::repositories();
     #[cfg(unix)] linked_names: next_start::linked_names();
