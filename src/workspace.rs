@@ -112,7 +112,7 @@ pub use tree::{
 pub use visibility::Visibility;
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{
-    Changes, PathEvent, PathEvents, PathWatch, PathWatcher, PathWatches, Unwatchable, Wake, Wakeup, WatchedEntry,
+    Changes, NameEvent, DirectoryEvents, PathWatch, DirectoryWatcher, PathWatches, Unwatchable, Wake, Wakeup, WatchedEntry,
     Watcher, watch_limit,
 };
 pub use write::{

@@ -25,7 +25,7 @@ const HEAD: u64 = 8 << 10;
 /// Characters of the longest title, and of the longest note.
 const LONGEST: [usize; 2] = [200, 2000];
 
-/// The tool.
+/// The `present` tool.
 pub(crate) struct Present;
 
 /// Arguments of `present`.

@@ -23,7 +23,7 @@ use super::{
     alias::PATH_ALIASES,
     answer::{count, noted},
     encoding_argument,
-    introduced::{ChangedText, Introduced},
+    introduced_problems::{ChangedText, IntroducedProblems},
     read_before_write::{self, StartFrom},
     shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
@@ -349,7 +349,7 @@ impl PlannedWrite {
         let old = self.planned.old.as_ref().map(Document::text);
         let introduced = self
             .text()
-            .map_or_else(Introduced::default, |new| Introduced::by(cx, &ChangedText { path, real, old, new: &new }));
+            .map_or_else(IntroducedProblems::default, |new| IntroducedProblems::by(cx, &ChangedText { path, real, old, new: &new }));
         let cx = &introduced.leave_room(cx);
         let diff = self.diff(shown_diff::BRIEF);
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));

@@ -1,6 +1,12 @@
-//! What the kernel reports of changes below a root, so that a list of its names can be kept true.
+//! What the kernel reports of changes below a root.
 //!
-//! Watches every directory before it lists it, and turns events into what has to be looked at again. Keeps no names
+//! | type | watches | for |
+//! |---|---|---|
+//! | [`Watcher`] | every directory of a root, so that a list of its names can be kept true | the path index |
+//! | [`DirectoryWatcher`] | the directories that contain or lead to a few paths; gives events as paths | subscriptions |
+//! | [`PathWatches`] | one path per call; only wakes the call, which looks again | the tool `wait` |
+//!
+//! [`Watcher`] watches every directory before it lists it, and turns events into what has to be looked at again. Keeps no names
 //! itself. The kernel queues an event within the system call that makes the change, so whatever had returned before
 //! [`Watcher::changes`] is in its answer.
 //!
@@ -18,7 +24,7 @@ mod ignore_files;
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
-mod path_watcher;
+mod directory_watcher;
 mod path_watches;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
@@ -37,7 +43,7 @@ pub use inotify::watch_limit;
 use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
 pub(super) use mounts::SystemEvents;
-pub use path_watcher::{PathEvent, PathEvents, PathWatcher};
+pub use directory_watcher::{NameEvent, DirectoryEvents, DirectoryWatcher};
 pub use path_watches::{PathWatch, PathWatches, Wake};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::SystemEvents;

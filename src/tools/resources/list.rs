@@ -12,8 +12,8 @@ use crate::{
 };
 
 use super::{
-    super::{Answer, CallContext, Group, Plan, Spec, Tool, ToolError},
-    LIST_RESOURCES,
+    super::{Answer, CallContext, Plan, Spec, Tool, ToolError},
+    LIST_RESOURCES, request_spec,
 };
 
 /// Resources of one page.
@@ -37,24 +37,12 @@ pub(crate) struct Output {
     next_cursor: Option<String>,
 }
 
-/// The operation.
 pub(crate) struct ListResources;
 
 impl Tool for ListResources {
     type Args = Args;
     type Output = Output;
-    const SPEC: Spec = Spec {
-        name: LIST_RESOURCES,
-        title: "List resources",
-        purpose: "lists resources",
-        description: "The roots and the files used last.",
-        group: Group::Core,
-        aliases: &[],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
-    };
+    const SPEC: Spec = request_spec(LIST_RESOURCES, "List resources", "lists resources");
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let roots = cx.workspace.roots().iter().filter(|root| !root.is_absent());
@@ -67,7 +55,11 @@ impl Tool for ListResources {
             None => 0,
             Some(cursor) => {
                 let at = all.iter().position(|one| one.uri == *cursor);
-                at.ok_or_else(|| ToolError::invalid(format!("unknown cursor {:?}", shorten(cursor, CURSOR_SHOWN))))? + 1
+                let unknown = || {
+                    ToolError::invalid(format!("unknown cursor {:?}", shorten(cursor, CURSOR_SHOWN)))
+                        .hint("list again without a cursor: the file was not used lately")
+                };
+                at.ok_or_else(unknown)? + 1
             }
         };
         let page = &all[start..all.len().min(start + PAGE)];

@@ -1,4 +1,5 @@
 //! Watches on single paths, for calls that wait for one of them: a hint to look again, never an answer.
+//! [`DirectoryWatcher`](super::DirectoryWatcher), for subscriptions, says which names changed.
 //!
 //! All waiting calls of a server share one queue, because a user may have few of them
 //! (`fs.inotify.max_user_instances`, 128 by default). A path is watched by the file itself and by the nearest directory
