@@ -57,7 +57,7 @@ pub use answer_budget::{AnswerBudget, TextUnit};
 pub use context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, Settings};
 pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};
-pub use existing_path::Wanted;
+pub use existing_path::ExistingKind;
 pub use longest_wait::{LongestWait, WaitBound};
 pub use plan::{Change, Fingerprint, GivenUp, Look, Plan, Preview, Wait};
 pub use references::References;

@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     dispatch::Dispatcher,
-    listen_service::ListenService,
     handler::Handler,
     instructions,
+    listen_service::ListenService,
     parts::Parts,
     roles::{RoleParts, Served},
     stdio::{OutputQueue, SafeStdio},

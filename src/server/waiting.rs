@@ -28,8 +28,8 @@ use super::{
     concurrency::{ConcurrencyLimits, Load, area},
     overdue::{self, WIND_UP},
     parts::Parts,
-    wait_events::WaitEvents,
     pools::Pools,
+    wait_events::WaitEvents,
 };
 
 /// Calls that wait at the same time.

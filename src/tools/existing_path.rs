@@ -16,7 +16,7 @@ use super::{
     answer::count,
     fence::fenced,
     read::path_before_selection,
-    references::{Reference, shown},
+    references::{PathReference, shown},
 };
 
 /// Names that are compared for the note that a file with the name of the new one exists elsewhere: it must not delay
@@ -25,7 +25,7 @@ const LOOKED_AT: usize = 2000;
 
 /// What a path may name where it is given by its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExistingKind {
     /// A file.
     File,
     /// A file, or a directory where no file fits.
@@ -34,7 +34,7 @@ pub enum Wanted {
     DirectoryOrFile,
 }
 
-impl Wanted {
+impl ExistingKind {
     fn of(self, hits: &TailHits) -> &NearestTop {
         let TailHits { files, directories, .. } = hits;
         match self {
@@ -51,7 +51,7 @@ impl CallContext {
     ///
     /// # Errors
     /// Where the text is no path, and where it is the end of several.
-    pub fn existing(&self, text: &str, wanted: Wanted) -> Result<WorkspacePath, ToolError> {
+    pub fn existing(&self, text: &str, wanted: ExistingKind) -> Result<WorkspacePath, ToolError> {
         let path = self.workspace.resolve(text)?;
         if self.blocking == Blocking::Never || !self.workspace.is_missing(&path) {
             return Ok(path);
@@ -82,7 +82,7 @@ impl CallContext {
     ///
     /// # Errors
     /// As [`Self::existing`], and where nothing is there.
-    pub(super) fn scope(&self, path: Option<&str>, wanted: Wanted) -> Result<Scope, ToolError> {
+    pub(super) fn scope(&self, path: Option<&str>, wanted: ExistingKind) -> Result<Scope, ToolError> {
         let scope = match path.filter(|path| !path.trim().is_empty()) {
             Some(path) => Scope::at(&self.workspace, &self.existing(path, wanted)?),
             None => Scope::of_roots(&self.workspace),
@@ -105,7 +105,7 @@ impl CallContext {
         }
         let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
         if tail.is_mention {
-            return match self.resolve_tail(text, &tail, Wanted::File)? {
+            return match self.resolve_tail(text, &tail, ExistingKind::File)? {
                 Tailed::Path(found) => Ok(found),
                 Tailed::Nothing(_) => Ok(path),
             };
@@ -113,13 +113,13 @@ impl CallContext {
         if tail.is_bare() {
             let hits = search_tail(&self.workspace, &self.path_index, &tail, LOOKED_AT, &self.stop);
             if let Some(other) = hits.files.only() {
-                self.references.add(Reference::Namesake { path: other.clone() });
+                self.references.add(PathReference::Namesake { path: other.clone() });
             }
         }
         Ok(path)
     }
 
-    fn resolve_tail(&self, text: &str, tail: &Tail, wanted: Wanted) -> Result<Tailed, ToolError> {
+    fn resolve_tail(&self, text: &str, tail: &Tail, wanted: ExistingKind) -> Result<Tailed, ToolError> {
         if let Some(known) = self.references.resolved(text) {
             return Ok(Tailed::Path(known));
         }
@@ -133,7 +133,7 @@ impl CallContext {
         }
         match found.only().filter(|_| hits.complete) {
             Some(only) => {
-                self.references.add(Reference::Resolved { given: text.to_owned(), path: only.clone() });
+                self.references.add(PathReference::Resolved { given: text.to_owned(), path: only.clone() });
                 Ok(Tailed::Path(only.clone()))
             }
             None => Err(self.ambiguous(text, found, hits.complete)),

@@ -20,7 +20,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, Wanted,
+    Answer, CallContext, Change, ExistingKind, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::count,
     introduced_problems::{self, ChangedText, IntroducedProblems},
@@ -83,7 +83,7 @@ impl Tool for Undo {
                 // As it was named, or where it truly is: a deleted link is found by its own name.
                 let real = cx.workspace.canonical(&path).ok();
                 let own = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
-                let by_end = || cx.existing(text, Wanted::File).ok();
+                let by_end = || cx.existing(text, ExistingKind::File).ok();
                 own.and_then(|own| cx.session.history.last(Some(&own)))
                     .or_else(|| real.and_then(|real| cx.session.history.last(Some(&real))))
                     .or_else(|| cx.session.history.last(Some(&cx.workspace.canonical(&by_end()?).ok()?)))

@@ -19,12 +19,12 @@
 //! - Changes that another machine makes on a network file system are not reported: there a root is not watched.
 
 mod changes;
+mod directory_watcher;
 mod ignore_files;
 #[cfg(target_os = "linux")]
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
-mod directory_watcher;
 mod path_watches;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
@@ -35,6 +35,7 @@ mod watcher;
 
 pub use changes::Changes;
 use changes::Event;
+pub use directory_watcher::{DirectoryEvents, DirectoryWatcher, NameEvent};
 #[cfg(target_os = "linux")]
 use inotify::Queue;
 #[cfg(target_os = "linux")]
@@ -43,7 +44,6 @@ pub use inotify::watch_limit;
 use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
 pub(super) use mounts::SystemEvents;
-pub use directory_watcher::{NameEvent, DirectoryEvents, DirectoryWatcher};
 pub use path_watches::{PathWatch, PathWatches, Wake};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::SystemEvents;

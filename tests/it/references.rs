@@ -82,7 +82,10 @@ fn several_files_of_a_name_are_listed_and_none_is_taken() {
         ("copy", json!({ "source": "util.ts", "destination": "x.ts" })),
     ] {
         let text = h.call(tool, arguments).fails("ambiguous");
-        assert!(text.contains("2 paths in the workspace end with it\n\nhint: pass the whole path of"), "{tool}: {text}");
+        assert!(
+            text.contains("2 paths in the workspace end with it\n\nhint: pass the whole path of"),
+            "{tool}: {text}"
+        );
         assert!(text.ends_with("\n\nsrc/lib/util.ts\nsrc/other/util.ts"), "{tool}: {text}");
     }
     assert!(!h.exists("util.ts") && !h.exists("x.ts"));

@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::workspace::{FileKind, DirectoryWatcher, WorkspacePath};
+use crate::workspace::{DirectoryWatcher, FileKind, WorkspacePath};
 
 use super::{
     entry_state::EntryState,
     followed::Noticed,
     listing::{self, Difference, Listing},
-    table::{SharedTable, Table},
+    table::{SharedTable, SubscriptionTable},
 };
 
 /// How long after the first event of a change it is looked at: a program that empties a file and then writes it makes
@@ -201,7 +201,7 @@ fn poll(shared: &SharedTable) {
 }
 
 /// Takes over a new listing; what this server has changed is no news.
-fn compare(table: &mut Table, path: &WorkspacePath, listing: Listing, difference: &Difference) {
+fn compare(table: &mut SubscriptionTable, path: &WorkspacePath, listing: Listing, difference: &Difference) {
     let own_gone: BTreeSet<u64> = table.own.removed().map(listing::number_of).collect();
     let is_news = difference.has_more
         || difference.gone.iter().any(|gone| !own_gone.contains(gone))

@@ -26,11 +26,11 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 #[derive(Debug)]
 pub struct PathWatches {
     queue: Queue,
-    table: Mutex<Table>,
+    table: Mutex<WatchTable>,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct WatchTable {
     last: u64,
     /// By the number of the watch: who waits for it.
     users: HashMap<i32, Vec<User>>,
@@ -58,7 +58,7 @@ impl PathWatches {
         Ok(Self { queue: Queue::new()?, table: Mutex::default() })
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, WatchTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
