@@ -155,7 +155,7 @@ fn run(barrier: Barrier, cases: &[Case]) {
 macro_rules! families {
     ($($(#[$meta:meta])? $family:ident: $cases:expr;)*) => {
         fn families() -> Vec<(&'static str, Vec<Case>)> {
-            let mut families = Vec::with_capacity(24);
+            let mut families = Vec::with_capacity(48);
             $($(#[$meta])? families.push((stringify!($family), $cases));)*
             families
         }
