@@ -28,8 +28,8 @@ use super::{
     concurrency::{ConcurrencyLimits, Load, area},
     overdue::{self, WIND_UP},
     parts::Parts,
-    path_events::PathEvents,
     pools::Pools,
+    wait_events::WaitEvents,
 };
 
 /// Calls that wait at the same time.
@@ -47,7 +47,7 @@ const REPORT: Duration = Duration::from_secs(5);
 /// What waiting calls share.
 pub(super) struct WaitingCalls {
     places: Arc<Semaphore>,
-    events: Mutex<Option<Arc<PathEvents>>>,
+    events: Mutex<Option<Arc<WaitEvents>>>,
     /// Whether events are not used.
     polling: bool,
     /// Cancelled when the client has closed its input: nothing is worth waiting for then.
@@ -77,13 +77,13 @@ impl WaitingCalls {
     }
 
     /// The events, where the system has them. Tried again with each wait if it gave none.
-    fn events(&self) -> Option<Arc<PathEvents>> {
+    fn events(&self) -> Option<Arc<WaitEvents>> {
         if self.polling {
             return None;
         }
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         if events.is_none() {
-            *events = PathEvents::start().map(Arc::new);
+            *events = WaitEvents::start().map(Arc::new);
         }
         events.clone()
     }

@@ -12,7 +12,7 @@ use crate::{stop::StopSignal, workspace::WorkspacePath};
 
 use super::{
     folded::{folded, has_in_order},
-    names::{Name, Names},
+    names::{Name, TreeNames},
     query::PathQuery,
 };
 
@@ -58,7 +58,7 @@ struct Candidate<'n> {
 
 /// The `wanted` best of `names`.
 pub(super) fn ranked(
-    names: &Names,
+    names: &TreeNames,
     query: &PathQuery,
     recent: &HashMap<&WorkspacePath, usize>,
     wanted: usize,

@@ -9,7 +9,7 @@ use libc::c_long;
 use seccompiler::{BackendError, SeccompCmpOp, SeccompRule};
 
 use super::condition::{when, word};
-use super::filter::Filter;
+use super::filter::CallFilter;
 use super::shared_calls;
 
 /// Calls that are refused whatever their arguments, besides those of [`shared_calls`].
@@ -36,10 +36,10 @@ const SOCKETS: &[c_long] =
     &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
 
 /// The whole filter.
-pub(super) fn filter(network: bool) -> Result<Filter, BackendError> {
+pub(super) fn filter(network: bool) -> Result<CallFilter, BackendError> {
     let sockets = if network { &[] } else { SOCKETS };
     let refused = [shared_calls::REFUSED, shared_calls::REFUSED_HERE, REFUSED, sockets];
-    Ok(Filter::new(&refused, conditions(network)?))
+    Ok(CallFilter::new(&refused, conditions(network)?))
 }
 
 /// The calls whose arguments count.

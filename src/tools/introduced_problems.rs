@@ -37,7 +37,7 @@ pub(super) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool 
 
 /// Problems that a change has introduced.
 #[derive(Debug, Default)]
-pub(super) struct Introduced {
+pub(super) struct IntroducedProblems {
     /// Those that the answer shows, the worst first; for its data.
     pub(super) problems: Vec<Problem>,
     /// The lines for the answer, with the space before them; empty without a problem.
@@ -55,7 +55,7 @@ fn checked(cx: &CallContext, change: &ChangedText<'_>) -> Option<Checked> {
     servers.check(&cx.workspace, change, &cx.stop)
 }
 
-impl Introduced {
+impl IntroducedProblems {
     /// What `change` has introduced, once it is committed and its locks are released.
     pub(super) fn by(cx: &CallContext, change: &ChangedText<'_>) -> Self {
         if !may_have_problems(cx, change.real) {
