@@ -1,8 +1,8 @@
 //! The order of the names that fit.
 //!
-//! How a name fits decides first ([`Fit`]); within one kind of fit, files come before directories where a name was typed,
-//! what was used last before all else, and then the score of the fuzzy matcher. Scores take time, so they are made for the best kinds of
-//! fit only, and there for the shortest paths.
+//! How a name fits decides first ([`Fit`]). Within one kind of fit, files come before directories where a name was
+//! typed, then what was used last, then the better score of the fuzzy matcher. Scores take time, so they are computed
+//! only for the best kinds of fit, and there for the shortest paths.
 
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap};
 
