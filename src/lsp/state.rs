@@ -17,6 +17,8 @@ use super::{
 
 /// Files whose problems are kept.
 const MOST_FILES: usize = 256;
+/// Problems that are kept of a file that is not open: more are not shown.
+const MOST_OF_OTHERS: usize = 50;
 /// Works that a server says it does at once.
 const MOST_PROGRESS: usize = 64;
 /// Requests that are not answered; a server that answers none is waited for in vain.
@@ -199,7 +201,7 @@ impl State {
     }
 
     fn published(&mut self, params: &RawValue, now: Instant) {
-        let Some(Published { uri, version, diagnostics }) = Published::read(params.get()) else { return };
+        let Some(Published { uri, version, mut diagnostics }) = Published::read(params.get()) else { return };
         self.last_heard = Some(now);
         self.names_versions |= version.is_some();
         if diagnostics.is_empty() && !self.files.contains_key(&uri) && self.documents.get(&uri).is_none() {
@@ -207,6 +209,9 @@ impl State {
         }
         if self.files.len() >= MOST_FILES && !self.files.contains_key(&uri) && self.documents.get(&uri).is_none() {
             return;
+        }
+        if self.documents.get(&uri).is_none() {
+            diagnostics.truncate(MOST_OF_OTHERS);
         }
         let file = self.files.entry(uri).or_default();
         (file.pushed, file.pushed_version, file.pushed_at) = (diagnostics, version, Some(now));
