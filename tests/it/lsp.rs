@@ -198,7 +198,7 @@ fn masked_files_are_not_put_to_a_server_and_what_it_says_of_them_is_not_shown() 
     let desk = Desk::new("outside", "timeout = 60");
     let mut server = desk.server_with(&["--secrets", "mask"]);
     fs::write(desk.path("app/.env.fake"), "KEY=secret-value\n").expect("written");
-    let edit = json!({ "path": ".env.fake", "old_string": "KEY", "new_string": "BROKEN" });
+    let edit = json!({ "path": ".env.fake", "old_string": "KEY=", "new_string": "BROKEN=" });
     let text = desk.call(&mut server, "edit", &edit);
     assert!(text.contains("BROKEN=<secret:BROKEN>") && !text.contains("problem"), "{text}");
     let text = desk.call(&mut server, "undo", &json!({ "path": ".env.fake" }));
