@@ -134,14 +134,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     let mut complaints = opened.warnings;
     // Before confinement, which hides /proc/sys.
     let watch_limit = if config.action == Action::Doctor { watch_limit() } else { None };
-    let state = config.state.as_deref().and_then(|path| match StateDir::open(path) {
-        Ok(state) => Some(state),
-        Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "state is kept in memory only");
-            complaints.push(format!("the state folder {} cannot be used: {error}", path.display()));
-            None
-        }
-    });
+    let state = open_state(config, &mut complaints);
     // Before confinement, as all that is opened by its path.
     let client_workspaces: Vec<Workspace> =
         config.client_roles.iter().map(|role| role_workspace(config, role)).collect::<Result<_, _>>()?;
@@ -209,6 +202,19 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         parts(opened.workspace, session, &config.selection)
     };
     Ok((base, client_roles, report))
+}
+
+/// The state folder; without a usable one the server works, and keeps its history in memory.
+fn open_state(config: &Config, complaints: &mut Vec<String>) -> Option<StateDir> {
+    let path = config.state.as_deref()?;
+    match StateDir::open(path) {
+        Ok(state) => Some(state),
+        Err(error) => {
+            tracing::warn!(path = %path.display(), %error, "state is kept in memory only");
+            complaints.push(format!("the state folder {} cannot be used: {error}", path.display()));
+            None
+        }
+    }
 }
 
 /// Starts the process that starts language servers, if any are configured and a tool may change something.

@@ -18,15 +18,14 @@ mod convert;
 mod disk_changes;
 mod dispatch;
 mod event_log;
-mod front;
 mod handler;
 mod in_process;
 mod inline;
 mod instructions;
+mod listen_service;
 mod overdue;
 mod panics;
 mod parts;
-mod path_events;
 mod pools;
 mod progress;
 mod resources;
@@ -39,6 +38,7 @@ mod subscriptions;
 #[cfg(test)]
 mod testing;
 mod thread_pool;
+mod wait_events;
 mod waiting;
 
 pub(crate) use client_budget::{CLIENTS, ClientRow};

@@ -112,8 +112,8 @@ pub use tree::{
 pub use visibility::Visibility;
 pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
 pub use watch::{
-    Changes, PathEvent, PathEvents, PathWatch, PathWatcher, PathWatches, Unwatchable, Wake, Wakeup, WatchedEntry,
-    Watcher, watch_limit,
+    Changes, DirectoryEvents, DirectoryWatcher, NameEvent, PathWatch, PathWatches, Unwatchable, Wake, Wakeup,
+    WatchedEntry, Watcher, watch_limit,
 };
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewContent, NewDirectory, PreviousFile,

@@ -21,7 +21,7 @@ use super::{
 const STEP: Duration = Duration::from_millis(20);
 
 /// A change of one file, as a server sees it.
-pub(super) struct Edit<'e> {
+pub(super) struct DocumentChange<'e> {
     pub(super) uri: &'e str,
     pub(super) language: &'e str,
     /// `None` where there was no file.
@@ -31,7 +31,7 @@ pub(super) struct Edit<'e> {
 
 /// What a server said of a change.
 #[derive(Debug, Default)]
-pub(super) struct Verdict {
+pub(super) struct ServerReport {
     pub(super) before: Vec<Diagnostic>,
     pub(super) after: Vec<Diagnostic>,
     /// Errors in other files that were not there before.
@@ -40,20 +40,24 @@ pub(super) struct Verdict {
 
 /// Why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoVerdict {
+pub(super) enum NoServerReport {
     TimedOut,
     Ended,
     Cancelled,
 }
 
 /// When a wait ends.
-pub(super) struct Limit<'s> {
+pub(super) struct WaitLimit<'s> {
     pub(super) deadline: Instant,
     pub(super) stop: &'s StopSignal,
 }
 
 /// Lets the server know of a change, and waits for what it says of it.
-pub(super) fn check(instance: &Instance, edit: &Edit<'_>, limit: &Limit<'_>) -> Result<Verdict, NoVerdict> {
+pub(super) fn check(
+    instance: &Instance,
+    edit: &DocumentChange<'_>,
+    limit: &WaitLimit<'_>,
+) -> Result<ServerReport, NoServerReport> {
     let mut state = wait(instance, instance.state(), limit, |state, _| state.phase == Phase::Ready)?;
     let settled = |state: &mut State, now: Instant| {
         let again = state.ask_again(edit.uri, now);
@@ -75,18 +79,18 @@ pub(super) fn check(instance: &Instance, edit: &Edit<'_>, limit: &Limit<'_>) -> 
     let before = if edit.before.is_some() { state.diagnostics(edit.uri) } else { Vec::new() };
     let others = if state.has_settled { state.others(edit.uri) } else { HashMap::new() };
     let has_settled = state.has_settled;
-    tell(instance, &mut state, edit);
+    notify(instance, &mut state, edit);
     if let Some(why) = no_base {
         return Err(why);
     }
     let mut state = wait(instance, state, limit, settled)?;
     state.has_settled = true;
     let elsewhere = if has_settled { new_errors(&others, state.others(edit.uri)) } else { Vec::new() };
-    Ok(Verdict { before, after: state.diagnostics(edit.uri), elsewhere })
+    Ok(ServerReport { before, after: state.diagnostics(edit.uri), elsewhere })
 }
 
 /// Lets the server know of a change without waiting.
-pub(super) fn tell(instance: &Instance, state: &mut State, edit: &Edit<'_>) {
+pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChange<'_>) {
     if state.phase != Phase::Ready {
         return;
     }
@@ -106,23 +110,23 @@ pub(super) fn on_disk(uri: &str, kind: u8) -> serde_json::Value {
 fn wait<'i>(
     instance: &'i Instance,
     mut state: MutexGuard<'i, State>,
-    limit: &Limit<'_>,
+    limit: &WaitLimit<'_>,
     mut done: impl FnMut(&mut State, Instant) -> bool,
-) -> Result<MutexGuard<'i, State>, NoVerdict> {
+) -> Result<MutexGuard<'i, State>, NoServerReport> {
     loop {
         let now = Instant::now();
         if state.phase == Phase::Ended {
-            return Err(NoVerdict::Ended);
+            return Err(NoServerReport::Ended);
         }
         if done(&mut state, now) {
             return Ok(state);
         }
         if limit.stop.stopped().is_some() {
-            return Err(NoVerdict::Cancelled);
+            return Err(NoServerReport::Cancelled);
         }
         let left = limit.deadline.saturating_duration_since(now);
         if left.is_zero() {
-            return Err(NoVerdict::TimedOut);
+            return Err(NoServerReport::TimedOut);
         }
         state = instance.wait(state, left.min(STEP));
     }

@@ -16,7 +16,7 @@ use crate::{
 use super::{
     LanguageServer,
     backoff::Backoff,
-    check::{Edit, Limit, NoVerdict, Verdict, check, on_disk, tell},
+    check::{DocumentChange, NoServerReport, ServerReport, WaitLimit, check, notify, on_disk},
     defaults::{initialization_options, language_id},
     instance::Instance,
     scrub::Scrubber,
@@ -97,12 +97,13 @@ impl LanguageServers {
             Err(why) => return why.map(|why| Checked { note: Some(why), ..Checked::default() }),
         };
         let uri = file_uri(&workspace.host_path(change.path));
-        let edit = Edit { uri: &uri, language: language_id(&extension), before: change.before, after: change.after };
+        let edit =
+            DocumentChange { uri: &uri, language: language_id(&extension), before: change.before, after: change.after };
         if self.slots().get(&key).is_some_and(|slot| slot.answers.is_waiting(started)) {
-            tell(&instance, &mut instance.state(), &edit);
+            notify(&instance, &mut instance.state(), &edit);
             return None;
         }
-        let limit = Limit { deadline: started + server.timeout, stop };
+        let limit = WaitLimit { deadline: started + server.timeout, stop };
         let verdict = check(&instance, &edit, &limit);
         drop(instance);
         let mut slots = self.slots();
@@ -114,14 +115,14 @@ impl LanguageServers {
                 drop(slots);
                 Some(shown(workspace, name, change, verdict))
             }
-            Err(NoVerdict::Cancelled) => None,
-            Err(NoVerdict::TimedOut) => {
+            Err(NoServerReport::Cancelled) => None,
+            Err(NoServerReport::TimedOut) => {
                 slot.answers.failed(Instant::now(), FREE_TIMEOUTS);
                 let limit = server.timeout.as_secs_f64();
                 let note = format!("diagnostics: {name} has not answered within {limit} s");
                 Some(Checked { note: Some(note), ..Checked::default() })
             }
-            Err(NoVerdict::Ended) => {
+            Err(NoServerReport::Ended) => {
                 slot.instance = None;
                 slot.starts.failed(Instant::now(), 0);
                 let note = format!("diagnostics: none, as {name} ended unexpectedly");
@@ -264,7 +265,7 @@ fn readable(workspace: &Workspace, uri: &str) -> Option<(WorkspacePath, String)>
 }
 
 /// What the caller sees of a verdict.
-fn shown(workspace: &Workspace, name: &str, change: FileChange<'_>, verdict: Verdict) -> Checked {
+fn shown(workspace: &Workspace, name: &str, change: FileChange<'_>, verdict: ServerReport) -> Checked {
     let public = |root: &Root| Some(root.public()).filter(|public| public != ".").unwrap_or_default();
     let roots = workspace.roots().iter().map(|root| (root.host().display().to_string(), public(root)));
     let scrubber = Scrubber::new(roots.collect());

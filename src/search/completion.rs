@@ -20,7 +20,7 @@ use crate::{
     workspace::{FileKind, Visibility, Workspace, WorkspacePath},
 };
 
-use names::Names;
+use names::TreeNames;
 use query::PathQuery;
 use rank::{Ranked, ranked};
 
@@ -65,7 +65,7 @@ impl PathIndex {
     /// The paths below a root that `request` may mean.
     pub fn complete(self: &Arc<Self>, request: &CompletionRequest<'_>) -> Completions {
         let Some(query) = PathQuery::parse(request.text) else { return Completions::default() };
-        let names = Names::of(self, request.workspace, request.root, request.stop);
+        let names = TreeNames::of(self, request.workspace, request.root, request.stop);
         let in_root = request.recent.iter().filter(|path| path.root().key() == request.root.root().key());
         let recent: HashMap<&WorkspacePath, usize> = in_root.enumerate().map(|(at, path)| (path, at)).collect();
         let wanted = request.limit + SPARE;
@@ -83,7 +83,7 @@ impl PathIndex {
 }
 
 /// The files used last, then those modified last.
-fn newest(names: &Names, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> Ranked {
+fn newest(names: &TreeNames, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> Ranked {
     let mut used: Vec<_> = recent.iter().map(|(path, at)| (*at, *path)).collect();
     used.sort_unstable_by_key(|(at, _)| *at);
     let mut paths: Vec<_> = used.into_iter().map(|(_, path)| path.clone()).collect();

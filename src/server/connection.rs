@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     dispatch::Dispatcher,
-    front::Front,
     handler::Handler,
     instructions,
+    listen_service::ListenService,
     parts::Parts,
     roles::{RoleParts, Served},
     stdio::{OutputQueue, SafeStdio},
@@ -71,7 +71,7 @@ impl Server {
         let mut served: Vec<Served> =
             self.roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher)).collect();
         served.push(Served::new(None, self.dispatcher, self.instructions));
-        let handler = Front::new(Handler::new(served, queue, [input_ended, stop.clone()]));
+        let handler = ListenService::new(Handler::new(served, queue, [input_ended, stop.clone()]));
         // Without rmcp's own handshake: it ends the process on a notification that comes first, and does not let a
         // client that began with one protocol version go on with another. The handler checks each request instead.
         let service = serve_directly_with_ct(handler, transport, None, stop.clone());

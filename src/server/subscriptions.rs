@@ -37,7 +37,7 @@ use super::stdio::OutputQueue;
 use self::{
     entry_state::EntryState,
     followed::{Followed, Noticed, Subscriber},
-    table::{SharedTable, Table},
+    table::{SharedTable, SubscriptionTable},
 };
 
 pub(super) use followed::Listener;
@@ -114,7 +114,7 @@ impl Subscriptions {
 
     /// Waits until changes of `paths` are noticed.
     fn await_noticed(&self, paths: &[WorkspacePath]) {
-        let is_waiting = |table: &mut Table| {
+        let is_waiting = |table: &mut SubscriptionTable| {
             let followed = paths.iter().filter_map(|path| table.followed.get(path));
             followed.into_iter().any(|one| one.noticed == Noticed::NotYet)
         };

@@ -228,8 +228,8 @@ fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
 fn scan(format: MaskFormat, body: &[u8]) -> Option<Vec<Span>> {
     let text = || str::from_utf8(body).ok();
     let spans = match format {
-        MaskFormat::Dotenv => lines::scan(body, lines::Dialect::Dotenv),
-        MaskFormat::Ini => lines::scan(body, lines::Dialect::Ini),
+        MaskFormat::Dotenv => lines::scan(body, lines::LineDialect::Dotenv),
+        MaskFormat::Ini => lines::scan(body, lines::LineDialect::Ini),
         MaskFormat::Json => json::scan(text()?)?,
         MaskFormat::Yaml => yaml::scan(text()?).or_else(|| json::scan(text()?))?,
         MaskFormat::Toml => toml::scan(text()?)?,

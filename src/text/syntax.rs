@@ -22,8 +22,8 @@ mod yaml;
 
 use super::problems::{ChangedLines, Problem, Severity, new_problems as not_among};
 use fault::{Fault, Findings};
-use format::Format;
-use json::Dialect;
+use format::CheckedFormat;
+use json::JsonDialect;
 use template::is_template;
 
 /// Bytes of the largest text that is checked.
@@ -38,7 +38,7 @@ const MOST_BYTES: usize = 4 << 20;
 /// assert!(is_checked("src/tsconfig.json") && !is_checked("notes.txt"));
 /// ```
 pub fn is_checked(path: &str) -> bool {
-    Format::of(path).is_some()
+    CheckedFormat::of(path).is_some()
 }
 
 /// The syntax errors that `new` has and the text before it, `old`, had not. The name of the file, `path`, says what they
@@ -53,14 +53,14 @@ pub fn is_checked(path: &str) -> bool {
 /// assert!(new_problems("a.json", Some("[1, 2"), "[1, 2, 3").is_empty());
 /// ```
 pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
-    let Some(format) = Format::of(path) else { return Vec::new() };
+    let Some(format) = CheckedFormat::of(path) else { return Vec::new() };
     let old = old.unwrap_or_default();
     if new.len() > MOST_BYTES || old.len() > MOST_BYTES {
         return Vec::new();
     }
     let format = match format {
         // Its program reads what was there.
-        Format::Json(Dialect::Json) if is_jsonc_only(old) => Format::Json(Dialect::Jsonc),
+        CheckedFormat::Json(JsonDialect::Json) if is_jsonc_only(old) => CheckedFormat::Json(JsonDialect::Jsonc),
         format => format,
     };
     let mut after = check(format, new);
@@ -74,7 +74,7 @@ pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
     let changed = ChangedLines::between(old, new);
     let source = source(format);
     let problem = |text: &str, fault, severity| Fault::problem(fault, text, severity, source);
-    let severity = if format == Format::JsonLines { Severity::Error } else { Severity::Warning };
+    let severity = if format == CheckedFormat::JsonLines { Severity::Error } else { Severity::Warning };
     let all = |text: &str, faults: Vec<Fault>| -> Vec<Problem> {
         faults.into_iter().map(|fault| problem(text, fault, severity)).collect()
     };
@@ -84,33 +84,33 @@ pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
     error.filter(|error| is_new(earlier.as_ref(), error, &changed)).into_iter().chain(warnings).collect()
 }
 
-fn check(format: Format, text: &str) -> Findings {
+fn check(format: CheckedFormat, text: &str) -> Findings {
     match format {
-        Format::Json(dialect) => json::check(text, dialect),
-        Format::JsonLines => json::check_lines(text),
-        Format::Toml => toml::check(text),
-        Format::Yaml => yaml::check(text),
-        Format::Xml => xml::check(text),
-        Format::Source(language) => brackets::check(text, language),
+        CheckedFormat::Json(dialect) => json::check(text, dialect),
+        CheckedFormat::JsonLines => json::check_lines(text),
+        CheckedFormat::Toml => toml::check(text),
+        CheckedFormat::Yaml => yaml::check(text),
+        CheckedFormat::Xml => xml::check(text),
+        CheckedFormat::Source(language) => brackets::check(text, language),
     }
 }
 
-fn source(format: Format) -> &'static str {
+fn source(format: CheckedFormat) -> &'static str {
     match format {
-        Format::Json(Dialect::Json) => "JSON",
-        Format::Json(Dialect::Jsonc) => "JSON with comments",
-        Format::Json(Dialect::Json5) => "JSON5",
-        Format::JsonLines => "JSON Lines",
-        Format::Toml => "TOML",
-        Format::Yaml => "YAML",
-        Format::Xml => "XML",
-        Format::Source(language) => language.name(),
+        CheckedFormat::Json(JsonDialect::Json) => "JSON",
+        CheckedFormat::Json(JsonDialect::Jsonc) => "JSON with comments",
+        CheckedFormat::Json(JsonDialect::Json5) => "JSON5",
+        CheckedFormat::JsonLines => "JSON Lines",
+        CheckedFormat::Toml => "TOML",
+        CheckedFormat::Yaml => "YAML",
+        CheckedFormat::Xml => "XML",
+        CheckedFormat::Source(language) => language.name(),
     }
 }
 
 /// Whether `text` is JSON with comments or trailing commas, and not without.
 fn is_jsonc_only(text: &str) -> bool {
-    json::check(text, Dialect::Json).error.is_some() && json::check(text, Dialect::Jsonc).error.is_none()
+    json::check(text, JsonDialect::Json).error.is_some() && json::check(text, JsonDialect::Jsonc).error.is_none()
 }
 
 /// Whether a change has introduced `error`, the first one of a text whose first error was `earlier`. An error hides what

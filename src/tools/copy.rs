@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError, Wanted,
+    Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
     destination::{self, Destination, Occupant},
     read_before_write, with_history,
@@ -75,7 +75,7 @@ impl Tool for Copy {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let source = cx.existing(&args.source, Wanted::File)?;
+        let source = cx.existing(&args.source, ExistingKind::File)?;
         if let Err(error) = cx.workspace.stat(&source) {
             return Err(ToolError::access(&cx.workspace, error));
         }

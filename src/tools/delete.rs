@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, Wanted,
+    Alias, Answer, CallContext, Change, ExistingKind, Group, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::{count, noted},
     read_before_write, with_history,
@@ -66,7 +66,7 @@ impl Tool for Delete {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let path = cx.existing(&args.path, Wanted::File)?;
+        let path = cx.existing(&args.path, ExistingKind::File)?;
         let target = cx.workspace.writable_entry(&path)?;
         let tree =
             cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;

@@ -24,7 +24,7 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, Wanted,
+    Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::count,
     read_before_write, shown_diff,
@@ -142,7 +142,8 @@ impl Tool for Edit {
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
         let creates = args.old_string.as_deref() == Some("");
-        let path = if creates { cx.resolve_new_file(&args.path)? } else { cx.existing(&args.path, Wanted::File)? };
+        let path =
+            if creates { cx.resolve_new_file(&args.path)? } else { cx.existing(&args.path, ExistingKind::File)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };

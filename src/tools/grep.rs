@@ -19,7 +19,7 @@ use std::time::Instant;
 use crate::stop::StopReason;
 
 use super::{
-    Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError, Wanted,
+    Alias, CallContext, ExistingKind, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
     fitted::fitted,
 };
@@ -54,7 +54,7 @@ impl Tool for Grep {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
         let request = GrepRequest::read(cx, args)?;
-        let scope = cx.scope(request.path.as_deref(), Wanted::FileOrDirectory)?;
+        let scope = cx.scope(request.path.as_deref(), ExistingKind::FileOrDirectory)?;
         let mut found = request.run(cx, &scope, &cx.stop, None)?;
         let prototypes = request.add_prototypes(cx, &scope, &mut found)?;
         if found.stopped == Some(StopReason::Cancelled) {

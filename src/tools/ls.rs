@@ -17,7 +17,7 @@ use serde::Deserialize;
 use crate::workspace::{Access, Ignored};
 
 use super::{
-    Answer, CallContext, Group, Plan, Spec, Tool, ToolError, Wanted,
+    Answer, CallContext, ExistingKind, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
     answer::count,
     paging,
@@ -73,7 +73,7 @@ impl Tool for Ls {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let scope = cx.scope(args.path.as_deref(), Wanted::DirectoryOrFile)?;
+        let scope = cx.scope(args.path.as_deref(), ExistingKind::DirectoryOrFile)?;
         let depth = paging::max_results(args.depth, DEFAULT_DEPTH, MAX_DEPTH);
         let limit = paging::max_results(args.max_results, DEFAULT_RESULTS, MAX_RESULTS);
         let request = ListRequest {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError, Wanted,
+    Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
     destination::{self, Destination, Occupant},
     read_before_write, with_history,
@@ -68,7 +68,7 @@ impl Tool for Move {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let source = cx.existing(&args.source, Wanted::File)?;
+        let source = cx.existing(&args.source, ExistingKind::File)?;
         let from = cx.workspace.writable_entry(&source)?;
         if cx.workspace.entry_stat(&from)?.is_none() {
             return Err(ToolError::not_found(&cx.workspace, &source));

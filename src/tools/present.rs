@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Content, FileLink, Group, Kind, Plan, Spec, Tool, ToolError, Wanted,
+    Alias, Answer, CallContext, Content, ExistingKind, FileLink, Group, Kind, Plan, Spec, Tool, ToolError,
     alias::PATH_ALIASES, answer::count,
 };
 
@@ -25,7 +25,7 @@ const HEAD: u64 = 8 << 10;
 /// Characters of the longest title, and of the longest note.
 const LONGEST: [usize; 2] = [200, 2000];
 
-/// The tool.
+/// The `present` tool.
 pub(crate) struct Present;
 
 /// Arguments of `present`.
@@ -155,7 +155,7 @@ fn requested(args: &Args) -> Result<Vec<String>, ToolError> {
 
 /// The file's path as it is printed, and the link to it.
 fn link(cx: &CallContext, given: &str) -> Result<(String, FileLink), ToolError> {
-    let path = cx.existing(given, Wanted::File)?;
+    let path = cx.existing(given, ExistingKind::File)?;
     let mut file = cx.workspace.open_file(&path).map_err(|error| match error.kind {
         AccessErrorKind::IsDirectory => {
             ToolError::invalid(format!("{path} is a directory, and only files are presented"))

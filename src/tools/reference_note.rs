@@ -7,7 +7,7 @@ use crate::workspace::WorkspacePath;
 use super::{
     Answer, CallContext, Content,
     fence::{FENCE, fenced},
-    references::Reference,
+    references::PathReference,
 };
 
 /// What an answer says first.
@@ -24,11 +24,11 @@ impl ReferenceNote {
         if list.is_empty() {
             return None;
         }
-        let sentences: Vec<String> = list.iter().map(Reference::sentence).collect();
+        let sentences: Vec<String> = list.iter().map(PathReference::sentence).collect();
         let paths: Vec<WorkspacePath> = list.iter().filter_map(|one| cx.workspace.canonical(one.path()).ok()).collect();
         let resolved = list.iter().filter_map(|one| match one {
-            Reference::Resolved { given, path } => Some(json!({ "given": given, "path": path.to_string() })),
-            Reference::Namesake { .. } => None,
+            PathReference::Resolved { given, path } => Some(json!({ "given": given, "path": path.to_string() })),
+            PathReference::Namesake { .. } => None,
         });
         let resolved = resolved.collect();
         Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })

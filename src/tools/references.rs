@@ -12,14 +12,14 @@ const SHOWN: usize = 200;
 
 /// What an answer has to say about one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reference {
+pub(super) enum PathReference {
     /// What was given by its end, and what it is.
     Resolved { given: String, path: WorkspacePath },
     /// A file with the name of one that is created.
     Namesake { path: WorkspacePath },
 }
 
-impl Reference {
+impl PathReference {
     pub(super) fn path(&self) -> &WorkspacePath {
         match self {
             Self::Resolved { path, .. } | Self::Namesake { path } => path,
@@ -36,22 +36,22 @@ impl Reference {
 
 /// The paths of one call that were given by their end.
 #[derive(Debug, Default)]
-pub struct References(Mutex<Vec<Reference>>);
+pub struct References(Mutex<Vec<PathReference>>);
 
 impl References {
-    pub(super) fn list(&self) -> MutexGuard<'_, Vec<Reference>> {
+    pub(super) fn list(&self) -> MutexGuard<'_, Vec<PathReference>> {
         // Each change is a single push.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn resolved(&self, text: &str) -> Option<WorkspacePath> {
         self.list().iter().find_map(|one| match one {
-            Reference::Resolved { given, path } if given == text => Some(path.clone()),
+            PathReference::Resolved { given, path } if given == text => Some(path.clone()),
             _ => None,
         })
     }
 
-    pub(super) fn add(&self, one: Reference) {
+    pub(super) fn add(&self, one: PathReference) {
         let mut list = self.list();
         if !list.contains(&one) {
             list.push(one);

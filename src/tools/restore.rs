@@ -20,7 +20,7 @@ use crate::{
 use super::{
     CallContext, Kind, ToolError,
     answer::{count, noted},
-    introduced::{ChangedText, Introduced},
+    introduced_problems::{ChangedText, IntroducedProblems},
     shown_diff, with_history,
     with_history::Undoable,
 };
@@ -126,7 +126,7 @@ fn problems(cx: &CallContext, real: &WorkspacePath, old: Option<Vec<u8>>, new: V
     let text = |bytes| Document::decode(bytes, None).ok();
     let (old, Some(new)) = (old.and_then(text), text(new)) else { return String::new() };
     let old = old.as_ref().map(Document::text);
-    Introduced::by(cx, &ChangedText { path: real, real, old, new: new.text() }).text
+    IntroducedProblems::by(cx, &ChangedText { path: real, real, old, new: new.text() }).text
 }
 
 /// A deleted directory, as its records describe it.

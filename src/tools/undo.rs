@@ -20,10 +20,10 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError, Wanted,
+    Answer, CallContext, Change, ExistingKind, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::count,
-    introduced::{self, ChangedText, Introduced},
+    introduced_problems::{self, ChangedText, IntroducedProblems},
     shown_diff::ShownDiff,
 };
 use revert::RevertPlan;
@@ -83,7 +83,7 @@ impl Tool for Undo {
                 // As it was named, or where it truly is: a deleted link is found by its own name.
                 let real = cx.workspace.canonical(&path).ok();
                 let own = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
-                let by_end = || cx.existing(text, Wanted::File).ok();
+                let by_end = || cx.existing(text, ExistingKind::File).ok();
                 own.and_then(|own| cx.session.history.last(Some(&own)))
                     .or_else(|| real.and_then(|real| cx.session.history.last(Some(&real))))
                     .or_else(|| cx.session.history.last(Some(&cx.workspace.canonical(&by_end()?).ok()?)))
@@ -146,7 +146,7 @@ impl PlannedUndo {
     /// The text of a file whose former content comes back: what it holds now, and what it will.
     fn undone_text(&self, cx: &CallContext) -> Option<(Document, Document)> {
         let Effect::Wrote { path, before: Some(former), .. } = &self.change.effect else { return None };
-        if !introduced::may_have_problems(cx, path) {
+        if !introduced_problems::may_have_problems(cx, path) {
             return None;
         }
         let text = |bytes| Document::decode(bytes, None).ok();
@@ -181,9 +181,9 @@ impl Change for PlannedUndo {
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }
-        let introduced = undone.map_or_else(Introduced::default, |(old, new)| {
+        let introduced = undone.map_or_else(IntroducedProblems::default, |(old, new)| {
             let (path, old) = (self.path(), Some(old.text()));
-            Introduced::by(cx, &ChangedText { path, real: path, old, new: new.text() })
+            IntroducedProblems::by(cx, &ChangedText { path, real: path, old, new: new.text() })
         });
         let cx = &introduced.leave_room(cx);
         let shown = ShownDiff::of(cx, self.path(), &self.diff, 0);

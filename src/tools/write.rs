@@ -18,12 +18,12 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
-    Wanted,
+    Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool,
+    ToolError,
     alias::PATH_ALIASES,
     answer::{count, noted},
     encoding_argument,
-    introduced::{ChangedText, Introduced},
+    introduced_problems::{ChangedText, IntroducedProblems},
     read_before_write::{self, StartFrom},
     shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
@@ -131,7 +131,7 @@ impl Tool for Write {
         let encoding = args.encoding.as_deref().map(encoding_argument::parse).transpose()?;
         // Whoever knows a revision means a file that is there.
         let exists = expected.is_some() && !args.path.ends_with('/');
-        let path = if exists { cx.existing(&args.path, Wanted::File)? } else { cx.resolve_new_file(&args.path)? };
+        let path = if exists { cx.existing(&args.path, ExistingKind::File)? } else { cx.resolve_new_file(&args.path)? };
         fits_notebook(&path, encoding)?;
         let target = cx.workspace.writable(&path)?;
         let limit = cx.settings.max_file_size;
@@ -347,9 +347,9 @@ impl PlannedWrite {
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
         let (path, real) = (&self.request.path, self.request.target.path());
         let old = self.planned.old.as_ref().map(Document::text);
-        let introduced = self
-            .text()
-            .map_or_else(Introduced::default, |new| Introduced::by(cx, &ChangedText { path, real, old, new: &new }));
+        let introduced = self.text().map_or_else(IntroducedProblems::default, |new| {
+            IntroducedProblems::by(cx, &ChangedText { path, real, old, new: &new })
+        });
         let cx = &introduced.leave_room(cx);
         let diff = self.diff(shown_diff::BRIEF);
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));

@@ -1,7 +1,13 @@
-//! What the kernel reports of changes below a root, so that a list of its names can be kept true.
+//! What the kernel reports of changes below a root.
 //!
-//! Watches every directory before it lists it, and turns events into what has to be looked at again. Keeps no names
-//! itself. The kernel queues an event within the system call that makes the change, so whatever had returned before
+//! | type | watches | for |
+//! |---|---|---|
+//! | [`Watcher`] | every directory of a root, so that a list of its names can be kept true | the path index |
+//! | [`DirectoryWatcher`] | the directories that contain or lead to a few paths; gives events as paths | subscriptions |
+//! | [`PathWatches`] | one path per call; only wakes the call, which looks again | the tool `wait` |
+//!
+//! [`Watcher`] watches every directory before it lists it, and turns events into what has to be looked at again. It keeps
+//! no names. The kernel queues an event within the system call that makes the change, so whatever had returned before
 //! [`Watcher::changes`] is in its answer.
 //!
 //! Limits, most of them from inotify(7), "Limitations and caveats":
@@ -13,12 +19,12 @@
 //! - Changes that another machine makes on a network file system are not reported: there a root is not watched.
 
 mod changes;
+mod directory_watcher;
 mod ignore_files;
 #[cfg(target_os = "linux")]
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
-mod path_watcher;
 mod path_watches;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
@@ -29,6 +35,7 @@ mod watcher;
 
 pub use changes::Changes;
 use changes::Event;
+pub use directory_watcher::{DirectoryEvents, DirectoryWatcher, NameEvent};
 #[cfg(target_os = "linux")]
 use inotify::Queue;
 #[cfg(target_os = "linux")]
@@ -37,7 +44,6 @@ pub use inotify::watch_limit;
 use mounts::MountsBelow;
 #[cfg(target_os = "linux")]
 pub(super) use mounts::SystemEvents;
-pub use path_watcher::{PathEvent, PathEvents, PathWatcher};
 pub use path_watches::{PathWatch, PathWatches, Wake};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unsupported::SystemEvents;

@@ -100,7 +100,7 @@ mcp_test!(a_leading_slash_or_dot_is_dropped, |h| {
 
 mcp_test!(case_matters_by_default, |h| {
     h.write("README.md", "x");
-    assert_eq!(h.call("glob", json!({"pattern": "readme*"})).ok(), "No files matched");
+    assert_eq!(h.call("glob", json!({"pattern": "readme*"})).ok(), "No files matched\nnearest names: README.md");
     assert!(h.call("glob", json!({"pattern": "readme*", "case_sensitive": false})).ok().contains("README.md"));
 });
 

@@ -82,7 +82,10 @@ fn several_files_of_a_name_are_listed_and_none_is_taken() {
         ("copy", json!({ "source": "util.ts", "destination": "x.ts" })),
     ] {
         let text = h.call(tool, arguments).fails("ambiguous");
-        assert!(text.contains("2 paths in the workspace fit it\n\nhint: pass the whole path of"), "{tool}: {text}");
+        assert!(
+            text.contains("2 paths in the workspace end with it\n\nhint: pass the whole path of"),
+            "{tool}: {text}"
+        );
         assert!(text.ends_with("\n\nsrc/lib/util.ts\nsrc/other/util.ts"), "{tool}: {text}");
     }
     assert!(!h.exists("util.ts") && !h.exists("x.ts"));
@@ -94,7 +97,7 @@ fn several_files_of_a_name_are_listed_and_none_is_taken() {
     // In a list it has its own place.
     let text = h.call("read", json!({ "paths": ["index.ts", "util.ts"] })).ok();
     assert!(text.starts_with("(index.ts is src/app/index.ts)\n==> src/app/index.ts <==\n1\tlet one"), "{text}");
-    assert!(text.contains("==> util.ts <==\nutil.ts is not there, and 2 paths"), "{text}");
+    assert!(text.contains("==> util.ts <==\nutil.ts does not exist, and 2 paths"), "{text}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::{
 const WALK_TIME: Duration = Duration::from_millis(12);
 
 /// All names, or as many as were found in time.
-pub(super) enum Names {
+pub(super) enum TreeNames {
     Indexed(IndexSnapshot),
     Listed(Listing),
 }
@@ -27,7 +27,7 @@ pub(super) enum Name<'n> {
     Listed(&'n ListedName),
 }
 
-impl Names {
+impl TreeNames {
     /// The names below `root` that an answer can wait for.
     pub(super) fn of(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Self {
         if let Some(snapshot) = index.snapshot(root, None) {

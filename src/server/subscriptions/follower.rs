@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::workspace::{FileKind, PathWatcher, WorkspacePath};
+use crate::workspace::{DirectoryWatcher, FileKind, WorkspacePath};
 
 use super::{
     entry_state::EntryState,
     followed::Noticed,
     listing::{self, Difference, Listing},
-    table::{SharedTable, Table},
+    table::{SharedTable, SubscriptionTable},
 };
 
 /// How long after the first event of a change it is looked at: a program that empties a file and then writes it makes
@@ -27,8 +27,9 @@ const SETTLE: Duration = Duration::from_millis(50);
 const GATHER: Duration = Duration::from_millis(10);
 /// Events that are held at once.
 const MOST_EVENTS: usize = 4096;
-/// How often a polled file is looked at, and a polled directory at least.
+/// How often a polled file is looked at.
 const POLL_FILE: Duration = Duration::from_millis(500);
+/// How often a polled directory is looked at, unless that takes long ([`POLL_SHARE`]).
 const POLL_DIRECTORY: Duration = Duration::from_secs(1);
 /// A look takes at most this share of the time.
 const POLL_SHARE: u32 = 20;
@@ -38,7 +39,7 @@ const LOOK: Duration = Duration::from_secs(10);
 
 /// Follows until nobody subscribes any more.
 pub(super) fn follow(shared: &Arc<SharedTable>) {
-    let mut watcher = if shared.uses_events { PathWatcher::new(&shared.workspace).ok() } else { None };
+    let mut watcher = if shared.uses_events { DirectoryWatcher::new(&shared.workspace).ok() } else { None };
     loop {
         notice(shared, &mut watcher);
         check(shared);
@@ -64,7 +65,7 @@ pub(super) fn follow(shared: &Arc<SharedTable>) {
 }
 
 /// Begins to notice changes of those paths that nobody looks after yet.
-fn notice(shared: &SharedTable, watcher: &mut Option<PathWatcher>) {
+fn notice(shared: &SharedTable, watcher: &mut Option<DirectoryWatcher>) {
     let new: Vec<_> = {
         let table = shared.lock();
         let new = table.followed.iter().filter(|(_, one)| one.noticed == Noticed::NotYet);
@@ -76,7 +77,7 @@ fn notice(shared: &SharedTable, watcher: &mut Option<PathWatcher>) {
         let listing = directory.map(|directory| listing::list(&shared.workspace, directory, None).0);
         let now = Instant::now();
         let mut table = shared.lock();
-        // Else it is another entry by now, and its turn comes again.
+        // Otherwise the entry has changed meanwhile, and the next pass takes it.
         if let Some(followed) = table.followed.get_mut(&path).filter(|one| one.version == version) {
             followed.noticed = if by_events { Noticed::ByEvents } else { Noticed::ByPolling };
             followed.listing = listing;
@@ -89,7 +90,7 @@ fn notice(shared: &SharedTable, watcher: &mut Option<PathWatcher>) {
 }
 
 /// Ends the watches that only ended subscriptions needed.
-fn forget_unneeded(shared: &SharedTable, watcher: &mut PathWatcher) {
+fn forget_unneeded(shared: &SharedTable, watcher: &mut DirectoryWatcher) {
     let (ways, directories) = {
         let mut table = shared.lock();
         if !std::mem::take(&mut table.has_ended) {
@@ -111,7 +112,7 @@ fn forget_unneeded(shared: &SharedTable, watcher: &mut PathWatcher) {
 }
 
 /// Whether all that matters for a path is watched.
-fn watch(watcher: &mut PathWatcher, path: &WorkspacePath, names: &[WorkspacePath], is_directory: bool) -> bool {
+fn watch(watcher: &mut DirectoryWatcher, path: &WorkspacePath, names: &[WorkspacePath], is_directory: bool) -> bool {
     let mut is_watched = !path.root().is_absent();
     for name in names {
         is_watched &= watcher.watch_way_to(name).is_ok();
@@ -201,7 +202,7 @@ fn poll(shared: &SharedTable) {
 }
 
 /// Takes over a new listing; what this server has changed is no news.
-fn compare(table: &mut Table, path: &WorkspacePath, listing: Listing, difference: &Difference) {
+fn compare(table: &mut SubscriptionTable, path: &WorkspacePath, listing: Listing, difference: &Difference) {
     let own_gone: BTreeSet<u64> = table.own.removed().map(listing::number_of).collect();
     let is_news = difference.has_more
         || difference.gone.iter().any(|gone| !own_gone.contains(gone))
@@ -216,7 +217,7 @@ fn compare(table: &mut Table, path: &WorkspacePath, listing: Listing, difference
 }
 
 /// Notes what the system has reported.
-fn take_events(shared: &SharedTable, watcher: &mut PathWatcher) {
+fn take_events(shared: &SharedTable, watcher: &mut DirectoryWatcher) {
     let seen = watcher.events(MOST_EVENTS);
     if seen.events.is_empty() && !seen.is_incomplete {
         return;

@@ -32,13 +32,13 @@ pub(super) struct SharedTable {
     /// Whether events of the system are used.
     pub(super) uses_events: bool,
     pub(super) wakeup: Wakeup,
-    table: Mutex<Table>,
+    table: Mutex<SubscriptionTable>,
     /// A path is followed from now on.
     pub(super) noticed: Condvar,
 }
 
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct SubscriptionTable {
     pub(super) followed: BTreeMap<WorkspacePath, Followed>,
     /// What the latest changes of this server left.
     pub(super) own: KnownStates,
@@ -56,12 +56,12 @@ impl SharedTable {
         Self { workspace, output, uses_events, wakeup, table: Mutex::default(), noticed: Condvar::new() }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, SubscriptionTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends what is due; returns when the next is.
-    pub(super) fn send(&self, table: &mut Table, now: Instant) -> Option<Instant> {
+    pub(super) fn send(&self, table: &mut SubscriptionTable, now: Instant) -> Option<Instant> {
         let mut next: Option<Instant> = None;
         for subscriber in table.followed.values_mut().flat_map(|followed| &mut followed.subscribers) {
             let Some(due) = subscriber.due(now) else { continue };
@@ -82,7 +82,7 @@ impl SharedTable {
     /// What is at `path`, where it is followed and its state was `version`, is `now`. Returns whether that was news.
     pub(super) fn arrived(
         &self,
-        table: &mut Table,
+        table: &mut SubscriptionTable,
         path: &WorkspacePath,
         version: u64,
         names: Vec<WorkspacePath>,
@@ -95,7 +95,7 @@ impl SharedTable {
             return false;
         }
         let has_changed = followed.state.differs(&now);
-        // A directory or a way that is another one has to be watched anew.
+        // Another directory, or other directories on the way, have to be watched again.
         if has_changed && (followed.state.is_directory() || now.is_directory()) || followed.names != names {
             followed.noticed = Noticed::NotYet;
             self.wakeup.wake();
@@ -110,7 +110,7 @@ impl SharedTable {
     }
 }
 
-impl Table {
+impl SubscriptionTable {
     pub(super) fn subscribers(&self) -> usize {
         self.followed.values().map(|followed| followed.subscribers.len()).sum()
     }

@@ -7,7 +7,7 @@ use super::span::{Span, TextLine, skip_blanks, trim_blanks};
 
 /// Which program reads the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum LineDialect {
     /// Shells and libraries for `.env`.
     Dotenv,
     /// With sections; an indented line continues a value.
@@ -29,7 +29,7 @@ struct Before {
 }
 
 /// The values of the text.
-pub(super) fn scan(body: &[u8], dialect: Dialect) -> Vec<Span> {
+pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Vec<Span> {
     let (mut spans, mut before, mut at) = (Vec::<Span>::new(), Before::default(), 0);
     while at < body.len() {
         let line = TextLine::at(body, at);
@@ -37,27 +37,28 @@ pub(super) fn scan(body: &[u8], dialect: Dialect) -> Vec<Span> {
         at = line.next;
         if first == line.end {
             // Lines of white space may be a part of an indented value.
-            before = Before { entry: before.entry.filter(|_| dialect == Dialect::Ini), ..Before::default() };
+            before = Before { entry: before.entry.filter(|_| dialect == LineDialect::Ini), ..Before::default() };
             continue;
         }
         let is_indented = first > line.start;
-        if dialect == Dialect::Ini && is_indented && before.entry.is_some() {
+        if dialect == LineDialect::Ini && is_indented && before.entry.is_some() {
             let end = continued(body, &mut spans, &mut before, first, line.end);
             at = after(body, end, at);
             continue;
         }
-        if body[first] == b'#' || dialect == Dialect::Ini && body[first] == b';' {
+        if body[first] == b'#' || dialect == LineDialect::Ini && body[first] == b';' {
             spans.extend(comment(body, first, line.end));
             before.value = None;
             before.is_run = false;
             continue;
         }
-        if dialect == Dialect::Ini && is_section(&body[first..line.end]) {
+        if dialect == LineDialect::Ini && is_section(&body[first..line.end]) {
             before = Before::default();
             continue;
         }
         let entry = entry(body, first, line.end, dialect);
-        if let Some(Entry { name, value, .. }) = entry.filter(|entry| !(before.is_run && entry.is_unfinished(body))) {
+        if let Some(LineEntry { name, value, .. }) = entry.filter(|entry| !(before.is_run && entry.is_unfinished(body)))
+        {
             before = Before { entry: Some(name.clone()), value: None, is_run: false };
             if value < line.end {
                 let end = value_end(body, value, line.end);
@@ -74,7 +75,7 @@ pub(super) fn scan(body: &[u8], dialect: Dialect) -> Vec<Span> {
     spans
 }
 
-/// The begin of the line after `end`, no earlier than `at`.
+/// The beginning of the line after `end`, no earlier than `at`.
 fn after(body: &[u8], end: usize, at: usize) -> usize {
     if end < at { at } else { TextLine::at(body, end).next }
 }
@@ -99,7 +100,7 @@ fn comment(body: &[u8], first: usize, end: usize) -> Option<Span> {
     if text == end {
         return None;
     }
-    let was_entry = entry(body, text, end, Dialect::Dotenv).filter(|entry| {
+    let was_entry = entry(body, text, end, LineDialect::Dotenv).filter(|entry| {
         let is_capital = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
         entry.name.as_bytes().iter().all(is_capital) && entry.value < end && body[entry.separator] == b'='
     });
@@ -116,7 +117,7 @@ fn is_section(line: &[u8]) -> bool {
     name.is_some_and(|name| name.len() <= LONGEST_NAME && name.iter().all(is_shown))
 }
 
-struct Entry {
+struct LineEntry {
     name: String,
     /// Where the `=` or `:` is.
     separator: usize,
@@ -125,7 +126,7 @@ struct Entry {
     end: usize,
 }
 
-impl Entry {
+impl LineEntry {
     /// Whether nothing but the padding of Base64 is behind the name.
     fn is_unfinished(&self, body: &[u8]) -> bool {
         body[self.separator..self.end].trim_ascii().iter().all(|byte| *byte == b'=')
@@ -140,22 +141,22 @@ impl Entry {
 }
 
 /// The entry in a line: its name and where its value begins.
-fn entry(body: &[u8], first: usize, end: usize, dialect: Dialect) -> Option<Entry> {
+fn entry(body: &[u8], first: usize, end: usize, dialect: LineDialect) -> Option<LineEntry> {
     let line = &body[first..end];
     let exported = line.strip_prefix(b"export").filter(|rest| rest.first().is_some_and(|byte| b" \t".contains(byte)));
     let start = match exported {
-        Some(_) if dialect == Dialect::Dotenv => skip_blanks(body, first + b"export".len(), end),
+        Some(_) if dialect == LineDialect::Dotenv => skip_blanks(body, first + b"export".len(), end),
         _ => first,
     };
     let separator = match dialect {
-        Dialect::Dotenv => {
+        LineDialect::Dotenv => {
             let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
             let name_end = start + body[start..end].iter().take_while(|byte| is_name(byte)).count();
             let separator = skip_blanks(body, name_end, end);
             let is_colon = body.get(separator) == Some(&b':') && matches!(body.get(separator + 1), Some(b' ' | b'\t'));
             (separator < end && (body[separator] == b'=' || is_colon)).then_some(separator)?
         }
-        Dialect::Ini => {
+        LineDialect::Ini => {
             // `//registry.example/:_authToken=…` and `@scope:registry=…` of npm have colons in their names.
             let is_npm = body[start..end].starts_with(b"//") || body[start] == b'@';
             let ends_name = |byte: &u8| *byte == b'=' || *byte == b':' && !is_npm;
@@ -167,20 +168,21 @@ fn entry(body: &[u8], first: usize, end: usize, dialect: Dialect) -> Option<Entr
         return None;
     }
     let value = skip_blanks(body, separator + 1, end);
-    let entry = Entry { name: String::from_utf8_lossy(name).into_owned(), separator, value, end };
+    let entry = LineEntry { name: String::from_utf8_lossy(name).into_owned(), separator, value, end };
     (!entry.is_doubtful(body)).then_some(entry)
 }
 
 /// Whether a text before a separator is a name for sure.
-fn is_shown_name(name: &[u8], dialect: Dialect) -> bool {
+fn is_shown_name(name: &[u8], dialect: LineDialect) -> bool {
     let Some(first) = name.first() else { return false };
     let extra: &[u8] = match dialect {
-        Dialect::Dotenv => b"_.-",
-        Dialect::Ini if name.starts_with(b"//") => b"_.-/:",
-        Dialect::Ini if *first == b'@' => b"_.-/:@",
-        Dialect::Ini => b"_.-/ []",
+        LineDialect::Dotenv => b"_.-",
+        LineDialect::Ini if name.starts_with(b"//") => b"_.-/:",
+        LineDialect::Ini if *first == b'@' => b"_.-/:@",
+        LineDialect::Ini => b"_.-/ []",
     };
-    let is_start = first.is_ascii_alphabetic() || *first == b'_' || dialect == Dialect::Ini && b"/@".contains(first);
+    let is_start =
+        first.is_ascii_alphabetic() || *first == b'_' || dialect == LineDialect::Ini && b"/@".contains(first);
     is_start
         && name.len() <= LONGEST_NAME
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || extra.contains(byte))
@@ -248,7 +250,7 @@ fn closing_quote(body: &[u8], open: usize) -> Option<usize> {
     }
 }
 
-/// Where a value with `<<WORD` at its begin ends: with the line that is that word.
+/// Where a value with `<<WORD` at its beginning ends: with the line that is that word.
 fn here_document(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
     let word = body[from..line_end].strip_prefix(b"<<")?;
     let word = word.strip_prefix(b"-").unwrap_or(word).trim_ascii();

@@ -7,7 +7,7 @@
 use super::{
     fault::{Fault, Findings, line_of},
     indentation::{Indentation, PythonLine},
-    language::Language,
+    language::BracketLanguage,
 };
 use crate::text::outline::{Branch, Directive, Lexeme, LexemeKind, Lexer};
 
@@ -17,8 +17,8 @@ const LONGEST_LINE: usize = 16 << 10;
 const MOST_OPEN: usize = 500;
 
 /// Checks a source; one that may be balanced is.
-pub(super) fn check(text: &str, language: Language) -> Findings {
-    if language == Language::JavaScript && may_be_jsx(text) {
+pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
+    if language == BracketLanguage::JavaScript && may_be_jsx(text) {
         return Findings::default();
     }
     let mut checker = Checker {
@@ -27,7 +27,7 @@ pub(super) fn check(text: &str, language: Language) -> Findings {
         misplaced: None,
         forks: Vec::new(),
         left_out: 0,
-        indentation: (language == Language::Python).then(Indentation::default),
+        indentation: (language == BracketLanguage::Python).then(Indentation::default),
     };
     let error = checker.run(language).err().and_then(|stop| match stop {
         Stop::Fault(fault) => Some(fault),
@@ -76,7 +76,7 @@ struct Checker<'t> {
 }
 
 impl Checker<'_> {
-    fn run(&mut self, language: Language) -> Result<(), Stop> {
+    fn run(&mut self, language: BracketLanguage) -> Result<(), Stop> {
         let mut lexer = Lexer::new(language.lex_rules());
         let mut lexemes = Vec::new();
         let (mut start, mut goes_on) = (0, false);
@@ -86,7 +86,7 @@ impl Checker<'_> {
                 return Err(Stop::Uncertain);
             }
             let is_directive = goes_on || lexer.is_in_code() && content.trim_ascii_start().starts_with(b"#");
-            if language == Language::C && is_directive {
+            if language == BracketLanguage::C && is_directive {
                 if !goes_on {
                     self.directive(content.trim_ascii())?;
                 }
@@ -204,28 +204,37 @@ fn closing(bracket: u8) -> u8 {
 mod tests {
     use super::*;
 
-    fn error(language: Language, text: &str) -> Option<(usize, String)> {
+    fn error(language: BracketLanguage, text: &str) -> Option<(usize, String)> {
         check(text, language).error.map(|fault| (line_of(text, fault.at), fault.message))
     }
 
     #[test]
     fn balanced_sources_pass() {
         for (language, text) in [
-            (Language::Rust, "fn f<'a>(x: &'a str) { let s = r#\"}\"#; /* { /* ( */ */ match x { _ => '{' } } // ["),
-            (Language::Rust, "const A: [u8; 3] = [b'(', b'\\'', b'\"']; // '\nfn g() { \"multi\n { line\" ; }\n"),
-            (Language::C, "#define OPEN if (x) { \\\n y\n#error don't (\nint f(void) { return '('; }\n"),
-            (Language::C, "#if 0\nit's {\n#endif\nint a[2];\n"),
-            (Language::C, "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint a[2];\n#ifdef __cplusplus\n}\n#endif\n"),
-            (Language::C, "#if A\nvoid f(int a) {\n#else\nvoid f(void) {\n#endif\n}\n"),
-            (Language::C, "#define A(x) do { \\\n /* one\n two */ \\\n} while (0)\nint x[1];\n"),
-            (Language::Go, "package a\nvar x = `\n{ ` + \"\\\"{\" + string('{')\n"),
-            (Language::Java, "class A { String s = \"\"\"\n  { \"\"\"; char c = '}'; }"),
-            (Language::JavaScript, "const a = x => `${b({c: `}${d}`})} {`; const r = /[(/]{/g;"),
             (
-                Language::Python,
+                BracketLanguage::Rust,
+                "fn f<'a>(x: &'a str) { let s = r#\"}\"#; /* { /* ( */ */ match x { _ => '{' } } // [",
+            ),
+            (
+                BracketLanguage::Rust,
+                "const A: [u8; 3] = [b'(', b'\\'', b'\"']; // '\nfn g() { \"multi\n { line\" ; }\n",
+            ),
+            (BracketLanguage::C, "#define OPEN if (x) { \\\n y\n#error don't (\nint f(void) { return '('; }\n"),
+            (BracketLanguage::C, "#if 0\nit's {\n#endif\nint a[2];\n"),
+            (
+                BracketLanguage::C,
+                "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint a[2];\n#ifdef __cplusplus\n}\n#endif\n",
+            ),
+            (BracketLanguage::C, "#if A\nvoid f(int a) {\n#else\nvoid f(void) {\n#endif\n}\n"),
+            (BracketLanguage::C, "#define A(x) do { \\\n /* one\n two */ \\\n} while (0)\nint x[1];\n"),
+            (BracketLanguage::Go, "package a\nvar x = `\n{ ` + \"\\\"{\" + string('{')\n"),
+            (BracketLanguage::Java, "class A { String s = \"\"\"\n  { \"\"\"; char c = '}'; }"),
+            (BracketLanguage::JavaScript, "const a = x => `${b({c: `}${d}`})} {`; const r = /[(/]{/g;"),
+            (
+                BracketLanguage::Python,
                 "def f(\n  a,\n):  # (\n    return '''(\n{''' + \"[\" \\\n        + a\n\n\nclass A: pass\n",
             ),
-            (Language::Python, "if x:\n\ty = [\n1]\n\n# c\n\tif y:\n\t    z\nelse:\n    '''a\n  b:'''\nw = 1\n"),
+            (BracketLanguage::Python, "if x:\n\ty = [\n1]\n\n# c\n\tif y:\n\t    z\nelse:\n    '''a\n  b:'''\nw = 1\n"),
         ] {
             assert_eq!(error(language, text), None, "{text}");
         }
@@ -234,22 +243,22 @@ mod tests {
     #[test]
     fn unbalanced_bracket_is_named_at_its_line() {
         for (language, text, line, message) in [
-            (Language::Rust, "fn f() {\n    if x {\n        y();\n}\n\nfn g() {}\n", 2, "`{` is not closed"),
-            (Language::Rust, "fn f() {\n    g(1;\n}\n", 3, "`}` does not close the `(` of line 2"),
-            (Language::Rust, "fn f() {}\n}\n", 2, "`}` closes nothing"),
-            (Language::C, "int f(void)\n{\n\tif (x) {\n\t}\n", 2, "`{` is not closed"),
-            (Language::Go, "func f() {\n\tg(]\n}\n", 2, "`]` does not close the `(` of line 2"),
-            (Language::JavaScript, "f(() => {\n  g();\n);\n", 3, "`)` does not close the `{` of line 1"),
-            (Language::Python, "x = [1, 2\ny = 3\n", 1, "`[` is not closed"),
-            (Language::Python, "def f():\nreturn 1\n", 2, "expected an indented block"),
-            (Language::Python, "x = 1\n  y = 2\n", 2, "unexpected indentation"),
+            (BracketLanguage::Rust, "fn f() {\n    if x {\n        y();\n}\n\nfn g() {}\n", 2, "`{` is not closed"),
+            (BracketLanguage::Rust, "fn f() {\n    g(1;\n}\n", 3, "`}` does not close the `(` of line 2"),
+            (BracketLanguage::Rust, "fn f() {}\n}\n", 2, "`}` closes nothing"),
+            (BracketLanguage::C, "int f(void)\n{\n\tif (x) {\n\t}\n", 2, "`{` is not closed"),
+            (BracketLanguage::Go, "func f() {\n\tg(]\n}\n", 2, "`]` does not close the `(` of line 2"),
+            (BracketLanguage::JavaScript, "f(() => {\n  g();\n);\n", 3, "`)` does not close the `{` of line 1"),
+            (BracketLanguage::Python, "x = [1, 2\ny = 3\n", 1, "`[` is not closed"),
+            (BracketLanguage::Python, "def f():\nreturn 1\n", 2, "expected an indented block"),
+            (BracketLanguage::Python, "x = 1\n  y = 2\n", 2, "unexpected indentation"),
             (
-                Language::Python,
+                BracketLanguage::Python,
                 "if x:\n    if y:\n        z\n      w\n",
                 4,
                 "the indentation matches no block around it",
             ),
-            (Language::Python, "if x:\n        y\n\tz\n", 3, "tabs and spaces are mixed in the indentation"),
+            (BracketLanguage::Python, "if x:\n        y\n\tz\n", 3, "tabs and spaces are mixed in the indentation"),
         ] {
             assert_eq!(error(language, text), Some((line, message.to_owned())), "{text}");
         }
@@ -258,13 +267,13 @@ mod tests {
     #[test]
     fn uncertain_sources_are_passed_over() {
         for (language, text) in [
-            (Language::C, "#ifdef A\nif (x) {\n#endif\ny();\n"),
-            (Language::JavaScript, "const a = <p>Don't {x}</p>;\n{"),
-            (Language::Rust, "fn f() { /* not closed"),
+            (BracketLanguage::C, "#ifdef A\nif (x) {\n#endif\ny();\n"),
+            (BracketLanguage::JavaScript, "const a = <p>Don't {x}</p>;\n{"),
+            (BracketLanguage::Rust, "fn f() { /* not closed"),
         ] {
             assert_eq!(error(language, text), None, "{text}");
         }
-        assert_eq!(error(Language::Rust, &"(".repeat(LONGEST_LINE + 1)), None);
-        assert_eq!(error(Language::Rust, &"(\n".repeat(MOST_OPEN + 1)), None);
+        assert_eq!(error(BracketLanguage::Rust, &"(".repeat(LONGEST_LINE + 1)), None);
+        assert_eq!(error(BracketLanguage::Rust, &"(\n".repeat(MOST_OPEN + 1)), None);
     }
 }

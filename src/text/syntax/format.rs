@@ -1,17 +1,17 @@
 //! Which format a file has, by its name.
 
-use super::{json::Dialect, language::Language};
+use super::{json::JsonDialect, language::BracketLanguage};
 
 /// A format that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    Json(Dialect),
+pub(super) enum CheckedFormat {
+    Json(JsonDialect),
     JsonLines,
     Toml,
     Yaml,
     Xml,
     /// The brackets of a programming language.
-    Source(Language),
+    Source(BracketLanguage),
 }
 
 /// Names of JSON files whose programs read comments: those of VS Code and its tasks
@@ -152,7 +152,7 @@ const XML_ENDS: &[&str] = &[
     "/nuget.config",
 ];
 
-impl Format {
+impl CheckedFormat {
     /// The format of the file at `path`, if it is one that is checked.
     pub(super) fn of(path: &str) -> Option<Self> {
         let mut parts = path.rsplit(['/', '\\']);
@@ -164,7 +164,7 @@ impl Format {
             ends.iter().any(|end| end.strip_prefix('/').map_or_else(|| name.ends_with(end), |whole| name == whole))
         };
         if ends_with(&[".json5"]) || name == ".babelrc" {
-            Some(Self::Json(Dialect::Json5))
+            Some(Self::Json(JsonDialect::Json5))
         } else if ends_with(&[".jsonl", ".ndjson"]) {
             Some(Self::JsonLines)
         } else if JSONC_NAMES.contains(&name.as_str())
@@ -172,9 +172,9 @@ impl Format {
             || ends_with(&[".json"])
                 && (JSONC_FOLDERS.contains(&folder) || JSONC_STEMS.iter().any(|stem| name.starts_with(stem)))
         {
-            Some(Self::Json(Dialect::Jsonc))
+            Some(Self::Json(JsonDialect::Jsonc))
         } else if ends_with(JSON_ENDS) {
-            Some(Self::Json(Dialect::Json))
+            Some(Self::Json(JsonDialect::Json))
         } else if is_named(TOML_ENDS) {
             Some(Self::Toml)
         } else if is_named(YAML_ENDS) {
@@ -183,7 +183,7 @@ impl Format {
             Some(Self::Xml)
         } else {
             let extension = name.rsplit_once('.')?.1;
-            Language::of_extension(extension).map(Self::Source)
+            BracketLanguage::of_extension(extension).map(Self::Source)
         }
     }
 }

@@ -1,8 +1,8 @@
 //! JSON, alone or with the extensions that configuration files have.
 //!
 //! Finds the first error, and keys that occur twice. One pass without recursion: nesting costs a few bytes a level.
-//! Accepts what `serde_json` accepts and, with extensions, what `jsonc-parser` does; property tests compare them. A
-//! number may be as large and an escaped surrogate as lonely as it likes: the grammar (RFC 8259) allows both.
+//! Accepts what `serde_json` accepts and, with extensions, what `jsonc-parser` does; property tests compare them.
+//! Numbers of any size and unpaired escaped surrogates are accepted: the grammar (RFC 8259) allows both.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -18,7 +18,7 @@ const MOST_DUPLICATES: usize = 100;
 
 /// What a text may hold beyond plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum JsonDialect {
     /// Nothing.
     Json,
     /// Comments and trailing commas.
@@ -28,7 +28,7 @@ pub(super) enum Dialect {
 }
 
 /// Checks one JSON text; an empty one is accepted.
-pub(super) fn check(text: &str, dialect: Dialect) -> Findings {
+pub(super) fn check(text: &str, dialect: JsonDialect) -> Findings {
     let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
     check_part(text, start..text.len(), dialect)
 }
@@ -40,7 +40,7 @@ pub(super) fn check_lines(text: &str) -> Findings {
     for line in text.split_inclusive('\n') {
         let end = start + line.trim_end_matches(['\n', '\r']).len();
         // A line hides none of those behind it.
-        findings.warnings.extend(check_part(text, start..end, Dialect::Json).error);
+        findings.warnings.extend(check_part(text, start..end, JsonDialect::Json).error);
         if findings.warnings.len() == MOST_DUPLICATES {
             break;
         }
@@ -49,7 +49,7 @@ pub(super) fn check_lines(text: &str) -> Findings {
     findings
 }
 
-fn check_part(text: &str, part: Range<usize>, dialect: Dialect) -> Findings {
+fn check_part(text: &str, part: Range<usize>, dialect: JsonDialect) -> Findings {
     let mut checker = Checker {
         text,
         bytes: &text.as_bytes()[..part.end],
@@ -78,7 +78,7 @@ struct Checker<'t> {
     /// Those of the text up to the end of the part that is checked.
     bytes: &'t [u8],
     at: usize,
-    dialect: Dialect,
+    dialect: JsonDialect,
     open: Vec<Open>,
     /// Objects so far.
     objects: u32,
@@ -125,7 +125,7 @@ impl<'t> Checker<'t> {
                     self.at += 1;
                     self.skip_space()?;
                     if self.bytes.get(self.at) == Some(&close) {
-                        if self.dialect == Dialect::Json {
+                        if self.dialect == JsonDialect::Json {
                             return Err(Fault::new(comma, format!("trailing comma before `{}`", close as char)));
                         }
                         continue;
@@ -187,7 +187,7 @@ impl<'t> Checker<'t> {
         let start = self.at;
         match self.bytes.get(start) {
             Some(quote @ (b'"' | b'\'')) => self.string(*quote)?,
-            _ if self.dialect == Dialect::Json5 && !self.word(start).is_empty() => {
+            _ if self.dialect == JsonDialect::Json5 && !self.word(start).is_empty() => {
                 self.at += self.word(start).len();
             }
             Some(b',') => return Err(Fault::new(start, "expected a key, found `,`")),
@@ -213,7 +213,7 @@ impl<'t> Checker<'t> {
 
     fn string(&mut self, quote: u8) -> Result<(), Fault> {
         let start = self.at;
-        if quote == b'\'' && self.dialect != Dialect::Json5 {
+        if quote == b'\'' && self.dialect != JsonDialect::Json5 {
             return Err(Fault::new(start, "expected double quotes around a string"));
         }
         self.at += 1;
@@ -225,7 +225,7 @@ impl<'t> Checker<'t> {
                 }
                 Some(b'\\') => self.escape()?,
                 None | Some(b'\n' | b'\r') => return Err(Fault::new(start, "the string is not closed in its line")),
-                Some(byte @ 0..0x20) if self.dialect != Dialect::Json5 => {
+                Some(byte @ 0..0x20) if self.dialect != JsonDialect::Json5 => {
                     let message = format!("control character in a string: write it as \\u{byte:04x}");
                     return Err(Fault::new(self.at, message));
                 }
@@ -244,9 +244,9 @@ impl<'t> Checker<'t> {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
             Some(b'u') if is_hex(4) => 6,
             Some(b'u') => return Err(Fault::new(at, "expected four hexadecimal digits behind `\\u`")),
-            Some(b'\r') if self.dialect == Dialect::Json5 && self.bytes.get(at + 2) == Some(&b'\n') => 3,
-            // Any other character stands for itself, a line break for nothing.
-            Some(_) if self.dialect == Dialect::Json5 => 2,
+            Some(b'\r') if self.dialect == JsonDialect::Json5 && self.bytes.get(at + 2) == Some(&b'\n') => 3,
+            // Any other escaped character means itself; an escaped line break is dropped.
+            Some(_) if self.dialect == JsonDialect::Json5 => 2,
             Some(_) => {
                 let next = self.text[at + 1..].chars().next().unwrap_or_default();
                 return Err(Fault::new(at, format!("unknown escape {}", quoted(&format!("\\{next}")))));
@@ -258,7 +258,7 @@ impl<'t> Checker<'t> {
 
     fn number(&mut self) -> Result<(), Fault> {
         let start = self.at;
-        let is_json5 = self.dialect == Dialect::Json5;
+        let is_json5 = self.dialect == JsonDialect::Json5;
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
         let length = self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
         let text = &self.text[start..start + length];
@@ -277,7 +277,7 @@ impl<'t> Checker<'t> {
     fn literal(&mut self) -> Result<(), Fault> {
         let start = self.at;
         let word = self.word(start);
-        let is_json5 = self.dialect == Dialect::Json5;
+        let is_json5 = self.dialect == JsonDialect::Json5;
         if matches!(word, "true" | "false" | "null") || is_json5 && matches!(word, "Infinity" | "NaN") {
             self.at += word.len();
             return Ok(());
@@ -302,7 +302,7 @@ impl<'t> Checker<'t> {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
                 Some(b'/') if matches!(self.bytes.get(self.at + 1), Some(b'/' | b'*')) => self.comment()?,
-                Some(byte) if self.dialect == Dialect::Json5 && (*byte >= 0x80 || (0x0b..=0x0c).contains(byte)) => {
+                Some(byte) if self.dialect == JsonDialect::Json5 && (*byte >= 0x80 || (0x0b..=0x0c).contains(byte)) => {
                     let next = self.text[self.at..].chars().next().unwrap_or_default();
                     if !next.is_whitespace() && next != '\u{feff}' {
                         return Ok(());
@@ -316,7 +316,7 @@ impl<'t> Checker<'t> {
 
     fn comment(&mut self) -> Result<(), Fault> {
         let (start, rest) = (self.at, &self.bytes[self.at + 2..]);
-        if self.dialect == Dialect::Json {
+        if self.dialect == JsonDialect::Json {
             return Err(Fault::new(start, "comments are not allowed in JSON"));
         }
         let length = if self.bytes[start + 1] == b'/' {
@@ -363,7 +363,7 @@ mod tests {
 
     use super::*;
 
-    fn error(text: &str, dialect: Dialect) -> Option<(usize, String)> {
+    fn error(text: &str, dialect: JsonDialect) -> Option<(usize, String)> {
         check(text, dialect).error.map(|fault| (fault.at, fault.message))
     }
 
@@ -388,17 +388,17 @@ mod tests {
             "123456789012345678901234567890",
             "{\"//\": 1, \"//\": 2}",
         ] {
-            assert_eq!(check(text, Dialect::Json).error, None, "{text:?}");
-            assert_eq!(check(text, Dialect::Json).warnings, [], "{text:?}");
+            assert_eq!(check(text, JsonDialect::Json).error, None, "{text:?}");
+            assert_eq!(check(text, JsonDialect::Json).warnings, [], "{text:?}");
         }
         for text in ["// a\n{/* b */\"a\": [1, 2,],}//", "[\n// x\n]", "/**/1", "{\"a\":1 // é\r\n}"] {
-            assert_eq!(check(text, Dialect::Jsonc).error, None, "{text:?}");
-            assert!(check(text, Dialect::Json).error.is_some(), "{text:?}");
+            assert_eq!(check(text, JsonDialect::Jsonc).error, None, "{text:?}");
+            assert!(check(text, JsonDialect::Json).error.is_some(), "{text:?}");
         }
         for text in ["{a: 'b\\'', $c: +.5, 'd': 5., e: 0xFF, f: -Infinity, ünï: NaN}", "'a\\\nb\\\r\nc\\x'", "\u{a0}1"]
         {
-            assert_eq!(check(text, Dialect::Json5).error, None, "{text:?}");
-            assert!(check(text, Dialect::Jsonc).error.is_some(), "{text:?}");
+            assert_eq!(check(text, JsonDialect::Json5).error, None, "{text:?}");
+            assert!(check(text, JsonDialect::Jsonc).error.is_some(), "{text:?}");
         }
     }
 
@@ -431,14 +431,14 @@ mod tests {
             ("{\n\"a\": 1\n", 9, "expected `}`: the `{` of line 1 is not closed"),
             ("{\"a\":", 5, "expected `}`: the `{` of line 1 is not closed"),
         ] {
-            assert_eq!(error(text, Dialect::Json), Some((at, message.to_owned())), "{text:?}");
+            assert_eq!(error(text, JsonDialect::Json), Some((at, message.to_owned())), "{text:?}");
         }
-        assert_eq!(error("{} /* a", Dialect::Jsonc), Some((3, "the comment is not closed".to_owned())));
+        assert_eq!(error("{} /* a", JsonDialect::Jsonc), Some((3, "the comment is not closed".to_owned())));
     }
 
     #[test]
     fn key_that_occurs_twice_in_one_object_is_a_warning() {
-        let warnings = check("{\"a\": {\"a\": 1}, \"b\": {\"a\": 1},\n\"a\": 2}", Dialect::Json).warnings;
+        let warnings = check("{\"a\": {\"a\": 1}, \"b\": {\"a\": 1},\n\"a\": 2}", JsonDialect::Json).warnings;
         assert_eq!(warnings, [Fault::new(31, "duplicate key `a`")]);
     }
 
@@ -451,9 +451,9 @@ mod tests {
     #[test]
     fn deep_nesting_needs_no_stack() {
         let text = "[{\"a\":".repeat(100_000);
-        assert!(check(&text, Dialect::Json).error.is_some());
+        assert!(check(&text, JsonDialect::Json).error.is_some());
         let text = "[".repeat(100_000) + &"]".repeat(100_000);
-        assert_eq!(check(&text, Dialect::Json).error, None);
+        assert_eq!(check(&text, JsonDialect::Json).error, None);
     }
 
     /// Pieces of JSON, so that most texts are nearly valid.
@@ -472,15 +472,15 @@ mod tests {
             let plain = text.strip_prefix('\u{feff}').unwrap_or(&text);
             let expected = plain.trim_matches([' ', '\n', '\t', '\r']).is_empty()
                 || serde_json::from_str::<IgnoredAny>(plain).is_ok();
-            prop_assert_eq!(check(&text, Dialect::Json).error.is_none(), expected, "{:?}", text);
+            prop_assert_eq!(check(&text, JsonDialect::Json).error.is_none(), expected, "{:?}", text);
         }
 
         #[test]
         fn each_dialect_accepts_what_a_smaller_one_does(text in pieces()) {
             let accepts = |dialect| check(&text, dialect).error.is_none();
-            prop_assert!(!accepts(Dialect::Json) || accepts(Dialect::Jsonc), "{text:?}");
-            prop_assert!(!accepts(Dialect::Jsonc) || accepts(Dialect::Json5), "{text:?}");
-            if accepts(Dialect::Jsonc) {
+            prop_assert!(!accepts(JsonDialect::Json) || accepts(JsonDialect::Jsonc), "{text:?}");
+            prop_assert!(!accepts(JsonDialect::Jsonc) || accepts(JsonDialect::Json5), "{text:?}");
+            if accepts(JsonDialect::Jsonc) {
                 let plain = text.strip_prefix('\u{feff}').unwrap_or(&text);
                 let options = jsonc_parser::ParseOptions::default();
                 prop_assert!(jsonc_parser::parse_to_value(plain, &options).is_ok(), "{:?}", text);

@@ -7,7 +7,7 @@ use crate::text::outline::{C, GO, JAVA, JAVASCRIPT, LexRules, PROTO, PYTHON, RUS
 
 /// A programming language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(super) enum BracketLanguage {
     /// C, C++ and Objective-C, whose preprocessor may take lines away.
     C,
     Go,
@@ -19,7 +19,7 @@ pub(super) enum Language {
     Rust,
 }
 
-impl Language {
+impl BracketLanguage {
     /// The language of files with this extension, in lower case.
     pub(super) fn of_extension(extension: &str) -> Option<Self> {
         Some(match extension {

@@ -30,7 +30,7 @@ pub(super) fn check(text: &str) -> Findings {
         return Findings::default();
     }
     let started = Instant::now();
-    let mut keys = Keys::default();
+    let mut keys = MappingKeys::default();
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         match event {
@@ -81,7 +81,7 @@ fn byte_at(text: &str, character: usize) -> usize {
 
 /// The keys of the mappings that are open.
 #[derive(Default)]
-struct Keys {
+struct MappingKeys {
     open: Vec<Collection>,
     /// Characters at which a key begins that its mapping has already, and the key.
     duplicates: Vec<(usize, String)>,
@@ -97,7 +97,7 @@ struct Collection {
     is_key_next: bool,
 }
 
-impl Keys {
+impl MappingKeys {
     fn take(&mut self, event: &Event<'_>, at: usize) {
         match event {
             Event::Scalar(value, style, ..) => {
@@ -130,7 +130,7 @@ impl Keys {
         }
     }
 
-    /// The innermost collection, if it has brackets: the sign and byte of its own.
+    /// The innermost collection, if it has brackets: its opening bracket, and the byte of that.
     fn open_bracket(&self, text: &str) -> Option<(char, usize)> {
         let at = byte_at(text, self.open.last()?.at);
         let bracket = text[at..].chars().next().filter(|sign| matches!(sign, '[' | '{'))?;

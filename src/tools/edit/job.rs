@@ -233,7 +233,7 @@ impl Job {
             if is_masked && spans.iter().any(|(span, _)| cuts_sentinel(document.text(), span)) {
                 return Err(one.label(
                     ToolError::invalid("old_string begins or ends within a `<secret:…>`, which is one value")
-                        .hint("take the whole sentinel into old_string, or nothing of it"),
+                        .hint("put the whole sentinel into old_string, or no part of it"),
                 ));
             }
             // Several edits can multiply one another; the file's own size is checked at the end. Text takes

@@ -12,7 +12,7 @@ use super::{
     super::{
         Answer, CallContext,
         answer::{MASKED_CHANGE, count, noted},
-        introduced::{ChangedText, Introduced},
+        introduced_problems::{ChangedText, IntroducedProblems},
         shown_diff::{self, ShownDiff},
         with_history::Rewrite as _,
     },
@@ -32,10 +32,10 @@ impl Planned {
     ) -> Answer {
         let dry_run = made.is_none();
         let introduced = if dry_run {
-            Introduced::default()
+            IntroducedProblems::default()
         } else {
             let old = self.old.as_ref().map(Document::text);
-            Introduced::by(cx, &ChangedText { path, real, old, new: self.file_text() })
+            IntroducedProblems::by(cx, &ChangedText { path, real, old, new: self.file_text() })
         };
         let cx = &introduced.leave_room(cx);
         let name = shown_diff::diff_name(path);

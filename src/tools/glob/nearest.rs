@@ -30,7 +30,7 @@ const BY_EXTENSION: f64 = 0.5;
 const ALTERNATIVES: usize = 8;
 
 /// What in a pattern may be misspelled.
-struct Wanted {
+struct PatternNames {
     /// The pattern, with letters of either case.
     any_case: Option<NameGlob>,
     /// The whole names of the files.
@@ -43,7 +43,7 @@ struct Wanted {
     directories: Vec<(String, GivenName)>,
 }
 
-impl Wanted {
+impl PatternNames {
     fn of(pattern: &str, longest: usize) -> Self {
         let (above, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
         let (mut names, mut parts, mut extensions) = (Vec::new(), Vec::new(), Vec::new());
@@ -129,7 +129,7 @@ impl GlobRequest {
     /// Up to three paths with names near those in the pattern, below the start of the search or else anywhere in the
     /// workspace; directories with a slash behind them.
     pub(super) fn nearest(&self, cx: &CallContext) -> Vec<(WorkspacePath, bool)> {
-        let wanted = Wanted::of(&self.pattern, cx.settings.patterns.glob);
+        let wanted = PatternNames::of(&self.pattern, cx.settings.patterns.glob);
         if wanted.is_nothing() {
             return Vec::new();
         }
@@ -140,7 +140,7 @@ impl GlobRequest {
         Scope::of_roots(&cx.workspace).map_or_else(|_| Vec::new(), |scope| self.nearest_in(cx, &wanted, &scope))
     }
 
-    fn nearest_in(&self, cx: &CallContext, wanted: &Wanted, scope: &Scope) -> Vec<(WorkspacePath, bool)> {
+    fn nearest_in(&self, cx: &CallContext, wanted: &PatternNames, scope: &Scope) -> Vec<(WorkspacePath, bool)> {
         let stop = cx.stop.with_earlier_deadline(TIME);
         let mut found =
             Found { files: Vec::new(), directories: wanted.directories.iter().map(|_| Some(Vec::new())).collect() };
@@ -174,7 +174,7 @@ struct Found {
 }
 
 impl Found {
-    fn compare(&mut self, wanted: &Wanted, kind: FileKind, path: &WorkspacePath, start: &WorkspacePath) {
+    fn compare(&mut self, wanted: &PatternNames, kind: FileKind, path: &WorkspacePath, start: &WorkspacePath) {
         let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
         match kind {
             FileKind::File => {
@@ -212,7 +212,7 @@ mod tests {
 
     fn nearness(pattern: &str, path: &str) -> Option<f64> {
         let path = Path::new(path);
-        Wanted::of(pattern, 1000).file(path.file_name().unwrap().to_str().unwrap(), path)
+        PatternNames::of(pattern, 1000).file(path.file_name().unwrap().to_str().unwrap(), path)
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
             assert_eq!(nearness(pattern, far), None, "{pattern} {far}");
         }
         for pattern in ["*", "**/*", "?", "{}", "", "/", "**/", "*{,}*"] {
-            assert!(Wanted::of(pattern, 1000).is_nothing(), "{pattern}");
+            assert!(PatternNames::of(pattern, 1000).is_nothing(), "{pattern}");
         }
     }
 

@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    super::{CallContext, Kind, ToolError, Wanted, paging},
+    super::{CallContext, ExistingKind, Kind, ToolError, paging},
     args::{Args, Sort},
 };
 
@@ -39,7 +39,7 @@ impl GlobRequest {
     pub(super) fn read(cx: &CallContext, args: &Args) -> Result<Self, ToolError> {
         let (workspace, longest) = (&*cx.workspace, cx.settings.patterns.glob);
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
-        let mut scope = cx.scope(given, Wanted::DirectoryOrFile)?;
+        let mut scope = cx.scope(given, ExistingKind::DirectoryOrFile)?;
         let given_pattern = with_slashes(&args.pattern);
         let mut pattern = &*given_pattern;
         if let Some((below, rest)) = below_prefix(workspace, given.is_some().then_some(&scope), pattern)? {

@@ -7,7 +7,7 @@ use crate::{
 };
 
 use super::{
-    super::{CallContext, ToolError, Wanted, paging},
+    super::{CallContext, ExistingKind, ToolError, paging},
     args::{Args, OutputMode, Sort},
 };
 
@@ -61,7 +61,7 @@ impl GrepRequest {
         let kind = args.kind.as_deref();
         let glob = args.glob.as_deref().map(with_slashes);
         let filter = FileFilter::new(glob.as_deref(), kind, limits.glob).or_else(|error| {
-            let scope = || cx.scope(args.path.as_deref(), Wanted::FileOrDirectory);
+            let scope = || cx.scope(args.path.as_deref(), ExistingKind::FileOrDirectory);
             let is_name = |glob: &str| scope().is_ok_and(|scope| scope.holds(&cx.workspace, glob));
             match (&error, &glob) {
                 (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {

@@ -5,7 +5,7 @@ use crate::{
     workspace::{AccessError, AccessErrorKind, OpenFile, WorkspacePath},
 };
 
-use super::super::{CallContext, Kind, ToolError, Wanted};
+use super::super::{CallContext, ExistingKind, Kind, ToolError};
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const WHOLE: u64 = text::HEAD as u64;
@@ -36,7 +36,7 @@ pub(super) fn open_exact(cx: &CallContext, path: &str) -> Result<Opened, ToolErr
 
 /// As [`open_exact`], or what the path is the end of.
 pub(super) fn open_existing(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
-    open(cx, cx.existing(path, Wanted::FileOrDirectory)?)
+    open(cx, cx.existing(path, ExistingKind::FileOrDirectory)?)
 }
 
 /// Opens what is at a path.

@@ -10,8 +10,8 @@ use crate::{
 };
 
 use super::{
-    super::{Answer, CallContext, Group, Plan, Spec, Tool, ToolError},
-    COMPLETE,
+    super::{Answer, CallContext, Plan, Spec, Tool, ToolError},
+    COMPLETE, request_spec,
 };
 
 /// Values of one answer: as many as the protocol allows.
@@ -40,24 +40,12 @@ pub(crate) struct Output {
     has_more: bool,
 }
 
-/// The operation.
 pub(crate) struct CompletePath;
 
 impl Tool for CompletePath {
     type Args = Args;
     type Output = Output;
-    const SPEC: Spec = Spec {
-        name: COMPLETE,
-        title: "Complete a path",
-        purpose: "completes a path",
-        description: "The paths that a person may mean.",
-        group: Group::Core,
-        aliases: &[],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
-    };
+    const SPEC: Spec = request_spec(COMPLETE, "Complete a path", "completes a path");
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let Args { template, argument, value } = args;
@@ -66,10 +54,12 @@ impl Tool for CompletePath {
             let known: Vec<String> = roots.iter().map(|root| root.resource_template()).collect();
             let template = shorten(&template, SHOWN);
             ToolError::invalid(format!("unknown resource template {template:?}; known: {}", known.join(", ")))
+                .hint("complete the `path` of one of these templates")
         })?;
         if argument != "path" {
             let argument = shorten(&argument, SHOWN);
-            return Err(ToolError::invalid(format!("unknown argument {argument:?}; the template has `path`")));
+            return Err(ToolError::invalid(format!("unknown argument {argument:?}; the template has `path`"))
+                .hint("complete the argument `path`"));
         }
         let found = cx.path_index.complete(&CompletionRequest {
             workspace: &cx.workspace,

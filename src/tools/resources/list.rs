@@ -12,8 +12,8 @@ use crate::{
 };
 
 use super::{
-    super::{Answer, CallContext, Group, Plan, Spec, Tool, ToolError},
-    LIST_RESOURCES,
+    super::{Answer, CallContext, Plan, Spec, Tool, ToolError},
+    LIST_RESOURCES, request_spec,
 };
 
 /// Resources of one page.
@@ -37,37 +37,30 @@ pub(crate) struct Output {
     next_cursor: Option<String>,
 }
 
-/// The operation.
 pub(crate) struct ListResources;
 
 impl Tool for ListResources {
     type Args = Args;
     type Output = Output;
-    const SPEC: Spec = Spec {
-        name: LIST_RESOURCES,
-        title: "List resources",
-        purpose: "lists resources",
-        description: "The roots and the files used last.",
-        group: Group::Core,
-        aliases: &[],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
-    };
+    const SPEC: Spec = request_spec(LIST_RESOURCES, "List resources", "lists resources");
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let roots = cx.workspace.roots().iter().filter(|root| !root.is_absent());
-        let roots = roots.map(|root| Listed { uri: root.resource_uri(), entry: Entry::Root(root) });
+        let roots = roots.map(|root| ListedResource { uri: root.resource_uri(), entry: ResourceEntry::Root(root) });
         let recent = cx.session.ledger.recent();
-        let files = recent.iter().map(|path| Listed { uri: path.resource_uri(), entry: Entry::File(path) });
-        let all: Vec<Listed<'_>> = roots.chain(files).collect();
+        let files =
+            recent.iter().map(|path| ListedResource { uri: path.resource_uri(), entry: ResourceEntry::File(path) });
+        let all: Vec<ListedResource<'_>> = roots.chain(files).collect();
         // The cursor is the last resource that was sent: the list may change between two pages.
         let start = match &args.cursor {
             None => 0,
             Some(cursor) => {
                 let at = all.iter().position(|one| one.uri == *cursor);
-                at.ok_or_else(|| ToolError::invalid(format!("unknown cursor {:?}", shorten(cursor, CURSOR_SHOWN))))? + 1
+                let unknown = || {
+                    ToolError::invalid(format!("unknown cursor {:?}", shorten(cursor, CURSOR_SHOWN)))
+                        .hint("list again without a cursor: the file was not used lately")
+                };
+                at.ok_or_else(unknown)? + 1
             }
         };
         let page = &all[start..all.len().min(start + PAGE)];
@@ -81,27 +74,27 @@ impl Tool for ListResources {
 }
 
 /// One resource.
-struct Listed<'a> {
+struct ListedResource<'a> {
     uri: String,
-    entry: Entry<'a>,
+    entry: ResourceEntry<'a>,
 }
 
-enum Entry<'a> {
+enum ResourceEntry<'a> {
     Root(&'a Root),
     File(&'a WorkspacePath),
 }
 
-impl Listed<'_> {
-    /// It as the protocol has it; `None` for a file that is gone, hidden or denied by now.
+impl ListedResource<'_> {
+    /// The resource as the protocol describes it; `None` for a file that is gone, hidden or denied by now.
     fn resource(&self, cx: &CallContext) -> Option<Value> {
         let Self { uri, entry } = self;
         match entry {
-            Entry::Root(root) => {
+            ResourceEntry::Root(root) => {
                 let name = root.name().unwrap_or("workspace");
                 let description = format!("Workspace root, {}", root.rights());
                 Some(json!({ "uri": uri, "name": name, "description": description, "mimeType": "inode/directory" }))
             }
-            Entry::File(path) => {
+            ResourceEntry::File(path) => {
                 let stat = cx.workspace.stat(path).ok().filter(|stat| stat.kind == FileKind::File)?;
                 let name = path.display_name();
                 let media_type = media_type(&name).unwrap_or("text/plain");

@@ -7,16 +7,16 @@ use crate::{text::shorten, workspace::PathError};
 
 use super::{
     super::{
-        Answer, CallContext, Group, Kind, Plan, Spec, Tool, ToolError, ls,
+        Answer, CallContext, Kind, Plan, Spec, Tool, ToolError, ls,
         read::{ResourceText, read_resource},
     },
-    READ_RESOURCE,
+    READ_RESOURCE, request_spec,
 };
 
 /// Characters of a URI that an error repeats.
 const URI_SHOWN: usize = 200;
 
-/// Which resource. The name makes the audit say where it leads.
+/// Which resource. The argument is called `path` so that the audit records where it leads.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     path: String,
 }
 
-/// What is said of the content.
+/// The content's URI and media type.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
@@ -32,24 +32,12 @@ pub(crate) struct Output {
     mime_type: String,
 }
 
-/// The operation.
 pub(crate) struct ReadResource;
 
 impl Tool for ReadResource {
     type Args = Args;
     type Output = Output;
-    const SPEC: Spec = Spec {
-        name: READ_RESOURCE,
-        title: "Read a resource",
-        purpose: "shows a resource",
-        description: "The content of a file by its URI.",
-        group: Group::Core,
-        aliases: &[],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
-    };
+    const SPEC: Spec = request_spec(READ_RESOURCE, "Read a resource", "shows a resource");
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let path = match cx.workspace.resolve_uri(&args.path) {

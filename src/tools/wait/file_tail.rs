@@ -1,6 +1,6 @@
 //! Follows a file as others append to it, replace it, cut it and write it again.
 //!
-//! The file is opened anew for each look, under the rules of `read`, and compared with the one before: a log that was
+//! The file is opened again for each look, under the rules of `read`, and compared with the one before: a log that was
 //! rotated is read to its end first. Reads a bounded part at a time, so a look at gigabytes takes several.
 
 use std::{
@@ -59,7 +59,7 @@ pub(super) struct FileTail {
 
 /// The whole file, where it is small enough to be looked at to its end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Totals {
+pub(super) struct TailTotals {
     pub(super) lines: usize,
     pub(super) revision: Option<Revision>,
 }
@@ -222,10 +222,10 @@ impl FileTail {
     }
 
     /// The lines and the revision of the whole file, without reading on. `None` where that is too much for a look.
-    pub(super) fn totals(&mut self, cx: &CallContext) -> Option<Totals> {
+    pub(super) fn totals(&mut self, cx: &CallContext) -> Option<TailTotals> {
         let file = self.file.as_mut()?;
         let Some(encoding) = self.encoding else {
-            return Some(Totals { lines: 0, revision: self.hasher.clone().map(RevisionHasher::finish) });
+            return Some(TailTotals { lines: 0, revision: self.hasher.clone().map(RevisionHasher::finish) });
         };
         let (mut lines, mut hasher, mut buffer) = (self.lines.clone(), self.hasher.clone(), vec![0; CHUNK]);
         file.seek(SeekFrom::Start(self.read_to)).ok()?;
@@ -243,7 +243,7 @@ impl FileTail {
             }
         }
         let lines = lines.lines + usize::from(lines.unfinished_bytes > 0);
-        Some(Totals { lines, revision: hasher.map(RevisionHasher::finish) })
+        Some(TailTotals { lines, revision: hasher.map(RevisionHasher::finish) })
     }
 }
 

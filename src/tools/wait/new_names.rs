@@ -17,7 +17,7 @@ const MOST: usize = 10_000;
 
 /// The entries of a directory at one moment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct DirectoryNames {
     entries: BTreeMap<WorkspacePath, NamedEntry>,
     /// Whether there are more than are compared.
     pub(super) more: bool,
@@ -30,7 +30,7 @@ struct NamedEntry {
     state: u64,
 }
 
-impl Names {
+impl DirectoryNames {
     /// The entries of the directory at `path` that policy shows.
     pub(super) fn of(cx: &CallContext, path: &WorkspacePath) -> Result<Self, AccessError> {
         let options = WalkOptions { ignored: Ignored::Include, max_depth: Some(1), directories: true, symlinks: true };

@@ -5,7 +5,7 @@ use crate::workspace::{AccessErrorKind, FileKind, OpenFile, RootGone, Stat};
 use super::{
     super::{CallContext, ToolError},
     args::Until,
-    new_names::Names,
+    new_names::DirectoryNames,
     request::{NewFrom, WaitRequest},
 };
 
@@ -24,7 +24,7 @@ pub(super) enum Observed {
 pub(super) enum Before {
     Missing,
     File(Stat),
-    Directory(Names),
+    Directory(DirectoryNames),
     Special(Stat),
 }
 

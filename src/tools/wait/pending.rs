@@ -18,7 +18,7 @@ use super::{
     decoded_line::RawLine,
     file_tail::{Advance, FileTail, lines_of_revision},
     new_lines::{Found, KeepLines, NewLines},
-    new_names::Names,
+    new_names::DirectoryNames,
     observed::{Before, Observed, observe},
     output::Outcome,
     report::{News, Report},
@@ -89,7 +89,7 @@ impl PendingWait {
             Observed::File(file) if needs_content => self.remember_file(cx, file)?,
             Observed::File(file) => self.before = Before::File(file.stat().clone()),
             Observed::Directory => {
-                let names = Names::of(cx, &self.request.path)?;
+                let names = DirectoryNames::of(cx, &self.request.path)?;
                 if names.more {
                     self.notes.push(format!("(only the first {} names are compared)", names.len()));
                 }
@@ -294,12 +294,12 @@ impl PendingWait {
         if self.until == Until::Gone {
             return Ok(Look::NotYet(None));
         }
-        let now = Names::of(cx, &self.request.path)?;
+        let now = DirectoryNames::of(cx, &self.request.path)?;
         let appeared = matches!(self.before, Before::Missing);
         if self.until == Until::Appears || self.until == Until::Changes && appeared {
             return Ok(self.happened(cx, News { entries: Some(now.len()), ..News::of(Outcome::Appeared) }));
         }
-        let none = Names::default();
+        let none = DirectoryNames::default();
         let before = if let Before::Directory(before) = &self.before { before } else { &none };
         let names = before.changes(&now, self.request.pattern.as_ref());
         if !names.is_empty() || !matches!(self.before, Before::Directory(_) | Before::Missing) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{
     super::{Answer, CallContext, GivenUp, answer::count, fence::fence},
     args::Until,
-    file_tail::Totals,
+    file_tail::TailTotals,
     new_lines::NewLines,
     output::{Facts, Outcome, Output},
     request::WaitRequest,
@@ -43,7 +43,7 @@ pub(super) struct Report<'r> {
     pub(super) next: Option<usize>,
     pub(super) restarted: bool,
     pub(super) size: Option<u64>,
-    pub(super) totals: Option<Totals>,
+    pub(super) totals: Option<TailTotals>,
     pub(super) news: News,
 }
 
@@ -135,7 +135,7 @@ impl Report<'_> {
         if self.restarted {
             about.push("it was replaced, cut or written again: all its lines count as new".to_owned());
         }
-        if let Some(Totals { lines, revision }) = self.totals {
+        if let Some(TailTotals { lines, revision }) = self.totals {
             let revision = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
             about.push(format!("{}{revision}", count(lines, "line")));
         }

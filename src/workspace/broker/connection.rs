@@ -20,9 +20,9 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 use super::{
     BROKER_COMMAND, BrokeredProgram, StartedProgram,
-    request::{LONGEST_REPLY, Reply, Request},
+    request::{BrokerReply, BrokerRequest, LONGEST_REPLY},
     serve::LARGEST_TABLE,
-    table::{Table, TableProgram},
+    table::{ProgramTable, TableProgram},
 };
 
 /// Variables of the server that its broker has, and so each program may have.
@@ -42,7 +42,7 @@ impl Broker {
     /// Starts the broker for these programs in the roots of `workspace`. Call it before the process is confined.
     pub fn start_process(programs: &[BrokeredProgram], workspace: &Workspace) -> io::Result<Self> {
         let roots: Vec<PathBuf> = workspace.roots().iter().map(|root| root.canonical.clone()).collect();
-        let table = Table {
+        let table = ProgramTable {
             programs: programs.iter().map(TableProgram::of).collect(),
             roots: roots.iter().map(|root| root.clone().into()).collect(),
         };
@@ -73,7 +73,7 @@ impl Broker {
         let (Some(program), Some(root)) = (number(Some(program)), number(root)) else {
             return Err(io::Error::other("the broker does not know it"));
         };
-        let request = Request::Start { program, root, directory: directory.relative().to_owned() };
+        let request = BrokerRequest::Start { program, root, directory: directory.relative().to_owned() };
         match self.ask(&request)? {
             (number, Some(pipes)) => Ok(StartedProgram::new(number, pipes)),
             (_, None) => Err(io::Error::other("the broker sent no pipes")),
@@ -82,18 +82,18 @@ impl Broker {
 
     /// Ends a program, and what it has started.
     pub fn stop(&self, number: u8) {
-        if let Err(error) = self.ask(&Request::Stop { number }) {
+        if let Err(error) = self.ask(&BrokerRequest::Stop { number }) {
             tracing::debug!(%error, "a language server cannot be ended");
         }
     }
 
-    fn ask(&self, request: &Request) -> io::Result<(u8, Option<[OwnedFd; 3]>)> {
+    fn ask(&self, request: &BrokerRequest) -> io::Result<(u8, Option<[OwnedFd; 3]>)> {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         let gone = || io::Error::other("the process that starts language servers is gone");
         let answer = exchange(socket.as_ref().ok_or_else(gone)?, request);
         match answer {
-            Ok((Reply::Done { number }, pipes)) => Ok((number, pipes)),
-            Ok((Reply::Refused(why), _)) => Err(io::Error::other(why)),
+            Ok((BrokerReply::Done { number }, pipes)) => Ok((number, pipes)),
+            Ok((BrokerReply::Refused(why), _)) => Err(io::Error::other(why)),
             Err(_) => {
                 // An answer that comes later would be taken for that of the next request.
                 *socket = None;
@@ -103,7 +103,7 @@ impl Broker {
     }
 }
 
-fn exchange(socket: &OwnedFd, request: &Request) -> io::Result<(Reply, Option<[OwnedFd; 3]>)> {
+fn exchange(socket: &OwnedFd, request: &BrokerRequest) -> io::Result<(BrokerReply, Option<[OwnedFd; 3]>)> {
     send(socket, &request.encode(), SendFlags::NOSIGNAL)?;
     let mut packet = [0; LONGEST_REPLY];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
@@ -113,6 +113,6 @@ fn exchange(socket: &OwnedFd, request: &Request) -> io::Result<(Reply, Option<[O
         RecvAncillaryMessage::ScmRights(pipes) => <[OwnedFd; 3]>::try_from(pipes.collect::<Vec<_>>()).ok(),
         _ => None,
     });
-    let reply = Reply::decode(packet.get(..received.bytes).unwrap_or_default());
+    let reply = BrokerReply::decode(packet.get(..received.bytes).unwrap_or_default());
     Ok((reply.ok_or(io::ErrorKind::InvalidData)?, pipes))
 }

@@ -18,14 +18,14 @@ const STOP: u8 = 2;
 
 /// What the server may ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Request {
+pub(super) enum BrokerRequest {
     /// Start a program of the table in a directory below a root of the table.
     Start { program: u8, root: u8, directory: PathBuf },
     /// End the program that was started under this number.
     Stop { number: u8 },
 }
 
-impl Request {
+impl BrokerRequest {
     pub(super) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Start { program, root, directory } => {
@@ -54,14 +54,14 @@ impl Request {
 
 /// What the broker answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum BrokerReply {
     /// Done, to the program with this number.
     Done { number: u8 },
     /// Not done, for this reason.
     Refused(String),
 }
 
-impl Reply {
+impl BrokerReply {
     pub(super) fn encode(&self) -> Vec<u8> {
         match self {
             Self::Done { number } => vec![0, *number],
@@ -91,26 +91,26 @@ mod tests {
     #[test]
     fn paths_that_may_leave_a_root_are_no_request() {
         for path in ["/etc", "..", "a/../..", "a/..", "./..", "a\0b", "//", "/"] {
-            let packet = Request::Start { program: 0, root: 0, directory: path.into() }.encode();
-            assert_eq!(Request::decode(&packet), None, "{path:?}");
+            let packet = BrokerRequest::Start { program: 0, root: 0, directory: path.into() }.encode();
+            assert_eq!(BrokerRequest::decode(&packet), None, "{path:?}");
         }
-        let long = Request::Start { program: 0, root: 0, directory: "x".repeat(LONGEST_PATH + 1).into() };
-        assert_eq!(Request::decode(&long.encode()), None);
+        let long = BrokerRequest::Start { program: 0, root: 0, directory: "x".repeat(LONGEST_PATH + 1).into() };
+        assert_eq!(BrokerRequest::decode(&long.encode()), None);
     }
 
     proptest! {
         #[test]
         fn any_packet_is_a_plain_request_or_none(packet in proptest::collection::vec(any::<u8>(), 0..64)) {
-            if let Some(request) = Request::decode(&packet) {
-                prop_assert_eq!(Request::decode(&request.encode()), Some(request));
+            if let Some(request) = BrokerRequest::decode(&packet) {
+                prop_assert_eq!(BrokerRequest::decode(&request.encode()), Some(request));
             }
-            let _ = Reply::decode(&packet);
+            let _ = BrokerReply::decode(&packet);
         }
 
         #[test]
         fn request_survives_its_encoding(program: u8, root: u8, name in "[a-z.]{1,9}x(/[a-z]{1,9}){0,3}") {
-            let request = Request::Start { program, root, directory: name.into() };
-            prop_assert_eq!(Request::decode(&request.encode()), Some(request));
+            let request = BrokerRequest::Start { program, root, directory: name.into() };
+            prop_assert_eq!(BrokerRequest::decode(&request.encode()), Some(request));
         }
     }
 }

@@ -19,8 +19,8 @@ use crate::workspace::{Dir, OpenFor};
 
 use super::{
     process::Process,
-    request::{LONGEST_REQUEST, Reply, Request},
-    table::{MAX_RUNNING, Table, TableProgram},
+    request::{BrokerReply, BrokerRequest, LONGEST_REQUEST},
+    table::{MAX_RUNNING, ProgramTable, TableProgram},
 };
 
 /// Bytes of the largest table.
@@ -57,7 +57,7 @@ impl Broker {
     fn of(socket: BorrowedFd<'_>) -> io::Result<Self> {
         let mut packet = vec![0; LARGEST_TABLE];
         let length = receive(socket, &mut packet)?;
-        let table: Table = serde_json::from_slice(packet.get(..length).unwrap_or_default())?;
+        let table: ProgramTable = serde_json::from_slice(packet.get(..length).unwrap_or_default())?;
         let open = |root| {
             let path = PathBuf::from(root);
             Dir::open_ambient(&path, false).ok().map(|dir| (path, dir))
@@ -78,15 +78,15 @@ impl Broker {
         loop {
             let request = match receive(socket, &mut packet) {
                 Ok(0) | Err(_) => return,
-                Ok(length) => packet.get(..length).and_then(Request::decode),
+                Ok(length) => packet.get(..length).and_then(BrokerRequest::decode),
             };
             let Some(request) = request else { return };
             let (reply, pipes) = match request {
-                Request::Start { program, root, directory } => match self.start(program, root, &directory) {
-                    Ok((number, pipes)) => (Reply::Done { number }, Some(pipes)),
-                    Err(why) => (Reply::Refused(why), None),
+                BrokerRequest::Start { program, root, directory } => match self.start(program, root, &directory) {
+                    Ok((number, pipes)) => (BrokerReply::Done { number }, Some(pipes)),
+                    Err(why) => (BrokerReply::Refused(why), None),
                 },
-                Request::Stop { number } => (self.stop(number), None),
+                BrokerRequest::Stop { number } => (self.stop(number), None),
             };
             if send(socket, &reply, pipes.as_ref()).is_err() {
                 return;
@@ -115,13 +115,13 @@ impl Broker {
         Ok((u8::try_from(free).unwrap_or_default(), pipes))
     }
 
-    fn stop(&mut self, number: u8) -> Reply {
+    fn stop(&mut self, number: u8) -> BrokerReply {
         match self.running.get_mut(usize::from(number)).and_then(Option::take) {
             Some(process) => {
                 process.kill();
-                Reply::Done { number }
+                BrokerReply::Done { number }
             }
-            None => Reply::Refused("no program runs under that number".to_owned()),
+            None => BrokerReply::Refused("no program runs under that number".to_owned()),
         }
     }
 
@@ -145,7 +145,7 @@ fn receive(socket: BorrowedFd<'_>, packet: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-fn send(socket: BorrowedFd<'_>, reply: &Reply, pipes: Option<&[OwnedFd; 3]>) -> io::Result<()> {
+fn send(socket: BorrowedFd<'_>, reply: &BrokerReply, pipes: Option<&[OwnedFd; 3]>) -> io::Result<()> {
     let packet = reply.encode();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut control = SendAncillaryBuffer::new(&mut space);

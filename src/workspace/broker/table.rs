@@ -40,7 +40,7 @@ pub struct BrokeredProgram {
 /// The whole table, as it is sent.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Table {
+pub(super) struct ProgramTable {
     pub(super) programs: Vec<TableProgram>,
     /// Directories of the host.
     pub(super) roots: Vec<OsString>,

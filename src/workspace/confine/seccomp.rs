@@ -17,7 +17,7 @@ mod shared_calls;
 
 use seccompiler::{BackendError, apply_filter};
 
-use filter::Filter;
+use filter::CallFilter;
 
 /// Puts the server's filter on the calling thread, whose children inherit it.
 ///
@@ -32,7 +32,7 @@ pub(super) fn install_for_command(network: bool) -> Result<(), String> {
     apply(command_calls::filter(network))
 }
 
-fn apply(filter: Result<Filter, BackendError>) -> Result<(), String> {
+fn apply(filter: Result<CallFilter, BackendError>) -> Result<(), String> {
     let program = filter.map_err(|error| error.to_string())?.program()?;
     apply_filter(&program).map_err(|error| error.to_string())
 }

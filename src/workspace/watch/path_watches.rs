@@ -1,4 +1,5 @@
 //! Watches on single paths, for calls that wait for one of them: a hint to look again, never an answer.
+//! [`DirectoryWatcher`](super::DirectoryWatcher), for subscriptions, says which names changed.
 //!
 //! All waiting calls of a server share one queue, because a user may have few of them
 //! (`fs.inotify.max_user_instances`, 128 by default). A path is watched by the file itself and by the nearest directory
@@ -25,11 +26,11 @@ pub type Wake = Arc<dyn Fn() + Send + Sync>;
 #[derive(Debug)]
 pub struct PathWatches {
     queue: Queue,
-    table: Mutex<Table>,
+    table: Mutex<WatchTable>,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct WatchTable {
     last: u64,
     /// By the number of the watch: who waits for it.
     users: HashMap<i32, Vec<User>>,
@@ -57,7 +58,7 @@ impl PathWatches {
         Ok(Self { queue: Queue::new()?, table: Mutex::default() })
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, WatchTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,8 +1,8 @@
-//! Waiting for events of a [`PathWatcher`], for a call from another thread, or for a time.
+//! Waiting for events of a [`DirectoryWatcher`], for a call from another thread, or for a time.
 
 use std::{io, time::Duration};
 
-use super::PathWatcher;
+use super::DirectoryWatcher;
 
 /// What another thread ends a wait with.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Wakeup {
     }
 
     /// Waits until there are events of `watcher`, until somebody calls, and at most `limit`.
-    pub fn wait(&self, watcher: Option<&PathWatcher>, limit: Duration) {
+    pub fn wait(&self, watcher: Option<&DirectoryWatcher>, limit: Duration) {
         self.0.wait(watcher, limit);
     }
 }
@@ -36,7 +36,7 @@ mod linux {
 
     use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
-    use super::PathWatcher;
+    use super::DirectoryWatcher;
 
     #[derive(Debug)]
     pub(super) struct Signal(OwnedFd);
@@ -51,7 +51,7 @@ mod linux {
             let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
         }
 
-        pub(super) fn wait(&self, watcher: Option<&PathWatcher>, limit: Duration) {
+        pub(super) fn wait(&self, watcher: Option<&DirectoryWatcher>, limit: Duration) {
             let limit = Timespec {
                 tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
                 tv_nsec: limit.subsec_nanos().into(),
@@ -73,7 +73,7 @@ mod others {
         time::Duration,
     };
 
-    use super::PathWatcher;
+    use super::DirectoryWatcher;
 
     #[derive(Debug, Default)]
     pub(super) struct Signal {
@@ -93,7 +93,7 @@ mod others {
         }
 
         /// No watcher can be made here.
-        pub(super) fn wait(&self, _: Option<&PathWatcher>, limit: Duration) {
+        pub(super) fn wait(&self, _: Option<&DirectoryWatcher>, limit: Duration) {
             let is_set = self.is_set.lock().unwrap_or_else(PoisonError::into_inner);
             let waited = self.changed.wait_timeout_while(is_set, limit, |is_set| !*is_set);
             *waited.unwrap_or_else(PoisonError::into_inner).0 = false;

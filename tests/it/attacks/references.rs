@@ -44,10 +44,10 @@ pub(super) fn signs() -> Vec<Case> {
         .iter()
         .map(|path| case(format!("lines of {path}"), "read", json!({ "path": path }), REFUSED)),
     )
-    .chain((0..4).flat_map(|sign| {
-        let many = ["@", "\"", "'", "#file:"][sign].repeat(6000);
+    .chain(["@", "\"", "'", "#file:"].iter().flat_map(|sign| {
+        let many = sign.repeat(6000);
         ["read", "ls", "delete"]
-            .map(|tool| case(format!("many signs: {tool}"), tool, json!({ "path": &many }), REFUSED))
+            .map(|tool| case(format!("many {sign}: {tool}"), tool, json!({ "path": &many }), REFUSED))
     }))
     .collect()
 }

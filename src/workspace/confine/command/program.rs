@@ -15,10 +15,12 @@ pub(super) fn find(name: &OsStr, directory: &Path, path: Option<&OsStr>) -> Resu
     let shown = name.display();
     if name.as_bytes().contains(&b'/') {
         let file = directory.join(name);
-        return match Candidate::of(&file) {
-            Candidate::Program => Ok(file),
-            Candidate::Other(why) => Err(CommandFailure::not_executable(format!("{shown} cannot be executed: {why}"))),
-            Candidate::Missing => {
+        return match ProgramFile::of(&file) {
+            ProgramFile::Program => Ok(file),
+            ProgramFile::Other(why) => {
+                Err(CommandFailure::not_executable(format!("{shown} cannot be executed: {why}")))
+            }
+            ProgramFile::Missing => {
                 let from =
                     if Path::new(name).is_relative() { format!(" in {}", directory.display()) } else { String::new() };
                 Err(CommandFailure::not_found(format!("there is no program {shown}{from}")))
@@ -28,10 +30,10 @@ pub(super) fn find(name: &OsStr, directory: &Path, path: Option<&OsStr>) -> Resu
     let mut other = None;
     for folder in path.into_iter().flat_map(std::env::split_paths).filter(|folder| folder.is_absolute()) {
         let file = folder.join(name);
-        match Candidate::of(&file) {
-            Candidate::Program => return Ok(file),
-            Candidate::Other(why) => other = other.or(Some(format!("{} cannot be executed: {why}", file.display()))),
-            Candidate::Missing => {}
+        match ProgramFile::of(&file) {
+            ProgramFile::Program => return Ok(file),
+            ProgramFile::Other(why) => other = other.or(Some(format!("{} cannot be executed: {why}", file.display()))),
+            ProgramFile::Missing => {}
         }
     }
     Err(match (other, path) {
@@ -47,14 +49,14 @@ pub(super) fn find(name: &OsStr, directory: &Path, path: Option<&OsStr>) -> Resu
 }
 
 /// What a path leads to.
-enum Candidate {
+enum ProgramFile {
     Program,
     /// Something else: why it cannot be executed.
     Other(&'static str),
     Missing,
 }
 
-impl Candidate {
+impl ProgramFile {
     #[expect(clippy::disallowed_methods, reason = "the host names the program; no call is served")]
     fn of(file: &Path) -> Self {
         match fs::metadata(file) {

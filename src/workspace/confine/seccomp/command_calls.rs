@@ -9,7 +9,7 @@ use libc::c_long;
 use seccompiler::{BackendError, SeccompCmpOp, SeccompRule};
 
 use super::condition::{when, word};
-use super::filter::Filter;
+use super::filter::CallFilter;
 use super::shared_calls;
 
 /// Calls that are refused whatever their arguments, besides those of [`shared_calls`].
@@ -36,10 +36,10 @@ const SOCKETS: &[c_long] =
     &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4];
 
 /// The whole filter.
-pub(super) fn filter(network: bool) -> Result<Filter, BackendError> {
+pub(super) fn filter(network: bool) -> Result<CallFilter, BackendError> {
     let sockets = if network { &[] } else { SOCKETS };
     let refused = [shared_calls::REFUSED, shared_calls::REFUSED_HERE, REFUSED, sockets];
-    Ok(Filter::new(&refused, conditions(network)?))
+    Ok(CallFilter::new(&refused, conditions(network)?))
 }
 
 /// The calls whose arguments count.
@@ -81,7 +81,7 @@ fn conditions(network: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, Backe
     Ok(rules)
 }
 
-/// Flags of `clone(2)` for a process in namespaces of its own.
+/// Flags of `clone(2)` for a process in new namespaces.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,

@@ -20,14 +20,14 @@ const ARCHITECTURE_AT: u32 = 4;
 const NUMBER_AT: u32 = 0;
 
 /// Calls that fail with `EPERM`; all others are allowed.
-pub(super) struct Filter {
+pub(super) struct CallFilter {
     /// Those that fail whatever their arguments.
     pub(super) refused: BTreeSet<u32>,
     /// Those that fail where one of these rules matches.
     conditions: BTreeMap<c_long, Vec<SeccompRule>>,
 }
 
-impl Filter {
+impl CallFilter {
     pub(super) fn new(refused: &[&[c_long]], conditions: BTreeMap<c_long, Vec<SeccompRule>>) -> Self {
         Self { refused: refused.iter().copied().flatten().map(|call| number(*call)).collect(), conditions }
     }

@@ -6,7 +6,7 @@ use libc::c_long;
 use seccompiler::{BackendError, SeccompCmpOp, SeccompRule};
 
 use super::condition::{when, word};
-use super::filter::Filter;
+use super::filter::CallFilter;
 use super::shared_calls;
 
 /// Calls that are refused whatever their arguments, besides those of [`shared_calls`].
@@ -70,15 +70,15 @@ const SYS_REMOVEXATTRAT: c_long = 466; // Linux 6.13
 const SYS_FILE_SETATTR: c_long = 469; // Linux 6.17
 
 /// The whole filter.
-pub(super) fn filter() -> Result<Filter, BackendError> {
-    Ok(Filter::new(&[shared_calls::REFUSED, shared_calls::REFUSED_HERE, REFUSED, REFUSED_HERE], conditions()?))
+pub(super) fn filter() -> Result<CallFilter, BackendError> {
+    Ok(CallFilter::new(&[shared_calls::REFUSED, shared_calls::REFUSED_HERE, REFUSED, REFUSED_HERE], conditions()?))
 }
 
 /// The calls whose arguments count.
 fn conditions() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
     let mut rules = BTreeMap::new();
     // A new process: without the flag that makes it a thread of this one. `clone3` has its flags in memory, which a
-    // filter cannot read: it is answered in `Filter::program`.
+    // filter cannot read: it is answered in `CallFilter::program`.
     let thread = libc::CLONE_THREAD.unsigned_abs().into();
     rules.insert(libc::SYS_clone, vec![SeccompRule::new(vec![when(0, SeccompCmpOp::MaskedEq(thread), 0)?])?]);
     // Times by path; `futimens` gives a descriptor and no path.

@@ -1,8 +1,8 @@
-//! The service in front of the handler: `subscriptions/listen`, and all other requests as they are.
+//! Serves `subscriptions/listen`, and passes all other requests on to the handler as they are.
 //!
 //! `subscriptions/listen` (2026-07-28) is one long request for several URIs; it is acknowledged first, and what has
 //! changed since is sent after that. It ends when it is cancelled, and with the input. rmcp acknowledges without asking
-//! who calls, so the URIs are looked at before it gets the request: [`Front`] leaves out those that are refused.
+//! who calls, so the URIs are looked at before it gets the request: [`ListenService`] leaves out those that are refused.
 
 use std::sync::Arc;
 
@@ -30,13 +30,13 @@ const MOST: usize = 64;
 /// Bytes of a URI that the log repeats.
 const SHOWN: usize = 1024;
 
-/// The handler, behind a look at what subscriptions are about.
-pub(super) struct Front {
+/// The handler, and the check of what a `subscriptions/listen` request is about.
+pub(super) struct ListenService {
     handler: Handler,
     listens: Semaphore,
 }
 
-impl Front {
+impl ListenService {
     pub(super) fn new(handler: Handler) -> Self {
         Self { handler, listens: Semaphore::new(MOST) }
     }
@@ -47,7 +47,7 @@ impl Front {
         mut request: SubscriptionsListenRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
-        let Ok(_place) = self.listens.try_acquire() else {
+        let Ok(_permit) = self.listens.try_acquire() else {
             return Err(ErrorData::invalid_request(
                 format!("there are too many subscriptions/listen requests: at most {MOST} at once; cancel one first"),
                 None,
@@ -93,7 +93,7 @@ impl Drop for Following {
     }
 }
 
-impl Service<RoleServer> for Front {
+impl Service<RoleServer> for ListenService {
     async fn handle_request(
         &self,
         request: ClientRequest,

@@ -1,11 +1,11 @@
-//! Watches on chosen directories, for those who follow a few paths and keep no list of names.
+//! Watches on chosen directories, for subscriptions: they follow a few paths and keep no list of names.
 //!
-//! Apart from [`Watcher`](super::Watcher), which keeps the list of a whole root true: that one is read before each use
-//! by whoever searches, holds watches on all directories of a root, and does not distinguish a write from a touch. Here
-//! the events go to whoever waits for them, as paths.
+//! [`Watcher`](super::Watcher) keeps the list of a whole root true: a search reads it before each use, it watches all
+//! directories of a root, and does not distinguish a write from a touch. [`PathWatches`](super::PathWatches) only wakes a
+//! call. Here a thread waits for the events and gets them as paths.
 //!
 //! # Limits
-//! As those of the room. One directory that is mounted in two places is watched under the name that came first.
+//! Those of [`super`]. One directory that is mounted in two places is watched under the name that came first.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -27,7 +27,7 @@ const MOST: usize = 1 << 18;
 
 /// What happened to a name in a watched directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PathEvent {
+pub struct NameEvent {
     /// The name came or went.
     pub came_or_went: bool,
     /// The content was written to; else only rights or times have changed, or a writer has closed it.
@@ -36,22 +36,22 @@ pub struct PathEvent {
 
 /// What a reading of the events gives.
 #[derive(Debug, Default)]
-pub struct PathEvents {
+pub struct DirectoryEvents {
     /// By the path of the entry.
-    pub events: BTreeMap<WorkspacePath, PathEvent>,
+    pub events: BTreeMap<WorkspacePath, NameEvent>,
     /// Events were lost, or left out because there were too many: anything may have changed.
     pub is_incomplete: bool,
 }
 
-/// Watches on directories.
-pub struct PathWatcher {
+/// Watches on the directories of the followed paths.
+pub struct DirectoryWatcher {
     shared: Arc<Shared>,
     pub(super) queue: Queue,
     watched: HashMap<i32, WorkspacePath>,
     by_path: BTreeMap<WorkspacePath, i32>,
 }
 
-impl PathWatcher {
+impl DirectoryWatcher {
     /// One that watches nothing yet.
     ///
     /// # Errors
@@ -135,8 +135,8 @@ impl PathWatcher {
     /// What was reported since the last time, about at most `most` paths: temporary files of this program and names that
     /// policy hides are left out. The watches on a directory whose name came or went are ended, as it may be another
     /// one.
-    pub fn events(&mut self, most: usize) -> PathEvents {
-        let mut seen = PathEvents::default();
+    pub fn events(&mut self, most: usize) -> DirectoryEvents {
+        let mut seen = DirectoryEvents::default();
         let (mut ended, mut moved) = (Vec::new(), Vec::new());
         let watched = &self.watched;
         let read = self.queue.read(&mut |event: &Event<'_>| {
@@ -200,7 +200,7 @@ impl PathWatcher {
 
 /// Watches each directory that a walk opens, before it is listed.
 struct WatchBelow<'w> {
-    watcher: &'w mut PathWatcher,
+    watcher: &'w mut DirectoryWatcher,
     root: Arc<Root>,
     failed: Option<Unwatchable>,
 }

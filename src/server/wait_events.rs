@@ -1,6 +1,6 @@
 //! The task that takes the kernel's events about watched paths, and wakes the calls that wait for them.
 //!
-//! Started with the first wait. Elsewhere than on Linux there is none, and waits look from time to time.
+//! Started with the first wait. On other systems than Linux there is none, and waits look from time to time.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use tokio::task::AbortHandle;
 use crate::workspace::PathWatches;
 
 /// The watches of all waiting calls; the task ends with it.
-pub(super) struct PathEvents {
+pub(super) struct WaitEvents {
     pub(super) watches: Arc<PathWatches>,
     task: AbortHandle,
 }
 
-impl PathEvents {
+impl WaitEvents {
     /// Starts the task. `None` where the system has no such events, or gives no more of them.
     #[cfg(target_os = "linux")]
     pub(super) fn start() -> Option<Self> {
@@ -42,7 +42,7 @@ impl PathEvents {
     }
 }
 
-impl Drop for PathEvents {
+impl Drop for WaitEvents {
     fn drop(&mut self) {
         self.task.abort();
     }

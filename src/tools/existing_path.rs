@@ -1,9 +1,9 @@
 //! Paths that a call gives by their end only: `index.ts` or `@app/index.ts` for `src/app/index.ts`.
 //!
-//! Every tool asks here for a path that must exist. A path that is there is taken as it is. Of one that is not, the only
-//! file in the workspace whose path ends with these names is meant, and the answer says so in its first line. Several are
-//! an error that lists them, and so is one that may not be the only one. A file that is to be created is never another
-//! one, unless it is mentioned with `@`.
+//! Every tool asks here for a path that must exist. A path that is there is taken as it is. One that is not
+//! there means the only file in the workspace whose path ends with these names, and the answer says so in its first line.
+//! Several are an error that lists them, and so is one that may not be the only one. The path of a new file is not
+//! searched for, unless it is mentioned with `@`.
 
 use crate::{
     search::{NearestTop, Scope, TailHits, search_tail},
@@ -16,15 +16,16 @@ use super::{
     answer::count,
     fence::fenced,
     read::path_before_selection,
-    references::{Reference, shown},
+    references::{PathReference, shown},
 };
 
-/// Names that are looked at for a file with the name of one that is created: a note is worth a moment only.
+/// Names that are compared for the note that a file with the name of the new one exists elsewhere: it must not delay
+/// the write.
 const LOOKED_AT: usize = 2000;
 
 /// What a path may name where it is given by its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ExistingKind {
     /// A file.
     File,
     /// A file, or a directory where no file fits.
@@ -33,7 +34,7 @@ pub enum Wanted {
     DirectoryOrFile,
 }
 
-impl Wanted {
+impl ExistingKind {
     fn of(self, hits: &TailHits) -> &NearestTop {
         let TailHits { files, directories, .. } = hits;
         match self {
@@ -50,7 +51,7 @@ impl CallContext {
     ///
     /// # Errors
     /// Where the text is no path, and where it is the end of several.
-    pub fn existing(&self, text: &str, wanted: Wanted) -> Result<WorkspacePath, ToolError> {
+    pub fn existing(&self, text: &str, wanted: ExistingKind) -> Result<WorkspacePath, ToolError> {
         let path = self.workspace.resolve(text)?;
         if self.blocking == Blocking::Never || !self.workspace.is_missing(&path) {
             return Ok(path);
@@ -81,7 +82,7 @@ impl CallContext {
     ///
     /// # Errors
     /// As [`Self::existing`], and where nothing is there.
-    pub(super) fn scope(&self, path: Option<&str>, wanted: Wanted) -> Result<Scope, ToolError> {
+    pub(super) fn scope(&self, path: Option<&str>, wanted: ExistingKind) -> Result<Scope, ToolError> {
         let scope = match path.filter(|path| !path.trim().is_empty()) {
             Some(path) => Scope::at(&self.workspace, &self.existing(path, wanted)?),
             None => Scope::of_roots(&self.workspace),
@@ -104,7 +105,7 @@ impl CallContext {
         }
         let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
         if tail.is_mention {
-            return match self.resolve_tail(text, &tail, Wanted::File)? {
+            return match self.resolve_tail(text, &tail, ExistingKind::File)? {
                 Tailed::Path(found) => Ok(found),
                 Tailed::Nothing(_) => Ok(path),
             };
@@ -112,13 +113,13 @@ impl CallContext {
         if tail.is_bare() {
             let hits = search_tail(&self.workspace, &self.path_index, &tail, LOOKED_AT, &self.stop);
             if let Some(other) = hits.files.only() {
-                self.references.add(Reference::Namesake { path: other.clone() });
+                self.references.add(PathReference::Namesake { path: other.clone() });
             }
         }
         Ok(path)
     }
 
-    fn resolve_tail(&self, text: &str, tail: &Tail, wanted: Wanted) -> Result<Tailed, ToolError> {
+    fn resolve_tail(&self, text: &str, tail: &Tail, wanted: ExistingKind) -> Result<Tailed, ToolError> {
         if let Some(known) = self.references.resolved(text) {
             return Ok(Tailed::Path(known));
         }
@@ -132,7 +133,7 @@ impl CallContext {
         }
         match found.only().filter(|_| hits.complete) {
             Some(only) => {
-                self.references.add(Reference::Resolved { given: text.to_owned(), path: only.clone() });
+                self.references.add(PathReference::Resolved { given: text.to_owned(), path: only.clone() });
                 Ok(Tailed::Path(only.clone()))
             }
             None => Err(self.ambiguous(text, found, hits.complete)),
@@ -141,13 +142,10 @@ impl CallContext {
 
     fn ambiguous(&self, text: &str, found: &NearestTop, complete: bool) -> ToolError {
         let given = shown(text);
-        let fit = if found.count == 1 { "fits" } else { "fit" };
+        let end = if found.count == 1 { "ends" } else { "end" };
         let paths = count(found.count, "path");
-        let message = if complete {
-            format!("{given} is not there, and {paths} in the workspace {fit} it")
-        } else {
-            format!("{given} is not there, and at least {paths} in the workspace {fit} it")
-        };
+        let at_least = if complete { "" } else { "at least " };
+        let message = format!("{given} does not exist, and {at_least}{paths} in the workspace {end} with it");
         let mut list: Vec<String> = found.paths.iter().map(ToString::to_string).collect();
         if found.count > list.len() {
             list.push(format!("and {} more", found.count - list.len()));
@@ -155,19 +153,19 @@ impl CallContext {
         let is_untrusted = found.paths.iter().any(|path| self.workspace.is_untrusted(path));
         let error = ToolError::new(Kind::Ambiguous, message);
         let error = match found.paths.first().filter(|_| !is_untrusted) {
-            Some(first) => error.hint(format!("pass the whole path of the one that is meant, as {first}")),
-            None => error.hint("pass the whole path of the one that is meant"),
+            Some(first) => error.hint(format!("pass the whole path of the one that you mean, such as {first}")),
+            None => error.hint("pass the whole path of the one that you mean"),
         };
         let error = if complete { error } else { error.hint(UNSEEN) };
         error.details(fenced(&self.workspace, &found.paths, list.join("\n")))
     }
 }
 
-/// What is said where a search for a name did not end.
+/// The hint where a search for a name did not look at all names in time.
 const UNSEEN: &str =
     "the time was too short to look at all names, so there may be others; glob finds names below a path";
 
-/// What the end of a path came to.
+/// What the search for the end of a path found.
 enum Tailed {
     Path(WorkspacePath),
     Nothing(TailHits),
