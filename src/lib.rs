@@ -4,9 +4,9 @@
 //!
 //! A client starts `rootbound` and speaks JSON-RPC over its stdin and stdout. [`server`] decodes a
 //! request and hands it to one of the [`tools`], which plans an answer with the services below it
-//! ([`search`], [`session`], [`audit`]) over the sandbox ([`workspace`]) and the pure text code ([`edit`],
+//! ([`search`], [`session`], [`audit`], [`lsp`]) over the sandbox ([`workspace`]) and the pure text code ([`edit`],
 //! [`text`]). A tool that changes a file returns a plan; the dispatcher obtains an approval and only
-//! then commits it.
+//! then commits it. [`session::ChangeFeed`] reports what was committed to subscriptions, `--events` and language servers.
 //!
 //! # Layers (a module uses only modules of lower layers)
 //!

@@ -8,13 +8,13 @@
 //! | question | file |
 //! |---|---|
 //! | Which server for which file, and since when has it failed? | `servers` |
-//! | What is one change put through? | `check` |
+//! | How is one change checked? | `check` |
 //! | Has it answered for this change? | `state` |
 //! | What may a server send? | `frame`, `message`, `diagnostics` |
 //! | What do its texts show of the host? | `scrub` |
 //!
 //! Limits: one server for each extension. A server is a program that the person configured: it reads its whole root,
-//! secrets included, behind walls of its own.
+//! secrets included, and is confined apart from this process.
 
 mod backoff;
 mod check;

@@ -121,7 +121,7 @@ impl Diagnostic {
         self == other || (self.line == other.line && self.code.is_some() && self.code == other.code)
     }
 
-    /// It as a problem of a file with these lines. `clean`: what is done to a text before a model reads it.
+    /// The problem of a file with these lines. `clean` makes a text of the server fit for a model.
     pub(super) fn problem(&self, lines: &[&str], name: &str, clean: impl Fn(&str) -> String) -> Problem {
         let column = lines.get(self.line).map_or(self.character, |line| characters(line, self.character)) + 1;
         let source = [Some(self.source.as_deref().unwrap_or(name)), self.code.as_deref()];

@@ -25,7 +25,7 @@ pub(super) struct Document {
     text: u64,
 }
 
-/// See the module.
+/// The open files by URI; returns the messages that keep the copies of the server current.
 #[derive(Debug, Default)]
 pub(super) struct Documents(HashMap<String, Document>);
 

@@ -90,7 +90,7 @@ impl Instance {
         self.shared.state()
     }
 
-    /// Lets go of `state` until something changes, or for a moment.
+    /// Unlocks `state` until something changes, for `limit` at most, and locks it again.
     pub(super) fn wait<'s>(&'s self, state: MutexGuard<'s, State>, limit: Duration) -> MutexGuard<'s, State> {
         self.shared.changed.wait_timeout(state, limit).unwrap_or_else(PoisonError::into_inner).0
     }

@@ -1,4 +1,4 @@
-//! What a server is sent at its start, and what its own requests are answered.
+//! What a server is sent at its start, and the answers to its requests.
 
 use std::borrow::Cow;
 

@@ -57,7 +57,7 @@ struct FileProblems {
     pulled: Vec<Diagnostic>,
 }
 
-/// See the module.
+/// The state of one server, changed by the messages in both directions.
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) phase: Phase,

@@ -17,7 +17,8 @@ use super::{
 /// Requests that begin a subscription at once: each holds a thread while it looks at the disk.
 pub(super) const BEGINNING: usize = 4;
 
-/// Follows `uris` for `listener`, on a thread, once there is room among those that are `beginning`. Returns which were refused, and why.
+/// Follows `uris` for `listener`, on a thread, with one of the permits of `beginning`. Returns which were refused, and
+/// why.
 pub(super) async fn subscribe(
     served: &Served,
     beginning: &Semaphore,

@@ -1,8 +1,7 @@
 //! Calls that wait for something outside of the server: without a thread, and apart from all other calls.
 //!
-//! A wait is a future. It looks on a thread of a pool of its own when an event wakes it, and from time to time besides;
-//! between two looks it holds nothing but its place among the waits. So any number of them costs other calls neither
-//! threads nor permits.
+//! A wait is a future. It looks on a thread of a separate pool when an event wakes it, and also from time to time.
+//! Between two looks it holds only its permit among the waits, so waits cost other calls neither threads nor permits.
 
 use std::{
     mem,
@@ -34,14 +33,15 @@ use super::{
 
 /// Calls that wait at the same time.
 const MAX_WAITS: usize = 64;
-/// How often a wait looks where no event may come, and where each change causes one.
+/// How often a wait looks where changes may cause no event.
 const POLL: Duration = Duration::from_millis(100);
+/// How often it looks where each change is known to cause an event.
 const RARE_POLL: Duration = Duration::from_secs(1);
 /// The shortest time between two looks: a file may change without a pause.
 const GAP: Duration = Duration::from_millis(15);
 /// A look that took long is followed by a pause of this many times that.
 const REST: u32 = 3;
-/// Between two reports of progress.
+/// The time between two reports of progress.
 const REPORT: Duration = Duration::from_secs(5);
 
 /// What waiting calls share.
@@ -122,7 +122,7 @@ impl WaitingCall<'_> {
         loop {
             let looking = Instant::now();
             let (watches, wake) = (events.as_ref().map(|events| Arc::clone(&events.watches)), Arc::clone(&wake));
-            // The last look is given time of its own.
+            // The last look begins at the deadline, so it gets extra time.
             let until = looking.max(deadline) + WIND_UP;
             let (back, looked) = look.on_thread(until, move |cx| Ok(watch_and_look(wait, cx, watches, &wake))).await?;
             wait = back;

@@ -83,7 +83,7 @@ impl ChangeFeed {
         if changes.is_empty() {
             return;
         }
-        // Not under the lock: a listener may take locks of its own.
+        // Not under the lock: a listener may take its own locks.
         let listeners: Vec<Arc<dyn ChangeListener>> = {
             let listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             listeners.iter().filter_map(Weak::upgrade).collect()

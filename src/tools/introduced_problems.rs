@@ -20,7 +20,7 @@ use super::{CallContext, fence::fenced};
 pub(super) struct ChangedText<'c> {
     /// As the answer names it.
     pub(super) path: &'c WorkspacePath,
-    /// Where it truly is.
+    /// Its real path.
     pub(super) real: &'c WorkspacePath,
     /// What it held before; `None` if there was no file, or no text in it.
     pub(super) old: Option<&'c str>,
@@ -28,8 +28,7 @@ pub(super) struct ChangedText<'c> {
     pub(super) new: &'c str,
 }
 
-/// Whether a change of the file that is truly at `real` may introduce problems that are found: else its text need not be
-/// read for that.
+/// Whether a change of the file with the real path `real` is checked; if not, its text need not be read for that.
 pub(super) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool {
     let has_server = || cx.language_servers.as_ref().is_some_and(|servers| servers.are_for(real));
     cx.settings.diagnostics && (syntax::is_checked(&real.to_string()) || has_server())
@@ -44,8 +43,8 @@ pub(super) struct IntroducedProblems {
     pub(super) text: String,
 }
 
-/// What a language server says of `change`. The call gives up its place among those that run: it waits for another
-/// program.
+/// What a language server says of `change`. The call releases its concurrency permit first: it waits for
+/// another program.
 fn checked(cx: &CallContext, change: &ChangedText<'_>) -> Option<Checked> {
     let servers = cx.language_servers.as_ref().filter(|servers| servers.are_for(change.real))?;
     if let Some(yields) = &cx.yields {
@@ -63,7 +62,7 @@ impl IntroducedProblems {
         }
         let name = change.real.to_string();
         let check = || syntax::new_problems(&name, change.old, change.new);
-        // The parsers of formats are other people's, and the bytes anybody's.
+        // A library may panic on hostile bytes, and the change is already made.
         let mut problems = panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_default();
         let checked = panic::catch_unwind(AssertUnwindSafe(|| checked(cx, change))).ok().flatten().unwrap_or_default();
         problems.extend(checked.problems);

@@ -61,7 +61,7 @@ pub trait Wait: Send {
     fn give_up(self: Box<Self>, cx: &CallContext, why: GivenUp) -> Result<Answer, ToolError>;
 }
 
-/// What a look came to.
+/// The result of a look.
 #[derive(Debug)]
 pub enum Look {
     /// It has happened.

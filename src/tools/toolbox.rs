@@ -85,7 +85,7 @@ impl Toolbox {
             .or_else(|| by_other_name().find(|name| names().any(|offered| offered == *name)))
     }
 
-    /// Whether files are resources: wherever they can be read.
+    /// Whether files are resources: true where they can be read.
     pub fn has_resources(&self) -> bool {
         self.get("read").is_some()
     }

@@ -6,7 +6,7 @@
 //! of a program go to the server over the socket (`SCM_RIGHTS`, unix(7)): the broker never sees what they carry, and
 //! needs the same little memory whatever a program sends.
 //!
-//! Each program runs through `rootbound exec`: with a Landlock domain and a filter of its own, without network unless it
+//! Each program runs through `rootbound exec`: with its own Landlock domain and filter, without network unless it
 //! is allowed, with few variables. It dies with the broker, and the broker ends all of them when the socket closes.
 //!
 //! Limits: Linux only. A program may do in its directories what `exec` allows, and may start others, behind the same

@@ -4,7 +4,8 @@
 //! prefix of the text (CVE-2025-53110). Outside the roots the answer is the same whether or not a file is there.
 //!
 //! Limits: decides by the text alone, and looks at the disk only where a text can be read in two ways: whether a name
-//! has the signs of a mention in it, whether a URI is one of the host. Where a path leads is known once it is opened; see `links` and `sys/beneath`.
+//! has the signs of a mention in it, whether a URI is one of the host. Where a path leads is known once it is opened; see
+//! `links` and `sys/beneath`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -291,7 +292,7 @@ impl<'t> UriPath<'t> {
         Ok(Self { text, bytes, machine: (!is_local).then_some(host) })
     }
 
-    /// It as the path that a root's name and the path below it make.
+    /// The path that begins with a root's name.
     fn printed(&self, roots: &Roots) -> Option<WorkspacePath> {
         if self.machine.is_some() { None } else { printed_path(roots, &self.bytes) }
     }

@@ -6,8 +6,8 @@
 //! | [`DirectoryWatcher`] | the directories that contain or lead to a few paths; gives events as paths | subscriptions |
 //! | [`PathWatches`] | one path per call; only wakes the call, which looks again | the tool `wait` |
 //!
-//! [`Watcher`] watches every directory before it lists it, and turns events into what has to be looked at again. Keeps no names
-//! itself. The kernel queues an event within the system call that makes the change, so whatever had returned before
+//! [`Watcher`] watches every directory before it lists it, and turns events into what has to be looked at again. It keeps
+//! no names. The kernel queues an event within the system call that makes the change, so whatever had returned before
 //! [`Watcher::changes`] is in its answer.
 //!
 //! Limits, most of them from inotify(7), "Limitations and caveats":

@@ -291,7 +291,7 @@ fn doctor_names_language_servers_and_what_is_missing() {
     for part in [
         "lsp          ",
         "a change waits 7 s for it",
-        "walls of its own (auto), root read-only, no network",
+        "confined (auto), root read-only, no network",
         "gone  .gone  no-such-server: there is no such program",
     ] {
         assert!(ended.stdout.contains(part), "{part}\n{}", ended.stdout);

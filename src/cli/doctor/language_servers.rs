@@ -26,13 +26,13 @@ pub(super) fn language_servers(out: &mut ReportText, config: &Config) {
 fn walls(server: &LanguageServer) -> String {
     let program = &server.program;
     let walls = match program.confine {
-        Confine::Off => return "without walls of its own (confine = \"off\")".to_owned(),
+        Confine::Off => return "not confined (confine = \"off\")".to_owned(),
         Confine::Auto => "auto",
         Confine::Required => "required",
     };
     let root = if program.may_write { "read-write" } else { "read-only" };
     let network = if program.network { "network" } else { "no network" };
-    let mut text = format!("walls of its own ({walls}), root {root}, {network}");
+    let mut text = format!("confined ({walls}), root {root}, {network}");
     if !program.readable.is_empty() {
         let paths: Vec<String> = program.readable.iter().map(|path| path.display().to_string()).collect();
         text.push_str(", may read ");

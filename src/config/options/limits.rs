@@ -40,7 +40,7 @@ pub(super) const LIMITS: &[OptionRow] = &[
     OptionRow {
         flag: "wait-limit",
         help: "Longest time that one call of wait may take; it ends earlier if the client is known to end a call earlier",
-        // As for a person's answer: a client that waits for a day may be given it.
+        // A day at most, as for a person's answer.
         kind: ValueKind::Seconds(86_400.0, |config| &mut config.server.wait_limit),
     },
     OptionRow {

@@ -1,8 +1,8 @@
 //! The order of the names that fit.
 //!
-//! How a name fits decides first ([`Fit`]); within one kind of fit, files come before directories where a name was typed,
-//! what was used last before all else, and then the score of the fuzzy matcher. Scores take time, so they are made for the best kinds of
-//! fit only, and there for the shortest paths.
+//! How a name fits decides first ([`Fit`]). Within one kind of fit, files come before directories where a name was
+//! typed, then what was used last, then the better score of the fuzzy matcher. Scores take time, so they are computed
+//! only for the best kinds of fit, and there for the shortest paths.
 
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap};
 
@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Names that are scored at most.
-const SCORED: usize = 3000;
+const SCORED: usize = 1000;
 /// Bytes of the longest path that is scored: the time grows with it.
 const LONGEST_SCORED: usize = 1024;
 /// Names between two looks at the stop signal.
@@ -130,8 +130,11 @@ fn name_of(path: &str) -> &str {
 
 fn fit(path: &str, query: &PathQuery) -> Option<Fit> {
     let wanted = query.folded.as_str();
+    // Most do not fit at all, which is seen at once; of a mention, `@src/a`, its first character.
+    if wanted.starts_with('@') && !path.contains('@') {
+        return None;
+    }
     let path = folded(path);
-    // Most do not fit at all, which is seen at once.
     if !has_in_order(&path, wanted) {
         return None;
     }

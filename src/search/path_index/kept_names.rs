@@ -92,8 +92,8 @@ impl KeptNames {
         lock(&self.trees).remove(root.root().key());
     }
 
-    /// Lists a tree in the background, and again while completions use it. Nothing if that is under way, or where no
-    /// thread is to be had.
+    /// Lists a tree in the background, and again while completions use it. Does nothing if that is under way, or if
+    /// the system starts no thread.
     pub(in crate::search) fn keep(&self, workspace: &Workspace, root: &WorkspacePath) {
         let key = root.root().key().to_owned();
         {

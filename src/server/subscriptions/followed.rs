@@ -125,14 +125,15 @@ impl Followed {
         self.state.is_directory() && self.names.first().is_some_and(|own| path != own && path.is_in(own))
     }
 
-    /// Takes over a change of this server; what is below a directory is news where it is `unreported`. Returns whether it is one of this very path, whose state is to be looked at.
+    /// Notes a change of this server. A change below this directory is news only if its path is `unreported`. Returns
+    /// whether the change is at this very path: the caller then looks at its state.
     pub(super) fn is_changed_by(&mut self, change: &CommittedChange, unreported: &HashSet<WorkspacePath>) -> bool {
         let mut is_exact = false;
         for path in iter::once(&change.path).chain(&change.from) {
             if self.names.contains(path) {
                 is_exact = true;
             } else if self.depends_on(path) {
-                // A directory above it came, went or moved: it is looked at, and its directories are watched anew.
+                // A directory above it came, went or moved: it is looked at, and its directories are watched again.
                 self.check_by(Instant::now());
                 self.noticed = Noticed::NotYet;
                 self.version += 1;

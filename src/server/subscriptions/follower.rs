@@ -27,8 +27,9 @@ const SETTLE: Duration = Duration::from_millis(50);
 const GATHER: Duration = Duration::from_millis(10);
 /// Events that are held at once.
 const MOST_EVENTS: usize = 4096;
-/// How often a polled file is looked at, and a polled directory at least.
+/// How often a polled file is looked at.
 const POLL_FILE: Duration = Duration::from_millis(500);
+/// How often a polled directory is looked at, unless that takes long ([`POLL_SHARE`]).
 const POLL_DIRECTORY: Duration = Duration::from_secs(1);
 /// A look takes at most this share of the time.
 const POLL_SHARE: u32 = 20;
@@ -76,7 +77,7 @@ fn notice(shared: &SharedTable, watcher: &mut Option<DirectoryWatcher>) {
         let listing = directory.map(|directory| listing::list(&shared.workspace, directory, None).0);
         let now = Instant::now();
         let mut table = shared.lock();
-        // Else it is another entry by now, and its turn comes again.
+        // Otherwise the entry has changed meanwhile, and the next pass takes it.
         if let Some(followed) = table.followed.get_mut(&path).filter(|one| one.version == version) {
             followed.noticed = if by_events { Noticed::ByEvents } else { Noticed::ByPolling };
             followed.listing = listing;

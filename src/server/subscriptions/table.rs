@@ -95,7 +95,7 @@ impl SharedTable {
             return false;
         }
         let has_changed = followed.state.differs(&now);
-        // A directory or a way that is another one has to be watched anew.
+        // Another directory, or other directories on the way, have to be watched again.
         if has_changed && (followed.state.is_directory() || now.is_directory()) || followed.names != names {
             followed.noticed = Noticed::NotYet;
             self.wakeup.wake();

@@ -49,7 +49,7 @@ fn is_shown(field: &[u8]) -> bool {
     field.len() <= 64 && field.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.@*/-".contains(byte))
 }
 
-/// The fields of a line; a backslash takes the meaning from a colon, and the one in a sentinel has none.
+/// The fields of a line; a backslash escapes a colon, and the colon in a sentinel separates nothing.
 fn fields(body: &[u8], first: usize, end: usize) -> Vec<Range<usize>> {
     let (mut fields, mut start, mut at) = (Vec::new(), first, first);
     while at < end {

@@ -7,7 +7,7 @@ use super::span::Span;
 /// Levels of lists and objects.
 const DEEPEST: usize = 128;
 
-/// The values of the text; `None` if it is not JSON from its begin to its end.
+/// The values of the text; `None` if it is not JSON from beginning to end.
 pub(super) fn scan(text: &str) -> Option<Vec<Span>> {
     let mut reader = Reader { text: text.as_bytes(), at: 0, spans: Vec::new() };
     reader.skip_space();

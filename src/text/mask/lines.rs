@@ -75,7 +75,7 @@ pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Vec<Span> {
     spans
 }
 
-/// The begin of the line after `end`, no earlier than `at`.
+/// The beginning of the line after `end`, no earlier than `at`.
 fn after(body: &[u8], end: usize, at: usize) -> usize {
     if end < at { at } else { TextLine::at(body, end).next }
 }
@@ -250,7 +250,7 @@ fn closing_quote(body: &[u8], open: usize) -> Option<usize> {
     }
 }
 
-/// Where a value with `<<WORD` at its begin ends: with the line that is that word.
+/// Where a value with `<<WORD` at its beginning ends: with the line that is that word.
 fn here_document(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
     let word = body[from..line_end].strip_prefix(b"<<")?;
     let word = word.strip_prefix(b"-").unwrap_or(word).trim_ascii();

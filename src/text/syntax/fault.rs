@@ -25,7 +25,7 @@ impl Fault {
 /// What a check of a text has found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
-    /// Where the text stops to be of its format: what follows was not looked at.
+    /// Where the text stops being valid; what follows was not checked.
     pub(super) error: Option<Fault>,
     /// What is allowed, but hardly meant.
     pub(super) warnings: Vec<Fault>,

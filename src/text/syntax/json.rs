@@ -1,8 +1,8 @@
 //! JSON, alone or with the extensions that configuration files have.
 //!
 //! Finds the first error, and keys that occur twice. One pass without recursion: nesting costs a few bytes a level.
-//! Accepts what `serde_json` accepts and, with extensions, what `jsonc-parser` does; property tests compare them. A
-//! number may be as large and an escaped surrogate as lonely as it likes: the grammar (RFC 8259) allows both.
+//! Accepts what `serde_json` accepts and, with extensions, what `jsonc-parser` does; property tests compare them.
+//! Numbers of any size and unpaired escaped surrogates are accepted: the grammar (RFC 8259) allows both.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -245,7 +245,7 @@ impl<'t> Checker<'t> {
             Some(b'u') if is_hex(4) => 6,
             Some(b'u') => return Err(Fault::new(at, "expected four hexadecimal digits behind `\\u`")),
             Some(b'\r') if self.dialect == JsonDialect::Json5 && self.bytes.get(at + 2) == Some(&b'\n') => 3,
-            // Any other character stands for itself, a line break for nothing.
+            // Any other escaped character means itself; an escaped line break is dropped.
             Some(_) if self.dialect == JsonDialect::Json5 => 2,
             Some(_) => {
                 let next = self.text[at + 1..].chars().next().unwrap_or_default();

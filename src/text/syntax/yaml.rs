@@ -130,7 +130,7 @@ impl MappingKeys {
         }
     }
 
-    /// The innermost collection, if it has brackets: the sign and byte of its own.
+    /// The innermost collection, if it has brackets: its opening bracket, and the byte of that.
     fn open_bracket(&self, text: &str) -> Option<(char, usize)> {
         let at = byte_at(text, self.open.last()?.at);
         let bracket = text[at..].chars().next().filter(|sign| matches!(sign, '[' | '{'))?;

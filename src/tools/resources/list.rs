@@ -85,7 +85,7 @@ enum ResourceEntry<'a> {
 }
 
 impl ListedResource<'_> {
-    /// It as the protocol has it; `None` for a file that is gone, hidden or denied by now.
+    /// The resource as the protocol describes it; `None` for a file that is gone, hidden or denied by now.
     fn resource(&self, cx: &CallContext) -> Option<Value> {
         let Self { uri, entry } = self;
         match entry {

@@ -1,6 +1,6 @@
 //! Follows a file as others append to it, replace it, cut it and write it again.
 //!
-//! The file is opened anew for each look, under the rules of `read`, and compared with the one before: a log that was
+//! The file is opened again for each look, under the rules of `read`, and compared with the one before: a log that was
 //! rotated is read to its end first. Reads a bounded part at a time, so a look at gigabytes takes several.
 
 use std::{

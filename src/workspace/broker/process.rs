@@ -17,7 +17,7 @@ use super::table::TableProgram;
 /// How often an ending program is looked at.
 const STEP: Duration = Duration::from_millis(10);
 
-/// A program that was started, in a process group of its own.
+/// A program that was started, in a new process group.
 #[derive(Debug)]
 pub(super) struct Process(Child);
 
@@ -64,7 +64,7 @@ struct Pipes {
 }
 
 fn command(program: &TableProgram, root: &Path, directory: &Path, pipes: Pipes) -> Command {
-    // A name of its own, and the rights in any case: a path may have `=` in it, or end like rights.
+    // Always with a name and rights: a path may have `=` in it, or end like rights.
     let mut named = OsString::from("root=");
     named.push(root);
     named.push(if program.may_write { ":rw" } else { ":ro" });

@@ -81,7 +81,7 @@ fn conditions(network: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, Backe
     Ok(rules)
 }
 
-/// Flags of `clone(2)` for a process in namespaces of its own.
+/// Flags of `clone(2)` for a process in new namespaces.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
