@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     text::{self, byte_size::file_size, media_type},
-    workspace::{AccessErrorKind, escape_controls},
+    workspace::{AccessErrorKind, escape_controls, escape_name},
 };
 
 use super::{
     Alias, Answer, CallContext, Content, ExistingKind, FileLink, Group, Kind, Plan, Spec, Tool, ToolError,
-    alias::PATH_ALIASES, answer::count,
+    alias::PATH_ALIASES, answer::count, references::shown,
 };
 
 /// Files in one call.
@@ -114,16 +114,19 @@ impl Tool for Present {
         if links.is_empty() {
             return Err(all_failed(cx, errors));
         }
+        // On one line: a client shows it where it would show the file's name.
+        let title = args.title.as_deref().filter(|title| !title.trim().is_empty());
+        let title = title.map(|title| escape_name(title.as_ref()));
         for link in &mut links {
-            link.title = args.title.as_deref().map(|title| match paths.len() {
-                1 => escape_controls(title).into_owned(),
-                _ => format!("{}: {}", escape_controls(title), link.name),
+            link.title = title.as_ref().map(|title| match paths.len() {
+                1 => title.to_string(),
+                _ => format!("{title}: {}", link.name),
             });
             link.description = args.note.as_deref().map(|note| escape_controls(note).into_owned());
         }
         let mut text = said(&output.presented);
         for (given, error) in &errors {
-            let _ = write!(text, "\n\nnot presented: {}\n{}", escape_controls(given), error.text_within(&cx.budget));
+            let _ = write!(text, "\n\nnot presented: {}\n{}", shown(given), error.text_within(&cx.budget));
         }
         let mut answer = Answer::text(text, &output).data(cx, &output);
         answer.content.extend(links.into_iter().map(|link| Content::Link(Box::new(link))));
@@ -212,7 +215,7 @@ fn all_failed(cx: &CallContext, mut errors: Vec<(&String, ToolError)>) -> ToolEr
     let kind = errors.first().map_or(Kind::Internal, |(_, error)| error.kind());
     let all: Vec<String> = errors
         .iter()
-        .map(|(given, error)| format!("==> {} <==\n{}", escape_controls(given), error.text_within(&cx.budget)))
+        .map(|(given, error)| format!("==> {} <==\n{}", shown(given), error.text_within(&cx.budget)))
         .collect();
     ToolError::new(kind, format!("none of the {} could be presented", count(all.len(), "file")))
         .hint("correct the paths; each has its error below")

@@ -30,6 +30,7 @@ mod resources;
 #[cfg(unix)]
 mod special;
 mod subscriptions;
+mod wait;
 #[cfg(windows)]
 mod windows;
 mod world;
@@ -154,7 +155,7 @@ fn run(barrier: Barrier, cases: &[Case]) {
 macro_rules! families {
     ($($(#[$meta:meta])? $family:ident: $cases:expr;)*) => {
         fn families() -> Vec<(&'static str, Vec<Case>)> {
-            let mut families = Vec::with_capacity(24);
+            let mut families = Vec::with_capacity(48);
             $($(#[$meta])? families.push((stringify!($family), $cases));)*
             families
         }
@@ -202,6 +203,10 @@ families! {
     replacements: writes::cases();
     second_arguments: manage::cases();
     presented_files: present::cases();
+    waits_that_leave: wait::leaving();
+    waits_for_secrets: wait::secrets();
+    waits_that_cost: wait::arguments();
+    #[cfg(unix)] waits_for_special_files: wait::special();
     #[cfg(unix)] own_files: next_start::own_files();
     #[cfg(unix)] repositories: next_start::repositories();
     #[cfg(unix)] linked_names: next_start::linked_names();

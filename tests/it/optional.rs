@@ -1,7 +1,10 @@
 //! Directories that may be missing at the start: `:optional`. What other programs may put in their place is tested in
 //! `attacks::optional_roots`.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -47,6 +50,29 @@ fn missing_directory_is_listed_with_its_right_and_left_out_of_searches() {
     let found = text(&mut process, "grep", &json!({ "pattern": "here" }));
     assert!(found.contains("late/b.txt:1: here too") && !found.contains("not searched"), "{found}");
     assert_eq!(text(&mut process, "ls", &json!({})), "2 roots:\n  app/ (read-write)\n  late/ (read-only)");
+}
+
+#[test]
+fn paths_are_completed_as_soon_as_the_directory_is_there() {
+    let dir = folder();
+    let (mut process, _) = start(&dir, &["--root", "app=app", "--root", "late=late:optional"]);
+    let typed = json!({
+        "ref": { "type": "ref/resource", "uri": "file:///late/{+path}" },
+        "argument": { "name": "path", "value": "b" },
+    });
+    let missing = process.ask("completion/complete", &typed);
+    assert_eq!(missing["result"]["completion"], json!({ "values": [], "total": 0, "hasMore": false }));
+    fs::create_dir(dir.path().join("late")).expect("a folder");
+    fs::write(dir.path().join("late/b.txt"), "b\n").expect("a file");
+    // A loaded machine may need more than one keystroke to list the tree.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let completion = process.ask("completion/complete", &typed)["result"]["completion"].clone();
+        if completion["values"] == json!(["b.txt"]) {
+            break;
+        }
+        assert!(completion["hasMore"] == true && Instant::now() < deadline, "{completion}");
+    }
 }
 
 #[test]

@@ -30,6 +30,11 @@ pub(super) enum Name<'n> {
 impl TreeNames {
     /// The names below `root` that an answer can wait for.
     pub(super) fn of(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Self {
+        // A missing directory holds nothing: kept as an unfinished listing, it would hide what appears in it.
+        if root.root().is_absent() {
+            index.kept_names.forget(root);
+            return Self::Listed(Listing::default());
+        }
         if let Some(snapshot) = index.snapshot(root, None) {
             index.kept_names.forget(root);
             // Brings the rest of the index up to date in the background, where that is due.

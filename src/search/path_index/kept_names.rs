@@ -40,6 +40,13 @@ pub(in crate::search) struct Listing {
     pub(in crate::search) is_complete: bool,
 }
 
+impl Default for Listing {
+    /// All names of an empty tree.
+    fn default() -> Self {
+        Self { names: Arc::default(), is_complete: true }
+    }
+}
+
 impl Listing {
     /// What a walk below `root` finds until `is_over`.
     pub(in crate::search) fn read(

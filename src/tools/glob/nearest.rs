@@ -19,7 +19,7 @@ const MOST: usize = 3;
 /// Bytes of the longest path that is offered.
 const LONGEST: usize = 300;
 /// Names that are looked at.
-const LOOKED_AT: usize = 50_000;
+const LOOKED_AT: usize = 100_000;
 /// How long names are looked at.
 const TIME: Duration = Duration::from_millis(300);
 /// Names between two looks at the clock.
