@@ -98,6 +98,7 @@ pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChan
     let kind = if edit.before.is_some() { 2 } else { 1 };
     messages.push(notification("textDocument/didSave", &json!({ "textDocument": { "uri": edit.uri } })));
     messages.push(on_disk(edit.uri, kind));
+    state.saved(Instant::now());
     instance.send(&messages);
 }
 

@@ -16,6 +16,12 @@ use super::uri::respelled;
 const MOST_KEPT: usize = 1000;
 /// Characters of a message that are kept: a compiler's may be pages.
 const LONGEST_MESSAGE: usize = 2000;
+/// The same of a source and a code.
+const LONGEST_SOURCE: usize = 100;
+/// Bytes of the longest URI: a path of 4,096 bytes, each as `%20`.
+const LONGEST_URI: usize = 3 * 4096 + 16;
+/// The largest number of a line or column in the protocol (`uinteger`).
+const LARGEST: usize = i32::MAX as usize;
 
 /// One diagnostic. Positions are in UTF-16 units, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +79,9 @@ impl Published {
     /// The parameters of the notification; `None` if they are something else.
     pub(super) fn read(params: &str) -> Option<Self> {
         let PublishParams { uri, version, diagnostics } = serde_json::from_str(params).ok()?;
+        if uri.len() > LONGEST_URI {
+            return None;
+        }
         Some(Self { uri: respelled(&uri), version, diagnostics: kept(diagnostics) })
     }
 }
@@ -89,6 +98,7 @@ fn kept(mut all: Vec<Raw>) -> Vec<Diagnostic> {
     let mut kept: Vec<Diagnostic> = all.into_iter().map(Diagnostic::of).collect();
     kept.dedup();
     kept.truncate(MOST_KEPT);
+    kept.shrink_to_fit();
     kept
 }
 
@@ -96,17 +106,17 @@ impl Diagnostic {
     fn of(raw: Raw) -> Self {
         let message = shorten(&raw.message, LONGEST_MESSAGE).into_owned();
         let code = match raw.code {
-            Some(Value::String(code)) => Some(code),
+            Some(Value::String(code)) => Some(shorten(&code, LONGEST_SOURCE).into_owned()),
             Some(Value::Number(code)) => Some(code.to_string()),
             _ => None,
         };
         let severity = if raw.severity == Some(2) { Severity::Warning } else { Severity::Error };
         Self {
-            line: raw.range.start.line,
-            character: raw.range.start.character,
+            line: raw.range.start.line.min(LARGEST),
+            character: raw.range.start.character.min(LARGEST),
             severity,
             message,
-            source: raw.source,
+            source: raw.source.map(|source| shorten(&source, LONGEST_SOURCE).into_owned()),
             code,
         }
     }
@@ -127,7 +137,7 @@ impl Diagnostic {
         let source = [Some(self.source.as_deref().unwrap_or(name)), self.code.as_deref()];
         let source = clean(&source.into_iter().flatten().collect::<Vec<_>>().join(" "));
         Problem {
-            line: self.line.saturating_add(1),
+            line: self.line + 1,
             column,
             severity: self.severity,
             message: clean(&self.message),
@@ -175,6 +185,21 @@ mod tests {
         assert_eq!(problems.len(), 2);
         assert_eq!((problems[0].message.as_str(), problems[0].line, problems[0].column), ("m1", 2, 4));
         assert_eq!((problems[1].severity, problems[1].source.as_ref()), (Severity::Warning, "s E1"));
+    }
+
+    #[test]
+    fn hostile_report_is_cut_to_what_a_protocol_allows() {
+        let long = "x".repeat(1 << 20);
+        let one = format!(
+            r#"{{"range":{{"start":{{"line":{0},"character":{0}}}}},"message":"{long}","source":"{long}","code":"{long}"}}"#,
+            u64::MAX
+        );
+        let published = Published::read(&format!(r#"{{"uri":"file:///a","diagnostics":[{one}]}}"#)).unwrap();
+        let kept = format!("{:?}", published.diagnostics);
+        assert!(kept.len() < LONGEST_MESSAGE + 1000, "{} bytes", kept.len());
+        let problem = published.diagnostics[0].problem(&["a"], "x", str::to_owned);
+        assert_eq!((problem.line, problem.column), (1 << 31, 1 << 31));
+        assert!(Published::read(&format!(r#"{{"uri":"file:///{long}","diagnostics":[]}}"#)).is_none());
     }
 
     #[test]

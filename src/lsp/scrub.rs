@@ -29,7 +29,8 @@ impl Scrubber {
         let mut before = ' ';
         while let Some(first) = rest.chars().next() {
             let is_inside = before.is_alphanumeric() || "./_-~)".contains(before) || rest.starts_with("//");
-            let starts = first == '/' && !is_inside;
+            // A root is cut wherever its path is: `//home/me/app` and `a/home/me/app` are the same directory to a reader.
+            let starts = first == '/' && (!is_inside || self.is_in_root(rest));
             let (shown, length) = if starts { self.path(rest) } else { None }.unwrap_or_else(|| {
                 before = first;
                 (first.to_string(), first.len_utf8())
@@ -42,6 +43,12 @@ impl Scrubber {
         }
         let lines = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         escape_controls(&lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")).to_string()
+    }
+
+    /// Whether `text` begins with the path of a root.
+    fn is_in_root(&self, text: &str) -> bool {
+        let is_whole = |rest: &str| !rest.starts_with(is_name);
+        self.roots.iter().any(|(host, _)| host.len() > 1 && text.strip_prefix(host.as_str()).is_some_and(is_whole))
     }
 
     /// What is shown of the path at the start of `text`, and how long that is; `None` if there is none.
@@ -102,6 +109,10 @@ mod tests {
                 "see https://doc.rust-lang.org/error_codes/E0308.html",
             ),
             ("two\nlines\t\u{1b}[31m\u{202e}", "two; lines \\u{1b}[31m\\u{202e}"),
+            (
+                "//home/me/app/a.rs, file://host/home/me/app and //home/me/apple",
+                "/a.rs, file://host. and //home/me/apple",
+            ),
             ("", ""),
         ] {
             assert_eq!(scrubber.clean(text), expected, "{text}");

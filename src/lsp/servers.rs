@@ -9,8 +9,8 @@ use std::{
 
 use crate::{
     stop::StopSignal,
-    text::problems::{ChangedLines, Problem, new_problems},
-    workspace::{Broker, MAX_RUNNING, Root, Workspace, WorkspacePath},
+    text::problems::{ChangedLines, MOST_SHOWN, Problem, new_problems},
+    workspace::{Broker, MAX_RUNNING, Root, Visibility, Workspace, WorkspacePath},
 };
 
 use super::{
@@ -82,6 +82,9 @@ impl LanguageServers {
     pub fn check(&self, workspace: &Workspace, change: FileChange<'_>, stop: &StopSignal) -> Option<Checked> {
         let (number, extension) = self.server_for(change.path)?;
         let server = &self.servers[number];
+        if !is_open(workspace, change.path) {
+            return None;
+        }
         if change.after.len() > LARGEST_TEXT || change.before.is_some_and(|text| text.len() > LARGEST_TEXT) {
             return None;
         }
@@ -246,9 +249,17 @@ fn project(workspace: &Workspace, path: &WorkspacePath, markers: &[String]) -> W
     found.unwrap_or(root)
 }
 
-/// A file that the caller may read, by the URI that a server gave.
+/// Whether all of a file is shown to the caller. Of a secret one a server reads the values, and may quote them.
+fn is_open(workspace: &Workspace, path: &WorkspacePath) -> bool {
+    workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Open)
+}
+
+/// A file that the caller may read without a mask, by the URI that a server gave.
 fn readable(workspace: &Workspace, uri: &str) -> Option<(WorkspacePath, String)> {
     let path = workspace.resolve(uri).ok().filter(|_| uri.starts_with("file://"))?;
+    if !is_open(workspace, &path) {
+        return None;
+    }
     let text = workspace.read(&path, LARGEST_TEXT as u64).ok()?;
     Some((path, String::from_utf8_lossy(&text.bytes).into_owned()))
 }
@@ -267,6 +278,9 @@ fn shown(workspace: &Workspace, name: &str, change: FileChange<'_>, verdict: Ser
     let found = new_problems(&problems(before, &verdict.before), problems(change.after, &verdict.after), &lines);
     let mut elsewhere = Vec::new();
     for (uri, diagnostics) in verdict.elsewhere {
+        if elsewhere.len() >= MOST_SHOWN {
+            break;
+        }
         // Files that the caller may not see are not named.
         let Some((path, text)) = readable(workspace, &uri) else { continue };
         elsewhere.extend(problems(&text, &diagnostics).into_iter().map(|one| (path.clone(), one)));

@@ -17,6 +17,8 @@ use super::{
 
 /// Files whose problems are kept.
 const MOST_FILES: usize = 256;
+/// Problems that are kept of a file that is not open: more are not shown.
+const MOST_OF_OTHERS: usize = 50;
 /// Works that a server says it does at once.
 const MOST_PROGRESS: usize = 64;
 /// Requests that are not answered; a server that answers none is waited for in vain.
@@ -28,6 +30,8 @@ const QUIET_PUSHED: Duration = Duration::from_millis(300);
 /// How long after it has taken note of a change a server that names no versions may be silent: some send nothing if
 /// nothing has changed.
 const SILENCE: Duration = Duration::from_secs(1);
+/// How long after a save the check of a server that checks saves may begin: on a busy machine its compiler starts late.
+const CHECK_BEGINS: Duration = Duration::from_secs(3);
 /// How often diagnostics are asked for again.
 const PULL_AGAIN: Duration = Duration::from_millis(200);
 
@@ -69,6 +73,9 @@ pub(super) struct State {
     /// When it was last busy, and when it last said something about a file.
     last_busy: Option<Instant>,
     last_heard: Option<Instant>,
+    /// When a file was last saved, and when a check of saves last began.
+    last_saved: Option<Instant>,
+    last_check: Option<Instant>,
     asked: HashMap<u64, Asked>,
     next_id: u64,
     pulls: bool,
@@ -90,6 +97,8 @@ impl State {
             quiescent: None,
             last_busy: None,
             last_heard: None,
+            last_saved: None,
+            last_check: None,
             asked: HashMap::new(),
             next_id: 1,
             pulls: false,
@@ -199,7 +208,7 @@ impl State {
     }
 
     fn published(&mut self, params: &RawValue, now: Instant) {
-        let Some(Published { uri, version, diagnostics }) = Published::read(params.get()) else { return };
+        let Some(Published { uri, version, mut diagnostics }) = Published::read(params.get()) else { return };
         self.last_heard = Some(now);
         self.names_versions |= version.is_some();
         if diagnostics.is_empty() && !self.files.contains_key(&uri) && self.documents.get(&uri).is_none() {
@@ -207,6 +216,9 @@ impl State {
         }
         if self.files.len() >= MOST_FILES && !self.files.contains_key(&uri) && self.documents.get(&uri).is_none() {
             return;
+        }
+        if self.documents.get(&uri).is_none() {
+            diagnostics.truncate(MOST_OF_OTHERS);
         }
         let file = self.files.entry(uri).or_default();
         (file.pushed, file.pushed_version, file.pushed_at) = (diagnostics, version, Some(now));
@@ -226,6 +238,9 @@ impl State {
         let token: String = token.to_string().chars().take(100).collect();
         match value.kind.as_str() {
             "begin" if self.progress.len() < MOST_PROGRESS => {
+                if is_check(&token) {
+                    self.last_check = Some(now);
+                }
                 self.progress.insert(token);
             }
             "end" => {
@@ -240,10 +255,22 @@ impl State {
     fn is_busy(&self) -> bool {
         match self.quiescent {
             // It indexes while it can answer. Checks of a save are what has to be waited for.
-            Some(true) => self.progress.iter().any(|token| token.contains("flycheck")),
+            Some(true) => self.progress.iter().any(|token| is_check(token)),
             Some(false) => true,
             None => !self.progress.is_empty(),
         }
+    }
+
+    /// Takes note that the message of a save is sent.
+    pub(super) fn saved(&mut self, now: Instant) {
+        self.last_saved = Some(now);
+    }
+
+    /// Whether the check of the last save has not begun yet, by a server that has checked something before.
+    fn will_check(&self, now: Instant) -> bool {
+        self.last_check
+            .zip(self.last_saved)
+            .is_some_and(|(check, saved)| check < saved && now.saturating_duration_since(saved) < CHECK_BEGINS)
     }
 
     /// The messages by which it learns that a file has a new content.
@@ -286,7 +313,7 @@ impl State {
     /// Whether all that it will say of the content of a file has arrived.
     pub(super) fn is_settled(&self, uri: &str, now: Instant) -> bool {
         let Some(document) = self.documents.get(uri) else { return true };
-        if self.is_busy() {
+        if self.is_busy() || self.will_check(now) {
             return false;
         }
         let last = [Some(document.sent), self.last_heard, self.last_busy].into_iter().flatten().max();
@@ -321,5 +348,49 @@ impl State {
     pub(super) fn forget(&mut self, uri: &str) -> Option<Value> {
         self.files.remove(uri);
         self.documents.close(uri)
+    }
+}
+
+/// Whether the progress with this token is a check of saves, by its name in rust-analyzer.
+fn is_check(token: &str) -> bool {
+    token.contains("flycheck")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn check_of_a_save_is_waited_for_until_it_begins_and_ends() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let (mut state, _) = State::new("file:///r".to_owned(), &Value::Null, Value::Null);
+        let progress = |state: &mut State, kind: &str, milliseconds| {
+            let value = json!({ "token": "rustAnalyzer/flycheck/0", "value": { "kind": kind } });
+            let body = notification("$/progress", &value).to_string();
+            assert_eq!(state.receive(body.as_bytes(), at(milliseconds)), Some(Vec::new()));
+        };
+        let push = |state: &mut State, milliseconds| {
+            let params = json!({ "uri": "file:///r/a.rs", "diagnostics": [] });
+            let body = notification("textDocument/publishDiagnostics", &params).to_string();
+            state.receive(body.as_bytes(), at(milliseconds));
+        };
+        state.put("file:///r/a.rs", "rust", "1", at(0));
+        state.saved(at(0));
+        push(&mut state, 1);
+        assert!(state.is_settled("file:///r/a.rs", at(500)), "one that never checked a save is not waited for");
+        progress(&mut state, "begin", 600);
+        progress(&mut state, "end", 700);
+        state.put("file:///r/a.rs", "rust", "2", at(2000));
+        state.saved(at(2000));
+        push(&mut state, 2001);
+        assert!(!state.is_settled("file:///r/a.rs", at(2600)), "its check begins late");
+        progress(&mut state, "begin", 2700);
+        assert!(!state.is_settled("file:///r/a.rs", at(9000)), "its check runs");
+        progress(&mut state, "end", 9000);
+        assert!(state.is_settled("file:///r/a.rs", at(9500)));
+        state.saved(at(10_000));
+        assert!(!state.is_settled("file:///r/a.rs", at(12_900)));
+        assert!(state.is_settled("file:///r/a.rs", at(13_100)), "no check begins");
     }
 }

@@ -20,8 +20,9 @@ if KIND == "rust":
     ENV = [f"PATH={toolchain}/bin:/usr/bin:/bin", f"CARGO_HOME={ROOT}/target/cargo"]
     MORE = 'write = true\nroot_markers = ["Cargo.toml"]\n[lsp.real.initialization_options]\ncheckOnSave = true\n'
     EXTENSION = "rs"
+    # A workspace, so that cargo does not look for one in the folders above, which it may not read.
     FILES = {
-        "Cargo.toml": '[package]\nname = "broken"\nversion = "0.1.0"\nedition = "2021"\n',
+        "Cargo.toml": '[package]\nname = "broken"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n',
         "src/lib.rs": "pub mod other;\npub fn double(number: u32) -> u32 {\n    number * 2\n}\n",
         "src/other.rs": "pub fn four() -> u32 {\n    crate::double(2)\n}\n",
     }

@@ -52,5 +52,4 @@ const change = { path: "src/config.py", old_string: "RETRIES = 3", new_string: "
 const edited = await client.callTool({ name: "edit", arguments: change });
 assert.ok(!edited.isError && edited.content[0].text.includes("+RETRIES = 5"), edited.content[0].text);
 assert.ok((await read(uri)).includes("RETRIES = 5"));
-// Subscriptions to `uri` belong here: subscribe, change the file from outside and by `edit`, receive each update.
 await client.close();

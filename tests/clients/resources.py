@@ -80,7 +80,6 @@ async def mention(client):
     change = {"path": "src/config.py", "old_string": "RETRIES = 3", "new_string": "RETRIES = 5"}
     assert "+RETRIES = 5" in await client.call("edit", change)
     assert "RETRIES = 5" in await client.read(uri)
-    # Subscriptions to `uri` belong here: subscribe, change the file from outside and by `edit`, receive each update.
 
 
 async def main(sdk, program, *arguments):

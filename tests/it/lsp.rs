@@ -59,6 +59,10 @@ impl Desk {
     }
 
     fn server(&self) -> Process {
+        self.server_with(&[])
+    }
+
+    fn server_with(&self, options: &[&str]) -> Process {
         let mut command = program(self.dir.path());
         command.env("TMPDIR", self.path("temp")).env("HOME", self.path("")).env("MY_SECRET", "x");
         command.args([
@@ -72,6 +76,7 @@ impl Desk {
             "off",
             "app",
         ]);
+        command.args(options);
         let mut server = Process::spawn(command);
         server.initialize();
         server
@@ -185,6 +190,23 @@ fn flood_is_cut_and_files_outside_are_not_named() {
     for content in ["one\n", "BROKEN two\n", "BROKEN three\n"] {
         let text = desk.write(&mut server, content);
         assert!(!text.contains("ELSEWHERE") && !text.contains("passwd") && !text.contains(".env"), "{text}");
+    }
+}
+
+#[test]
+fn masked_files_are_not_put_to_a_server_and_what_it_says_of_them_is_not_shown() {
+    let desk = Desk::new("outside", "timeout = 60");
+    let mut server = desk.server_with(&["--secrets", "mask"]);
+    fs::write(desk.path("app/.env.fake"), "KEY=secret-value\n").expect("written");
+    let edit = json!({ "path": ".env.fake", "old_string": "KEY=", "new_string": "BROKEN=" });
+    let text = desk.call(&mut server, "edit", &edit);
+    assert!(text.contains("BROKEN=<secret:BROKEN>") && !text.contains("problem"), "{text}");
+    let text = desk.call(&mut server, "undo", &json!({ "path": ".env.fake" }));
+    assert!(!text.contains("problem"), "{text}");
+    assert!(!runs(&desk.path("script/server.py").display().to_string()), "it was started for a secret");
+    for content in ["one\n", "BROKEN two\n", "BROKEN three\n"] {
+        let text = desk.write(&mut server, content);
+        assert!(!text.contains("ELSEWHERE") && !text.contains(".env"), "{text}");
     }
 }
 

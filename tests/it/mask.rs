@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use rootbound::{
+    session::QuotaLimits,
     tools::{Group, Selection},
     workspace::{PolicyRules, Secrets, WorkspaceOptions},
 };
@@ -147,6 +148,20 @@ fn neither_size_nor_revision_depends_on_values() {
     let text = safe(&h, "read", json!({ "path": ".env", "since": real }));
     assert!(text.contains("is no longer known"), "{text}");
     h.call("write", json!({ "path": ".env", "content": "A=1\n", "expected_revision": real })).fails("stale");
+}
+
+#[test]
+fn quota_that_an_undo_takes_does_not_depend_on_values() {
+    let left = [1, 500].map(|length| {
+        let quota = QuotaLimits { bytes: 2000, ..QuotaLimits::default() };
+        let h = Setup { quota, ..setup(PolicyRules::default()) }.open();
+        h.write(".env", format!("KEY={}\n", "x".repeat(length)));
+        h.call("read", json!({ "path": ".env" })).ok();
+        h.call("edit", json!({ "path": ".env", "old_string": "KEY=", "new_string": "NAME=" })).ok();
+        h.call("undo", json!({})).ok();
+        h.call("write", json!({ "path": "a.txt", "content": "x".repeat(2000) })).fails("quota")
+    });
+    assert_eq!(left[0], left[1]);
 }
 
 #[test]

@@ -33,12 +33,13 @@ pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<RevertP
             let now = unchanged_file(cx, path, *after)?;
             let held = now.len() as u64;
             let old = before.map(|former| kept_content(cx, path, former.revision)).transpose()?;
+            // Of a masked file the size that is shown counts: the quota's refusal and the audit have the number.
+            let old = old.map(|old| cx.workspace.shown(path, old).unwrap_or_default());
             if let Some(old) = &old {
                 let bytes = old.len() as u64;
                 cost = Cost { bytes, growth: bytes.saturating_sub(held), ..no_cost_in(path) };
             }
             cost.freed = Some((Arc::clone(path.root()), held.saturating_sub(cost.bytes)));
-            let old = old.map(|old| cx.workspace.shown(path, old).unwrap_or_default());
             shown_diff::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
