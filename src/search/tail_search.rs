@@ -1,13 +1,14 @@
 //! Finds the files and directories whose path ends with given names, anywhere in the workspace.
 //!
-//! Looks where `glob` looks: nothing that ignore rules or policy leave out counts, and links are not followed.
+//! Looks where `glob` looks: nothing that ignore rules or policy leave out counts, and links are not followed. A file
+//! whose content is denied counts only where no other fits.
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use super::{PathIndex, Scope, SearchEntry};
 use crate::{
     stop::StopSignal,
-    workspace::{FileKind, Ignored, Tail, WalkOptions, Workspace, WorkspacePath},
+    workspace::{FileKind, Ignored, Tail, Visibility, WalkOptions, Workspace, WorkspacePath},
 };
 
 /// How long the search may take: names found by then are offered, and none of them is the only one.
@@ -67,6 +68,7 @@ pub fn search_tail(
 ) -> TailHits {
     let stop = stop.with_earlier_deadline(TIME);
     let mut hits = TailHits::default();
+    let mut denied = NearestTop::default();
     let Ok(scope) = Scope::of_roots(workspace) else { return hits };
     let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
     let mut visited = 0;
@@ -82,7 +84,11 @@ pub fn search_tail(
                 return ControlFlow::Continue(());
             }
             if tail.fits(path) {
-                let found = if is_directory { &mut hits.directories } else { &mut hits.files };
+                let found = match is_directory {
+                    true => &mut hits.directories,
+                    false if entry.visibility() == Visibility::Denied => &mut denied,
+                    false => &mut hits.files,
+                };
                 found.add(entry.into_path());
             } else if tail.fits_in_other_case(path) {
                 hits.in_other_case.add(entry.into_path());
@@ -93,6 +99,9 @@ pub fn search_tail(
             Ok((report, _)) if !report.stopped && report.limits_hit.is_empty() => {}
             Ok(_) | Err(_) => return hits,
         }
+    }
+    if hits.files.count == 0 {
+        hits.files = denied;
     }
     hits.complete = true;
     hits

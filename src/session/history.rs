@@ -10,6 +10,7 @@ mod memory_store;
 mod undo;
 
 use std::{
+    collections::BTreeSet,
     hash::{BuildHasher as _, RandomState},
     io::{self, Read},
     sync::{
@@ -200,6 +201,11 @@ impl History {
     /// The last change of this session that can be undone, to `path` where one is given.
     pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
         self.undoable().last(path)
+    }
+
+    /// The paths of changes of this session that can be undone.
+    pub fn changed_paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
+        self.undoable().paths(is_meant)
     }
 
     /// A change was undone. False when another call has undone it before.

@@ -90,6 +90,21 @@ impl CallContext {
         scope.map_err(|error| ToolError::access(&self.workspace, error))
     }
 
+    /// What a caller's text means as the path of something that may come later: what is there, the only file of that
+    /// end, or else the path as it is.
+    ///
+    /// # Errors
+    /// Where the text is no path, and where it is the end of several.
+    pub(super) fn awaited(&self, text: &str) -> Result<WorkspacePath, ToolError> {
+        let path = self.workspace.resolve(text)?;
+        let tail = self.workspace.tail_of(text).filter(|_| self.workspace.is_missing(&path));
+        let Some(tail) = tail else { return Ok(path) };
+        match self.resolve_tail(text, &tail, ExistingKind::File)? {
+            Tailed::Path(found) => Ok(found),
+            Tailed::Nothing(_) => Ok(path),
+        }
+    }
+
     /// The path of a file that may be made; a slash behind the name means a directory.
     ///
     /// # Errors
@@ -107,7 +122,11 @@ impl CallContext {
         if tail.is_mention {
             return match self.resolve_tail(text, &tail, ExistingKind::File)? {
                 Tailed::Path(found) => Ok(found),
-                Tailed::Nothing(_) => Ok(path),
+                Tailed::Nothing(_) => match path_before_selection(text) {
+                    Some(file) => Err(ToolError::invalid(format!("{} names lines of a file", shown(text)))
+                        .hint(format!("a file is written whole: pass {}, or change the lines with edit", shown(file)))),
+                    None => Ok(path),
+                },
             };
         }
         if tail.is_bare() {

@@ -20,10 +20,12 @@ use crate::{
 };
 
 use super::{
-    Answer, CallContext, Change, ExistingKind, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::count,
+    fence::fenced,
     introduced_problems::{self, ChangedText, IntroducedProblems},
+    references::{PathReference, shown},
     shown_diff::ShownDiff,
 };
 use revert::RevertPlan;
@@ -78,19 +80,10 @@ impl Tool for Undo {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let found = match &args.path {
             None => cx.session.history.last(None),
-            Some(text) => {
-                let path = cx.workspace.resolve(text)?;
-                // As it was named, or where it truly is: a deleted link is found by its own name.
-                let real = cx.workspace.canonical(&path).ok();
-                let own = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
-                let by_end = || cx.existing(text, ExistingKind::File).ok();
-                own.and_then(|own| cx.session.history.last(Some(&own)))
-                    .or_else(|| real.and_then(|real| cx.session.history.last(Some(&real))))
-                    .or_else(|| cx.session.history.last(Some(&cx.workspace.canonical(&by_end()?).ok()?)))
-            }
+            Some(text) => last_change(cx, text)?,
         };
         let Some((number, change)) = found else {
-            let of = args.path.map_or_else(String::new, |path| format!(" to {path}"));
+            let of = args.path.map_or_else(String::new, |path| format!(" to {}", shown(&path)));
             return Err(ToolError::new(
                 Kind::NotFound,
                 format!("this session has made no change{of} that could be undone"),
@@ -103,6 +96,38 @@ impl Tool for Undo {
         let RevertPlan { diff, cost } = revert::check(cx, &change)?;
         Ok(Plan::Change(Box::new(PlannedUndo { number, change, diff, cost })))
     }
+}
+
+/// The last change to what `text` names.
+fn last_change(cx: &CallContext, text: &str) -> Result<Option<(u64, UndoableChange)>, ToolError> {
+    let history = &cx.session.history;
+    let path = cx.workspace.resolve(text)?;
+    // As it was named, or where it truly is: a deleted link is found by its own name.
+    let real = cx.workspace.canonical(&path).ok();
+    let own = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
+    let named = own.and_then(|own| history.last(Some(&own)));
+    let named = named.or_else(|| real.and_then(|real| history.last(Some(&real))));
+    let Some(tail) = cx.workspace.tail_of(text).filter(|_| named.is_none() && cx.workspace.is_missing(&path)) else {
+        return Ok(named);
+    };
+    // By its end: among what was changed, for a file that was deleted or moved is no longer there.
+    let fitting = history.changed_paths(|path| tail.fits(path));
+    if fitting.len() > 1 {
+        let message = format!("this session has changed {} that {} fits", count(fitting.len(), "path"), shown(text));
+        let fitting: Vec<WorkspacePath> = fitting.into_iter().collect();
+        let list: Vec<String> = fitting.iter().map(ToString::to_string).collect();
+        let hint = "pass the whole path of the one that is meant";
+        return Err(ToolError::new(Kind::Ambiguous, message).hint(hint).details(fenced(
+            &cx.workspace,
+            &fitting,
+            list.join("\n"),
+        )));
+    }
+    Ok(fitting.into_iter().next().and_then(|path| {
+        let change = history.last(Some(&path));
+        cx.references.add(PathReference::Resolved { given: text.to_owned(), path });
+        change
+    }))
 }
 
 struct PlannedUndo {

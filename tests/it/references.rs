@@ -154,6 +154,8 @@ fn new_file_is_made_where_it_was_asked_for_and_a_mention_means_the_one_that_is_t
     assert_eq!(h.bytes("src/app/index.ts"), b"let three;\n");
     assert!(!h.exists("index.ts") && !h.exists("@index.ts"));
     h.call("write", json!({ "path": "@index.ts", "content": "x", "mode": "create" })).fails("invalid_input");
+    let text = h.call("write", json!({ "path": "@index.ts#L1", "content": "x" })).fails("invalid_input");
+    assert!(text.contains("pass @index.ts, ") && !h.exists("index.ts#L1"), "{text}");
     // Nothing of that name: it is made, without the sign.
     h.call("write", json!({ "path": "@brand-new.txt", "content": "x" })).ok();
     h.call("write", json!({ "path": "\"quoted name.txt\"", "content": "x" })).ok();
@@ -226,6 +228,39 @@ fn hidden_and_ignored_files_neither_resolve_a_name_nor_make_it_ambiguous() {
     assert_eq!(same("index.ts"), same("indes.ts"));
     h.call("read", json!({ "path": "made.ts" })).fails("not_found");
     assert_eq!(h.call("glob", json!({ "pattern": "onyl.ts" })).ok(), "No files matched");
+}
+
+#[test]
+fn denied_file_makes_no_name_ambiguous_and_is_denied_where_it_is_the_only_one() {
+    let h = open();
+    h.write("keys/.ssh/index.ts", "secret\n");
+    h.write("keys/.ssh/other.ts", "secret\n");
+    assert!(h.call("read", json!({ "path": "index.ts" })).ok().starts_with("(index.ts is src/app/index.ts)\n"));
+    h.call("read", json!({ "path": "other.ts" })).fails("denied");
+}
+
+#[test]
+fn undo_takes_the_name_of_a_deleted_file() {
+    let h = open();
+    h.call("delete", json!({ "path": "index.ts" })).ok();
+    let text = h.call("undo", json!({ "path": "@index.ts" })).ok();
+    assert!(text.starts_with("(@index.ts is src/app/index.ts)\nBrought back src/app/index.ts\n"), "{text}");
+    for path in ["src/lib/util.ts", "src/other/util.ts"] {
+        h.call("delete", json!({ "path": path })).ok();
+    }
+    let text = h.call("undo", json!({ "path": "util.ts" })).fails("ambiguous");
+    assert!(text.ends_with("\n\nsrc/lib/util.ts\nsrc/other/util.ts"), "{text}");
+    let text = h.call("undo", json!({ "path": "gone\nforged" })).fails("not_found");
+    assert!(text.starts_with("this session has made no change to gone\\u{a}forged that"), "{text}");
+}
+
+#[test]
+fn wait_takes_the_name_of_a_file_that_is_there() {
+    let selection = Selection { groups: vec![Group::Watch], ..Selection::default() };
+    let h = Setup { selection, ..Setup::default() }.open();
+    h.write("logs/build.log", "one\n");
+    let text = h.call("wait", json!({ "path": "@build.log", "offset": 0 })).ok();
+    assert!(text.starts_with("(@build.log is logs/build.log)\n") && text.contains("one"), "{text}");
 }
 
 #[test]

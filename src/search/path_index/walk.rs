@@ -6,7 +6,8 @@ use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
 
 use super::{IndexSnapshot, IndexedPath, PathIndex, PathSummary};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Entry, FileKind, Ignored, WalkOptions, WalkReport, Workspace, WorkspacePath,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, Visibility, WalkOptions, WalkReport, Workspace,
+    WorkspacePath,
 };
 
 /// Unreadable directories that a report names, as the workspace's walk does.
@@ -77,6 +78,11 @@ impl SearchEntry<'_> {
             Self::Walked(entry) => entry.stat().ok().and_then(|stat| stat.modified),
             Self::Indexed(item) => item.modified(),
         }
+    }
+
+    /// What tools see of its content.
+    pub fn visibility(&self) -> Visibility {
+        self.entry().visibility()
     }
 
     /// Its path alone.

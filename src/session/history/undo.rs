@@ -1,6 +1,10 @@
 //! The changes of this session that can be undone, newest last, within a bound.
 
-use std::{collections::VecDeque, ffi::OsString, sync::Arc};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    ffi::OsString,
+    sync::Arc,
+};
 
 use crate::workspace::{NewDirectory, Revision, TreePosition, WorkspacePath};
 
@@ -98,13 +102,11 @@ pub enum FormerNode {
 
 impl Effect {
     /// The paths that name this change: it is the last change "to" each of them.
-    fn is_to(&self, path: &WorkspacePath) -> bool {
+    fn names(&self) -> Vec<&WorkspacePath> {
         match self {
-            Self::Wrote { path: own, .. } | Self::Removed { path: own, .. } | Self::Copied { to: own, .. } => {
-                own == path
-            }
-            Self::Moved { from, to, .. } => from == path || to == path,
-            Self::Made { directories } => directories.iter().any(|directory| directory.path() == path),
+            Self::Wrote { path, .. } | Self::Removed { path, .. } | Self::Copied { to: path, .. } => vec![path],
+            Self::Moved { from, to, .. } => vec![from, to],
+            Self::Made { directories } => directories.iter().map(NewDirectory::path).collect(),
         }
     }
 
@@ -136,8 +138,13 @@ impl UndoList {
     }
 
     pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
-        let found = |change: &UndoableChange| path.is_none_or(|path| change.effect.is_to(path));
+        let found = |change: &UndoableChange| path.is_none_or(|path| change.effect.names().contains(&path));
         self.changes.iter().rev().find(|(_, change)| found(change)).cloned()
+    }
+
+    pub(super) fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
+        let names = self.changes.iter().flat_map(|(_, change)| change.effect.names());
+        names.filter(|path| is_meant(path)).cloned().collect()
     }
 
     pub(super) fn forget(&mut self, number: u64) -> bool {

@@ -47,7 +47,11 @@ impl WaitRequest {
     /// # Errors
     /// `invalid_input` for what cannot be used, and for arguments that contradict each other.
     pub(super) fn read(cx: &CallContext, args: Args) -> Result<Self, ToolError> {
-        let path = cx.workspace.resolve(&args.path)?;
+        // What is to appear is not there yet, and what is to go may have gone, whatever else has its name.
+        let path = match args.until {
+            Some(Until::Appears | Until::Gone) => cx.workspace.resolve(&args.path)?,
+            _ => cx.awaited(&args.path)?,
+        };
         let asked = timeout::parse(args.timeout.as_ref())?;
         let limit = asked.min(cx.longest_wait.limit);
         let is_of_lines = |until: Until| matches!(until, Until::Line | Until::Changes);
