@@ -1,4 +1,6 @@
-"""Subscriptions with the Python SDK 2: `subscriptions.py MODE PROGRAM DIR`, MODE as the SDK names it.
+"""Subscriptions with the Python SDKs: `subscriptions.py SDK PROGRAM DIR`.
+
+SDK is `v1` (mcp 1.x), or `auto` or `legacy` (mcp 2.x, as the SDK names its modes).
 
 A file is changed from outside and by `edit`; exactly the updates arrive. Then 10,000 changes coalesce.
 """
@@ -8,8 +10,9 @@ import sys
 import warnings
 
 import anyio
-from mcp import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp import StdioServerParameters
+from mcp.client.stdio import stdio_client
+from pydantic import AnyUrl
 
 FILE = "file:///src/config.py"
 
@@ -49,11 +52,11 @@ async def main(mode, program, directory):
         write(before + "# outside")
         await settled([FILE])
         write(before + "# outside")
-        await client.read_resource(FILE)
+        await client.read_resource(uri(FILE))
         await settled([])
         await client.call_tool("read", {"path": "src/config.py"})
         result = await client.call_tool("edit", {"path": "src/config.py", "old_string": "# outside", "new_string": "# edited"})
-        assert not result.is_error, result
+        assert not (result.isError if mode == "v1" else result.is_error), result
         await settled([FILE])
         await root()
         start = resident(program)
@@ -70,6 +73,9 @@ async def main(mode, program, directory):
         # As the other clients leave it.
         write(before.replace("RETRIES = 3", "RETRIES = 5"))
 
+    def uri(text):
+        return AnyUrl(text) if mode == "v1" else text
+
     def heard(message):
         method = getattr(message, "method", None) or getattr(getattr(message, "root", None), "method", None)
         if method == "notifications/resources/updated":
@@ -80,15 +86,28 @@ async def main(mode, program, directory):
 
     warnings.simplefilter("ignore")
     server = stdio_client(StdioServerParameters(command=program, args=[directory]))
+
+    async def subscribed(client):
+        await client.subscribe_resource(uri(FILE))
+
+        async def root():
+            await client.subscribe_resource(uri("file:///"))
+
+        await flow(client, root)
+        await client.unsubscribe_resource(uri(FILE))
+
+    if mode == "v1":
+        from mcp import ClientSession
+
+        async with server as streams, ClientSession(*streams, message_handler=on_message) as session:
+            await session.initialize()
+            await subscribed(session)
+        return
+    from mcp import Client
+
     if mode == "legacy":
         async with Client(server, mode=mode, message_handler=on_message) as client:
-            await client.subscribe_resource(FILE)
-
-            async def root():
-                await client.subscribe_resource("file:///")
-
-            await flow(client, root)
-            await client.unsubscribe_resource(FILE)
+            await subscribed(client)
         return
     async with Client(server, mode=mode) as client, anyio.create_task_group() as group:
 
