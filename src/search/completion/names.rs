@@ -13,6 +13,8 @@ use crate::{
 
 /// How long a walk may take before an answer is given with what it has found.
 const WALK_TIME: Duration = Duration::from_millis(12);
+/// Looks at the clock, one for 64 names, before that counts: a small tree is listed whole on a busy machine, too.
+const FEW_LOOKS: usize = 32;
 
 /// All names, or as many as were found in time.
 pub(super) enum TreeNames {
@@ -45,7 +47,11 @@ impl TreeNames {
             return Self::Listed(listing);
         }
         let started = Instant::now();
-        let is_over = || stop.stopped().is_some() || started.elapsed() >= WALK_TIME;
+        let mut looks = 0;
+        let is_over = || {
+            looks += 1;
+            stop.stopped().is_some() || (looks > FEW_LOOKS && started.elapsed() >= WALK_TIME)
+        };
         let listing = Listing::read(workspace, root, is_over);
         if !listing.is_complete {
             index.after_search(workspace, root, listing.names.len(), true);
