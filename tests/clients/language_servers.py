@@ -89,12 +89,16 @@ with tempfile.TemporaryDirectory() as folder:
     server = Server(config)
     for path, content in FILES.items():
         server.call("write", path=path, content=content)
-    text = server.call("edit", **EDIT)
-    for part in EXPECTED:
-        assert part in text, f"{part} is missing"
     back = {"path": EDIT["path"], "old_string": EDIT["new_string"], "new_string": EDIT["old_string"]}
-    text = server.call("edit", **back)
-    assert "problem" not in text and "diagnostics" not in text, "a repaired file has no new problem"
+    # On a busy machine a server may begin its check later than an answer waits for it.
+    for attempt in range(3):
+        text = server.call("edit", **EDIT)
+        missing = [part for part in EXPECTED if part not in text]
+        repaired = server.call("edit", **back)
+        if not missing and "problem" not in repaired and "diagnostics" not in repaired:
+            break
+    assert not missing, f"{missing} are missing"
+    assert "problem" not in repaired and "diagnostics" not in repaired, "a repaired file has no new problem"
     server.call("read", path="src/config.py")
     server.call("edit", path="src/config.py", old_string="RETRIES = 3", new_string="RETRIES = 5")
     server.process.stdin.close()

@@ -36,8 +36,10 @@ async def main(mode, program, directory):
         before = file.read()
 
     def write(text):
-        with open(path, "w", newline="") as file:
+        # In one step: a file that is emptied and then written may be two updates on a busy machine.
+        with open(f"{path}.new", "w", newline="") as file:
             file.write(text)
+        os.replace(f"{path}.new", path)
 
     async def settled(expected):
         with anyio.move_on_after(20):

@@ -32,7 +32,8 @@ async def main(mode, program, directory):
         texts = []
 
         async def first():
-            texts.append(await wait(client, pattern="# done", timeout=30))
+            # With `offset` it does not matter whether the lines are written before the call has begun.
+            texts.append(await wait(client, pattern="# done", offset=before.count("\n"), timeout=30))
 
         async with anyio.create_task_group() as group:
             group.start_soon(first)
@@ -47,7 +48,8 @@ async def main(mode, program, directory):
         assert scope.cancelled_caught
         for _ in range(70):
             with anyio.move_on_after(0.01):
-                await wait(client, pattern="never", timeout=30)
+                await client.call_tool("wait", {"path": "src/config.py", "pattern": "never", "timeout": 30})
+        await anyio.sleep(1)
         text = await wait(client, timeout=0)
         assert text.startswith("nothing new after "), text
     # As the other clients leave it.
