@@ -250,8 +250,11 @@ fn undo_takes_the_name_of_a_deleted_file() {
     }
     let text = h.call("undo", json!({ "path": "util.ts" })).fails("ambiguous");
     assert!(text.ends_with("\n\nsrc/lib/util.ts\nsrc/other/util.ts"), "{text}");
-    let text = h.call("undo", json!({ "path": "gone\nforged" })).fails("not_found");
-    assert!(text.starts_with("this session has made no change to gone\\u{a}forged that"), "{text}");
+    // Windows has no such names, which is a different error.
+    if cfg!(unix) {
+        let text = h.call("undo", json!({ "path": "gone\nforged" })).fails("not_found");
+        assert!(text.starts_with("this session has made no change to gone\\u{a}forged that"), "{text}");
+    }
 }
 
 #[test]

@@ -204,6 +204,8 @@ fn directory_and_root_report_what_is_below_them() {
             let (_, mut updates) = follower.call("delete", json!({ "path": "src/p", "recursive": true }));
             updates.extend(follower.silence());
             updates.sort();
+            // Where directories are polled, a look may fall between the removal of two of the names.
+            updates.dedup();
             assert_eq!(updates, [root, src]);
         });
     }
