@@ -31,5 +31,6 @@ mod servers;
 mod state;
 mod uri;
 
+pub use check::DiskChange;
 pub use options::LanguageServer;
 pub use servers::{Checked, FileChange, LanguageServers};

@@ -29,6 +29,17 @@ pub(super) struct DocumentChange<'e> {
     pub(super) after: &'e str,
 }
 
+/// What happened to a file: `FileChangeType` of the protocol, with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskChange {
+    /// It was created.
+    Created = 1,
+    /// It was written.
+    Changed = 2,
+    /// It was deleted.
+    Deleted = 3,
+}
+
 /// What a server said of a change.
 #[derive(Debug, Default)]
 pub(super) struct ServerReport {
@@ -95,16 +106,16 @@ pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChan
         return;
     }
     let mut messages = state.put(edit.uri, edit.language, edit.after, Instant::now());
-    let kind = if edit.before.is_some() { 2 } else { 1 };
+    let kind = if edit.before.is_some() { DiskChange::Changed } else { DiskChange::Created };
     messages.push(notification("textDocument/didSave", &json!({ "textDocument": { "uri": edit.uri } })));
     messages.push(on_disk(edit.uri, kind));
     state.saved(Instant::now());
     instance.send(&messages);
 }
 
-/// The message that a file was created (1), changed (2) or deleted (3).
-pub(super) fn on_disk(uri: &str, kind: u8) -> serde_json::Value {
-    let changes = json!({ "changes": [{ "uri": uri, "type": kind }] });
+/// The message about a change on the disk.
+pub(super) fn on_disk(uri: &str, kind: DiskChange) -> serde_json::Value {
+    let changes = json!({ "changes": [{ "uri": uri, "type": kind as u8 }] });
     notification("workspace/didChangeWatchedFiles", &changes)
 }
 

@@ -188,10 +188,9 @@ fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Stri
         if read == 0 {
             return Ok(());
         }
-        let earned = since.elapsed().as_secs_f64() * f64::from(u32::try_from(BYTES_PER_SECOND).unwrap_or(u32::MAX));
-        if earned >= 1e5 {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-            let earned = earned as usize;
+        let milliseconds = usize::try_from(since.elapsed().as_millis()).unwrap_or(usize::MAX);
+        let earned = milliseconds.saturating_mul(BYTES_PER_SECOND / 1000);
+        if earned > 0 {
             (left, since) = (left.saturating_add(earned).min(BURST), Instant::now());
         }
         left = left.checked_sub(read).ok_or("it sends too much")?;

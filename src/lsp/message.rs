@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_of_messages_are_told_apart() {
+    fn kinds_of_messages_are_distinguished() {
         let read = |body: &'static str| format!("{:?}", Incoming::read(body.as_bytes()));
         assert!(read(r#"{"id":3,"result":{}}"#).contains("Response { id: 3, result: Some"));
         assert!(read(r#"{"id":"x","result":{}}"#).contains("Response { id: 0"));

@@ -101,7 +101,7 @@ mod tests {
             ("(/home/me/app)", "(.)"),
             ("/home/me/app/lib/x.rs and /home/me/app/lib", "lib/x.rs and lib"),
             ("/home/me/app-other/secret/x.rs", "…/x.rs"),
-            ("'/root/.rustup/toolchains/lib.rs'", "'…/lib.rs'"),
+            ("'/opt/toolchain/lib.rs'", "'…/lib.rs'"),
             ("path=/etc/passwd:/usr/lib/x", "path=…/passwd:…/x"),
             ("expected `/`, found // or a/b or 1/2", "expected `/`, found // or a/b or 1/2"),
             (

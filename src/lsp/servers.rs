@@ -16,7 +16,7 @@ use crate::{
 use super::{
     LanguageServer,
     backoff::Backoff,
-    check::{DocumentChange, NoServerReport, ServerReport, WaitLimit, check, notify, on_disk},
+    check::{DiskChange, DocumentChange, NoServerReport, ServerReport, WaitLimit, check, notify, on_disk},
     defaults::{initialization_options, language_id},
     instance::Instance,
     scrub::Scrubber,
@@ -136,16 +136,15 @@ impl LanguageServers {
         self.server_for(path).is_some()
     }
 
-    /// Lets the servers that run know that the file or directory with this path on the host was created (1), changed (2)
-    /// or deleted (3).
-    pub fn changed_on_disk(&self, host: &Path, kind: u8) {
+    /// Lets the servers that run know of a change of the file or directory with this path on the host.
+    pub fn changed_on_disk(&self, host: &Path, kind: DiskChange) {
         let uri = file_uri(host);
         let slots = self.slots();
         for ((_, directory), slot) in &*slots {
             let is_below = uri.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'));
             if let Some(instance) = slot.instance.as_ref().filter(|_| is_below) {
                 let mut messages = Vec::new();
-                if kind == 3 {
+                if kind == DiskChange::Deleted {
                     messages.extend(instance.state().forget(&uri));
                 }
                 messages.push(on_disk(&uri, kind));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use crate::{
-    lsp::LanguageServers,
+    lsp::{DiskChange, LanguageServers},
     session::{ChangeKind, ChangeListener, CommittedChange},
     workspace::Workspace,
 };
@@ -33,14 +33,14 @@ impl ChangeListener for DiskChanges {
         let Some(workspace) = self.workspace.upgrade() else { return };
         for change in changes {
             if let Some(from) = &change.from {
-                self.servers.changed_on_disk(&workspace.host_path(from), 3);
+                self.servers.changed_on_disk(&workspace.host_path(from), DiskChange::Deleted);
             }
             let kind = match change.kind {
-                ChangeKind::Created | ChangeKind::Moved => 1,
+                ChangeKind::Created | ChangeKind::Moved => DiskChange::Created,
                 // The text of a file that a server is for is put to it with the check of the change.
                 ChangeKind::Written if self.servers.are_for(&change.path) => continue,
-                ChangeKind::Written => 2,
-                ChangeKind::Deleted => 3,
+                ChangeKind::Written => DiskChange::Changed,
+                ChangeKind::Deleted => DiskChange::Deleted,
             };
             self.servers.changed_on_disk(&workspace.host_path(&change.path), kind);
         }

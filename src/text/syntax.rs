@@ -16,6 +16,8 @@ mod indentation;
 mod json;
 mod language;
 mod template;
+#[cfg(test)]
+mod testing;
 mod toml;
 mod xml;
 mod yaml;

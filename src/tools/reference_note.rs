@@ -33,6 +33,7 @@ impl ReferenceNote {
         let resolved = resolved.collect();
         Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })
     }
+
     /// What is left of the budget of a call.
     pub(super) fn room(&self, cx: &CallContext) -> CallContext {
         CallContext { budget: cx.budget.less(&self.text).reduced(FENCE), ..cx.clone() }

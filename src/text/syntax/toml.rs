@@ -34,35 +34,36 @@ pub(super) fn check(text: &str) -> Findings {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::{assert_first_errors, assert_valid};
     use super::*;
 
     #[test]
     fn valid_texts_pass() {
-        for text in [
-            "",
-            "# x\r\na.b.\"c d\" = 1\r\n",
-            "d = 1979-05-27T07:32:00.999-07:00\nt = 07:32:00\nday = 1979-05-27\n",
-            "n = [0xFF, 0o7, 0b1, 1_000, -inf, nan, 6.6e-34]\n",
-            "s = \"\"\"\n a\\\n b\"\"\"\nl = \'\'\'C:\\x\'\'\'\n",
-            "[a]\nx = {b = 1, c = [1, 2,]}\n[[p]]\n[[p]]\nq.r = 1\n[p.s]\n",
-        ] {
-            assert_eq!(check(text).error, None, "{text:?}");
-        }
+        assert_valid(
+            check,
+            [
+                "",
+                "# x\r\na.b.\"c d\" = 1\r\n",
+                "d = 1979-05-27T07:32:00.999-07:00\nt = 07:32:00\nday = 1979-05-27\n",
+                "n = [0xFF, 0o7, 0b1, 1_000, -inf, nan, 6.6e-34]\n",
+                "s = \"\"\"\n a\\\n b\"\"\"\nl = \'\'\'C:\\x\'\'\'\n",
+                "[a]\nx = {b = 1, c = [1, 2,]}\n[[p]]\n[[p]]\nq.r = 1\n[p.s]\n",
+            ],
+        );
         assert_eq!(check(&format!("a = {}{}", "[".repeat(200), "]".repeat(200))).error, None);
     }
 
     #[test]
     fn first_error_is_named_at_its_place() {
-        for (text, at, message) in [
-            ("a = 1\nb = \n", 10, "expected a value"),
-            ("[a\nb = 1\n", 2, "unclosed table, expected `]`"),
-            ("a = 1\na = 2\n", 6, "duplicate key"),
-            ("e = yes\n", 4, "expected a value: strings need quotes"),
-            ("a = [1, 2\nb = 1\n", 10, "missing comma between array elements, expected `,`"),
-        ] {
-            let Fault { at: found, message: said } = check(text).error.expect(text);
-            assert!(said.contains(message), "{text:?}: {said}");
-            assert_eq!(found, at, "{text:?}: {said}");
-        }
+        assert_first_errors(
+            check,
+            [
+                ("a = 1\nb = \n", 10, "expected a value"),
+                ("[a\nb = 1\n", 2, "unclosed table, expected `]`"),
+                ("a = 1\na = 2\n", 6, "duplicate key"),
+                ("e = yes\n", 4, "expected a value: strings need quotes"),
+                ("a = [1, 2\nb = 1\n", 10, "missing comma between array elements, expected `,`"),
+            ],
+        );
     }
 }

@@ -295,21 +295,23 @@ fn is_name(letter: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::assert_valid;
     use super::*;
 
     #[test]
     fn valid_texts_pass() {
-        for text in [
-            "",
-            "<a/>",
-            "\u{feff}<?xml version=\"1.0\"?>\r\n<!-- - -->\n<a b='\"' c=\"&lt;&#10;&#x1F;>\"/>\n<?pi x > y?>\n",
-            "<a>1 > 0 ]] &amp;<![CDATA[ <b> & ]] ]]><b:c xmlns:b=\"x\"/></a >",
-            "<!DOCTYPE a [<!ENTITY e \"]>'\"> <!-- ' --> <?p ]> ?>]>\n<a>&e;&nbsp;</a>",
-            "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" 'http://x/y.dtd'><plist/>",
-            "<\u{e9}l\u{e9}ment a-b.c_d=''></\u{e9}l\u{e9}ment>",
-        ] {
-            assert_eq!(check(text).error, None, "{text:?}");
-        }
+        assert_valid(
+            check,
+            [
+                "",
+                "<a/>",
+                "\u{feff}<?xml version=\"1.0\"?>\r\n<!-- - -->\n<a b='\"' c=\"&lt;&#10;&#x1F;>\"/>\n<?pi x > y?>\n",
+                "<a>1 > 0 ]] &amp;<![CDATA[ <b> & ]] ]]><b:c xmlns:b=\"x\"/></a >",
+                "<!DOCTYPE a [<!ENTITY e \"]>'\"> <!-- ' --> <?p ]> ?>]>\n<a>&e;&nbsp;</a>",
+                "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" 'http://x/y.dtd'><plist/>",
+                "<\u{e9}l\u{e9}ment a-b.c_d=''></\u{e9}l\u{e9}ment>",
+            ],
+        );
     }
 
     #[test]

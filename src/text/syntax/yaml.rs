@@ -151,6 +151,7 @@ impl MappingKeys {
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::assert_first_errors;
     use super::*;
 
     #[test]
@@ -176,23 +177,19 @@ mod tests {
 
     #[test]
     fn first_error_is_named_at_its_place() {
-        let mut wrong = Vec::new();
-        for (text, at, message) in [
-            ("a: [1, 2\nb: 3\n", 10, "illegal placement of ':' indicator; the `[` of line 1 is not closed yet"),
-            ("a: b: c\n", 4, "`:` is not allowed here"),
-            ("a:\n\tb: 1\n", 4, "tab"),
-            ("a: 'é\n", 3, "unexpected end of stream"),
-            ("a: *missing\n", 3, "unknown anchor"),
-            ("é:\n  - 1\n x: 2\n", 11, "did not find expected"),
-            ("a: \"\\q\"\n", 3, "unknown escape"),
-            ("a: 1\n]\n", 5, "bracket"),
-        ] {
-            let Fault { at: found, message: said } = check(text).error.expect(text);
-            if !said.contains(message) || found != at {
-                wrong.push(format!("{text:?}: {found} {said}"));
-            }
-        }
-        assert_eq!(wrong, [""; 0]);
+        assert_first_errors(
+            check,
+            [
+                ("a: [1, 2\nb: 3\n", 10, "illegal placement of ':' indicator; the `[` of line 1 is not closed yet"),
+                ("a: b: c\n", 4, "`:` is not allowed here"),
+                ("a:\n\tb: 1\n", 4, "tab"),
+                ("a: 'é\n", 3, "unexpected end of stream"),
+                ("a: *missing\n", 3, "unknown anchor"),
+                ("é:\n  - 1\n x: 2\n", 11, "did not find expected"),
+                ("a: \"\\q\"\n", 3, "unknown escape"),
+                ("a: 1\n]\n", 5, "bracket"),
+            ],
+        );
     }
 
     #[test]

@@ -78,7 +78,7 @@ fn reading() -> BitFlags<AccessFs> {
 
 /// What replacing, moving, copying and deleting takes; no devices, sockets or FIFOs, and nothing is executed. A link
 /// may be moved and copied; the tree operations make sure that none leads out of the roots by that.
-fn writing() -> BitFlags<AccessFs> {
+pub(super) fn writing() -> BitFlags<AccessFs> {
     AccessFs::WriteFile
         | AccessFs::Truncate
         | AccessFs::MakeReg

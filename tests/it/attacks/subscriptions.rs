@@ -60,7 +60,12 @@ impl Ground {
             updates.push(message["params"]["uri"].as_str().expect("a URI").to_owned());
             limit = SILENCE;
         }
-        // On a busy machine a change is seen in two looks, and so reported twice.
+        updates
+    }
+
+    /// What was updated: on a busy machine a change is seen in two looks, and so reported twice.
+    fn updated(&mut self, first: Duration) -> Vec<String> {
+        let mut updates = self.updates(first);
         updates.sort();
         updates.dedup();
         updates
@@ -94,7 +99,7 @@ fn what_may_not_be_read_is_not_followed() {
         ground.write("outside/o.txt", "changed\n");
         ground.write("app/.env", "changed\n");
         ground.write("app/hidden/h.txt", "changed\n");
-        assert_eq!(ground.updates(SILENCE), [""; 0]);
+        assert_eq!(ground.updated(SILENCE), [""; 0]);
     }
 }
 
@@ -105,9 +110,9 @@ fn hidden_names_cause_no_update_of_the_directory_above() {
         assert!(ground.subscribe("file:///")["result"].is_object());
         ground.write("app/hidden/h.txt", "changed\n");
         ground.write("app/hidden/new.txt", "new\n");
-        assert_eq!(ground.updates(SILENCE), [""; 0]);
+        assert_eq!(ground.updated(SILENCE), [""; 0]);
         ground.write("app/a.txt", "changed\n");
-        assert_eq!(ground.updates(PATIENCE), ["file:///"]);
+        assert_eq!(ground.updated(PATIENCE), ["file:///"]);
     }
 }
 
@@ -127,11 +132,11 @@ fn path_that_becomes_a_link_to_outside_is_one_update_and_then_silence() {
         symlink("../outside/o.txt", app.join("a.txt")).expect("a link");
         fs::remove_dir_all(app.join("src")).expect("removed");
         symlink("../outside", app.join("src")).expect("a link");
-        let updates = ground.updates(PATIENCE);
+        let updates = ground.updated(PATIENCE);
         assert_eq!(updates, ["file:///a.txt", "file:///src/b.txt"]);
         ground.write("outside/o.txt", "changed outside\n");
         ground.write("outside/b.txt", "made outside\n");
-        assert_eq!(ground.updates(SILENCE), [""; 0], "what is outside is not followed");
+        assert_eq!(ground.updated(SILENCE), [""; 0], "what is outside is not followed");
     }
 }
 
@@ -156,7 +161,8 @@ fn floods_of_subscriptions_are_bounded() {
         assert!(ground.subscribe("file:///a.txt")["result"].is_object());
     }
     ground.write("app/a.txt", "changed\n");
-    assert_eq!(ground.updates(PATIENCE), ["file:///a.txt"]);
+    let updates = ground.updates(PATIENCE);
+    assert!(updates.len() < 3 && updates[0] == "file:///a.txt", "subscribed to three times: {updates:?}");
 }
 
 #[cfg(unix)] // Wine needs minutes for so many looks at files
@@ -172,5 +178,5 @@ fn client_that_does_not_read_gets_the_last_state_later() {
             ground.write(&format!("app/{long}{number}.txt"), &format!("{round}\n"));
         }
     }
-    assert_eq!(ground.updates(PATIENCE).len(), 300, "the last change of none is lost");
+    assert_eq!(ground.updated(PATIENCE).len(), 300, "the last change of none is lost");
 }

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::{
     Barrier, Case, DENIED, Expect, case,
+    patterns::costly_regexes,
     world::{CANARY, SECRET, World},
 };
 use crate::process::Process;
@@ -99,19 +100,7 @@ pub(super) fn secrets() -> Vec<Case> {
 
 /// Arguments that cost, contradict each other or are no numbers.
 pub(super) fn arguments() -> Vec<Case> {
-    let regexes = [
-        ("catastrophic elsewhere", "(a+)+$".to_owned()),
-        ("catastrophic on the long line", "(x*)*z".to_owned()),
-        ("counted repetition", "(\\w{500}){500}".to_owned()),
-        ("counted thrice", "((a{100}){100}){100}".to_owned()),
-        ("nested groups", format!("{}a{}", "(".repeat(5000), ")".repeat(5000))),
-        ("nested classes", format!("{}a{}", "[".repeat(3000), "]".repeat(3000))),
-        ("Unicode classes", "\\p{L}{1000}".to_owned()),
-        ("many alternatives", "abcdef|".repeat(1000)),
-        ("very long", "y".repeat(1 << 20)),
-        ("look-around", "(?<=a)b".to_owned()),
-        ("back-reference", "(a)\\1".to_owned()),
-    ];
+    let regexes = costly_regexes();
     let patterns = regexes.iter().map(|(name, regex)| {
         let arguments = json!({ "path": "app/long-line.txt", "pattern": regex, "offset": 0, "timeout": 0 });
         case(format!("wait, regex: {name}"), "wait", arguments, Expect::Harmless)

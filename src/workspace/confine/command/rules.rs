@@ -10,6 +10,8 @@ use landlock::{
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::workspace::confine::seccomp::install_for_command as refuse_calls;
 
+use crate::workspace::confine::landlock as server_rules;
+
 use super::CommandWalls;
 use super::needs::{ALWAYS, NETWORK, Right};
 
@@ -74,18 +76,9 @@ fn executing() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::Execute
 }
 
-/// No devices: neither made nor used below a directory.
+/// What the server itself may do, and what programs talk through; no devices.
 fn writing() -> BitFlags<AccessFs> {
-    AccessFs::WriteFile
-        | AccessFs::Truncate
-        | AccessFs::MakeReg
-        | AccessFs::MakeDir
-        | AccessFs::MakeSym
-        | AccessFs::MakeFifo
-        | AccessFs::MakeSock
-        | AccessFs::RemoveFile
-        | AccessFs::RemoveDir
-        | AccessFs::Refer
+    server_rules::writing() | AccessFs::MakeFifo | AccessFs::MakeSock
 }
 
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
