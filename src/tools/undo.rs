@@ -211,7 +211,7 @@ impl Change for PlannedUndo {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let undone = self.undone_text(cx);
         let removed = revert::revert(cx, &self.change, approval)?;
-        cx.session.history.forget(self.number);
+        cx.session.history.take_back(self.number);
         let mut text = self.words().1;
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
