@@ -93,7 +93,7 @@ impl Tool for Undo {
                    earlier ones",
             ));
         };
-        let RevertPlan { diff, cost } = revert::check(cx, &change)?;
+        let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
         Ok(Plan::Change(Box::new(PlannedUndo { number, change, diff, cost })))
     }
 }
@@ -139,7 +139,13 @@ struct PlannedUndo {
 
 impl PlannedUndo {
     fn path(&self) -> &WorkspacePath {
-        match &self.change.effect {
+        Self::path_of(&self.change.effect)
+    }
+
+    fn path_of(effect: &Effect) -> &WorkspacePath {
+        match effect {
+            // A change of no file is not remembered.
+            Effect::Several(effects) => Self::path_of(&effects[0]),
             Effect::Wrote { path, .. } | Effect::Removed { path, .. } => path,
             Effect::Moved { from, .. } => from,
             Effect::Copied { to, .. } => to,
@@ -162,6 +168,10 @@ impl PlannedUndo {
             Effect::Removed { .. } => (format!("Bring back {path}"), format!("Brought back {path}")),
             Effect::Moved { to, .. } => (format!("Move {to} back to {path}"), format!("Moved {to} back to {path}")),
             Effect::Copied { .. } => (format!("Delete the copy {path}"), format!("Deleted the copy {path}")),
+            Effect::Several(effects) => {
+                let (tool, files) = (self.change.tool, count(effects.len(), "file"));
+                (format!("Revert the last {tool} of {files}"), format!("Reverted the last {tool} of {files}"))
+            }
             Effect::Made { .. } => (format!("Remove the directory {path}"), format!("Removed the directory {path}")),
         }
     }

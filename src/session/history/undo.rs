@@ -66,6 +66,8 @@ pub enum Effect {
         /// All that were missing.
         directories: Vec<NewDirectory>,
     },
+    /// All of these, in one change of several files. Each path is in one of them at most.
+    Several(Vec<Effect>),
 }
 
 /// A content that was kept.
@@ -107,12 +109,14 @@ impl Effect {
             Self::Wrote { path, .. } | Self::Removed { path, .. } | Self::Copied { to: path, .. } => vec![path],
             Self::Moved { from, to, .. } => vec![from, to],
             Self::Made { directories } => directories.iter().map(NewDirectory::path).collect(),
+            Self::Several(effects) => effects.iter().flat_map(Self::names).collect(),
         }
     }
 
     fn entries(&self) -> usize {
         match self {
             Self::Removed { entries, .. } => entries.len(),
+            Self::Several(effects) => effects.iter().map(Self::entries).sum(),
             _ => 1,
         }
     }

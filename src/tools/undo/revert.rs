@@ -26,9 +26,21 @@ pub(super) struct RevertPlan {
 }
 
 /// Whether the change can be reverted now, and what that would do.
-pub(super) fn check(cx: &CallContext, change: &UndoableChange) -> Result<RevertPlan, ToolError> {
+pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, ToolError> {
     let mut cost = Cost::default();
-    let diff = match &change.effect {
+    let diff = match effect {
+        Effect::Several(effects) => {
+            let plans = effects.iter().map(|effect| check(cx, effect)).collect::<Result<Vec<_>, _>>()?;
+            let mut diff = String::new();
+            for plan in plans {
+                diff.push_str(&plan.diff);
+                let Cost { root, files, bytes, growth, freed } = plan.cost;
+                let freed = freed.or(cost.freed);
+                let (files, bytes, growth) = (cost.files + files, cost.bytes + bytes, cost.growth + growth);
+                cost = Cost { root: cost.root.or(root), files, bytes, growth, freed };
+            }
+            diff
+        }
         Effect::Wrote { path, before, after } => {
             let now = unchanged_file(cx, path, *after)?;
             let held = now.len() as u64;
@@ -100,7 +112,7 @@ fn no_cost_in(path: &WorkspacePath) -> Cost {
 /// Reverts the change; returns how many of the parent directories that it made were removed with it.
 pub(super) fn revert(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<usize, ToolError> {
     let [first, second] = approval.for_two_steps();
-    revert_effect(cx, change, first)?;
+    revert_effect(cx, &change.effect, first)?;
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
     Ok(remove_made(cx, &change.made, second).unwrap_or_default())
 }
@@ -115,8 +127,16 @@ fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> R
     Ok(removed)
 }
 
-fn revert_effect(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<(), ToolError> {
-    match &change.effect {
+fn revert_effect(cx: &CallContext, effect: &Effect, mut approval: Approval) -> Result<(), ToolError> {
+    match effect {
+        Effect::Several(effects) => {
+            for effect in effects.iter().rev() {
+                let [own, rest] = approval.for_two_steps();
+                approval = rest;
+                revert_effect(cx, effect, own)?;
+            }
+            Ok(())
+        }
         Effect::Wrote { path, before: Some(former), after } => {
             let bytes = kept_content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
