@@ -78,7 +78,8 @@ fn renamed(
     Ok(out)
 }
 
-fn missing(name: &str, spec: &Spec) -> ToolError {
+/// The error for an argument that a call needs and does not have.
+pub(super) fn missing(name: &str, spec: &Spec) -> ToolError {
     if (spec.name, name) == ("write", "content") {
         // A client that reaches its limit of output sends what it has of the arguments.
         return ToolError::invalid("the argument `content` is missing; the request may have been cut")

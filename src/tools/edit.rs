@@ -11,14 +11,12 @@ mod places;
 mod report;
 mod search;
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     edit::{self, DiffExtent},
-    session::Cost,
+    session::{Cost, RootBytes},
     text::problems::Problem,
     workspace::{Approval, Base, Revision},
 };
@@ -27,7 +25,7 @@ use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::count,
-    read_before_write, shown_diff,
+    args, read_before_write, shown_diff,
     with_history::{self, Rewrite as _},
 };
 use entry::EditEntry;
@@ -44,7 +42,7 @@ pub(crate) struct Edit;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// The file to change. It must have been seen: a read, a grep hit in it, or a write of the server's own counts.
-    path: String,
+    path: Option<String>,
     /// The text to replace, exactly as read shows it (in a notebook: of a cell's source) and unique in the file. Empty
     /// creates a file that is missing or empty.
     old_string: Option<String>,
@@ -66,6 +64,10 @@ pub(crate) struct Args {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct One {
+    /// The file of this edit. Default: path of the call.
+    path: Option<String>,
+    /// Instead of a path: every file of this glob that holds the text. Needs `replace_all`.
+    glob: Option<String>,
     /// The text to replace.
     old_string: String,
     /// The text that replaces it.
@@ -126,6 +128,7 @@ impl Tool for Edit {
                 Alias::names("old_string", &["old_str", "oldText", "old_text", "oldString", "search"]),
                 Alias::names("new_string", &["new_str", "newText", "new_text", "newString", "replace"]),
                 Alias::names("replace_all", &["replaceAll"]),
+                Alias::names("glob", &["include"]),
                 Alias::names("dry_run", &["dryRun"]),
                 Alias::names("expected_revision", &["expectedRevision"]),
                 Alias::names("expected_replacements", &["expectedReplacements"]),
@@ -141,9 +144,12 @@ impl Tool for Edit {
         let expected_revision = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
+        let given = args.path.clone().ok_or_else(|| args::missing("path", &Self::SPEC))?;
+        if args.edits.iter().flatten().any(|one| one.path.is_some() || one.glob.is_some()) {
+            return Err(ToolError::invalid("`edits` names files").hint("send one call for each file"));
+        }
         let creates = args.old_string.as_deref() == Some("");
-        let path =
-            if creates { cx.resolve_new_file(&args.path)? } else { cx.existing(&args.path, ExistingKind::File)? };
+        let path = if creates { cx.resolve_new_file(&given)? } else { cx.existing(&given, ExistingKind::File)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };
@@ -241,13 +247,12 @@ impl Change for Pending {
     }
 
     fn cost(&self) -> Cost {
-        let bytes = self.planned.bytes().len() as u64;
+        let (root, bytes) = (self.job.target.path().root(), self.planned.bytes().len() as u64);
         Cost {
-            root: Some(Arc::clone(self.job.target.path().root())),
             files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(self.planned.old_bytes()),
-            freed: Some((Arc::clone(self.job.target.path().root()), self.planned.old_bytes().saturating_sub(bytes))),
+            growth: RootBytes::of(root, bytes.saturating_sub(self.planned.old_bytes())),
+            freed: RootBytes::of(root, self.planned.old_bytes().saturating_sub(bytes)),
         }
     }
 
