@@ -160,7 +160,7 @@ fn tolerant(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<LocatedHunk,
                 HunkMiss::Ambiguous { strategy, places }
             }
             Miss::TooMany { .. } => HunkMiss::Ambiguous { strategy: Strategies::default(), places: Vec::new() },
-            Miss::NotFound(diagnosis) => HunkMiss::NotFound(of_a_patch(diagnosis)),
+            Miss::NotFound(diagnosis) => HunkMiss::NotFound(of_a_patch(&diagnosis)),
         })?;
     let lines = match (replacements.first(), replacements.last()) {
         (Some(first), Some(last)) => {
@@ -193,7 +193,7 @@ fn is_telling(hunk: &PatchHunk<'_>) -> bool {
 
 /// A diagnosis in the words of a patch: what `edit` calls `old_string` are the lines of a hunk. What is quoted of the
 /// file is left as it is.
-fn of_a_patch(diagnosis: Diagnosis) -> Diagnosis {
+fn of_a_patch(diagnosis: &Diagnosis) -> Diagnosis {
     let named = |text: &str| {
         let parts = text.split('`').enumerate().map(|(index, part)| match index % 2 {
             0 => part.replace("old_string", "the hunk's old text").replace("new_string", "its new text"),

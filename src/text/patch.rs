@@ -6,7 +6,7 @@
 //! noted where something of it was not used; everything else is a [`PatchError`] with the line.
 //!
 //! The forms: <https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html>,
-//! <https://git-scm.com/docs/diff-generate-patch>, and the grammar in OpenAI's codex repository
+//! <https://git-scm.com/docs/diff-generate-patch>, and the grammar in the repository of codex
 //! (`codex-rs/apply-patch`).
 //!
 //! Limits: [`MOST_FILES`] files and [`MOST_HUNKS`] hunks. Memory is that of the text and one word or two for each line.

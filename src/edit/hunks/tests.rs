@@ -191,7 +191,7 @@ proptest! {
         if !is_plain(&old) || !is_plain(&new) || old == new || !before.ends_with(ending) && old.len() < 2 {
             return Ok(());
         }
-        let diff = similar::TextDiff::from_lines(&before.replace("\r\n", "\n"), &after.replace("\r\n", "\n"))
+        let diff = similar::TextDiff::from_lines(before.replace("\r\n", "\n"), after.replace("\r\n", "\n"))
             .unified_diff().context_radius(1).to_string();
         prop_assert_eq!(patched(&before, &diff), after);
     }

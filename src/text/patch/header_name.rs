@@ -1,5 +1,7 @@
 //! The names in the headers of a unified diff.
 
+use std::fmt::Write as _;
+
 use super::PatchPath;
 
 /// The name behind `---` or `+++`.
@@ -147,7 +149,7 @@ fn printed(bytes: &[u8]) -> String {
     bytes.utf8_chunks().fold(String::new(), |mut text, chunk| {
         text.push_str(chunk.valid());
         for byte in chunk.invalid() {
-            text.push_str(&format!("\\x{byte:02x}"));
+            let _ = write!(text, "\\x{byte:02x}");
         }
         text
     })

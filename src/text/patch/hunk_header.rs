@@ -26,7 +26,7 @@ impl<'p> HunkHeader<'p> {
             Some((within, behind)) => (within.trim(), behind),
             None => (rest.trim(), ""),
         };
-        if let Some((at, counts)) = numbers(within) {
+        if let Some(LineNumbers { at, counts }) = numbers(within) {
             return Some(Self { at, counts, heading: said(behind), context: None });
         }
         // `@@ ... @@ fn f()`: nothing but dots where the numbers would be.
@@ -37,8 +37,14 @@ impl<'p> HunkHeader<'p> {
     }
 }
 
+/// The numbers of a header, as far as they are said.
+struct LineNumbers {
+    at: Option<usize>,
+    counts: Option<(usize, usize)>,
+}
+
 /// `-12,3 +12,4`, with the counts and with `...` for what is left out.
-fn numbers(text: &str) -> Option<(Option<usize>, Option<(usize, usize)>)> {
+fn numbers(text: &str) -> Option<LineNumbers> {
     let mut words = text.split_whitespace();
     let (old, new) = (words.next()?.strip_prefix('-')?, words.next()?.strip_prefix('+')?);
     if words.next().is_some() {
@@ -52,7 +58,7 @@ fn numbers(text: &str) -> Option<(Option<usize>, Option<(usize, usize)>)> {
         (is_number(start) || is_unknown(start)).then(|| (parsed(start), parsed(count)))
     };
     let ((at, old_count), (_, new_count)) = (range(old)?, range(new)?);
-    Some((at, at.and(old_count.zip(new_count))))
+    Some(LineNumbers { at, counts: at.and(old_count.zip(new_count)) })
 }
 
 #[cfg(test)]

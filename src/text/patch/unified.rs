@@ -26,7 +26,7 @@ pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Patch<'p>, PatchError> {
             reader.at = read.next;
             continue;
         } else if reader.section.as_mut().is_none_or(|section| !section.takes(number, line)) && !is_wrapping(line) {
-            if reader.section.as_ref().is_some_and(|section| section.is_empty()) {
+            if reader.section.as_ref().is_some_and(Section::is_empty) {
                 let shown: String = line.chars().take(80).collect();
                 return Err(PatchError::at(number, format!("`{shown}` is no line of a diff's header"))
                     .hint("write `@@ -1,3 +1,4 @@` before the lines of a hunk"));
