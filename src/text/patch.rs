@@ -22,6 +22,7 @@ mod section;
 mod unified;
 
 use envelope::Form;
+use file_patch::Sections;
 
 pub use file_patch::{FileAction, FilePatch, FinalNewline, HunkLine, MOST_FILES, MOST_HUNKS, PatchHunk, PatchPath};
 pub use patch_error::PatchError;
@@ -53,15 +54,15 @@ impl<'p> Patch<'p> {
     /// ```
     pub fn parse(text: &'p str) -> Result<Self, PatchError> {
         let form = Form::of(text)?;
-        let mut patch = match form {
+        let Sections { files, mut notes } = match form {
             Form::Marked(lines) => marked::parse(&lines)?,
             Form::Unified(lines) => unified::parse(&lines)?,
         };
-        if patch.files.is_empty() {
+        if files.is_empty() {
             return Err(PatchError::whole("the patch holds no file").hint("add a section for each file to be changed"));
         }
-        patch.notes.dedup();
-        Ok(patch)
+        notes.dedup();
+        Ok(Self { files, notes })
     }
 }
 

@@ -163,6 +163,12 @@ pub enum FinalNewline {
     Removed,
 }
 
+/// The sections of a patch, with what was not used of its text.
+pub(super) struct Sections<'p> {
+    pub(super) files: Vec<FilePatch<'p>>,
+    pub(super) notes: Vec<String>,
+}
+
 /// Counts what a patch holds.
 #[derive(Default)]
 pub(super) struct PatchSize {

@@ -1,9 +1,9 @@
 //! The `*** Begin Patch` form.
 
 use super::{
-    FileAction, FilePatch, HunkLine, Patch, PatchError, PatchHunk, PatchPath,
+    FileAction, FilePatch, HunkLine, PatchError, PatchHunk, PatchPath,
     envelope::{BEGIN, END, MarkedLines, is_wrapping},
-    file_patch::PatchSize,
+    file_patch::{PatchSize, Sections},
     hunk_header::HunkHeader,
     hunk_lines::EndMarks,
 };
@@ -11,7 +11,7 @@ use super::{
 const END_OF_FILE: &str = "*** End of File";
 const HEADERS: &str = "a section begins with `*** Add File: PATH`, `*** Update File: PATH` or `*** Delete File: PATH`";
 
-pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Patch<'p>, PatchError> {
+pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Sections<'p>, PatchError> {
     let mut reader = Reader { lines, at: lines.begin + 1, size: PatchSize::default(), notes: Vec::new() };
     reader.outside(0..lines.begin);
     let mut files = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Patch<'p>, PatchError
             }
         }
     }
-    Ok(Patch { files, notes: reader.notes })
+    Ok(Sections { files, notes: reader.notes })
 }
 
 impl FileAction<'_> {

@@ -1,8 +1,8 @@
 //! Unified diffs, those of git included.
 
-use super::{FilePatch, Patch, PatchError, envelope::is_wrapping, file_patch::PatchSize, hunk_lines, section::Section};
+use super::{FilePatch, PatchError, envelope::is_wrapping, file_patch::{PatchSize, Sections}, hunk_lines, section::Section};
 
-pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Patch<'p>, PatchError> {
+pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
     let mut reader = Reader { lines, at: 0, size: PatchSize::default(), section: None, files: Vec::new() };
     let (mut unused, mut first_unused, mut miscounted) = (0_usize, 0, 0_usize);
     while let Some(line) = lines.get(reader.at).copied() {
@@ -51,7 +51,7 @@ pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Patch<'p>, PatchError> {
             "{miscounted} hunks count other lines in their headers than they have; the lines were taken"
         ));
     }
-    Ok(Patch { files: reader.files, notes })
+    Ok(Sections { files: reader.files, notes })
 }
 
 struct Reader<'r, 'p> {
