@@ -262,6 +262,7 @@ impl<'n> Transaction<'n> {
     }
 
     /// What an entry is, if it is what the plan saw.
+    #[expect(clippy::unused_self, reason = "the locks are what entitles to the look")]
     fn checked(&self, entry: &WritablePath, was: &EntryState) -> Result<Stat, AccessError> {
         allowed(entry)?;
         let (path, asked) = (entry.path(), entry.asked());
@@ -286,13 +287,13 @@ impl<'n> Transaction<'n> {
 
     /// A directory that goes and comes again stays.
     fn net_directories(&mut self) {
-        let going = |(step, ..): &(Step, _, _)| matches!(step.action, Action::Remove { was: EntryState::Directory });
-        let coming = |(step, ..): &(Step, _, _)| matches!(step.action, Action::Create { is: EntryState::Directory });
-        let paths = |is: &dyn Fn(&(Step, Material<'n>, Option<Stat>)) -> bool| -> HashSet<PathBuf> {
-            self.steps.iter().filter(|one| is(one)).map(|(step, ..)| step.path.host()).collect()
+        let going = |step: &Step| matches!(step.action, Action::Remove { was: EntryState::Directory });
+        let coming = |step: &Step| matches!(step.action, Action::Create { is: EntryState::Directory });
+        let paths = |is: fn(&Step) -> bool| -> HashSet<PathBuf> {
+            self.steps.iter().map(|(step, ..)| step).filter(|step| is(step)).map(|step| step.path.host()).collect()
         };
-        let both: HashSet<PathBuf> = &paths(&going) & &paths(&coming);
-        self.steps.retain(|one| !both.contains(&one.0.path.host()) || !(going(one) || coming(one)));
+        let both = &paths(going) & &paths(coming);
+        self.steps.retain(|(step, ..)| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
     }
 
     /// Adds the directories that are missing above what comes.

@@ -456,7 +456,7 @@ mod tests {
         assert_eq!((done.files.len(), done.made.len(), done.notes.len()), (12, 3, 0));
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
         let (_, change) = cx.session.history.last(None).unwrap();
-        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 9));
+        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 10));
     }
 
     #[test]

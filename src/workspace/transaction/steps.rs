@@ -52,6 +52,7 @@ impl Steps {
         steps
     }
 
+    #[expect(dead_code, reason = "for the intent journal, which is being written")]
     pub(super) fn id(&self) -> u64 {
         self.id
     }

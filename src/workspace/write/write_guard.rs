@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Seek as _, Write as _};
+use std::io::{self, Seek as _};
 use std::sync::Arc;
 
 use crate::text::mask::MaskedText;
@@ -278,11 +278,11 @@ pub(in crate::workspace) fn fill(
     like: Option<(&File, &Stat)>,
     mode: Option<u32>,
 ) -> io::Result<()> {
-    temporary.file().write_all(content)?;
+    sys::write_all(temporary.file(), content)?;
     if let Some((file, stat)) = like {
         sys::carry_attributes(file, stat, temporary.file())?;
     } else if let Some(mode) = mode {
         sys::set_mode(temporary.file(), mode)?;
     }
-    temporary.file().sync_data()
+    sys::sync_data(temporary.file())
 }
