@@ -309,7 +309,7 @@ impl Recorded<'_> {
             RecordedChange::Moved { to, tree, mark } => {
                 record_moved(cx, tool, &tree, to, None, &[]);
                 read_before_write::carry_seen(cx, &tree, to);
-                let effect = Effect::Moved { from: path, to: to.clone(), mark, replaced: None };
+                let effect = Effect::Moved { from: path, to: to.clone(), mark: Some(mark), replaced: None };
                 ((to.clone(), None), Some(effect))
             }
             RecordedChange::Directory => ((path, None), None),
