@@ -1,13 +1,13 @@
 //! `copy`: make the like of a file or directory at another path.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     session::{
-        Cost,
+        Cost, RootBytes,
         history::{Effect, JournalRecord, UndoableChange},
     },
     workspace::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
@@ -170,14 +170,13 @@ impl Change for PlannedCopy {
     }
 
     fn cost(&self) -> Cost {
-        let bytes = self.tree.bytes();
+        let (root, bytes) = (self.to.target.path().root(), self.tree.bytes());
         let replaces = self.to.occupant != Occupant::Nothing;
         Cost {
-            root: Some(Arc::clone(self.to.target.path().root())),
             files: if replaces { 0 } else { self.tree.entries().len() as u64 + self.to.target.missing_above() },
             bytes,
-            growth: if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes },
-            freed: Some((Arc::clone(self.to.target.path().root()), self.to.bytes.saturating_sub(bytes))),
+            growth: RootBytes::of(root, if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes }),
+            freed: RootBytes::of(root, self.to.bytes.saturating_sub(bytes)),
         }
     }
 

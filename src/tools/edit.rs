@@ -13,14 +13,12 @@ mod places;
 mod report;
 mod search;
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     edit::{self, DiffExtent},
-    session::Cost,
+    session::{Cost, RootBytes},
     text::problems::Problem,
     workspace::{Approval, Base, Revision},
 };
@@ -292,13 +290,12 @@ impl Change for Pending {
     }
 
     fn cost(&self) -> Cost {
-        let bytes = self.planned.bytes().len() as u64;
+        let (root, bytes) = (self.job.target.path().root(), self.planned.bytes().len() as u64);
         Cost {
-            root: Some(Arc::clone(self.job.target.path().root())),
             files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(self.planned.old_bytes()),
-            freed: Some((Arc::clone(self.job.target.path().root()), self.planned.old_bytes().saturating_sub(bytes))),
+            growth: RootBytes::of(root, bytes.saturating_sub(self.planned.old_bytes())),
+            freed: RootBytes::of(root, self.planned.old_bytes().saturating_sub(bytes)),
         }
     }
 

@@ -1,13 +1,13 @@
 //! `move`: give a file or directory another path; never over something unless asked to.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     session::{
-        Cost,
+        Cost, RootBytes,
         history::{Effect, Former, JournalRecord, RecordKind, UndoableChange},
     },
     workspace::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
@@ -112,9 +112,9 @@ impl Change for PlannedMove {
         // Within one root a move makes nothing larger.
         let is_same_root = self.from.path().root().key() == to.path().root().key();
         let left = if is_same_root { self.to.bytes } else { self.tree.bytes() };
-        let freed = Some((Arc::clone(self.from.path().root()), left));
+        let freed = RootBytes::of(self.from.path().root(), left);
         let growth = if is_same_root { 0 } else { self.tree.bytes().saturating_sub(self.to.bytes) };
-        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth, freed }
+        Cost { files: to.missing_above(), bytes: 0, growth: RootBytes::of(to.path().root(), growth), freed }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

@@ -2,11 +2,9 @@
 //!
 //! The check is for the plan and its diff; what counts is made sure of again under the locks.
 
-use std::sync::Arc;
-
 use crate::{
     session::{
-        Cost,
+        Cost, RootBytes,
         history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, UndoableChange},
     },
     workspace::{
@@ -31,14 +29,8 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
     let diff = match effect {
         Effect::Several(effects) => {
             let plans = effects.iter().map(|effect| check(cx, effect)).collect::<Result<Vec<_>, _>>()?;
-            let mut diff = String::new();
-            for plan in plans {
-                diff.push_str(&plan.diff);
-                let Cost { root, files, bytes, growth, freed } = plan.cost;
-                let freed = freed.or(cost.freed);
-                let (files, bytes, growth) = (cost.files + files, cost.bytes + bytes, cost.growth + growth);
-                cost = Cost { root: cost.root.or(root), files, bytes, growth, freed };
-            }
+            let diff = plans.iter().map(|plan| plan.diff.as_str()).collect();
+            cost = plans.into_iter().map(|plan| plan.cost).sum();
             diff
         }
         Effect::Wrote { path, before, after } => {
@@ -48,19 +40,19 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             // Of a masked file the size that is shown counts: the quota's refusal and the audit have the number.
             let old = old.map(|old| cx.workspace.shown(path, old).unwrap_or_default());
             if let Some(old) = &old {
-                let bytes = old.len() as u64;
-                cost = Cost { bytes, growth: bytes.saturating_sub(held), ..no_cost_in(path) };
+                cost.bytes = old.len() as u64;
+                cost.growth = RootBytes::of(path.root(), cost.bytes.saturating_sub(held));
             }
-            cost.freed = Some((Arc::clone(path.root()), held.saturating_sub(cost.bytes)));
+            cost.freed = RootBytes::of(path.root(), held.saturating_sub(cost.bytes));
             shown_diff::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
             check_free(cx, path)?;
-            cost = Cost { files: entries.len() as u64, ..no_cost_in(path) };
+            cost.files = entries.len() as u64;
             for former in files(entries) {
                 cost.bytes += kept_content(cx, path, former.revision)?.len() as u64;
             }
-            cost.growth = cost.bytes;
+            cost.growth = RootBytes::of(path.root(), cost.bytes);
             match entries.as_slice() {
                 [FormerEntry { node: FormerNode::File(former), .. }] => {
                     shown_diff::diff(path, None, Some(kept_content(cx, path, former.revision)?))
@@ -76,8 +68,13 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             let back = replaced.as_ref().map_or(0, |bytes| bytes.len() as u64);
             let is_same_root = from.root().key() == to.root().key();
             let growth = if is_same_root { back } else { tree.bytes() };
-            let freed = (!is_same_root).then(|| (Arc::clone(to.root()), tree.bytes().saturating_sub(back)));
-            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, freed, ..no_cost_in(from) };
+            let freed = if is_same_root { 0 } else { tree.bytes().saturating_sub(back) };
+            cost = Cost {
+                files: u64::from(replaced.is_some()),
+                bytes: back,
+                growth: RootBytes::of(from.root(), growth),
+                freed: RootBytes::of(to.root(), freed),
+            };
             replaced.map_or_else(String::new, |bytes| shown_diff::diff(to, None, Some(bytes)))
         }
         Effect::Copied { to, mark } => {
@@ -86,7 +83,7 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             if tree.content_mark() != *mark {
                 return Err(changed_since(to));
             }
-            cost.freed = Some((Arc::clone(to.root()), tree.bytes()));
+            cost.freed = RootBytes::of(to.root(), tree.bytes());
             String::new()
         }
         Effect::Made { directories } => {
@@ -102,11 +99,6 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
         }
     };
     Ok(RevertPlan { diff, cost })
-}
-
-/// No cost yet, in the root of `path`.
-fn no_cost_in(path: &WorkspacePath) -> Cost {
-    Cost { root: Some(Arc::clone(path.root())), ..Cost::default() }
 }
 
 /// Reverts the change; returns how many of the parent directories that it made were removed with it.

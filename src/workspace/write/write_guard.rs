@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Seek as _, Write as _};
+use std::io::{self, Seek as _};
 use std::sync::Arc;
 
 use crate::text::mask::MaskedText;
@@ -201,13 +201,13 @@ impl<'b> WriteGuard<'b> {
             None => Temporary::create(&dir, false),
         }
         .at(asked)?;
-        temporary.file().write_all(content.real()).at(asked)?;
+        sys::write_all(temporary.file(), content.real()).at(asked)?;
         if let Some((old, stat, _)) = &self.old {
             sys::carry_attributes(old, stat, temporary.file()).at(asked)?;
         } else if let Some(mode) = self.mode {
             sys::set_mode(temporary.file(), mode).at(asked)?;
         }
-        temporary.file().sync_data().at(asked)?;
+        sys::sync_data(temporary.file()).at(asked)?;
 
         let created = self.old.is_none();
         match self.old {
