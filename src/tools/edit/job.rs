@@ -19,7 +19,7 @@ use super::{
     },
     cells,
     entry::{EditEntry, EntryChange},
-    now_lines::{self, NowLines},
+    now_lines::{self, FileNow, NowLines},
     places::Places,
     search,
 };
@@ -222,7 +222,8 @@ impl Job {
         let old = Document::decode(now.bytes, None)
             .map_err(|error| read_before_write::not_text(&self.path, size, revision, &error))?;
         let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
-        let lines = now_lines::find(cx, self, &old, revision)?;
+        let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
+        let lines = now_lines::find(cx, now, &self.edits)?;
         let mut made = None;
         let (mut strategies, mut cells, mut replacements) = (Vec::new(), Vec::new(), 0);
         let mut moved = MovedOffsets::default();
