@@ -1,6 +1,12 @@
 //! Unified diffs, those of git included.
 
-use super::{FilePatch, PatchError, envelope::is_wrapping, file_patch::{PatchSize, Sections}, hunk_lines, section::Section};
+use super::{
+    FilePatch, PatchError,
+    envelope::is_wrapping,
+    file_patch::{PatchSize, Sections},
+    hunk_lines,
+    section::Section,
+};
 
 pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
     let mut reader = Reader { lines, at: 0, size: PatchSize::default(), section: None, files: Vec::new() };
@@ -42,14 +48,13 @@ pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
     reader.end()?;
     let mut notes = Vec::new();
     if unused > 0 {
-        notes.push(format!(
-            "from line {first_unused} of the patch on, {unused} lines belong to no hunk and were not used"
-        ));
+        let lines = if unused == 1 { "1 line" } else { &format!("{unused} lines") };
+        notes.push(format!("{lines} of the patch, from line {first_unused} on, in no hunk and not used"));
     }
-    if miscounted > 0 {
-        notes.push(format!(
-            "{miscounted} hunks count other lines in their headers than they have; the lines were taken"
-        ));
+    match miscounted {
+        0 => {}
+        1 => notes.push("1 hunk taken by its lines, as its header counts others".to_owned()),
+        more => notes.push(format!("{more} hunks taken by their lines, as their headers count others")),
     }
     Ok(Sections { files: reader.files, notes })
 }
