@@ -80,7 +80,7 @@ impl Tool for ApplyPatch {
             let message = format!("`patch` is {} bytes; at most {limit} bytes are applied at once", args.patch.len());
             return Err(ToolError::new(Kind::TooLarge, message).hint("nothing was changed; send it in several calls"));
         }
-        let patch = Patch::parse(&args.patch).map_err(unreadable)?;
+        let patch = Patch::parse(&args.patch).map_err(|error| unreadable(&error))?;
         let (mut files, mut problems) = (PatchedFiles::default(), Problems::default());
         for section in &patch.files {
             cx.check()?;
@@ -96,7 +96,7 @@ impl Tool for ApplyPatch {
     }
 }
 
-fn unreadable(error: PatchError) -> ToolError {
+fn unreadable(error: &PatchError) -> ToolError {
     let kind = if error.is_too_large { Kind::TooLarge } else { Kind::InvalidInput };
     ToolError::new(kind, error.to_string()).hint(format!("nothing was changed; {}", error.hint))
 }

@@ -52,6 +52,20 @@ pub(super) fn both(old: &HeaderName, new: &HeaderName) -> PatchPath {
     }
 }
 
+/// Whether both names are those of one file: the same but for prefixes, or the first one is that of a copy (`x.orig`).
+pub(super) fn are_of_one_file(old: &HeaderName, new: &HeaderName) -> bool {
+    let plain = |name: &HeaderName| {
+        let prefix = PREFIXES.iter().flat_map(|(old, new)| [*old, *new]).find(|prefix| name.text.starts_with(*prefix));
+        name.text[prefix.map_or(0, str::len)..].to_owned()
+    };
+    let (old_plain, new_plain) = (plain(old), plain(new));
+    let is_copy = |longer: &str, shorter: &str| {
+        let rest = longer.strip_prefix(shorter);
+        rest.is_some_and(|rest| rest.is_empty() || rest == "~" || rest.starts_with('.'))
+    };
+    old.text == new.text || is_copy(&old_plain, &new_plain) || is_copy(&old.text, &new.text)
+}
+
 /// The path behind `rename from` and its likes, which git writes without a prefix.
 pub(super) fn renamed(text: &str) -> PatchPath {
     let name = unquoted(text).map_or_else(|| text.trim().to_owned(), |(name, _)| name);

@@ -157,7 +157,12 @@ impl<'p> Section<'p> {
             }),
             Some((_, new)) if is_new && !new.is_none => Ok(new.alone()),
             Some((old, _)) if is_deleted && !old.is_none => Ok(old.alone()),
-            Some((old, new)) => Ok(header_name::both(old, new)),
+            Some((old, new)) if header_name::are_of_one_file(old, new) => Ok(header_name::both(old, new)),
+            Some((old, new)) => Err(PatchError::at(
+                self.line,
+                format!("the names before and after differ: {} and {}", old.text, new.text),
+            )
+            .hint("name the file that changes in both lines; to rename it, add `rename from` and `rename to`")),
         }
     }
 

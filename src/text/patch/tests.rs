@@ -200,6 +200,7 @@ fn unified_patches_that_cannot_be_meant_are_refused() {
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "neither has a file before nor after"),
         ("--- /dev/null\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "makes a file and also has lines of it before"),
         ("diff --git a/x b/y\nrename from x\n", "only one of `rename from`"),
+        ("--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", "the names before and after differ: a/x and b/y"),
         ("--- a/x\n+++ b/x\n", "has no hunk"),
         ("--- a/x\n+++ b/x\n-a\n+b\n", "is no line of a diff's header"),
         ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\nb\n+c\n", "line 5 of the patch: a line of a hunk begins with none"),

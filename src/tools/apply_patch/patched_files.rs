@@ -146,7 +146,7 @@ impl PatchedFiles {
     ///
     /// # Errors
     /// Where there is none, it may not be written, or is not what the model has seen.
-    pub(super) fn to_change(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+    pub(super) fn open_changed(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
         let target = cx.workspace.writable(path)?;
         if let Some(index) = self.index(&target) {
             let file = &self.files[index];
@@ -186,7 +186,7 @@ impl PatchedFiles {
     ///
     /// # Errors
     /// Where there is none, or it may not be moved.
-    pub(super) fn to_move(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+    pub(super) fn open_moved(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
         let target = cx.workspace.writable_entry(path)?;
         if let Some(index) = self.index(&target) {
             return if self.files[index].now.is_some() { Ok(index) } else { Err(gone(path)) };
@@ -205,7 +205,7 @@ impl PatchedFiles {
     ///
     /// # Errors
     /// Where there is none, it may not be removed, or is not what the model has seen.
-    pub(super) fn to_delete(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+    pub(super) fn open_deleted(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
         let target = cx.workspace.writable_entry(path)?;
         if let Some(index) = self.index(&target) {
             return if self.files[index].now.is_some() { Ok(index) } else { Err(gone(path)) };
@@ -233,7 +233,7 @@ impl PatchedFiles {
     ///
     /// # Errors
     /// Where something is there, or nothing may be.
-    pub(super) fn to_make(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+    pub(super) fn make(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
         let target = cx.workspace.writable(path)?;
         let known = self.index(&target);
         if let Some(index) = known {

@@ -79,8 +79,8 @@ pub(super) fn answer(
     for change in changes.files.iter().filter(|change| change.kind != NetKind::Deleted).take(CHECKED) {
         let Some(new) = &change.new else { continue };
         let old = change.old.as_ref().map(crate::text::Document::text);
-        let changed = ChangedText { path: &change.path, real: &change.real, old, new: new.text() };
-        let introduced = IntroducedProblems::by(cx, &changed);
+        let text_change = ChangedText { path: &change.path, real: &change.real, old, new: new.text() };
+        let introduced = IntroducedProblems::by(cx, &text_change);
         problem_text.push_str(&introduced.text);
         problems.extend(introduced.problems);
     }

@@ -57,14 +57,14 @@ impl Section<'_> {
         let path = section_path::new(self.cx, path)?;
         self.files.take(self.cx, text.len())?;
         self.check_size(&path, text.len())?;
-        let index = self.files.to_make(self.cx, &path)?;
+        let index = self.files.make(self.cx, &path)?;
         self.files.get_mut(index).now = Some(NewFile::added(text.into_bytes(), executable));
         Ok(())
     }
 
     fn delete(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
         let path = section_path::existing(self.cx, self.files, path)?;
-        let index = self.files.to_delete(self.cx, &path)?;
+        let index = self.files.open_deleted(self.cx, &path)?;
         if !hunks.is_empty() && !matches!(self.files.get_mut(index).disk, OnDisk::Link(_)) {
             let before = self.problems.count();
             let Some(made) = self.patched(index, &path, hunks)? else { return Ok(()) };
@@ -93,10 +93,10 @@ impl Section<'_> {
         let index = match to {
             // Before the file is read as one that changes: a link or a directory is not moved by a patch.
             Some(_) => {
-                let index = self.files.to_move(self.cx, &path)?;
-                if hunks.is_empty() { index } else { self.files.to_change(self.cx, &path)? }
+                let index = self.files.open_moved(self.cx, &path)?;
+                if hunks.is_empty() { index } else { self.files.open_changed(self.cx, &path)? }
             }
-            None => self.files.to_change(self.cx, &path)?,
+            None => self.files.open_changed(self.cx, &path)?,
         };
         let made = if hunks.is_empty() { None } else { self.patched(index, &path, hunks)? };
         if made.is_none() && !hunks.is_empty() {
@@ -118,7 +118,7 @@ impl Section<'_> {
             ))
             .hint("rename it in one call, and change it in another"));
         }
-        let destination = self.files.to_make(self.cx, &to)?;
+        let destination = self.files.make(self.cx, &to)?;
         let moved = self.files.get_mut(index).now.take();
         self.files.get_mut(destination).now = moved;
         Ok(())
@@ -142,9 +142,9 @@ impl Section<'_> {
             return Err(ToolError::new(Kind::Denied, format!("{path} has masked values, so a patch does not copy it"))
                 .hint("work without the copy, or ask the user"));
         }
-        let index = self.files.to_move(self.cx, &path)?;
+        let index = self.files.open_moved(self.cx, &path)?;
         let to = section_path::new(self.cx, to)?;
-        let destination = self.files.to_make(self.cx, &to)?;
+        let destination = self.files.make(self.cx, &to)?;
         let copy = self.files.get_mut(index).now.clone();
         let size = copy.as_ref().map_or(0, |copy| copy.body.bytes().len());
         self.files.take(self.cx, size)?;
@@ -199,7 +199,8 @@ impl Section<'_> {
         let spans: Vec<(Range<usize>, &str)> =
             replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
         let grown: usize = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum();
-        self.check_size(path, (document.bytes().len() + grown) / 2)?;
+        // In any encoding, text takes at most twice the room of its bytes.
+        self.check_size(path, grown / 2)?;
         let changed = document.splice(&spans).map_err(|error| unwritable(path, &error))?;
         self.check_size(path, changed.bytes().len())?;
         self.files.take(cx, changed.bytes().len())?;
