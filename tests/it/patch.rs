@@ -311,12 +311,13 @@ fn a_notebook_is_patched_as_text() {
 
 #[test]
 fn large_files_and_many_hunks_are_patched() {
-    let text: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
-    let h = with(&[("big", &text)]);
-    let hunks: String = (0..5000).map(|hunk| format!("@@\n-line {}\n+LINE {}\n", hunk * 4, hunk * 4)).collect();
+    let lines = |change: fn(usize) -> bool| -> String {
+        let line = |number| format!("{} {number}\n", if change(number) { "LINE" } else { "line" });
+        (0..20_000).map(line).collect::<Vec<_>>().concat()
+    };
+    let h = with(&[("big", &lines(|_| false))]);
+    let hunk = |number| format!("@@\n-line {number}\n+LINE {number}\n");
+    let hunks = (0..20_000).step_by(4).map(hunk).collect::<Vec<_>>().concat();
     apply(&h, &marked(&format!("*** Update File: big\n{}", hunks.trim_end()))).ok();
-    let expected: String = (0..20_000)
-        .map(|line| if line % 4 == 0 { format!("LINE {line}\n") } else { format!("line {line}\n") })
-        .collect();
-    assert_eq!(String::from_utf8(h.bytes("big")).unwrap(), expected);
+    assert_eq!(String::from_utf8(h.bytes("big")).unwrap(), lines(|number| number % 4 == 0));
 }
