@@ -208,9 +208,35 @@ impl History {
         self.undoable().paths(is_meant)
     }
 
-    /// A change was undone. False when another call has undone it before.
-    pub fn forget(&self, number: u64) -> bool {
-        self.undoable().forget(number)
+    /// A change was taken back. False when another call has done that before.
+    pub fn take_back(&self, number: u64) -> bool {
+        self.undoable().take_back(number)
+    }
+
+    /// As [`Self::done`], of a plain undo: it took back the change with the number `undid`.
+    pub fn done_undo(&self, pending: &PendingChange, change: UndoableChange, undid: u64) {
+        self.undoable().push_undo(pending.number, change, undid);
+    }
+
+    /// The last plain undo of this session that was not taken back itself.
+    pub fn last_undo(&self) -> Option<(u64, UndoableChange)> {
+        self.undoable().last_undo()
+    }
+
+    /// The changes of this session from the one with this number on, the oldest first, and whether none of them was
+    /// dropped for the bounds.
+    pub fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, bool) {
+        self.undoable().since(number)
+    }
+
+    /// The number that the next change gets.
+    pub fn position(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Names this process in the journal.
+    pub fn session(&self) -> &str {
+        &self.session
     }
 
     /// The recorded changes below the roots with these keys, oldest first, those left out that were

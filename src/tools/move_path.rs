@@ -161,7 +161,7 @@ impl Change for PlannedMove {
         let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
         let over_held = over.map(|over| over.revision);
         with_history::record_moved(cx, "move", &tree, to.target.path(), over_held, &made);
-        if let Some(mark) = mark.filter(|_| !lost) {
+        if mark.is_some() && !lost {
             let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
             let (from, to) = (from.path().clone(), to.target.path().clone());
             history.done(
