@@ -85,42 +85,6 @@ pub(crate) struct One {
     new_from: Option<String>,
 }
 
-/// The complete result as data.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Output {
-    /// The file, as paths are printed.
-    path: String,
-    /// Unified diff of the file's change, cut to 60 lines; a long line is cut to what changed in it.
-    diff: String,
-    /// What else there is to know of it.
-    notes: Vec<String>,
-    #[serde(flatten)]
-    facts: Facts,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Facts {
-    /// Replacements made.
-    replacements: usize,
-    /// How each edit was matched, in order; exact unless it had to be more tolerant.
-    strategies: Vec<String>,
-    /// Lines added.
-    added: usize,
-    /// Lines removed.
-    removed: usize,
-    /// Lines of the diff that are not shown.
-    diff_cut_lines: usize,
-    /// Revision of the file now (or as it would be, for a dry run).
-    revision: String,
-    /// Whether the file was created.
-    created: bool,
-    /// Whether nothing was written.
-    dry_run: bool,
-    /// Problems that the change has introduced, such as syntax errors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Problem>,
-}
-
 impl Tool for Edit {
     type Args = Args;
     type Output = Output;

@@ -18,6 +18,8 @@ pub(super) struct EditEntry {
     /// Where it is in the arguments, for errors; empty for a single edit.
     pub(super) name: String,
     pub(super) change: EntryChange,
+    /// Whether a glob named the file: without the text in it, nothing is changed there, and that is no error.
+    pub(super) in_glob: bool,
 }
 
 /// What is replaced, and by what.
@@ -44,6 +46,21 @@ pub(super) struct LinesEdit {
 }
 
 impl EditEntry {
+    /// One that names its file, or is for the only one.
+    pub(super) fn new(name: impl Into<String>, change: EntryChange) -> Self {
+        Self { name: name.into(), change, in_glob: false }
+    }
+
+    /// Whether it makes a file.
+    pub(super) fn creates(&self) -> bool {
+        matches!(&self.change, EntryChange::Text(text) if text.old.is_empty())
+    }
+
+    /// With its file named in errors.
+    pub(super) fn of_file(&mut self, path: &WorkspacePath) {
+        self.name = format!("{} ({path})", self.name);
+    }
+
     /// Says in an error which of several edits it is about.
     pub(super) fn label(&self, error: ToolError) -> ToolError {
         if self.name.is_empty() { error } else { error.within(&self.name) }

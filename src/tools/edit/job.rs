@@ -18,8 +18,8 @@ use super::{
         with_history::Rewrite,
     },
     cells,
-    entry::{EditEntry, EntryChange},
-    now_lines::{self, NowLines},
+    entry::{EditEntry, EntryChange, TextEdit},
+    glob_files, now_lines::{self, NowLines},
     places::Places,
     search,
 };
@@ -31,6 +31,8 @@ pub(super) struct Job {
     pub(super) edits: Vec<EditEntry>,
     pub(super) expected: Option<usize>,
     pub(super) expected_revision: Option<RevisionPrefix>,
+    /// Whether it is one of several files, which errors name with the entry.
+    pub(super) is_one_of_several: bool,
 }
 
 /// What it comes to on the file as it is now.
@@ -42,6 +44,8 @@ pub(super) struct Planned {
     /// What is shown of the new content of a masked file.
     shown: Option<Document>,
     pub(super) strategies: Vec<Strategies>,
+    /// Replacements of each entry.
+    pub(super) counts: Vec<usize>,
     pub(super) replacements: usize,
     /// The changed cells of a notebook, whose other text is as it was.
     pub(super) cells: Option<ChangedCells>,
@@ -58,6 +62,16 @@ pub(super) struct ChangedCells {
     new: String,
 }
 
+/// A document with edits made.
+#[derive(Default)]
+struct Spliced {
+    /// None if nothing is replaced.
+    made: Option<Document>,
+    strategies: Vec<Strategies>,
+    counts: Vec<usize>,
+    cells: Vec<Vec<usize>>,
+}
+
 /// What will be there: a new file's text is taken as it is, whatever it would be read as.
 enum New {
     Text(String),
@@ -69,6 +83,11 @@ impl Planned {
     pub(super) fn old_text(&self) -> &str {
         let whole = || self.old.as_ref().map_or("", Document::text);
         self.cells.as_ref().map_or_else(whole, |cells| &cells.old)
+    }
+
+    /// Bytes that will be there.
+    pub(super) fn new_bytes(&self) -> u64 {
+        self.bytes().len() as u64
     }
 
     /// Bytes that are there now.
@@ -159,6 +178,24 @@ impl Job {
             && (revs.clone().all(|rev| rev.is_some()) || revs.any(|rev| rev.is_some_and(|rev| rev.fits(now))))
     }
 
+    /// As [`Self::work_out`], on a file that need not have been seen: nothing is changed before it is.
+    pub(super) fn work_out_unseen(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        self.worked_out(cx, Ok)
+    }
+
+    /// Whether globs alone name the file.
+    pub(super) fn is_of_globs(&self) -> bool {
+        self.edits.iter().all(|one| one.in_glob)
+    }
+
+    /// Says in an error about the file which of several it is.
+    fn label(&self, error: ToolError) -> ToolError {
+        match self.edits.first().filter(|_| self.is_one_of_several) {
+            Some(first) => first.label(error),
+            None => error,
+        }
+    }
+
     /// As [`Self::work_out`], once more, where another change came between that and the commit.
     pub(super) fn work_out_again(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         self.worked_out(cx, |now| {
@@ -176,31 +213,53 @@ impl Job {
         let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(self.label(error.into())),
         };
-        let planned = self.masked(cx, self.splice(cx, checked(now)?)?)?;
+        let now = checked(now).map_err(|error| self.label(error))?;
+        let planned = self.masked(cx, self.splice(cx, now)?)?;
         if planned.bytes().len() as u64 > limit {
-            return Err(ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit));
+            let error = ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit);
+            return Err(self.label(error));
         }
         Ok(planned)
     }
 
-    /// `old_string` = "" creates a missing file.
+    /// `old_string` = "" creates a missing file, which edits after it may change.
     fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
-        let new = match self.edits.as_slice() {
-            [EditEntry { change: EntryChange::Text(only), .. }] if only.old.is_empty() => only.new.clone(),
-            _ => return Err(ToolError::not_found(&cx.workspace, &self.path)),
+        let (new, rest) = match self.edits.as_slice() {
+            [EditEntry { change: EntryChange::Text(first), .. }, rest @ ..]
+                if first.old.is_empty() && rest.iter().all(|one| matches!(one.change, EntryChange::Text(_))) =>
+            {
+                (&first.new, rest)
+            }
+            _ => return Err(self.label(ToolError::not_found(&cx.workspace, &self.path))),
         };
         if let Some(expected) = self.expected_revision {
             return Err(read_before_write::absent(&self.path, expected));
         }
+        let (mut strategies, mut counts) = (vec![Strategies::default()], vec![1]);
+        let new = if rest.is_empty() {
+            New::Text(new.clone())
+        } else {
+            let document = Document::decode(new.clone().into_bytes(), None).map_err(|error| {
+                let what = format!("{} would not be text but {}, so it cannot be edited", self.path, error.kind);
+                self.label(ToolError::invalid(what).hint("create it with its final text"))
+            })?;
+            let spliced = self.apply(cx, &document, rest.iter().map(|one| (one, None)))?;
+            strategies.extend(spliced.strategies);
+            counts.extend(spliced.counts);
+            New::Document(spliced.made.unwrap_or(document))
+        };
+        let replacements = counts.iter().sum();
+        self.check_count(replacements)?;
         let planned = Planned {
             base: Base::Absent,
             old: None,
-            new: New::Text(new),
+            new,
             shown: None,
-            strategies: vec![Strategies::default()],
-            replacements: 1,
+            strategies,
+            counts,
+            replacements,
             cells: None,
             notes: Vec::new(),
         };
@@ -210,32 +269,65 @@ impl Job {
     /// With what will be shown of it, if the file is masked.
     fn masked(&self, cx: &CallContext, planned: Planned) -> Result<Planned, ToolError> {
         let old = planned.old.as_ref().map_or(&[][..], Document::bytes);
-        let shown = cx.workspace.check_sentinels(&self.target, old, planned.bytes())?;
+        let shown = cx.workspace.check_sentinels(&self.target, old, planned.bytes());
+        let shown = shown.map_err(|error| self.label(error.into()))?;
         let shown = shown.map(|bytes| Document::decode(bytes, None)).transpose();
         let refused = || ToolError::invalid(format!("{} would not be text after this change", self.path));
-        Ok(Planned { shown: shown.map_err(|_| refused().hint("check new_string"))?, ..planned })
+        let shown = shown.map_err(|_| self.label(refused().hint("check new_string")))?;
+        Ok(Planned { shown, ..planned })
     }
 
     fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
         let (revision, size) = (now.revision, now.bytes.len() as u64);
         let base = Base::Revision(revision);
         let old = Document::decode(now.bytes, None)
-            .map_err(|error| read_before_write::not_text(&self.path, size, revision, &error))?;
-        let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
+            .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
         let lines = now_lines::find(cx, self, &old, revision)?;
-        let mut made = None;
-        let (mut strategies, mut cells, mut replacements) = (Vec::new(), Vec::new(), 0);
+        let Spliced { made, strategies, counts, cells } =
+            self.apply(cx, &old, self.edits.iter().zip(lines.iter().map(Option::as_ref)))?;
+        let replacements = counts.iter().sum();
+        self.check_count(replacements)?;
+        cx.check()?;
+        let new = New::Document(made.unwrap_or_else(|| old.clone()));
+        let notes = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        let mut planned =
+            Planned { base, old: Some(old), new, shown: None, strategies, counts, replacements, cells: None, notes };
+        planned.cells = planned.changed_cells(self.target.path(), cells);
+        Ok(planned)
+    }
+
+    fn check_count(&self, replacements: usize) -> Result<(), ToolError> {
+        match self.expected.filter(|expected| *expected != replacements) {
+            None => Ok(()),
+            Some(expected) => Err(ToolError::new(
+                Kind::Ambiguous,
+                format!("the edits make {}, not the expected {expected}", count(replacements, "replacement")),
+            )
+            .hint("nothing was changed; correct expected_replacements or the edits")),
+        }
+    }
+
+    /// Makes the edits of `entries` in `old`, one after the other, each with the lines that it names.
+    fn apply<'e>(
+        &self,
+        cx: &CallContext,
+        old: &Document,
+        entries: impl Iterator<Item = (&'e EditEntry, Option<&'e NowLines>)>,
+    ) -> Result<Spliced, ToolError> {
+        let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
+        let mut spliced = Spliced::default();
         let mut moved = MovedOffsets::default();
-        for (one, lines) in self.edits.iter().zip(&lines) {
+        for (one, lines) in entries {
             cx.check()?;
-            let document = made.as_ref().unwrap_or(&old);
+            let document = spliced.made.as_ref().unwrap_or(old);
             let places = match lines {
-                Some(lines) => self.numbered_places(one, lines, document, (&old, &moved)),
+                Some(lines) => self.numbered_places(one, lines, document, (old, &moved)),
                 None => self.searched_places(cx, one, document),
             };
             let places = places.map_err(|error| {
                 let error = one.label(error);
-                if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
+                let is_only = self.edits.len() == 1 || self.is_one_of_several;
+                if is_only { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = places.spans.iter().map(|(span, new)| (span.clone(), new.as_str())).collect();
             if is_masked && spans.iter().any(|(span, _)| cuts_sentinel(document.text(), span)) {
@@ -252,31 +344,24 @@ impl Job {
                 let limit = cx.settings.max_file_size;
                 return Err(one.label(ToolError::would_grow(&self.path, grown, limit)));
             }
-            replacements += places.replacements;
-            strategies.push(places.strategy);
-            cells.push(places.cells);
             moved.push(spans.iter().map(|(span, new)| (span.clone(), new.len())));
-            made = Some(one.splice(document, &spans, &self.path)?);
+            let made = if spans.is_empty() { None } else { Some(one.splice(document, &spans, &self.path)?) };
+            spliced.counts.push(places.replacements);
+            spliced.strategies.push(places.strategy);
+            if let Some(made) = made {
+                spliced.cells.push(places.cells);
+                spliced.made = Some(made);
+            }
         }
-        if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
-            return Err(ToolError::new(
-                Kind::Ambiguous,
-                format!("the edits make {}, not the expected {expected}", count(replacements, "replacement")),
-            )
-            .hint("nothing was changed; correct expected_replacements or the edits"));
-        }
-        cx.check()?;
-        let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let notes = lines.into_iter().filter_map(|lines| lines?.moved).collect();
-        let mut planned =
-            Planned { base, old: Some(old), new, shown: None, strategies, replacements, cells: None, notes };
-        planned.cells = planned.changed_cells(self.target.path(), cells);
-        Ok(planned)
+        Ok(spliced)
     }
 
     /// Where the text of an entry is.
     fn searched_places(&self, cx: &CallContext, one: &EditEntry, document: &Document) -> Result<Places, ToolError> {
         let EntryChange::Text(text) = &one.change else { return Ok(Places::default()) };
+        if one.in_glob {
+            return self.places_in_glob(cx, text, document);
+        }
         if !text.old.is_empty() {
             // With a single edit its own count is checked, so that the error can list the places.
             let each = self.expected.filter(|_| self.edits.len() == 1);
@@ -287,6 +372,20 @@ impl Job {
                 .hint("to change it, pass the text to replace; to replace it whole, use write"));
         }
         Ok(Places::one(0..0, text.new.clone()))
+    }
+
+    /// Where the text is in a file that a glob names; nowhere, if it is not there but for white space at the start and
+    /// the end of lines: nobody said that it is in this file.
+    fn places_in_glob(&self, cx: &CallContext, text: &TextEdit, document: &Document) -> Result<Places, ToolError> {
+        if !glob_files::holds(self.target.path(), document, &text.old) {
+            return Ok(Places::default());
+        }
+        match search::find(cx, &self.target, document, text, None) {
+            Ok(places) if places.strategy.are_of_layout() => Ok(places),
+            Ok(_) => Ok(Places::default()),
+            Err(error) if error.kind() == Kind::NoMatch => Ok(Places::default()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Where the lines of an entry are after the entries before it.
