@@ -42,8 +42,6 @@ impl MovedOffsets {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::reversed_empty_ranges, clippy::single_range_in_vec_init, reason = "spans are ranges")]
-
     use super::*;
 
     fn moved(steps: &[&[(Range<usize>, usize)]], span: Range<usize>) -> Option<Range<usize>> {

@@ -77,11 +77,11 @@ pub(crate) struct One {
     new_string: Option<String>,
     /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
-    /// Instead of old_string: the whole lines to replace as `120-134`, or `after 120` to insert.
+    /// Instead of `old_string`: the whole lines to replace as `120-134`, or `after 120` to insert.
     lines: Option<String>,
     /// The rev at which read numbered the lines.
     rev: Option<String>,
-    /// Instead of new_string: the text of `src/b.rs:10-40` or another file.
+    /// Instead of `new_string`: the text of `src/b.rs:10-40` or another file.
     new_from: Option<String>,
 }
 

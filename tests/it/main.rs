@@ -17,6 +17,8 @@ mod confined;
 mod confirm;
 mod confirm_through_model;
 mod content;
+#[cfg(all(unix, debug_assertions))]
+mod crash;
 mod definitions;
 mod doctor;
 mod documents;

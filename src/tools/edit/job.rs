@@ -19,7 +19,8 @@ use super::{
     },
     cells,
     entry::{EditEntry, EntryChange, TextEdit},
-    glob_files, now_lines::{self, NowLines},
+    glob_files,
+    now_lines::{self, FileNow, NowLines},
     places::Places,
     search,
 };
@@ -282,7 +283,8 @@ impl Job {
         let base = Base::Revision(revision);
         let old = Document::decode(now.bytes, None)
             .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
-        let lines = now_lines::find(cx, self, &old, revision)?;
+        let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
+        let lines = now_lines::find(cx, now, &self.edits)?;
         let Spliced { made, strategies, counts, cells } =
             self.apply(cx, &old, self.edits.iter().zip(lines.iter().map(Option::as_ref)))?;
         let replacements = counts.iter().sum();

@@ -3,15 +3,24 @@
 use crate::{
     edit::{LinePlace, NotAnchored, anchored},
     text::Document,
-    workspace::Revision,
+    workspace::{Revision, RevisionPrefix, WorkspacePath},
 };
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, read::Held, read_before_write},
     entry::{EditEntry, EntryChange},
-    job::Job,
     numbered_lines::{LinesPlace, NumberedLines},
 };
+
+/// A file as it is now.
+#[derive(Clone, Copy)]
+pub(super) struct FileNow<'f> {
+    /// As the call spells it.
+    pub(super) path: &'f WorkspacePath,
+    pub(super) real: &'f WorkspacePath,
+    pub(super) document: &'f Document,
+    pub(super) revision: Revision,
+}
 
 /// The lines of one entry as they are now.
 #[derive(Clone, Debug)]
@@ -21,26 +30,25 @@ pub(super) struct NowLines {
     pub(super) moved: Option<String>,
 }
 
-/// The lines of each entry in the file `now`, `None` for an entry that names none.
+/// The lines of each of `edits` in the file `now`, `None` for one that names none.
 ///
 /// # Errors
 /// `stale` where lines changed since their revision, or where that is not known; `invalid_input` for lines that the file
 /// never had, and for entries that overlap.
 pub(super) fn find(
     cx: &CallContext,
-    job: &Job,
-    now: &Document,
-    revision: Revision,
+    now: FileNow<'_>,
+    edits: &[EditEntry],
 ) -> Result<Vec<Option<NowLines>>, ToolError> {
-    let mut found: Vec<Option<NowLines>> = Vec::with_capacity(job.edits.len());
-    for one in &job.edits {
+    let mut found: Vec<Option<NowLines>> = Vec::with_capacity(edits.len());
+    for one in edits {
         let EntryChange::Lines(edit) = &one.change else {
             found.push(None);
             continue;
         };
         cx.check()?;
-        let lines = now_lines(cx, job, now, revision, &edit.lines).map_err(|error| one.label(error))?;
-        let others = job.edits.iter().zip(&found).filter_map(|(other, known)| Some((other, known.as_ref()?)));
+        let lines = now_lines(cx, now, &edit.lines).map_err(|error| one.label(error))?;
+        let others = edits.iter().zip(&found).filter_map(|(other, known)| Some((other, known.as_ref()?)));
         for (other, known) in others {
             if overlap(&known.place, &lines.place) {
                 return Err(overlapping(other, one));
@@ -51,22 +59,15 @@ pub(super) fn find(
     Ok(found)
 }
 
-fn now_lines(
-    cx: &CallContext,
-    job: &Job,
-    now: &Document,
-    revision: Revision,
-    lines: &NumberedLines,
-) -> Result<NowLines, ToolError> {
-    let (place, rev, path) = (lines.place.counted_from_0(), lines.rev, &job.path);
-    let real = job.target.path();
+fn now_lines(cx: &CallContext, now: FileNow<'_>, lines: &NumberedLines) -> Result<NowLines, ToolError> {
+    let (place, rev, path) = (lines.place.counted_from_0(), lines.rev, now.path);
     let beyond = |total: usize| {
         ToolError::invalid(format!("{path} has {} at rev {rev}, so there is no {}", count(total, "line"), lines.place))
             .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
     };
-    let was = match Held::of(cx, real, revision, rev) {
+    let was = match Held::of(cx, now.real, now.revision, rev) {
         Held::Same => {
-            place.span(now.text()).map_err(beyond)?;
+            place.span(now.document.text()).map_err(beyond)?;
             return Ok(NowLines { place, moved: None });
         }
         Held::Former(was) => was,
@@ -76,11 +77,12 @@ fn now_lines(
                     "pass more digits of it, as `revision` in the result of a read has them, or read the file again",
                 ));
         }
-        Held::Unknown => return Err(unknown(cx, job, revision, lines)),
+        Held::Unknown => return Err(unknown(cx, now, rev)),
     };
     let size = was.len() as u64;
-    let old = Document::decode(was, None).map_err(|error| read_before_write::not_text(path, size, revision, &error))?;
-    let why = match anchored(old.text(), now.text(), &place) {
+    let old =
+        Document::decode(was, None).map_err(|error| read_before_write::not_text(path, size, now.revision, &error))?;
+    let why = match anchored(old.text(), now.document.text(), &place) {
         Ok(at) => {
             let is_same = at == place;
             let moved = format!("{} moved to {} since rev {rev}", lines.place, LinesPlace::of(&at).numbers());
@@ -92,20 +94,20 @@ fn now_lines(
             format!("{path} changed since rev {rev}, and where {} moved is not certain", lines.place.subject())
         }
     };
-    Err(read_before_write::lines_changed(cx, path, real, why, &old, (now, revision)))
+    Err(read_before_write::lines_changed(cx, path, now.real, why, &old, (now.document, now.revision)))
 }
 
 /// The error for a rev whose content is not known.
-fn unknown(cx: &CallContext, job: &Job, revision: Revision, lines: &NumberedLines) -> ToolError {
-    let (path, rev) = (&job.path, lines.rev);
-    if cx.session.ledger.seen(job.target.path()).is_none() {
+fn unknown(cx: &CallContext, now: FileNow<'_>, rev: RevisionPrefix) -> ToolError {
+    let path = now.path;
+    if cx.session.ledger.seen(now.real).is_none() {
         return ToolError::new(
             Kind::NotRead,
             format!("{path} has not been read in this session, so no rev {rev} of it is known"),
         )
         .hint("read it and repeat the call with the line numbers and the rev that it shows");
     }
-    let now = rev.same_digits_of(revision);
+    let now = rev.same_digits_of(now.revision);
     ToolError::new(Kind::Stale, format!("{path} is at rev {now}, and rev {rev} of it is not known"))
         .hint("read it again and repeat the call with the line numbers and the rev that it shows")
 }

@@ -66,7 +66,7 @@ impl<'d> Temporary<'d> {
         is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
     ) -> io::Result<bool> {
         match exchange_if(self.dir, &self.name, name, is_base)? {
-            // If what was replaced cannot be removed, `drop` tries once more; the replacement stays either way.
+            // `drop` removes what was replaced. If that fails, the replacement stays.
             Exchanged::Yes => Ok(true),
             Exchanged::No => Ok(false),
             Exchanged::NoneLeft { replaced } => {
@@ -211,7 +211,8 @@ fn random_name() -> OsString {
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        if self.armed {
+        if self.armed && self.dir.remove(&self.name).is_err() {
+            // Once more: network file systems refuse for a moment.
             let _ = self.dir.remove(&self.name);
         }
     }
