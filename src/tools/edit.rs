@@ -5,22 +5,29 @@
 
 mod cells;
 mod entry;
+mod failures;
+mod files;
+mod files_report;
+mod glob_files;
 mod job;
 mod no_match;
 mod now_lines;
 mod numbered_lines;
+mod output;
 mod places;
+mod planned_file;
+mod planned_files;
 mod report;
 mod search;
+mod total_size;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     edit::{self, DiffExtent},
     session::{Cost, RootBytes},
-    text::problems::Problem,
-    workspace::{Approval, Base, Revision},
+    workspace::{Approval, Base, Revision, RevisionPrefix},
 };
 
 use super::{
@@ -31,8 +38,10 @@ use super::{
     with_history::{self, Rewrite as _},
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
+use files::{EntryTarget, FileJobs};
 use job::{Job, Planned};
 use numbered_lines::{LinesPlace, NumberedLines};
+use output::Output;
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
@@ -117,21 +126,64 @@ impl Tool for Edit {
         let expected_revision = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
-        let given = args.path.clone().ok_or_else(|| args::missing("path", &Self::SPEC))?;
         if args.edits.iter().flatten().any(|one| one.path.is_some() || one.glob.is_some()) {
-            return Err(ToolError::invalid("`edits` names files").hint("send one call for each file"));
+            return plan_files(cx, args, expected, expected_revision, dry_run);
         }
-        let creates = args.old_string.as_deref() == Some("");
+        let given = args.path.clone().ok_or_else(|| args::missing("path", &Self::SPEC))?;
+        let first = args.edits.as_ref().and_then(|edits| edits.first()?.old_string.as_deref());
+        let creates = args.old_string.as_deref().or(first) == Some("");
         let path = if creates { cx.resolve_new_file(&given)? } else { cx.existing(&given, ExistingKind::File)? };
         let edits = edits(args)?;
         let target = cx.workspace.writable(&path)?;
-        let job = Job { path, target, edits, expected, expected_revision };
-        let planned = job.work_out(cx)?;
-        if dry_run {
-            return Ok(Plan::Answer(planned.answer(cx, &job.path, job.target.path(), None)));
-        }
-        Ok(Plan::Change(Box::new(Pending { job, planned })))
+        plan_one(cx, Job { path, target, edits, expected, expected_revision, is_one_of_several: false }, dry_run)
     }
+}
+
+fn plan_one(cx: &CallContext, job: Job, dry_run: bool) -> Result<Plan, ToolError> {
+    let planned = job.work_out(cx)?;
+    if dry_run {
+        return Ok(Plan::Answer(planned.answer(cx, &job.path, job.target.path(), None)));
+    }
+    Ok(Plan::Change(Box::new(Pending { job, planned })))
+}
+
+/// Plans a call whose entries name their files.
+fn plan_files(
+    cx: &CallContext,
+    args: Args,
+    expected: Option<usize>,
+    expected_revision: Option<RevisionPrefix>,
+    dry_run: bool,
+) -> Result<Plan, ToolError> {
+    let targets = targets(&args)?;
+    let entries = edits(args)?;
+    let jobs = match FileJobs::of(cx, targets.into_iter().zip(entries).collect())?.only() {
+        Ok(job) => return plan_one(cx, Job { expected, expected_revision, ..job }, dry_run),
+        Err(jobs) => jobs,
+    };
+    if expected_revision.is_some() {
+        return Err(ToolError::invalid("`expected_revision` is the rev of one file, and this call is for several")
+            .hint("leave it out: each file must have been seen, and is refused if it has changed since"));
+    }
+    let planned = jobs.work_out(cx, expected, dry_run)?;
+    Ok(if dry_run { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) })
+}
+
+/// The files of each entry. The path of the call is the file of those that name none, else the directory of globs.
+fn targets(args: &Args) -> Result<Vec<EntryTarget>, ToolError> {
+    let edits = || args.edits.iter().flatten();
+    let is_file = edits().any(|one| one.path.is_none() && one.glob.is_none());
+    let target = |(index, one): (usize, &One)| match (one.path.as_ref(), &one.glob) {
+        (path, Some(glob)) => {
+            let under = path.or(args.path.as_ref().filter(|_| !is_file)).cloned();
+            Ok(EntryTarget::Glob { glob: glob.clone(), under })
+        }
+        (path, None) => path.or(args.path.as_ref()).cloned().map(EntryTarget::Path).ok_or_else(|| {
+            ToolError::invalid(format!("edits[{index}] has no `path`, and the call has none either"))
+                .hint("name the file of each edit, or one for all of them as path")
+        }),
+    };
+    edits().enumerate().map(target).collect()
 }
 
 struct Pending {
@@ -171,7 +223,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
         }
         (None, Some(old), Some(new)) => {
             let text = TextEdit { old, new, replace_all: args.replace_all.unwrap_or(false) };
-            vec![EditEntry { name: String::new(), change: EntryChange::Text(text) }]
+            vec![EditEntry::new("", EntryChange::Text(text))]
         }
         (None, Some(_), None) => {
             return Err(ToolError::invalid("the argument `new_string` is missing")
@@ -197,7 +249,7 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
 /// Checks one of several edits.
 fn entry(name: String, one: One, all: bool) -> Result<EditEntry, ToolError> {
     let change = one.change(all).map_err(|error| error.within(&name))?;
-    Ok(EditEntry { name, change })
+    Ok(EditEntry::new(name, change))
 }
 
 impl One {

@@ -56,9 +56,30 @@ impl EditEntry {
         matches!(&self.change, EntryChange::Text(text) if text.old.is_empty())
     }
 
-    /// With its file named in errors.
-    pub(super) fn of_file(&mut self, path: &WorkspacePath) {
+    /// Names its file in errors, too.
+    pub(super) fn name_file(&mut self, path: &WorkspacePath) {
         self.name = format!("{} ({path})", self.name);
+    }
+
+    /// Where it is in the arguments, whatever its file.
+    pub(super) fn place(&self) -> &str {
+        self.name.split_once(' ').map_or(&self.name, |(place, _)| place)
+    }
+
+    /// The text that it replaces wherever it is, in any file.
+    ///
+    /// # Errors
+    /// `invalid_input` where it is for one place, or one file.
+    pub(super) fn everywhere(&self) -> Result<&TextEdit, ToolError> {
+        match &self.change {
+            EntryChange::Text(text) if text.replace_all && !text.old.is_empty() => Ok(text),
+            EntryChange::Text(text) if !text.old.is_empty() => {
+                Err(ToolError::invalid("a `glob` needs replace_all=true: it means every place in every file of it")
+                    .hint("set replace_all=true, or name one file as path"))
+            }
+            _ => Err(ToolError::invalid("a `glob` needs old_string, the text that its files hold")
+                .hint("pass old_string, or name one file as path")),
+        }
     }
 
     /// Says in an error which of several edits it is about.

@@ -2,10 +2,7 @@
 //!
 //! A model pays for each failed call, so it learns of all that it has to repair.
 
-use crate::{
-    text::shorten,
-    workspace::WorkspacePath,
-};
+use crate::{text::shorten, workspace::WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, fence::fenced},
@@ -68,6 +65,11 @@ impl Failures {
     /// That one.
     pub(super) fn finish(mut self, cx: &CallContext) -> Result<(), ToolError> {
         self.error(cx).map_or(Ok(()), Err)
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_none() && self.not_read.is_empty()
     }
 
     fn error(&mut self, cx: &CallContext) -> Option<ToolError> {

@@ -132,7 +132,7 @@ impl GlobFiles {
     }
 
     /// Those of `files` that the glob means, whatever is in them.
-    pub(super) fn among(&self, cx: &CallContext, files: &[WorkspacePath]) -> Result<Vec<WorkspacePath>, ToolError> {
+    pub(super) fn among(&self, cx: &CallContext, files: Vec<WorkspacePath>) -> Result<Vec<WorkspacePath>, ToolError> {
         let mut filter = self.filter.clone();
         let mut admits = |start: &WorkspacePath, path: &WorkspacePath| {
             path.is_in(start) && !path.is_root() && filter.admits(path.relative_to(start))
