@@ -15,6 +15,7 @@ mod now_lines;
 mod numbered_lines;
 mod output;
 mod places;
+mod planned;
 mod planned_file;
 mod planned_files;
 mod report;
@@ -39,9 +40,10 @@ use super::{
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
 use files::{EntryTarget, FileJobs};
-use job::{Job, Planned};
+use job::Job;
 use numbered_lines::{LinesPlace, NumberedLines};
 use output::Output;
+use planned::Planned;
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;

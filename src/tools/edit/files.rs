@@ -10,7 +10,8 @@ use super::{
     entry::EditEntry,
     failures::Failures,
     glob_files::{FilesWithText, GlobFiles},
-    job::{Job, Planned},
+    job::Job,
+    planned::Planned,
     planned_file::PlannedFile,
     planned_files::PlannedFiles,
     total_size::{TotalSize, too_large},
@@ -50,7 +51,7 @@ impl FileJobs {
             let name = entry.name.clone();
             let added = match target {
                 EntryTarget::Path(path) => this.add_path(cx, &path, entry),
-                EntryTarget::Glob { glob, under } => this.add_glob(cx, &glob, under.as_deref(), entry),
+                EntryTarget::Glob { glob, under } => this.add_glob(cx, &glob, under.as_deref(), &entry),
             };
             if let Err(error) = added {
                 failures.add(cx, error.within(&name))?;
@@ -92,14 +93,15 @@ impl FileJobs {
         cx: &CallContext,
         glob: &str,
         under: Option<&str>,
-        entry: EditEntry,
+        entry: &EditEntry,
     ) -> Result<(), ToolError> {
         let text = entry.everywhere()?;
         let files = GlobFiles::read(cx, glob, under)?;
         let FilesWithText { mut paths, searched, notes } = files.holding(cx, &text.old)?;
         // An edit before this one may have put the text into a file.
-        let before = self.jobs.iter().map(|job| &job.path).filter(|path| !paths.contains(path)).cloned().collect();
-        paths.extend(files.among(cx, before)?);
+        let others = self.jobs.iter().map(|job| &job.path).filter(|path| !paths.contains(path));
+        let others = files.among(cx, others.collect())?;
+        paths.extend(others);
         // Each file has the new text at least once, and a copy of the entry.
         if (text.new.len() as u64).saturating_mul(paths.len() as u64) > cx.settings.max_file_size {
             return Err(too_large(cx));
@@ -142,9 +144,9 @@ impl FileJobs {
         expected: Option<usize>,
         dry_run: bool,
     ) -> Result<PlannedFiles, ToolError> {
-        let Self { jobs, notes, globs } = self;
+        let Self { jobs, mut notes, globs } = self;
         let (mut files, mut failures, mut size) = (Vec::new(), Failures::default(), TotalSize::default());
-        let mut used = vec![false; globs.len()];
+        let mut used = vec![0; globs.len()];
         for mut job in jobs {
             cx.check()?;
             let glob_of = |one: &EditEntry| globs.iter().position(|(name, _)| *name == one.name);
@@ -158,16 +160,19 @@ impl FileJobs {
                     }
                     size.add(cx, &planned)?;
                     for (glob, _) in of_globs.into_iter().zip(&planned.counts).filter(|(_, count)| **count > 0) {
-                        glob.into_iter().for_each(|glob| used[glob] = true);
+                        if let Some(glob) = glob {
+                            used[glob] += 1;
+                        }
                     }
                     files.push(PlannedFile { job, planned });
                 }
                 Err(error) => failures.add_file(cx, &job, error)?,
             }
         }
-        // Where files cannot be planned, a glob may have changed one of them.
-        if failures.is_empty() {
-            for ((name, searched), _) in globs.iter().zip(&used).filter(|(_, is_used)| !**is_used) {
+        for ((name, searched), used) in globs.iter().zip(used) {
+            notes.push(format!("({name}: in {used} of {})", count(*searched, "searched file")));
+            // Where files cannot be planned, a glob may have changed one of them.
+            if used == 0 && failures.is_empty() {
                 failures.add(cx, in_no_file(*searched).within(name))?;
             }
         }

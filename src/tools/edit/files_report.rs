@@ -78,7 +78,8 @@ impl FilesReport<'_> {
             .iter()
             .enumerate()
             .map(|(index, file)| {
-                FileReport::of(&share, file, self.written.as_ref().map(|all| all.get(index).copied().flatten()))
+                let written = self.written.as_ref().and_then(|all| all.get(index).copied().flatten());
+                FileReport::of(&share, file, written, self.is_dry_run())
             })
             .collect();
         let mut whole = Vec::new();
@@ -124,8 +125,11 @@ impl FilesReport<'_> {
         let files: Vec<FileOutput> = pieces.into_iter().map(|(_, output)| output).collect();
         let totals = Totals { total_replacements: replacements(self.files), general_notes: notes };
         let facts = files.iter().map(|file| FileFacts { path: file.path.clone(), facts: file.facts.clone() }).collect();
-        let answer = Answer::text(text, &FilesFacts { files: facts, totals: totals.clone() })
-            .data_of(cx, || Output { file: None, files: Some(files), totals: Some(totals) });
+        let answer = Answer::text(text, &FilesFacts { files: facts, totals: totals.clone() }).data_of(cx, || Output {
+            file: None,
+            files: Some(files),
+            totals: Some(totals),
+        });
         (answer, whole)
     }
 
@@ -173,23 +177,27 @@ pub(super) fn replacements(files: &[PlannedFile]) -> usize {
 }
 
 impl<'p> FileReport<'p> {
-    /// `written`: the revision of the file once it is written; none for a dry run.
-    fn of(cx: &CallContext, file: &'p PlannedFile, written: Option<Option<Revision>>) -> Self {
+    /// `written`: the revision of the file once it is written.
+    fn of(cx: &CallContext, file: &'p PlannedFile, written: Option<Revision>, dry_run: bool) -> Self {
         let PlannedFile { job, planned } = file;
         let (path, real) = (&job.path, job.target.path());
         let old = planned.old.as_ref().map(Document::text);
-        let introduced = written.map(|_| IntroducedProblems::by(cx, &ChangedText { path, real, old, new: planned.file_text() }));
-        let revision = written.flatten().unwrap_or_else(|| Revision::of(planned.shown_bytes()));
+        let introduced = if dry_run {
+            IntroducedProblems::default()
+        } else {
+            IntroducedProblems::by(cx, &ChangedText { path, real, old, new: planned.file_text() })
+        };
+        let revision = written.unwrap_or_else(|| Revision::of(planned.shown_bytes()));
         let done = match planned.base {
             Base::Absent => format!("created, {}", count(planned.bytes().len(), "byte")),
             Base::Revision(_) => count(planned.replacements, "replacement"),
         };
-        let rev = written.map_or_else(String::new, |_| format!(", rev {}", revision.short()));
+        let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
         let name = shown_diff::diff_name(path);
         let diff = edit::unified_diff(&name, planned.old_text(), planned.new_text(), shown_diff::BRIEF);
         let notes = planned.notes(real, |index| job.edits[index].place().to_owned());
         let line = format!("{path}: {done}{rev}");
-        Self { file, line, notes, diff, revision, introduced: introduced.unwrap_or_default() }
+        Self { file, line, notes, diff, revision, introduced }
     }
 
     /// The line and as much of the diff as fits into `room` bytes.

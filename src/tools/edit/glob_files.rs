@@ -28,6 +28,8 @@ use super::{
 const CANDIDATES: usize = 2_000;
 /// Characters of the text that are searched for.
 const NEEDLE: usize = 200;
+/// Bytes of the paths of candidates that are kept.
+const PATHS: usize = 8 << 20;
 
 /// Which files a glob means.
 pub(super) struct GlobFiles {
@@ -90,7 +92,7 @@ impl GlobFiles {
             names: None,
             mode: SearchMode::Files,
             keep: Keep::Page { skip: 0, take: CANDIDATES },
-            text_budget: 0,
+            text_budget: PATHS,
             max_file_size: cx.settings.max_search_file_size,
             threads: cx.settings.search_threads(),
             stop: &cx.stop,
@@ -132,25 +134,27 @@ impl GlobFiles {
     }
 
     /// Those of `files` that the glob means, whatever is in them.
-    pub(super) fn among(&self, cx: &CallContext, files: Vec<WorkspacePath>) -> Result<Vec<WorkspacePath>, ToolError> {
-        let mut filter = self.filter.clone();
-        let mut admits = |start: &WorkspacePath, path: &WorkspacePath| {
-            path.is_in(start) && !path.is_root() && filter.admits(path.relative_to(start))
-        };
-        let mut found = Vec::new();
+    pub(super) fn among(
+        &self,
+        cx: &CallContext,
+        mut files: Vec<&WorkspacePath>,
+    ) -> Result<Vec<WorkspacePath>, ToolError> {
+        let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
+        let (mut filter, mut found) = (self.filter.clone(), Vec::new());
         for start in self.scope.starts() {
-            let mut wanted: Vec<&WorkspacePath> = files.iter().filter(|file| admits(start, file)).collect();
-            let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
-            let mut visit = |entry: SearchEntry<'_>| {
-                if let Some(at) = wanted.iter().position(|file| *file == entry.path()) {
-                    found.push(wanted.swap_remove(at).clone());
-                }
-                if wanted.is_empty() || cx.check().is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            };
-            if !files.is_empty() {
-                let walked = cx.path_index.walk(&cx.workspace, start, &options, &mut visit);
-                walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
+            let mut may_be = |path: &WorkspacePath| path.is_in(start) && filter.admits(path.relative_to(start));
+            if !files.iter().any(|path| may_be(path)) {
+                continue;
             }
+            // The ignore rules decide, too.
+            let mut visit = |entry: SearchEntry<'_>| {
+                if let Some(at) = files.iter().position(|path| *path == entry.path()).filter(|at| may_be(files[*at])) {
+                    found.push(files.swap_remove(at).clone());
+                }
+                if cx.check().is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let walked = cx.path_index.walk(&cx.workspace, start, &options, &mut visit);
+            walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
             cx.check()?;
         }
         Ok(found)
@@ -164,8 +168,7 @@ pub(super) fn holds(path: &WorkspacePath, document: &Document, old: &str) -> boo
         text.contains(old) || (lines.peek().is_some() && lines.all(|line| text.contains(line)))
     };
     is_in(document.text())
-        || notebook(path, document)
-            .is_some_and(|notebook| notebook.cells().iter().any(|cell| is_in(cell.source())))
+        || notebook(path, document).is_some_and(|notebook| notebook.cells().iter().any(|cell| is_in(cell.source())))
 }
 
 /// What every file that holds `old` has on one line, as these bytes: the longest run of ASCII characters that need no

@@ -2,8 +2,6 @@
 //!
 //! Writes nothing; it is worked out again when the file turned out to be another one at the commit.
 
-use std::collections::BTreeSet;
-
 use crate::{
     edit::{LinePlace, MovedOffsets, Strategies},
     text::{Document, mask::cuts_sentinel},
@@ -15,13 +13,13 @@ use super::{
         CallContext, Kind, ToolError,
         answer::count,
         read_before_write::{self, StartFrom},
-        with_history::Rewrite,
+        with_history::Rewrite as _,
     },
-    cells,
     entry::{EditEntry, EntryChange, TextEdit},
     glob_files,
     now_lines::{self, FileNow, NowLines},
     places::Places,
+    planned::{New, Planned},
     search,
 };
 
@@ -36,33 +34,6 @@ pub(super) struct Job {
     pub(super) is_one_of_several: bool,
 }
 
-/// What it comes to on the file as it is now.
-pub(super) struct Planned {
-    pub(super) base: Base,
-    /// What is there now, unless that is nothing.
-    pub(super) old: Option<Document>,
-    new: New,
-    /// What is shown of the new content of a masked file.
-    shown: Option<Document>,
-    pub(super) strategies: Vec<Strategies>,
-    /// Replacements of each entry.
-    pub(super) counts: Vec<usize>,
-    pub(super) replacements: usize,
-    /// The changed cells of a notebook, whose other text is as it was.
-    pub(super) cells: Option<ChangedCells>,
-    /// What else there is to say of the edits.
-    pub(super) notes: Vec<String>,
-}
-
-/// What an edit makes of cells of a notebook.
-pub(super) struct ChangedCells {
-    /// Counted from 1.
-    pub(super) numbers: BTreeSet<usize>,
-    /// Their sources.
-    old: String,
-    new: String,
-}
-
 /// A document with edits made.
 #[derive(Default)]
 struct Spliced {
@@ -71,89 +42,6 @@ struct Spliced {
     strategies: Vec<Strategies>,
     counts: Vec<usize>,
     cells: Vec<Vec<usize>>,
-}
-
-/// What will be there: a new file's text is taken as it is, whatever it would be read as.
-enum New {
-    Text(String),
-    Document(Document),
-}
-
-impl Planned {
-    /// The text as it is now, "" where there is no file; of a notebook the sources that change.
-    pub(super) fn old_text(&self) -> &str {
-        let whole = || self.old.as_ref().map_or("", Document::text);
-        self.cells.as_ref().map_or_else(whole, |cells| &cells.old)
-    }
-
-    /// Bytes that will be there.
-    pub(super) fn new_bytes(&self) -> u64 {
-        self.bytes().len() as u64
-    }
-
-    /// Bytes that are there now.
-    pub(super) fn old_bytes(&self) -> u64 {
-        self.old.as_ref().map_or(0, |old| old.bytes().len()) as u64
-    }
-
-    /// The text as it will be; of a notebook the sources that change.
-    pub(super) fn new_text(&self) -> &str {
-        self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
-    }
-
-    /// The text of the whole file as it will be shown.
-    pub(super) fn file_text(&self) -> &str {
-        if let Some(shown) = &self.shown {
-            return shown.text();
-        }
-        match &self.new {
-            New::Text(text) => text,
-            New::Document(document) => document.text(),
-        }
-    }
-
-    /// Whether the values of the file are masked.
-    pub(super) fn is_masked(&self) -> bool {
-        self.shown.is_some()
-    }
-
-    /// The bytes that will be there, as far as they are shown.
-    pub(super) fn shown_bytes(&self) -> &[u8] {
-        self.shown.as_ref().map_or_else(|| self.bytes(), Document::bytes)
-    }
-
-    /// Whether a notebook is none afterwards.
-    pub(super) fn breaks_notebook(&self, path: &WorkspacePath) -> bool {
-        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return false };
-        search::notebook(path, old).is_some() && search::notebook(path, new).is_none()
-    }
-
-    /// The cells that change, where each edit was made in `cells` and none in the JSON of a notebook.
-    fn changed_cells(&self, path: &WorkspacePath, cells: Vec<Vec<usize>>) -> Option<ChangedCells> {
-        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return None };
-        if cells.iter().any(Vec::is_empty) {
-            return None;
-        }
-        let (old, new) = cells::changed_sources(&search::notebook(path, old)?, &search::notebook(path, new)?);
-        Some(ChangedCells { numbers: cells.into_iter().flatten().collect(), old, new })
-    }
-}
-
-impl Rewrite for Planned {
-    fn base(&self) -> Base {
-        self.base
-    }
-
-    fn old(&self) -> Option<&Document> {
-        self.old.as_ref()
-    }
-
-    fn bytes(&self) -> &[u8] {
-        match &self.new {
-            New::Text(text) => text.as_bytes(),
-            New::Document(document) => document.bytes(),
-        }
-    }
 }
 
 impl Job {

@@ -10,7 +10,8 @@ use super::{
         Fingerprint,
         with_history::{FileChange, NewState, Rewrite as _},
     },
-    job::{Job, Planned},
+    job::Job,
+    planned::Planned,
 };
 
 /// See the module.

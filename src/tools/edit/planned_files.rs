@@ -94,7 +94,8 @@ impl Change for PlannedFiles {
         let mut diff = String::new();
         // All names come first: a diff of many files is cut.
         for file in &self.files {
-            let replaced = if file.is_new() { "new".to_owned() } else { count(file.planned.replacements, "replacement") };
+            let replaced =
+                if file.is_new() { "new".to_owned() } else { count(file.planned.replacements, "replacement") };
             let _ = writeln!(diff, " {} | {replaced}", file.job.path);
         }
         for PlannedFile { job, planned } in &self.files {

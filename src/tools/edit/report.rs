@@ -17,8 +17,8 @@ use super::{
         with_history::Rewrite as _,
     },
     cells,
-    job::Planned,
     output::{Facts, FileOutput, Output},
+    planned::Planned,
 };
 
 impl Planned {

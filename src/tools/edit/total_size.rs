@@ -2,7 +2,7 @@
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    job::Planned,
+    planned::Planned,
 };
 
 /// Bytes of the files so far, as they are and as they will be.
