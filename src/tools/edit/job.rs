@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    edit::{LinePlace, MovedOffsets, Strategies},
-    text::{Document, mask::cuts_sentinel},
+    edit::{LinePlace, MovedOffsets, Strategies, Strategy},
+    text::{Document, LineEnding, mask::cuts_sentinel},
     workspace::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
 };
 
@@ -47,6 +47,8 @@ pub(super) struct Planned {
     pub(super) cells: Option<ChangedCells>,
     /// What else there is to say of the edits.
     pub(super) notes: Vec<String>,
+    /// The files that text was copied from.
+    pub(super) sources: Vec<WorkspacePath>,
 }
 
 /// What an edit makes of cells of a notebook.
@@ -100,6 +102,18 @@ impl Planned {
     /// The bytes that will be there, as far as they are shown.
     pub(super) fn shown_bytes(&self) -> &[u8] {
         self.shown.as_ref().map_or_else(|| self.bytes(), Document::bytes)
+    }
+
+    /// Whether its line endings are mixed, and were not before.
+    pub(super) fn mixes_endings(&self) -> bool {
+        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return false };
+        ![LineEnding::Mixed, LineEnding::None].contains(&old.line_ending()) && new.line_ending() == LineEnding::Mixed
+    }
+
+    /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself,
+    /// which is truly at `real`.
+    pub(super) fn fenced_by<'p>(&'p self, cx: &CallContext, real: &'p WorkspacePath) -> &'p WorkspacePath {
+        self.sources.iter().find(|source| cx.workspace.is_untrusted(source)).unwrap_or(real)
     }
 
     /// Whether a notebook is none afterwards.
@@ -173,6 +187,7 @@ impl Job {
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
     ) -> Result<Planned, ToolError> {
         let limit = cx.settings.max_file_size;
+        self.check_sources()?;
         let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
@@ -183,6 +198,22 @@ impl Job {
             return Err(ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit));
         }
         Ok(planned)
+    }
+
+    /// Refuses text from a masked file for another one, which would show the sentinels as its text.
+    fn check_sources(&self) -> Result<(), ToolError> {
+        let is_foreign = |one: &&EditEntry| {
+            one.copied.as_ref().is_some_and(|copied| copied.is_masked && copied.real != *self.target.path())
+        };
+        let Some(one) = self.edits.iter().find(is_foreign) else { return Ok(()) };
+        let from = one.copied.as_ref().map_or("", |copied| &copied.named);
+        Err(one.label(
+            ToolError::new(
+                Kind::Denied,
+                format!("the values of `{from}` are masked, so it cannot be copied to another file"),
+            )
+            .hint("ask the user to copy it, or write what belongs there as new_string"),
+        ))
     }
 
     /// `old_string` = "" creates a missing file.
@@ -202,7 +233,8 @@ impl Job {
             strategies: vec![Strategies::default()],
             replacements: 1,
             cells: None,
-            notes: Vec::new(),
+            notes: self.copied_notes(),
+            sources: self.sources(),
         };
         self.masked(cx, planned)
     }
@@ -268,11 +300,36 @@ impl Job {
         }
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let notes = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        notes.extend(self.copied_notes());
+        let (old, sources) = (Some(old), self.sources());
         let mut planned =
-            Planned { base, old: Some(old), new, shown: None, strategies, replacements, cells: None, notes };
+            Planned { base, old, new, shown: None, strategies, replacements, cells: None, notes, sources };
+        planned.notes.extend(self.mixed_endings_note(&planned));
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
+    }
+
+    /// What was copied from where.
+    fn copied_notes(&self) -> Vec<String> {
+        let copied = self.edits.iter().filter_map(|one| one.copied.as_ref());
+        copied.map(|copied| format!("copied {} at rev {}", copied.named, copied.revision.short())).collect()
+    }
+
+    fn sources(&self) -> Vec<WorkspacePath> {
+        self.edits.iter().filter_map(|one| Some(one.copied.as_ref()?.real.clone())).collect()
+    }
+
+    /// That copied lines end otherwise than those of the file.
+    fn mixed_endings_note(&self, planned: &Planned) -> Option<String> {
+        let of_file = planned.old.as_ref()?.line_ending();
+        let copied = self.edits.iter().filter_map(|one| one.copied.as_ref());
+        let other =
+            copied.map(|copied| copied.line_ending).find(|ending| ![of_file, LineEnding::None].contains(ending))?;
+        let name = |ending: LineEnding| ending.as_str().to_uppercase();
+        planned.mixes_endings().then(|| {
+            format!("line endings are mixed now: the copied text has {}, the file has {}", name(other), name(of_file))
+        })
     }
 
     /// Where the text of an entry is.
@@ -281,7 +338,8 @@ impl Job {
         if !text.old.is_empty() {
             // With a single edit its own count is checked, so that the error can list the places.
             let each = self.expected.filter(|_| self.edits.len() == 1);
-            return search::find(cx, &self.target, document, text, each);
+            let places = search::find(cx, &self.target, document, text, each)?;
+            return if one.copied.is_some() { verbatim(places, &text.new) } else { Ok(places) };
         }
         if !document.text().is_empty() {
             return Err(ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
@@ -315,11 +373,34 @@ impl Job {
             ToolError::invalid(format!("an earlier edit of this call changed a part of {place}"))
                 .hint("make one edit of both, or send them in two calls")
         })?;
-        let made = lines.place.replacement(document.text(), span, &edit.new, false);
+        let made = lines.place.replacement(document.text(), span, &edit.new, one.copied.is_some());
         if document.text()[made.span.clone()] == made.text {
-            return Err(ToolError::new(Kind::NoMatch, format!("{place} of {} already have this text", self.path))
-                .hint("the change may already be made; there is nothing to change here"));
+            return Err(ToolError::new(
+                Kind::NoMatch,
+                format!("the new text is what {place} of {} is already", self.path),
+            )
+            .hint("the change may already be made; there is nothing to change here"));
         }
         Ok(Places::one(made.span, made.text))
     }
+}
+
+/// The places with the text that was copied as it is.
+///
+/// # Errors
+/// `no_match` where old_string is not there as it was given: the new text would have to be adapted as well.
+fn verbatim(places: Places, new: &str) -> Result<Places, ToolError> {
+    // A cell takes it as JSON.
+    if !places.cells.is_empty() {
+        return Ok(places);
+    }
+    if !places.strategy.iter().all(|one| matches!(one, Strategy::Exact | Strategy::LineEndings)) {
+        return Err(ToolError::new(
+            Kind::NoMatch,
+            format!("old_string is there, but not exactly: other {}", places.strategy),
+        )
+        .hint("what new_from copies is not adapted; copy old_string exactly, or name its lines with lines and rev"));
+    }
+    let spans = places.spans.into_iter().map(|(span, _)| (span, new.to_owned())).collect();
+    Ok(Places { spans, ..places })
 }
