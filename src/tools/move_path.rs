@@ -134,17 +134,22 @@ impl Change for PlannedMove {
             Node::Link(_) => RecordKind::Link,
             _ => RecordKind::File,
         };
-        let mut records =
-            vec![JournalRecord { kind, to: Some(to.path.to_string()), ..JournalRecord::new("move", from.path()) }];
+        let mark = tree.content_mark();
+        let new = (kind == RecordKind::File).then(|| mark.to_string());
+        let mut records = vec![JournalRecord {
+            kind,
+            new,
+            to: Some(to.target.path().to_string()),
+            ..JournalRecord::new("move", from.path())
+        }];
         let mut note = None;
-        if let Some((over, kept, usable)) = &replaced {
+        if let Some((over, kept, _)) = &replaced {
             note.clone_from(kept);
-            let old = usable.then_some(over.revision);
+            let old = Some(over.revision);
             records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
         let (pending, note) = with_history::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
-        let mark = tree.content_mark();
         let MovedTree { copied, made } = match guard.move_tree(&from, &tree, &to.target, over, approval) {
             Ok(transferred) => transferred,
             Err(error) => {

@@ -151,9 +151,8 @@ fn try_commit(
     };
     let changes = is_masked || before.is_none_or(|(revision, ..)| revision != after);
     let (pending, note) = if changes {
-        let old = before.filter(|(.., usable)| *usable);
         let record = JournalRecord::new(tool, &path)
-            .old(old.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
+            .old(before.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
             .new_content(after);
         begin(cx, vec![record], note)
     } else {
