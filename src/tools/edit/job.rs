@@ -388,7 +388,7 @@ impl Job {
 /// The places with the text that was copied as it is.
 ///
 /// # Errors
-/// `no_match` where old_string is not there as it was given: the new text would have to be adapted as well.
+/// `no_match` where `old_string` is not there as it was given: the new text would have to be adapted as well.
 fn verbatim(places: Places, new: &str) -> Result<Places, ToolError> {
     // A cell takes it as JSON.
     if !places.cells.is_empty() {
