@@ -4,6 +4,7 @@
 //! A change that lost a race with another call or process is worked out again on what is there.
 
 mod cells;
+mod copied;
 mod entry;
 mod job;
 mod no_match;

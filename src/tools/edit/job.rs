@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    edit::{LinePlace, MovedOffsets, Strategies, Strategy},
+    edit::{MovedOffsets, Strategies},
     text::{Document, LineEnding, mask::cuts_sentinel},
     workspace::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
 };
@@ -17,9 +17,9 @@ use super::{
         read_before_write::{self, StartFrom},
         with_history::Rewrite,
     },
-    cells,
+    cells, copied,
     entry::{EditEntry, EntryChange},
-    now_lines::{self, FileNow, NowLines},
+    now_lines::{self, FileNow},
     places::Places,
     search,
 };
@@ -110,6 +110,12 @@ impl Planned {
         ![LineEnding::Mixed, LineEnding::None].contains(&old.line_ending()) && new.line_ending() == LineEnding::Mixed
     }
 
+    /// That lines which were copied end otherwise than those of the file.
+    fn mixed_endings_note(&self, edits: &[EditEntry]) -> Option<String> {
+        let of_file = self.old.as_ref().filter(|_| self.mixes_endings())?.line_ending();
+        copied::other_ending(edits, of_file)
+    }
+
     /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself,
     /// which is truly at `real`.
     pub(super) fn fenced_by<'p>(&'p self, cx: &CallContext, real: &'p WorkspacePath) -> &'p WorkspacePath {
@@ -187,7 +193,7 @@ impl Job {
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
     ) -> Result<Planned, ToolError> {
         let limit = cx.settings.max_file_size;
-        self.check_sources()?;
+        copied::check(&self.edits, &self.target)?;
         let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
@@ -198,22 +204,6 @@ impl Job {
             return Err(ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit));
         }
         Ok(planned)
-    }
-
-    /// Refuses text from a masked file for another one, which would show the sentinels as its text.
-    fn check_sources(&self) -> Result<(), ToolError> {
-        let is_foreign = |one: &&EditEntry| {
-            one.copied.as_ref().is_some_and(|copied| copied.is_masked && copied.real != *self.target.path())
-        };
-        let Some(one) = self.edits.iter().find(is_foreign) else { return Ok(()) };
-        let from = one.copied.as_ref().map_or("", |copied| &copied.named);
-        Err(one.label(
-            ToolError::new(
-                Kind::Denied,
-                format!("the values of `{from}` are masked, so it cannot be copied to another file"),
-            )
-            .hint("ask the user to copy it, or write what belongs there as new_string"),
-        ))
     }
 
     /// `old_string` = "" creates a missing file.
@@ -233,8 +223,8 @@ impl Job {
             strategies: vec![Strategies::default()],
             replacements: 1,
             cells: None,
-            notes: self.copied_notes(),
-            sources: self.sources(),
+            notes: copied::notes(&self.edits),
+            sources: copied::sources(&self.edits),
         };
         self.masked(cx, planned)
     }
@@ -263,7 +253,7 @@ impl Job {
             cx.check()?;
             let document = made.as_ref().unwrap_or(&old);
             let places = match lines {
-                Some(lines) => self.numbered_places(one, lines, document, (&old, &moved)),
+                Some(lines) => lines.places(one, now, document, &moved),
                 None => self.searched_places(cx, one, document),
             };
             let places = places.map_err(|error| {
@@ -301,35 +291,13 @@ impl Job {
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
         let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
-        notes.extend(self.copied_notes());
-        let (old, sources) = (Some(old), self.sources());
+        notes.extend(copied::notes(&self.edits));
+        let (old, sources) = (Some(old), copied::sources(&self.edits));
         let mut planned =
             Planned { base, old, new, shown: None, strategies, replacements, cells: None, notes, sources };
-        planned.notes.extend(self.mixed_endings_note(&planned));
+        planned.notes.extend(planned.mixed_endings_note(&self.edits));
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
-    }
-
-    /// What was copied from where.
-    fn copied_notes(&self) -> Vec<String> {
-        let copied = self.edits.iter().filter_map(|one| one.copied.as_ref());
-        copied.map(|copied| format!("copied {} at rev {}", copied.named, copied.revision.short())).collect()
-    }
-
-    fn sources(&self) -> Vec<WorkspacePath> {
-        self.edits.iter().filter_map(|one| Some(one.copied.as_ref()?.real.clone())).collect()
-    }
-
-    /// That copied lines end otherwise than those of the file.
-    fn mixed_endings_note(&self, planned: &Planned) -> Option<String> {
-        let of_file = planned.old.as_ref()?.line_ending();
-        let copied = self.edits.iter().filter_map(|one| one.copied.as_ref());
-        let other =
-            copied.map(|copied| copied.line_ending).find(|ending| ![of_file, LineEnding::None].contains(ending))?;
-        let name = |ending: LineEnding| ending.as_str().to_uppercase();
-        planned.mixes_endings().then(|| {
-            format!("line endings are mixed now: the copied text has {}, the file has {}", name(other), name(of_file))
-        })
     }
 
     /// Where the text of an entry is.
@@ -339,7 +307,7 @@ impl Job {
             // With a single edit its own count is checked, so that the error can list the places.
             let each = self.expected.filter(|_| self.edits.len() == 1);
             let places = search::find(cx, &self.target, document, text, each)?;
-            return if one.copied.is_some() { verbatim(places, &text.new) } else { Ok(places) };
+            return if one.copied.is_some() { copied::verbatim(places, &text.new) } else { Ok(places) };
         }
         if !document.text().is_empty() {
             return Err(ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
@@ -347,60 +315,4 @@ impl Job {
         }
         Ok(Places::one(0..0, text.new.clone()))
     }
-
-    /// Where the lines of an entry are after the entries before it.
-    fn numbered_places(
-        &self,
-        one: &EditEntry,
-        lines: &NowLines,
-        document: &Document,
-        (old, moved): (&Document, &MovedOffsets),
-    ) -> Result<Places, ToolError> {
-        let EntryChange::Lines(edit) = &one.change else { return Ok(Places::default()) };
-        let place = edit.lines.place;
-        if search::notebook(self.target.path(), old).is_some() {
-            return Err(ToolError::invalid(format!(
-                "{} is a notebook: read shows its cells, and no line numbers",
-                self.path
-            ))
-            .hint("pass text of a cell's source as old_string"));
-        }
-        if edit.new.is_empty() && matches!(lines.place, LinePlace::After(_)) {
-            return Err(ToolError::invalid(format!("there is nothing to insert {place}"))
-                .hint("for an empty line pass new_string=\"\\n\""));
-        }
-        let span = lines.place.span(old.text()).ok().and_then(|span| moved.now(&span)).ok_or_else(|| {
-            ToolError::invalid(format!("an earlier edit of this call changed a part of {place}"))
-                .hint("make one edit of both, or send them in two calls")
-        })?;
-        let made = lines.place.replacement(document.text(), span, &edit.new, one.copied.is_some());
-        if document.text()[made.span.clone()] == made.text {
-            return Err(ToolError::new(
-                Kind::NoMatch,
-                format!("the new text is what {place} of {} is already", self.path),
-            )
-            .hint("the change may already be made; there is nothing to change here"));
-        }
-        Ok(Places::one(made.span, made.text))
-    }
-}
-
-/// The places with the text that was copied as it is.
-///
-/// # Errors
-/// `no_match` where `old_string` is not there as it was given: the new text would have to be adapted as well.
-fn verbatim(places: Places, new: &str) -> Result<Places, ToolError> {
-    // A cell takes it as JSON.
-    if !places.cells.is_empty() {
-        return Ok(places);
-    }
-    if !places.strategy.iter().all(|one| matches!(one, Strategy::Exact | Strategy::LineEndings)) {
-        return Err(ToolError::new(
-            Kind::NoMatch,
-            format!("old_string is there, but not exactly: other {}", places.strategy),
-        )
-        .hint("what new_from copies is not adapted; copy old_string exactly, or name its lines with lines and rev"));
-    }
-    let spans = places.spans.into_iter().map(|(span, _)| (span, new.to_owned())).collect();
-    Ok(Places { spans, ..places })
 }
