@@ -110,7 +110,7 @@ impl FilesReport<'_> {
         let mut body: Vec<&str> = pieces[..shown].iter().map(|(text, _)| text.as_str()).collect();
         let more = format!("… {}", count(pieces.len() - shown, "more file"));
         body.extend((shown < pieces.len()).then_some(more.as_str()));
-        let reals = self.files.iter().map(|file| file.job.target.path());
+        let reals = self.files.iter().map(|file| file.planned.fenced_by(cx, file.job.target.path()));
         let mut text = format!("{}\n\n{}", self.headline(), fenced(&cx.workspace, reals, body.join("\n\n")));
         for report in &reports[..shown] {
             text.push_str(&report.introduced.text);

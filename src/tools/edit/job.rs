@@ -3,7 +3,7 @@
 //! Writes nothing; it is worked out again when the file turned out to be another one at the commit.
 
 use crate::{
-    edit::{LinePlace, MovedOffsets, Strategies},
+    edit::{MovedOffsets, Strategies},
     text::{Document, mask::cuts_sentinel},
     workspace::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
 };
@@ -15,7 +15,8 @@ use super::{
         read_before_write::{self, StartFrom},
         with_history::Rewrite as _,
     },
-    entry::{EditEntry, EntryChange, TextEdit},
+    copied,
+    entry::{EditEntry, EntryChange},
     glob_files,
     now_lines::{self, FileNow, NowLines},
     places::Places,
@@ -99,6 +100,7 @@ impl Job {
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
     ) -> Result<Planned, ToolError> {
         let limit = cx.settings.max_file_size;
+        copied::check(&self.edits, &self.target)?;
         let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
@@ -134,7 +136,9 @@ impl Job {
                 let what = format!("{} would not be text but {}, so it cannot be edited", self.path, error.kind);
                 self.label(ToolError::invalid(what).hint("create it with its final text"))
             })?;
-            let spliced = self.apply(cx, &document, rest.iter().map(|one| (one, None)))?;
+            let (path, real) = (&self.path, self.target.path());
+            let now = FileNow { path, real, document: &document, revision: Revision::of(document.bytes()) };
+            let spliced = self.apply(cx, now, rest.iter().map(|one| (one, None)))?;
             strategies.extend(spliced.strategies);
             counts.extend(spliced.counts);
             New::Document(spliced.made.unwrap_or(document))
@@ -150,7 +154,8 @@ impl Job {
             counts,
             replacements,
             cells: None,
-            notes: Vec::new(),
+            notes: copied::notes(&self.edits),
+            sources: copied::sources(&self.edits),
         };
         self.masked(cx, planned)
     }
@@ -174,14 +179,17 @@ impl Job {
         let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
         let lines = now_lines::find(cx, now, &self.edits)?;
         let Spliced { made, strategies, counts, cells } =
-            self.apply(cx, &old, self.edits.iter().zip(lines.iter().map(Option::as_ref)))?;
+            self.apply(cx, now, self.edits.iter().zip(lines.iter().map(Option::as_ref)))?;
         let replacements = counts.iter().sum();
         self.check_count(replacements)?;
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let notes = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        notes.extend(copied::notes(&self.edits));
+        let (old, sources) = (Some(old), copied::sources(&self.edits));
         let mut planned =
-            Planned { base, old: Some(old), new, shown: None, strategies, counts, replacements, cells: None, notes };
+            Planned { base, old, new, shown: None, strategies, counts, replacements, cells: None, notes, sources };
+        planned.notes.extend(planned.mixed_endings_note(&self.edits));
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
     }
@@ -197,11 +205,11 @@ impl Job {
         }
     }
 
-    /// Makes the edits of `entries` in `old`, one after the other, each with the lines that it names.
+    /// Makes the edits of `entries` in the file `now`, one after the other, each with the lines that it names.
     fn apply<'e>(
         &self,
         cx: &CallContext,
-        old: &Document,
+        now: FileNow<'_>,
         entries: impl Iterator<Item = (&'e EditEntry, Option<&'e NowLines>)>,
     ) -> Result<Spliced, ToolError> {
         let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
@@ -209,9 +217,9 @@ impl Job {
         let mut moved = MovedOffsets::default();
         for (one, lines) in entries {
             cx.check()?;
-            let document = spliced.made.as_ref().unwrap_or(old);
+            let document = spliced.made.as_ref().unwrap_or(now.document);
             let places = match lines {
-                Some(lines) => self.numbered_places(one, lines, document, (old, &moved)),
+                Some(lines) => lines.places(one, now, document, &moved),
                 None => self.searched_places(cx, one, document),
             };
             let places = places.map_err(|error| {
@@ -249,65 +257,29 @@ impl Job {
     /// Where the text of an entry is.
     fn searched_places(&self, cx: &CallContext, one: &EditEntry, document: &Document) -> Result<Places, ToolError> {
         let EntryChange::Text(text) = &one.change else { return Ok(Places::default()) };
-        if one.in_glob {
-            return self.places_in_glob(cx, text, document);
-        }
         if !text.old.is_empty() {
             // With a single edit its own count is checked, so that the error can list the places.
             let each = self.expected.filter(|_| self.edits.len() == 1);
-            return search::find(cx, &self.target, document, text, each);
+            let find = || {
+                let places = search::find(cx, &self.target, document, text, each)?;
+                if one.copied.is_some() { copied::verbatim(places, &text.new) } else { Ok(places) }
+            };
+            if !one.in_glob {
+                return find();
+            }
+            // Nobody said that the text is in this file: where it is not, but for white space at the start and the end
+            // of lines, nothing is changed.
+            let may_be_there = glob_files::holds(self.target.path(), document, &text.old);
+            return match may_be_there.then(find) {
+                Some(Ok(places)) if places.strategy.are_of_layout() => Ok(places),
+                Some(Err(error)) if error.kind() != Kind::NoMatch => Err(error),
+                _ => Ok(Places::default()),
+            };
         }
         if !document.text().is_empty() {
             return Err(ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
                 .hint("to change it, pass the text to replace; to replace it whole, use write"));
         }
         Ok(Places::one(0..0, text.new.clone()))
-    }
-
-    /// Where the text is in a file that a glob names; nowhere, if it is not there but for white space at the start and
-    /// the end of lines: nobody said that it is in this file.
-    fn places_in_glob(&self, cx: &CallContext, text: &TextEdit, document: &Document) -> Result<Places, ToolError> {
-        if !glob_files::holds(self.target.path(), document, &text.old) {
-            return Ok(Places::default());
-        }
-        match search::find(cx, &self.target, document, text, None) {
-            Ok(places) if places.strategy.are_of_layout() => Ok(places),
-            Ok(_) => Ok(Places::default()),
-            Err(error) if error.kind() == Kind::NoMatch => Ok(Places::default()),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Where the lines of an entry are after the entries before it.
-    fn numbered_places(
-        &self,
-        one: &EditEntry,
-        lines: &NowLines,
-        document: &Document,
-        (old, moved): (&Document, &MovedOffsets),
-    ) -> Result<Places, ToolError> {
-        let EntryChange::Lines(edit) = &one.change else { return Ok(Places::default()) };
-        let place = edit.lines.place;
-        if search::notebook(self.target.path(), old).is_some() {
-            return Err(ToolError::invalid(format!(
-                "{} is a notebook: read shows its cells, and no line numbers",
-                self.path
-            ))
-            .hint("pass text of a cell's source as old_string"));
-        }
-        if edit.new.is_empty() && matches!(lines.place, LinePlace::After(_)) {
-            return Err(ToolError::invalid(format!("there is nothing to insert {place}"))
-                .hint("for an empty line pass new_string=\"\\n\""));
-        }
-        let span = lines.place.span(old.text()).ok().and_then(|span| moved.now(&span)).ok_or_else(|| {
-            ToolError::invalid(format!("an earlier edit of this call changed a part of {place}"))
-                .hint("make one edit of both, or send them in two calls")
-        })?;
-        let made = lines.place.replacement(document.text(), span, &edit.new, false);
-        if document.text()[made.span.clone()] == made.text {
-            return Err(ToolError::new(Kind::NoMatch, format!("{place} of {} already have this text", self.path))
-                .hint("the change may already be made; there is nothing to change here"));
-        }
-        Ok(Places::one(made.span, made.text))
     }
 }

@@ -4,11 +4,16 @@ use std::collections::BTreeSet;
 
 use crate::{
     edit::Strategies,
-    text::Document,
+    text::{Document, LineEnding},
     workspace::{Base, WorkspacePath},
 };
 
-use super::{super::with_history::Rewrite, cells, search};
+use super::{
+    super::{CallContext, with_history::Rewrite},
+    cells, copied,
+    entry::EditEntry,
+    search,
+};
 
 /// What it comes to on the file as it is now.
 pub(super) struct Planned {
@@ -26,6 +31,8 @@ pub(super) struct Planned {
     pub(super) cells: Option<ChangedCells>,
     /// What else there is to say of the edits.
     pub(super) notes: Vec<String>,
+    /// The files that text was copied from.
+    pub(super) sources: Vec<WorkspacePath>,
 }
 
 /// What an edit makes of cells of a notebook.
@@ -84,6 +91,24 @@ impl Planned {
     /// The bytes that will be there, as far as they are shown.
     pub(super) fn shown_bytes(&self) -> &[u8] {
         self.shown.as_ref().map_or_else(|| self.bytes(), Document::bytes)
+    }
+
+    /// Whether its line endings are mixed, and were not before.
+    pub(super) fn mixes_endings(&self) -> bool {
+        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return false };
+        ![LineEnding::Mixed, LineEnding::None].contains(&old.line_ending()) && new.line_ending() == LineEnding::Mixed
+    }
+
+    /// That lines which were copied end otherwise than those of the file.
+    pub(super) fn mixed_endings_note(&self, edits: &[EditEntry]) -> Option<String> {
+        let of_file = self.old.as_ref().filter(|_| self.mixes_endings())?.line_ending();
+        copied::other_ending(edits, of_file)
+    }
+
+    /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself,
+    /// which is truly at `real`.
+    pub(super) fn fenced_by<'p>(&'p self, cx: &CallContext, real: &'p WorkspacePath) -> &'p WorkspacePath {
+        self.sources.iter().find(|source| cx.workspace.is_untrusted(source)).unwrap_or(real)
     }
 
     /// Whether a notebook is none afterwards.
