@@ -160,8 +160,8 @@ impl ToolError {
         self.kind
     }
 
-    /// What is wrong, without what to do about it.
-    pub fn message(&self) -> &str {
+    /// What is wrong, without the hints.
+    pub(super) fn message(&self) -> &str {
         &self.message
     }
 

@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    super::{Kind, ToolError},
+    super::{Kind, ToolError, read::TextSource},
     numbered_lines::NumberedLines,
 };
 
@@ -18,6 +18,10 @@ pub(super) struct EditEntry {
     /// Where it is in the arguments, for errors; empty for a single edit.
     pub(super) name: String,
     pub(super) change: EntryChange,
+    /// Where the new text was copied from; `None` for a text of the call.
+    pub(super) copied: Option<TextSource>,
+    /// Whether a glob named the file: without the text in it, nothing is changed there, and that is no error.
+    pub(super) in_glob: bool,
 }
 
 /// What is replaced, and by what.
@@ -43,7 +47,53 @@ pub(super) struct LinesEdit {
     pub(super) new: String,
 }
 
+impl EntryChange {
+    /// The text that is put in.
+    pub(super) fn new_text(&self) -> &str {
+        match self {
+            Self::Text(text) => &text.new,
+            Self::Lines(lines) => &lines.new,
+        }
+    }
+}
+
 impl EditEntry {
+    /// One that names its file, or is for the only one.
+    pub(super) fn new(name: impl Into<String>, change: EntryChange) -> Self {
+        Self { name: name.into(), change, copied: None, in_glob: false }
+    }
+
+    /// Whether it makes a file.
+    pub(super) fn creates(&self) -> bool {
+        matches!(&self.change, EntryChange::Text(text) if text.old.is_empty())
+    }
+
+    /// Names its file in errors, too.
+    pub(super) fn name_file(&mut self, path: &WorkspacePath) {
+        self.name = format!("{} ({path})", self.name);
+    }
+
+    /// Where it is in the arguments, whatever its file.
+    pub(super) fn place(&self) -> &str {
+        self.name.split_once(' ').map_or(&self.name, |(place, _)| place)
+    }
+
+    /// The text that it replaces wherever it is, in any file.
+    ///
+    /// # Errors
+    /// `invalid_input` where it is for one place, or one file.
+    pub(super) fn everywhere(&self) -> Result<&TextEdit, ToolError> {
+        match &self.change {
+            EntryChange::Text(text) if text.replace_all && !text.old.is_empty() => Ok(text),
+            EntryChange::Text(text) if !text.old.is_empty() => {
+                Err(ToolError::invalid("a `glob` needs replace_all=true: it means every place in every file of it")
+                    .hint("set replace_all=true, or name one file as path"))
+            }
+            _ => Err(ToolError::invalid("a `glob` needs old_string, the text that its files hold")
+                .hint("pass old_string, or name one file as path")),
+        }
+    }
+
     /// Says in an error which of several edits it is about.
     pub(super) fn label(&self, error: ToolError) -> ToolError {
         if self.name.is_empty() { error } else { error.within(&self.name) }
@@ -56,10 +106,11 @@ impl EditEntry {
         spans: &[(Range<usize>, &str)],
         path: &WorkspacePath,
     ) -> Result<Document, ToolError> {
+        let what = if self.copied.is_some() { "the copied text" } else { "new_string" };
         document.splice(spans).map_err(|error| {
             self.label(match error {
                 SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
+                    "{what} has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
                     u32::from(character)
                 ))
                 .hint("write it another way, or convert the whole file with write"),
