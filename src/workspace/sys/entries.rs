@@ -34,6 +34,11 @@ impl Dir {
         }
     }
 
+    /// Gives a file a second name, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
+        change("linkat", || linkat(self, name, self, second, AtFlags::empty()))
+    }
+
     /// Fails where the rights of this directory forbid to remove names from it.
     pub(crate) fn may_remove_names(&self) -> io::Result<()> {
         Ok(accessat(self, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)

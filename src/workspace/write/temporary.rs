@@ -7,10 +7,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
 use crate::workspace::{Dir, Stat};
+
+use super::reserved_names::random_name;
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]
@@ -30,6 +31,17 @@ impl<'d> Temporary<'d> {
     /// As [`Self::create`], for the replacement of `old`.
     pub(super) fn create_like(dir: &'d Dir, old: &Stat) -> io::Result<Self> {
         Self::create_by(dir, |name| dir.create_like(name, old))
+    }
+
+    /// As [`Self::create`] or [`Self::create_like`], under a name that belongs to the caller.
+    pub(in crate::workspace) fn create_named(dir: &'d Dir, name: &OsStr, old: Option<&Stat>) -> io::Result<Self> {
+        let file = old.map_or_else(|| dir.create(name, false), |old| dir.create_like(name, old))?;
+        Ok(Self { dir, name: name.to_os_string(), file, armed: true })
+    }
+
+    /// It stays under the name that it has.
+    pub(in crate::workspace) fn keep(mut self) {
+        self.armed = false;
     }
 
     fn create_by(dir: &'d Dir, create: impl Fn(&OsStr) -> io::Result<File>) -> io::Result<Self> {
@@ -112,18 +124,30 @@ pub(in crate::workspace) fn exchange_if(
     name: &OsStr,
     is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
 ) -> io::Result<Exchanged> {
-    let own = dir.child_stat(aside)?;
-    match dir.swap(aside, dir, name) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
+    match swap_if(dir, aside, name, &is_base) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             // Look, then rename: the best there is where names cannot be exchanged.
             if !is_base(dir, name)? {
                 return Ok(Exchanged::No);
             }
             dir.move_over(aside, dir, name)?;
-            return Ok(Exchanged::NoneLeft { replaced: true });
+            Ok(Exchanged::NoneLeft { replaced: true })
         }
+        answer => answer,
+    }
+}
+
+/// As [`exchange_if`]; `Unsupported` where names cannot be exchanged.
+pub(in crate::workspace) fn swap_if(
+    dir: &Dir,
+    aside: &OsStr,
+    name: &OsStr,
+    is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
+) -> io::Result<Exchanged> {
+    let own = dir.child_stat(aside)?;
+    match dir.swap(aside, dir, name) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
         Err(error) => return Err(error),
     }
     // What was under `name` is under the other name now, where no other program looks for it.
@@ -194,21 +218,6 @@ pub(in crate::workspace) fn free_name(dir: &Dir) -> io::Result<OsString> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Whether a name is one of those that temporary files have: `.rootbound-`, 16 hexadecimal digits, `.tmp`.
-pub(in crate::workspace) fn is_reserved(name: &OsStr) -> bool {
-    let random = name.as_encoded_bytes().strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-    random.is_some_and(|random| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit))
-}
-
-const PREFIX: &[u8] = b".rootbound-";
-const SUFFIX: &[u8] = b".tmp";
-
-fn random_name() -> OsString {
-    // RandomState is keyed by the system's random source.
-    let random = RandomState::new().hash_one(0);
-    OsString::from(format!(".rootbound-{random:016x}.tmp"))
-}
-
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if self.armed && self.dir.remove(&self.name).is_err() {
@@ -223,15 +232,6 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
 
     use super::*;
-
-    #[test]
-    fn only_names_of_temporary_files_are_reserved() {
-        assert!(is_reserved(&random_name()));
-        assert_ne!(random_name(), random_name());
-        for name in ["", ".rootbound-.tmp", ".rootbound-0123456789abcdef", ".rootbound-0123456789abcdeg.tmp", "x.tmp"] {
-            assert!(!is_reserved(OsStr::new(name)), "{name}");
-        }
-    }
 
     /// What two names hold after a replacement during which another program acts: `meanwhile` is run between the
     /// exchange and the look.
