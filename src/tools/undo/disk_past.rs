@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, io};
 
-use crate::workspace::{FileKind, Node, Purpose, Revision, WorkspacePath, WritablePath};
+use crate::workspace::{AccessError, AccessErrorKind, FileKind, Node, Purpose, Revision, WorkspacePath, WritablePath};
 
 use super::{
     super::CallContext,
@@ -14,6 +14,21 @@ use super::{
 pub(super) struct DiskPast<'c>(pub(super) &'c CallContext);
 
 impl DiskPast<'_> {
+    /// The path as one that may be changed, also where a file is in the place of one of its directories now.
+    pub(super) fn writable(&self, path: &WorkspacePath, scope: Scope) -> Result<WritablePath, AccessError> {
+        let workspace = &self.0.workspace;
+        let target = match scope {
+            Scope::Content => workspace.writable(path),
+            Scope::Entry => workspace.writable_entry(path),
+        };
+        match target {
+            Err(error) if error.kind == AccessErrorKind::NotADirectory => {
+                workspace.writable_in_place_of_file(path, scope == Scope::Content)
+            }
+            target => target,
+        }
+    }
+
     /// The entry itself. None where the way to it is no longer the one that it was, as when a directory was replaced
     /// with a link.
     fn entry(&self, path: &WorkspacePath) -> Option<WritablePath> {
@@ -68,11 +83,7 @@ impl Past for DiskPast<'_> {
     }
 
     fn refusal(&self, path: &WorkspacePath, scope: Scope) -> Option<String> {
-        let target = match scope {
-            Scope::Content => self.0.workspace.writable(path),
-            Scope::Entry => self.0.workspace.writable_entry(path),
-        };
-        match target {
+        match self.writable(path, scope) {
             Ok(target) if target.path() == path => None,
             Ok(_) => Some("a link leads elsewhere now".to_owned()),
             Err(_) => Some("it may not be changed".to_owned()),

@@ -60,15 +60,15 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
         // Nobody knows a mark of what was made; what it held says more.
         let made = |node| Effect::Copied { to: path.clone(), mark: Revision::of(b""), entries: single(node) };
         let gone = |node| Effect::Removed { path: path.clone(), entries: single(node) };
-        let mode = record.mode.unwrap_or(0);
+        let directory = FormerNode::Directory { mode: record.mode.unwrap_or(0) };
         match (record.kind, record.new_revision(), &record.target) {
             (RecordKind::File, Some(after), _) => {
                 Some(Effect::Wrote { path: path.clone(), before: former(record), after })
             }
             (RecordKind::File, None, _) if has_moves && is_moved_to(&path) => None,
             (RecordKind::File, None, _) => former(record).map(|former| gone(FormerNode::File(former))),
-            (RecordKind::Directory, ..) => Some(gone(FormerNode::Directory { mode })),
-            (RecordKind::Made, ..) => Some(made(FormerNode::Directory { mode })),
+            (RecordKind::Directory, ..) => Some(gone(directory)),
+            (RecordKind::Made, ..) => Some(made(directory)),
             (RecordKind::Link, Some(_), Some(target)) => Some(made(FormerNode::Link(OsString::from(target)))),
             (RecordKind::Link, None, Some(target)) => Some(gone(FormerNode::Link(OsString::from(target)))),
             (RecordKind::Link | RecordKind::Checkpoint | RecordKind::Void, ..) => None,

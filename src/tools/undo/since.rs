@@ -20,6 +20,7 @@ pub(in crate::tools) enum Earlier<'a> {
     /// That which has this name.
     Checkpoint(&'a str),
     /// That before the first change of a recorded session, and of that session's changes alone.
+    #[cfg_attr(all(), allow(dead_code, reason = "for the subcommands"))]
     RecordedSession(&'a str),
 }
 

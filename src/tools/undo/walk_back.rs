@@ -242,9 +242,8 @@ impl<'p> WalkBack<'p> {
             && occupant == Some(FileKind::File)
             && matches!(node, VirtualNode::Kept(_))
             && self.refusal(path, Scope::Entry).is_none();
-        let is_same_directory = matches!(node, VirtualNode::Directory(_))
-            && from.is_none()
-            && occupant == Some(FileKind::Directory);
+        let is_same_directory =
+            matches!(node, VirtualNode::Directory(_)) && from.is_none() && occupant == Some(FileKind::Directory);
         if self.is_frozen(path) || is_same_directory {
             return;
         }
