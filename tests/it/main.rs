@@ -74,6 +74,7 @@ mod stdio;
 mod subscriptions;
 mod system;
 mod tidy;
+mod undo_to;
 mod untrusted;
 mod wait;
 mod write_encoding;
