@@ -6,6 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "the counts of a long run are its result")]
 
+mod many_files;
 mod raced;
 mod trees;
 
