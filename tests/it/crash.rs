@@ -12,7 +12,9 @@ mod points;
 mod scenario;
 mod snapshot;
 
-use points::{States, each, ends_at, fails_at};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use points::{States, each, ends_at, ends_twice, fails_at};
 use scenario::Scenario;
 
 /// Whether all is tried, which takes minutes.
@@ -33,6 +35,27 @@ fn end_at_each_call(scenario: &Scenario) {
         let run = |number| Ok(skips(number) || ends_at(scenario, &states, &format!("{fault}:{number}"))?);
         println!("{}: {fault} at {} of {all} calls", scenario.name, each(run));
     }
+}
+
+/// The server ends before each call, and the next one at a call of its recovery: one by one in the long run, else
+/// another one each time.
+fn end_twice(scenario: &Scenario) {
+    let states = States::of(scenario);
+    let met = AtomicU64::new(0);
+    each(|number| {
+        let first = format!("kill-before:{number}");
+        let twice = |second| ends_twice(scenario, &states, &first, second);
+        let mut second = if is_long() { 1 } else { 1 + number % 9 };
+        while twice(second)? {
+            met.fetch_add(1, Ordering::Relaxed);
+            if !is_long() {
+                break;
+            }
+            second += 1;
+        }
+        Ok(usize::try_from(number).expect("a number") <= states.points.len())
+    });
+    println!("{}: {} second ends during the recovery", scenario.name, met.into_inner());
 }
 
 /// A call fails with each of these, so many times: a full disk stays full, and with too many open files an open is
@@ -58,5 +81,26 @@ fn one_entry_is_whole_wherever_the_server_ends() {
 fn one_entry_is_whole_whichever_call_fails() {
     for scenario in &Scenario::of_one_entry() {
         fail_at_each_call(scenario, &["EIO"]);
+    }
+}
+
+#[test]
+fn many_files_are_whole_wherever_the_server_ends() {
+    for scenario in &Scenario::of_many_files() {
+        end_at_each_call(scenario);
+    }
+}
+
+#[test]
+fn many_files_are_whole_wherever_the_server_and_the_next_one_end() {
+    for scenario in &Scenario::of_many_files() {
+        end_twice(scenario);
+    }
+}
+
+#[test]
+fn many_files_are_whole_whichever_call_fails() {
+    for scenario in &Scenario::of_many_files() {
+        fail_at_each_call(scenario, &["EIO", "ENOSPC+100000", "EMFILE+60", "EINTR"]);
     }
 }

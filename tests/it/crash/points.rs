@@ -166,6 +166,21 @@ pub(super) fn ends_at(scenario: &Scenario, states: &States, fault: &str) -> Resu
     Ok(true)
 }
 
+/// As [`ends_at`], and the next server ends at call `second` of its own. Whether that one met its fault.
+pub(super) fn ends_twice(scenario: &Scenario, states: &States, fault: &str, second: u64) -> Result<bool, String> {
+    let world = World::new();
+    let mut server = Victim::start(scenario, &world, Some(fault));
+    let answered = scenario.calls.iter().take_while(|call| server.call(call).is_some()).count();
+    server.end();
+    let again = format!("kill-before:{second}");
+    let mut server = Victim::start(scenario, &world, Some(&again));
+    let _ = server.call(&look());
+    let log = server.end();
+    starts_again(scenario, &world);
+    states.check(scenario, &world, answered, true, &format_args!("{fault}, then {again}, {:?}", met(&log)))?;
+    Ok(met(&log).is_some())
+}
+
 fn look() -> (&'static str, Value) {
     ("read", json!({ "path": "dir/c.txt" }))
 }

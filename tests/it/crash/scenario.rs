@@ -71,6 +71,20 @@ impl Scenario {
         Self { name, options: &["--allow", "manage", "--read-before-write", "off"], calls, may_leave: true }
     }
 
+    fn all_or_none(name: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
+        Self { name, options: &["--allow", "manage", "--read-before-write", "off"], calls, may_leave: false }
+    }
+
+    /// Changes of five files in one call, and their undo.
+    pub(super) fn of_many_files() -> Vec<Self> {
+        let change = |path: &str| json!({ "path": path, "old_string": "one\n", "new_string": "edited\nwith more\n" });
+        let five: Vec<Value> = ["a.txt", "b.txt", "run.sh", "dir/c.txt", "dir/sub/d.txt"].map(change).into();
+        vec![
+            Self::all_or_none("edit of five files", vec![("edit", json!({ "edits": five }))]),
+            Self::all_or_none("its undo", vec![("edit", json!({ "edits": five })), ("undo", json!({}))]),
+        ]
+    }
+
     /// Every change of one entry, and its undo.
     pub(super) fn of_one_entry() -> Vec<Self> {
         let undo = || ("undo", json!({}));
