@@ -44,7 +44,7 @@ impl Snapshot {
         for path in self.0.keys().chain(other.0.keys().filter(|path| !self.0.contains_key(*path))) {
             let (here, there) = (self.0.get(path), other.0.get(path));
             if here != there {
-                let _ = writeln!(text, "  {path}: {here:?}, expected {there:?}");
+                let _ = writeln!(text, "  {path}: {:.90}, expected {:.90}", format!("{here:?}"), format!("{there:?}"));
             }
         }
         text
