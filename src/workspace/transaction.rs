@@ -11,11 +11,17 @@
 //! | How is what comes made? | `prepare` |
 //! | How do names change? | `publish` |
 //! | How does everything become as it was? | `roll_back` |
+//! | What is written down first, and how is it read after a crash? | `intent`, `intent_folder` |
+//! | What happens after a crash? | `recovery` |
 //!
 //! Limits: at most [`MOST_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system.
 
+mod intent;
+mod intent_folder;
+mod intents;
 mod prepare;
 mod publish;
+mod recovery;
 mod roll_back;
 mod step;
 mod steps;
@@ -32,15 +38,15 @@ use super::{
     WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard, sys,
 };
 
+use intent_folder::{IntentFolder, OwnIntent, Stage};
 use prepare::Material;
 use step::{Action, Step};
 use steps::Steps;
 
+pub(super) use intents::Intents;
 pub use roll_back::{LeftEntry, LeftHow};
 pub use step::EntryState;
-
-/// Most steps of one transaction, those of missing directories above its entries included.
-pub const MOST_STEPS: usize = 5_000;
+pub use steps::MOST_STEPS;
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.
 pub struct Transaction<'n> {
@@ -69,6 +75,8 @@ pub struct FormerFile {
 pub struct CommittedTransaction {
     /// Every directory that it made, the outermost first.
     pub made: Vec<NewDirectory>,
+    /// Whether it would have been all or none also if the process had been killed in the middle.
+    pub survives_a_kill: bool,
 }
 
 /// Why a transaction was not made.
@@ -225,24 +233,30 @@ impl<'n> Transaction<'n> {
             material.push(own);
             seen.push(stat);
         }
-        if let Err(error) = prepare::prepare(&steps, &material, &seen, &self.wait_limit) {
-            return Err(not_made(&steps, error));
-        }
-        let made = made_directories(&steps);
-        let done = made.and_then(|made| {
-            publish::publish(&steps, &seen)?;
-            publish::sync(&steps)?;
-            Ok(made)
-        });
-        let made = match done {
+        let mut intent = begin_intent(self.shared.intents.folder.get(), &steps);
+        let made = prepare::prepare(&steps, &material, &seen, &self.wait_limit)
+            .and_then(|()| made_directories(&steps))
+            .and_then(|made| move_to(&mut intent, Stage::Ready, &steps).map(|()| made));
+        let made = match made {
             Ok(made) => made,
-            Err(error) => return Err(not_made(&steps, error)),
+            Err(error) => {
+                remove_prepared(&steps, intent);
+                return Err(error.into());
+            }
         };
-        let committed = CommittedTransaction { made };
+        let done = publish::publish(&steps, &seen)
+            .and_then(|()| publish::sync(&steps))
+            .and_then(|()| move_to(&mut intent, Stage::Done, &steps));
+        if let Err(error) = done {
+            return Err(NotCommitted { error, left: undo(&steps, intent) });
+        }
+        let committed = CommittedTransaction { made, survives_a_kill: intent.is_some() };
         note(&committed);
-        let left = roll_back::remove_old(&steps, true);
-        if let Some(error) = left.error {
-            tracing::warn!(%error, "what a change has replaced is still there under a reserved name");
+        match (roll_back::remove_old(&steps, true).error, intent) {
+            (None, intent) => intent.into_iter().for_each(forget),
+            (Some(error), _) => {
+                tracing::warn!(%error, "what a change has replaced is still there under a reserved name")
+            }
         }
         Ok(committed)
     }
@@ -345,14 +359,45 @@ fn made_directories(steps: &Steps) -> Result<Vec<NewDirectory>, AccessError> {
     .collect()
 }
 
-/// Makes everything as it was.
-fn not_made(steps: &Steps, error: AccessError) -> NotCommitted {
+/// Writes down what is about to be done; nothing where that cannot be.
+fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps) -> Option<OwnIntent> {
+    let folder = folder.filter(|_| !steps.list().is_empty())?;
+    let begun = folder.begin(steps.id(), &intent::write(steps)?);
+    begun.inspect_err(|error| tracing::warn!(%error, "a change of several files would not survive a kill")).ok()
+}
+
+/// Notes how far the transaction is. The error is that of its first entry.
+fn move_to(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps) -> Result<(), AccessError> {
+    let (Some(intent), Some(step)) = (intent, steps.list().first()) else { return Ok(()) };
+    intent.move_to(stage).map_err(|error| AccessError::from_io(error, &step.path))
+}
+
+/// Makes everything as it was. Returns what is not.
+fn undo(steps: &Steps, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
     let rolled = roll_back::roll_back(steps);
-    if let Some(error) = &rolled.error {
-        tracing::warn!(%error, "a change could not be rolled back");
-    } else if let Err(error) = roll_back::remove_new(steps) {
-        tracing::warn!(%error, "what a change was to write is still there under a reserved name");
-    }
     let _ = publish::sync(steps);
-    NotCommitted { error, left: rolled.left }
+    let noted = match rolled.error {
+        Some(error) => Err(error),
+        None => intent.as_mut().map_or(Ok(()), |intent| intent.move_to(Stage::Begun)),
+    };
+    match noted {
+        Ok(()) => remove_prepared(steps, intent),
+        // The intent stays, and recovery goes on with it.
+        Err(error) => tracing::warn!(%error, "a change could not be rolled back"),
+    }
+    rolled.left
+}
+
+/// Removes what was to come.
+fn remove_prepared(steps: &Steps, intent: Option<OwnIntent>) {
+    match roll_back::remove_new(steps) {
+        Ok(()) => intent.into_iter().for_each(forget),
+        Err(error) => tracing::warn!(%error, "what a change was to write is still there under a reserved name"),
+    }
+}
+
+fn forget(intent: OwnIntent) {
+    if let Err(error) = intent.remove() {
+        tracing::debug!(%error, "the intent of a transaction that is over is still there");
+    }
 }

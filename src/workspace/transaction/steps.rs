@@ -13,6 +13,9 @@ use crate::workspace::{Dir, OpenFor, WorkspacePath};
 
 use super::step::{Action, EntryState, Step};
 
+/// Most steps of one transaction, those of missing directories above its entries included.
+pub const MOST_STEPS: usize = 5_000;
+
 /// The steps, and the names that they use besides those of the entries.
 #[derive(Debug)]
 pub(super) struct Steps {
@@ -52,13 +55,23 @@ impl Steps {
         steps
     }
 
-    #[expect(dead_code, reason = "for the intent journal, which is being written")]
     pub(super) fn id(&self) -> u64 {
         self.id
     }
 
     pub(super) fn list(&self) -> &[Step] {
         &self.list
+    }
+
+    /// Every path in them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.list.iter().flat_map(|step| {
+            let to = match &step.action {
+                Action::Move { to, .. } => Some(to),
+                _ => None,
+            };
+            std::iter::once(&step.path).chain(to)
+        })
     }
 
     /// The name in its directory that what comes has before, and what is replaced has afterwards.
