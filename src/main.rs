@@ -23,7 +23,7 @@ use rootbound::{
     tools::{Selection, Toolbox},
     workspace::{
         AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir, SystemProfile,
-        Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
+        WaitLimit, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
     },
 };
 

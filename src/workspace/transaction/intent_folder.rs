@@ -216,10 +216,11 @@ impl OwnIntent {
     /// With the stage that it had.
     pub(super) fn move_to(&mut self, stage: Stage) -> io::Result<()> {
         let (from, to) = (file_name(self.id, self.stage), file_name(self.id, stage));
-        self.folder.rename_new(&from, &to)?;
+        // In one step on every file system: with two names it would be at two stages.
+        self.folder.move_over(&from, &self.folder, &to)?;
         if let Err(error) = self.folder.sync() {
-            // Where it can not go back, it counts for every process, and a power failure alone may take it back.
-            if self.folder.rename_new(&to, &from).is_ok() {
+            // Where it cannot go back, it counts for every process, and a power failure alone may take it back.
+            if self.folder.move_over(&to, &self.folder, &from).is_ok() {
                 return Err(error);
             }
         }

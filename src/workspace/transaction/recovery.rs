@@ -123,11 +123,11 @@ fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps) -> std::io::Result<(
     let rolled = roll_back::roll_back(steps);
     publish::sync(steps).map_err(|error| error.source.unwrap_or_else(|| std::io::ErrorKind::Other.into()))?;
     if let Some(error) = rolled.error {
-        shared.intents.note(format!("{} could not be rolled back yet: {error}", of_files(steps)));
+        shared.intents.note(format!("{} could not be rolled back yet: {error}", of_files(shared, steps)));
         return Err(error);
     }
     tracing::warn!(files = steps.list().len(), "an interrupted change was rolled back");
-    shared.intents.note(format!("{} was rolled back{}", of_files(steps), but(&rolled.left)));
+    shared.intents.note(format!("{} was rolled back{}", of_files(shared, steps), but(&rolled.left)));
     own.move_to(Stage::Begun)?;
     remove_prepared(own, steps)
 }
@@ -144,7 +144,7 @@ fn complete(shared: &Shared, own: OwnIntent, steps: &Steps) -> std::io::Result<(
         return Err(error);
     }
     if !rolled.left.is_empty() {
-        shared.intents.note(format!("{} was completed{}", of_files(steps), but(&rolled.left)));
+        shared.intents.note(format!("{} was completed{}", of_files(shared, steps), but(&rolled.left)));
     }
     own.remove()
 }
@@ -158,7 +158,11 @@ fn all_allowed(shared: &Shared, steps: &Steps) -> bool {
     steps.paths().all(is_allowed)
 }
 
-fn of_files(steps: &Steps) -> String {
+fn of_files(shared: &Shared, steps: &Steps) -> String {
+    // Names below an untrusted root are not repeated outside of a fence.
+    if steps.paths().any(|path| path.root().is_untrusted() || shared.roots.deepest(path).root().is_untrusted()) {
+        return format!("an interrupted change of {} entries", steps.list().len());
+    }
     let paths: Vec<String> = steps.list().iter().take(NAMED).map(|step| step.path.to_string()).collect();
     let more = match steps.list().len().saturating_sub(NAMED) {
         0 => String::new(),
