@@ -255,7 +255,7 @@ impl<'n> Transaction<'n> {
         match (roll_back::remove_old(&steps, true).error, intent) {
             (None, intent) => intent.into_iter().for_each(forget),
             (Some(error), _) => {
-                tracing::warn!(%error, "what a change has replaced is still there under a reserved name")
+                tracing::warn!(%error, "what a change has replaced is still there under a reserved name");
             }
         }
         Ok(committed)

@@ -2,12 +2,12 @@
 //! process ended.
 //!
 //! The name of the file says how far the transaction is, so that one rename on the disk is the moment from which it
-//! counts. Its owner holds a lock on it (flock(2), `LockFileEx`) that the system frees with the process; whoever gets the
+//! counts. Its owner holds a lock on it (flock(2), or on Windows that no other may open it) that the system frees with the process; whoever gets the
 //! lock recovers. Limits: where the state folder's file system has no locks, no intent is written.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -110,13 +110,14 @@ impl IntentFolder {
     pub(super) fn begin(&self, id: u64, text: &[u8]) -> io::Result<OwnIntent> {
         let folder = self.state.folder(FOLDER)?.dir().try_clone()?;
         let name = file_name(id, Stage::Writing);
-        let file = folder.create(&name, true)?;
+        let file = folder.create_locked(&name).inspect_err(|_| {
+            // Made, but without a lock.
+            let _ = folder.remove(&name);
+        })?;
         let mut own = OwnIntent { folder, id, stage: Stage::Writing, file };
-        let begun = own.lock().and_then(|()| {
-            sys::write_all(&own.file, text)?;
-            sys::sync_all(&own.file)?;
-            own.move_to(Stage::Begun)
-        });
+        let begun = sys::write_all(&own.file, text)
+            .and_then(|()| sys::sync_all(&own.file))
+            .and_then(|()| own.move_to(Stage::Begun));
         match begun {
             Ok(()) => Ok(own),
             Err(error) => {
@@ -147,15 +148,12 @@ impl IntentFolder {
         let FoundIntent { id, stage } = found;
         let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
         let name = file_name(id, stage);
-        let file = match folder.child_file(&name) {
+        let file = match folder.open_locked(&name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Claim::Gone),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Claim::Held),
             answer => answer?,
         };
         let own = OwnIntent { folder, id, stage, file };
-        match own.lock() {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Claim::Held),
-            answer => answer?,
-        }
         // It may have been moved on, or removed, before the lock was taken.
         let seen = sys::file_stat(&own.file)?;
         let is_same = own.folder.child_stat(&name).is_ok_and(|now| now.same_file(&seen));
@@ -238,13 +236,6 @@ impl OwnIntent {
     /// The transaction is over.
     pub(super) fn remove(self) -> io::Result<()> {
         self.folder.remove(&file_name(self.id, self.stage))
-    }
-
-    fn lock(&self) -> io::Result<()> {
-        self.file.try_lock().map_err(|error| match error {
-            TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
-            TryLockError::Error(error) => error,
-        })
     }
 }
 
