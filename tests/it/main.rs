@@ -22,6 +22,7 @@ mod crash;
 mod definitions;
 mod doctor;
 mod documents;
+mod edit_files;
 mod events;
 mod exec;
 mod glob;
