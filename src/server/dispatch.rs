@@ -18,8 +18,8 @@ use tracing::Instrument as _;
 
 use crate::{
     stop::{StopReason, StopSignal},
-    tools::{Answer, CallContext, Change, Content, Kind, Plan, ToolError},
-    workspace::{Approval, WaitLimit},
+    tools::{Answer, CallContext, Change, Kind, Plan, ToolError},
+    workspace::Approval,
 };
 
 use super::{
@@ -33,6 +33,7 @@ use super::{
     overdue::{self, WIND_UP, idle_for, is_silent_after},
     parts::Parts,
     pools::Pools,
+    recover,
     waiting::{WaitingCall, WaitingCalls},
 };
 
@@ -96,39 +97,14 @@ impl Dispatcher {
         let span = tracing::info_span!("call", tool = call.tool, id = call.id);
         async {
             let started = Instant::now();
-            let is_tool = self.parts.toolbox.get(&call.tool).is_some();
-            self.recover().await;
-            let mut result = self.answer(call).await;
-            if let Ok(Response::Answer(answer, _)) = &mut result
-                && is_tool
-            {
-                let notes = self.parts.workspace.take_recovery_notes();
-                answer.content.extend(notes.into_iter().map(|note| Content::Text(format!("note: {note}"))));
-            }
+            let tool = call.tool.clone();
+            recover::recover(&self.parts, &self.pools).await;
+            let result = recover::noted(&self.parts, &tool, self.answer(call).await);
             log(&result, started.elapsed());
             result
         }
         .instrument(span)
         .await
-    }
-
-    /// Recovers what a process that has ended left half done, so that no call sees it. That waits for other processes, so
-    /// it has a thread of its own; where it takes too long, the call goes on without it.
-    async fn recover(&self) {
-        let workspace = &self.parts.workspace;
-        if !workspace.may_need_recovery() {
-            return;
-        }
-        let (workspace, stop) = (Arc::clone(workspace), StopSignal::after(self.limit()));
-        let limit = WaitLimit::until(move || stop.stopped().is_some(), || {});
-        let work = move || {
-            workspace.recover(&limit);
-            Ok(())
-        };
-        match on_pool(&self.pools.normal, &self.pools.normal, &Arc::new(()), work) {
-            Ok(task) => drop(time::timeout(self.limit(), task).await),
-            Err(error) => tracing::warn!(%error, "an interrupted change is not recovered before this call"),
-        }
     }
 
     async fn answer(&self, mut call: Call) -> Result<Response, ToolError> {

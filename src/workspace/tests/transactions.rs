@@ -173,3 +173,167 @@ fn process_killed_at_any_call_leaves_all_or_nothing() {
     }
     assert!(points > 80 && rolled_back > 60, "{points} {rolled_back}");
 }
+
+#[test]
+fn recovery_killed_at_any_call_is_repeated() {
+    let new = changed();
+    let mut points = 0;
+    // In the middle of the names, at their end, and after the commit.
+    for number in [40, 50, 58, 64] {
+        for kill in 1.. {
+            let temp = tempfile::tempdir().unwrap();
+            let root = temp.path().join("root");
+            populate(temp.path());
+            let old = tree(&root);
+            assert!(!run(temp.path(), "change", &format!("kill-before:{number}")));
+            let ended = run(temp.path(), "recover", &format!("kill-after:{kill}"));
+            let workspace = open(temp.path());
+            workspace.recover(&WaitLimit::default());
+            let now = tree(&root);
+            assert!(now == new || now == old, "{number} {kill}: {now:#?}");
+            assert!(tree(&temp.path().join("state").join("transactions")).is_empty());
+            if ended {
+                break;
+            }
+            points += 1;
+        }
+    }
+    assert!(points > 30, "{points}");
+}
+
+/// A folder whose change was killed once `a` had its new content.
+fn killed_after_the_first_replacement() -> tempfile::TempDir {
+    for number in 30.. {
+        let temp = tempfile::tempdir().unwrap();
+        populate(temp.path());
+        assert!(!run(temp.path(), "change", &format!("kill-before:{number}")), "the change came to its end");
+        if fs::read_to_string(temp.path().join("root/a")).unwrap() != "1" {
+            return temp;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn file_that_another_program_has_changed_since_is_left_to_it() {
+    let temp = killed_after_the_first_replacement();
+    let root = temp.path().join("root");
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    assert!(!root.join("m").exists() && !root.join("gone").exists());
+    fs::write(root.join("a"), "theirs").unwrap();
+    fs::write(root.join("m"), "theirs, too").unwrap();
+    let workspace = open(temp.path());
+    assert!(workspace.may_need_recovery());
+    workspace.recover(&WaitLimit::default());
+    assert_eq!((read("a"), read("a.rootbound-kept")), ("theirs".to_owned(), "1".to_owned()));
+    assert_eq!((read("m"), read("m.rootbound-kept")), ("theirs, too".to_owned(), "4".to_owned()));
+    assert_eq!((read("d/b"), read("gone/sub/f"), read("x")), ("2".to_owned(), "3".to_owned(), "5".to_owned()));
+    let notes = workspace.take_recovery_notes();
+    let [note] = notes.as_slice() else { panic!("{notes:?}") };
+    assert!(note.contains("was rolled back, but") && note.contains("a was changed by another program"), "{note}");
+    assert!(tree(&temp.path().join("state/transactions")).is_empty());
+}
+
+#[test]
+fn intent_of_a_living_process_is_left_alone() {
+    let temp = killed_after_the_first_replacement();
+    let folder = temp.path().join("state/transactions");
+    let name = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().file_name();
+    let dir = super::super::Dir::open_ambient(&folder, false).unwrap();
+    let owner = dir.open_locked(&name).unwrap();
+    let before = tree(&temp.path().join("root"));
+    let workspace = open(temp.path());
+    assert!(workspace.may_need_recovery());
+    workspace.recover(&WaitLimit::default());
+    assert_eq!(tree(&temp.path().join("root")), before);
+    drop(owner);
+    workspace.recover(&WaitLimit::default());
+    assert_eq!(fs::read_to_string(temp.path().join("root/a")).unwrap(), "1");
+}
+
+/// The text of an intent with these steps.
+fn intent(id: u64, steps: &[String]) -> String {
+    let mut text = format!("{{\"rootbound\":1,\"id\":\"{id:016x}\",\"steps\":{}}}\n", steps.len());
+    for step in steps {
+        text.push_str(step);
+        text.push('\n');
+    }
+    format!("{text}{{\"sum\":\"{}\"}}\n", Revision::of(text.as_bytes()))
+}
+
+#[test]
+fn forged_intent_reaches_nothing_outside_or_protected() {
+    let temp = tempfile::tempdir().unwrap();
+    let (root, out) = (temp.path().join("root"), temp.path().join("out"));
+    populate(temp.path());
+    let id = 0x0123_4567_89ab_cdef_u64;
+    let planted = format!(".rootbound-{id:016x}-0.txn");
+    for directory in [&out, &root, &root.join(".git/hooks")] {
+        fs::create_dir_all(directory).unwrap();
+        fs::write(directory.join(&planted), "planted").unwrap();
+    }
+    fs::write(out.join("f"), "new").unwrap();
+    fs::write(root.join(".git/hooks/pre-commit"), "new").unwrap();
+    symlink(&out, root.join("way")).unwrap();
+    let before = || (tree(&out), fs::read_to_string(root.join(".git/hooks/pre-commit")).unwrap());
+    let unharmed = before();
+    let key = open(temp.path()).roots()[0].key().to_owned();
+    let (new, old) = (Revision::of(b"new"), Revision::of(b"planted"));
+    let step = |root: &str, path: &str| {
+        let path = serde_json::to_string(path).unwrap();
+        format!("{{\"root\":\"{root}\",\"path\":{path},\"replace\":{{\"old\":\"{old}\",\"new\":\"{new}\"}}}}")
+    };
+    let folder = temp.path().join("state/transactions");
+    fs::create_dir_all(&folder).unwrap();
+    let host = out.join("f").display().to_string();
+    let paths = ["../out/f", &host, "d/../../out/f", "", ".", "d//b", "d/b/", "way/f", ".git/hooks/pre-commit", "d\0"];
+    for path in paths.into_iter().chain([planted.as_str()]) {
+        for stage in ["ready", "begun", "done", "back"] {
+            fs::write(folder.join(format!("{id:016x}.{stage}")), intent(id, &[step(&key, path)])).unwrap();
+            let workspace = open(temp.path());
+            workspace.recover(&WaitLimit::default());
+            assert_eq!(before(), unharmed, "{path:?} {stage}");
+            for left in fs::read_dir(&folder).unwrap() {
+                fs::remove_file(left.unwrap().path()).unwrap();
+            }
+        }
+    }
+    // Of another root: it stays for a process that serves that, and costs nothing from then on.
+    fs::write(folder.join(format!("{id:016x}.ready")), intent(id, &[step(&"0".repeat(32), "a")])).unwrap();
+    let workspace = open(temp.path());
+    assert!(workspace.may_need_recovery());
+    workspace.recover(&WaitLimit::default());
+    assert!(!workspace.may_need_recovery() && folder.join(format!("{id:016x}.ready")).exists());
+    assert_eq!(workspace.take_recovery_notes(), Vec::<String>::new());
+}
+
+#[test]
+fn damaged_intent_is_set_aside_and_touches_nothing() {
+    let temp = killed_after_the_first_replacement();
+    let folder = temp.path().join("state/transactions");
+    let name = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let whole = fs::read(&name).unwrap();
+    let before = tree(&temp.path().join("root"));
+    let mut random = 7_u64;
+    for round in 0..200_usize {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let mut damaged = whole.clone();
+        let at = usize::try_from(random >> 33).unwrap() % damaged.len();
+        match round % 3 {
+            0 => damaged.truncate(at),
+            1 => damaged[at] ^= 1 << (round % 8),
+            _ => drop(damaged.splice(at..at, *b"\n\"{\xff")),
+        }
+        fs::write(&name, &damaged).unwrap();
+        let workspace = open(temp.path());
+        workspace.recover(&WaitLimit::default());
+        assert_eq!(tree(&temp.path().join("root")), before, "round {round}");
+        let notes = workspace.take_recovery_notes();
+        assert!(notes.len() == 1 && notes[0].contains("damaged"), "round {round}: {notes:?}");
+        assert!(!workspace.may_need_recovery());
+        fs::remove_file(format!("{}.damaged", name.display())).unwrap();
+    }
+    fs::write(&name, whole).unwrap();
+    open(temp.path()).recover(&WaitLimit::default());
+    assert_eq!(fs::read_to_string(temp.path().join("root/a")).unwrap(), "1");
+}
