@@ -23,7 +23,7 @@ use rootbound::{
     tools::{Selection, Toolbox},
     workspace::{
         AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir, SystemProfile,
-        Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
+        WaitLimit, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
     },
 };
 
@@ -168,8 +168,12 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     };
     let mut options = config.server.clone();
     options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
+    let transactions = state.as_ref().and_then(|state| state.try_clone().ok());
     let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
     let parts = |workspace: Workspace, session: Session, selection: &Selection| {
+        if let Some(state) = &transactions {
+            workspace.keep_intents(state);
+        }
         if let Some(events) = events {
             let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
             session.changes.follow(Arc::downgrade(&listener));
@@ -201,6 +205,10 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         let session = Session::with_history(state, &config.history).within(config.quota);
         parts(opened.workspace, session, &config.selection)
     };
+    if config.action != Action::Serve {
+        // The server does so before each call.
+        base.workspace.recover(&WaitLimit::default());
+    }
     Ok((base, client_roles, report))
 }
 

@@ -66,6 +66,9 @@ pub(in crate::tools) struct CommittedFiles {
 /// Most contents that are synced one by one; more are synced together (syncfs).
 const SYNCED_ONE_BY_ONE: usize = 16;
 
+/// The note on a change of several files without a journal.
+const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change leaves a part of it";
+
 /// One change as it is recorded once it is made.
 struct Recorded<'c> {
     path: WorkspacePath,
@@ -145,7 +148,12 @@ pub(in crate::tools) fn commit_files(
         }
     };
     match transaction.commit(approval, note_down) {
-        Ok(CommittedTransaction { made }) => Ok(CommittedFiles { files, made, notes }),
+        Ok(CommittedTransaction { made, survives_a_kill }) => {
+            if changes.len() > 1 && !survives_a_kill {
+                notes.push(NOT_RECOVERABLE.to_owned());
+            }
+            Ok(CommittedFiles { files, made, notes })
+        }
         Err(NotCommitted { error, left }) => {
             cx.session.history.void(&pending);
             if left.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &left)) }
@@ -455,7 +463,8 @@ mod tests {
         assert_eq!(fs::metadata(root.join("new/y")).unwrap().ino(), inode);
         assert_eq!(fs::metadata(root.join("a")).unwrap().mode() & 0o777, 0o640);
         assert_eq!(fs::metadata(root.join("dir")).unwrap().mode() & 0o777, 0o700);
-        assert_eq!((done.files.len(), done.made.len(), done.notes.len()), (12, 3, 0));
+        assert_eq!((done.files.len(), done.made.len()), (12, 3));
+        assert_eq!(done.notes, [NOT_RECOVERABLE]);
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
         let (_, change) = cx.session.history.last(None).unwrap();
         assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 10));
