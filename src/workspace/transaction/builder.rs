@@ -64,7 +64,7 @@ impl<'n> Transaction<'n> {
                 .is_some_and(|parent| path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).is_ok())
         }));
         let paths: Vec<&WorkspacePath> = paths.iter().collect();
-        let locks = EntryLocks::hold(&shared, &paths, &wait_limit).map_err(|kind| AccessError::new(kind, &first))?;
+        let locks = workspace.hold_recovered(&paths, &wait_limit).map_err(|kind| AccessError::new(kind, &first))?;
         let leaves = leaving.iter().map(|entry| entry.path().host()).collect();
         Ok(Self { shared, wait_limit, locks: Arc::new(locks), leaves, steps: Vec::new() })
     }

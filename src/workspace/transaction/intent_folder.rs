@@ -143,6 +143,14 @@ impl IntentFolder {
         Ok(found.filter(|found| !look.ignored.contains(&found.id)).collect())
     }
 
+    /// What an intent says, whoever has its lock.
+    pub(super) fn read(&self, found: FoundIntent) -> io::Result<Vec<u8>> {
+        let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
+        let mut bytes = Vec::new();
+        folder.child_file(&file_name(found.id, found.stage))?.take(LARGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     /// Takes the lock of an intent, if its process has ended.
     pub(super) fn claim(&self, found: FoundIntent) -> io::Result<Claim> {
         let FoundIntent { id, stage } = found;

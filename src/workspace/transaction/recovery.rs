@@ -5,6 +5,7 @@
 //! repeated. It acts through the handles of the roots that this process serves, under the same locks and the same rules
 //! as any change.
 
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -55,6 +56,50 @@ impl Workspace {
                 tracing::warn!(%error, id = %format_args!("{:016x}", found.id), "a transaction is not recovered yet");
             }
         }
+    }
+
+    /// The locks of these entries, with no part of an interrupted transaction in them: a process may have ended while its
+    /// locks were waited for, and what it left would be taken for the content that is there.
+    ///
+    /// # Errors
+    /// Those of [`EntryLocks::hold`].
+    pub(in crate::workspace) fn hold_recovered(
+        &self,
+        entries: &[&WorkspacePath],
+        wait_limit: &WaitLimit,
+    ) -> Result<EntryLocks, AccessErrorKind> {
+        let began = Instant::now();
+        loop {
+            let locks = EntryLocks::hold(&self.shared, entries, wait_limit)?;
+            if !self.may_need_recovery() || !self.are_in_intents(entries) {
+                return Ok(locks);
+            }
+            if began.elapsed() > OTHERS_RECOVER {
+                tracing::warn!("an interrupted change of files that are about to be changed is not recovered");
+                return Ok(locks);
+            }
+            // Recovery needs the locks, in this process or in the one that was first.
+            drop(locks);
+            self.recover(wait_limit);
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Whether a transaction that has not come to its end names one of these entries, or what is above or below one.
+    /// Under their locks it is one whose process has ended: it would have the locks.
+    fn are_in_intents(&self, entries: &[&WorkspacePath]) -> bool {
+        let intents = &self.shared.intents;
+        let Some(folder) = intents.folder.get() else { return false };
+        let entries: Vec<PathBuf> = entries.iter().map(|entry| entry.host()).collect();
+        let names_one = |found: &FoundIntent| {
+            // Locked against reading, as on Windows, it is taken for that of a living process.
+            let Ok(bytes) = folder.read(*found) else { return false };
+            let Ok(steps) = intent::read(&bytes, found.id, self.shared.roots.list()) else { return false };
+            let mut paths = steps.paths().map(WorkspacePath::host);
+            paths.any(|path| entries.iter().any(|entry| path.starts_with(entry) || entry.starts_with(&path)))
+        };
+        let may_be_half = |found: &FoundIntent| matches!(found.stage, Stage::Begun | Stage::Ready | Stage::RollingBack);
+        folder.list().is_ok_and(|found| found.iter().any(|found| may_be_half(found) && names_one(found)))
     }
 
     /// What recovery has to report to the next caller; each sentence once.

@@ -34,7 +34,7 @@ impl TreeGuard {
     ) -> Result<Self, AccessError> {
         let paths: Vec<&WorkspacePath> = entries.iter().map(|entry| entry.path()).collect();
         let shared = Arc::clone(&workspace.shared);
-        let locks = EntryLocks::hold(&shared, &paths, &wait_limit).map_err(|kind| match entries.first() {
+        let locks = workspace.hold_recovered(&paths, &wait_limit).map_err(|kind| match entries.first() {
             Some(entry) => AccessError::new(kind, entry.asked()),
             None => AccessError::new(kind, &workspace.root_path(&workspace.roots()[0])),
         })?;

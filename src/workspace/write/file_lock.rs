@@ -22,7 +22,8 @@ impl FileLock {
     /// `Stopped`, `TooManyWaiting` or `Locked` when it is not free within `wait_limit`.
     pub fn acquire(workspace: &Workspace, path: WritablePath, wait_limit: &WaitLimit) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
-        let held = EntryLocks::hold(&shared, &[path.path()], wait_limit)
+        let held = workspace
+            .hold_recovered(&[path.path()], wait_limit)
             .map_err(|kind| AccessError::new(kind, path.asked()))?;
         Ok(Self { shared, path, held: Arc::new(held) })
     }

@@ -11,6 +11,27 @@ use tempfile::TempDir;
 
 use super::snapshot::untouched;
 
+/// Creation in new directories, deletion, a rename with a change, and two changes.
+const PATCH: &str = "*** Begin Patch
+*** Update File: a.txt
+@@
+-one
++edited
+*** Update File: moved.txt
+*** Move to: new/place/moved.txt
+@@
+-one
++moved
+*** Add File: new/inner/made.txt
++made
+*** Delete File: gone.txt
+*** Update File: dir/c.txt
+@@
+-three
++3
+*** End Patch
+";
+
 /// Calls of one server on a fresh tree.
 pub(super) struct Scenario {
     pub(super) name: &'static str,
@@ -71,17 +92,20 @@ impl Scenario {
         Self { name, options: &["--allow", "manage", "--read-before-write", "off"], calls, may_leave: true }
     }
 
-    fn all_or_none(name: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
-        Self { name, options: &["--allow", "manage", "--read-before-write", "off"], calls, may_leave: false }
-    }
-
-    /// Changes of five files in one call, and their undo.
+    /// Changes of five files in one call, each with its undo.
     pub(super) fn of_many_files() -> Vec<Self> {
+        let all_or_none = |name, calls| Self {
+            name,
+            options: &["--allow", "manage", "--allow", "patch", "--read-before-write", "off"],
+            calls,
+            may_leave: false,
+        };
         let change = |path: &str| json!({ "path": path, "old_string": "one\n", "new_string": "edited\nwith more\n" });
         let five: Vec<Value> = ["a.txt", "b.txt", "run.sh", "dir/c.txt", "dir/sub/d.txt"].map(change).into();
+        let undo = || ("undo", json!({}));
         vec![
-            Self::all_or_none("edit of five files", vec![("edit", json!({ "edits": five }))]),
-            Self::all_or_none("its undo", vec![("edit", json!({ "edits": five })), ("undo", json!({}))]),
+            all_or_none("edit of five files, undo", vec![("edit", json!({ "edits": five })), undo()]),
+            all_or_none("patch of five files, undo", vec![("apply_patch", json!({ "patch": PATCH })), undo()]),
         ]
     }
 

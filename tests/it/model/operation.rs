@@ -41,9 +41,31 @@ pub(super) enum Operation {
     MakeDirectory {
         path: String,
     },
+    /// As [`Self::Edit`], of several files in one call.
+    EditMany {
+        edits: Vec<(String, usize, u32)>,
+    },
+    Patch {
+        steps: Vec<PatchStep>,
+    },
     Undo,
     Redo,
+    /// Back to the start of the session, or to the checkpoint of this name.
+    UndoTo {
+        to: &'static str,
+    },
 }
+
+/// A file of a patch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum PatchStep {
+    Add { path: String, line: u32 },
+    Delete { path: String },
+    Change { path: String, at: usize, line: u32, to: Option<String> },
+}
+
+/// Names of checkpoints, which are set again and again.
+pub(super) const CHECKPOINTS: &[&str] = &["one", "two"];
 
 /// What may come of an operation: refused, with nothing changed, or this tree.
 pub(super) type Outcomes = Vec<Option<Tree>>;
@@ -58,6 +80,8 @@ fn path(random: &mut Random) -> String {
     path.push_str(random.pick::<&str>(&["x", "y", "z", "a", "b"]));
     path
 }
+
+const MISSING: &str = "a text that no file has;\n";
 
 fn text(line: u32) -> String {
     format!("line {line:06};\n")
@@ -75,7 +99,17 @@ impl Operation {
     }
 
     fn random(random: &mut Random, line: u32) -> Self {
-        match random.below(20) {
+        match random.below(29) {
+            20..=22 => {
+                let edits =
+                    (0..2 + random.below(3)).map(|at| (path(random), at, line + u32::try_from(at).expect("few")));
+                let mut edits: Vec<_> = edits.collect();
+                edits.sort();
+                edits.dedup_by(|one, other| one.0 == other.0);
+                Self::EditMany { edits }
+            }
+            23..=26 => Self::patch(random, line),
+            27 => Self::UndoTo { to: *random.pick(&["session", "one", "two", "one", "two"]) },
             0..=3 => {
                 let mode = *random.pick(&["overwrite", "overwrite", "append", "create"]);
                 Self::Write { path: path(random), mode, line }
@@ -91,6 +125,23 @@ impl Operation {
         }
     }
 
+    fn patch(random: &mut Random, line: u32) -> Self {
+        let mut paths: Vec<String> = (0..6).map(|_| path(random)).collect();
+        paths.sort();
+        paths.dedup();
+        let mut steps = Vec::new();
+        for line in line..line + 2 + u32::try_from(random.below(2)).expect("few") {
+            let Some(path) = paths.pop() else { break };
+            steps.push(match random.below(4) {
+                0 => PatchStep::Add { path, line },
+                1 => PatchStep::Delete { path },
+                2 => PatchStep::Change { path, at: random.below(10), line, to: None },
+                _ => PatchStep::Change { path, at: random.below(10), line, to: paths.pop() },
+            });
+        }
+        Self::Patch { steps }
+    }
+
     /// The tool and its arguments.
     pub(super) fn call(&self, tree: &Tree) -> (&'static str, Value) {
         match self {
@@ -98,12 +149,10 @@ impl Operation {
                 ("write", json!({ "path": path, "mode": mode, "content": content(mode, *line) }))
             }
             Self::Edit { path, at, line } => {
-                let old = line_at(tree, path, *at).unwrap_or("a text that no file has;\n");
+                let old = line_at(tree, path, *at).unwrap_or(MISSING);
                 ("edit", json!({ "path": path, "old_string": old, "new_string": text(*line) }))
             }
-            Self::EditMissing { path } => {
-                ("edit", json!({ "path": path, "old_string": "a text that no file has;\n", "new_string": "x" }))
-            }
+            Self::EditMissing { path } => ("edit", json!({ "path": path, "old_string": MISSING, "new_string": "x" })),
             Self::Move { from, to, overwrite } => {
                 ("move", json!({ "source": from, "destination": to, "overwrite": overwrite }))
             }
@@ -112,12 +161,24 @@ impl Operation {
             }
             Self::Delete { path, recursive } => ("delete", json!({ "path": path, "recursive": recursive })),
             Self::MakeDirectory { path } => ("mkdir", json!({ "path": path })),
+            Self::EditMany { edits } => {
+                let edit = |(path, at, line): &(String, usize, u32)| {
+                    let old = line_at(tree, path, *at).unwrap_or(MISSING);
+                    json!({ "path": path, "old_string": old, "new_string": text(*line) })
+                };
+                ("edit", json!({ "edits": edits.iter().map(edit).collect::<Vec<_>>() }))
+            }
+            Self::Patch { steps } => {
+                let steps: String = steps.iter().map(|step| step.text(tree)).collect();
+                ("apply_patch", json!({ "patch": format!("*** Begin Patch\n{steps}*** End Patch\n") }))
+            }
+            Self::UndoTo { to } => ("undo", json!({ "to": to })),
             Self::Undo => ("undo", json!({})),
             Self::Redo => ("undo", json!({ "to": "redo" })),
         }
     }
 
-    /// What may come of it, but for [`Self::Undo`] and [`Self::Redo`].
+    /// What may come of it, but for the kinds of undo.
     pub(super) fn outcomes(&self, tree: &Tree) -> Outcomes {
         match self {
             Self::Write { path, mode, line } => {
@@ -134,7 +195,20 @@ impl Operation {
                 line_at(tree, path, *at)
                     .and_then(|old| Some(tree.with_file(path, &tree.file(path)?.0.replacen(old, &text(*line), 1)))),
             ],
-            Self::EditMissing { .. } | Self::Undo | Self::Redo => vec![None],
+            Self::EditMany { edits } => {
+                let edited = |tree: Tree, (path, at, line): &(String, usize, u32)| {
+                    let new = tree.file(path)?.0.replacen(line_at(&tree, path, *at)?, &text(*line), 1);
+                    Some(tree.with_file(path, &new))
+                };
+                vec![edits.iter().try_fold(tree.clone(), edited)]
+            }
+            Self::Patch { steps } => {
+                let made = steps.iter().try_fold(tree.clone(), |tree, step| step.applied(tree));
+                // A file in the place of a directory, or below a file, that goes in the same patch.
+                let alone = steps.iter().try_fold(tree.clone(), |made, step| step.applied(tree.clone()).map(|_| made));
+                if alone.is_some() == made.is_some() { vec![made] } else { vec![made, None] }
+            }
+            Self::EditMissing { .. } | Self::Undo | Self::Redo | Self::UndoTo { .. } => vec![None],
             Self::Move { from, to, overwrite } => {
                 let moved = |from: String| copied(tree, &from, to, *overwrite).map(|tree| tree.without(&from));
                 by_ends(tree, from).map(moved).collect()
@@ -151,6 +225,40 @@ impl Operation {
             }
             Self::MakeDirectory { path } => {
                 vec![Some(tree.with_directory(path)).filter(|_| tree.takes(path) && tree.file(path).is_none())]
+            }
+        }
+    }
+}
+
+impl PatchStep {
+    fn text(&self, tree: &Tree) -> String {
+        match self {
+            Self::Add { path, line } => format!("*** Add File: {path}\n+{}", text(*line)),
+            // By its end the server would find another one.
+            Self::Delete { path } if !tree.0.contains_key(path) => format!("*** Delete File: no/such/{path}\n"),
+            Self::Delete { path } => format!("*** Delete File: {path}\n"),
+            Self::Change { path, at, line, to } => {
+                let to = to.as_ref().map_or_else(String::new, |to| format!("*** Move to: {to}\n"));
+                let old = line_at(tree, path, *at).unwrap_or(MISSING);
+                format!("*** Update File: {path}\n{to}@@\n-{old}+{}", text(*line))
+            }
+        }
+    }
+
+    fn applied(&self, tree: Tree) -> Option<Tree> {
+        match self {
+            Self::Add { path, line } => {
+                let is_free = !tree.0.contains_key(path) && tree.takes(path);
+                is_free.then(|| tree.with_file(path, &text(*line)))
+            }
+            Self::Delete { path } => tree.file(path).is_some().then(|| tree.without(path)),
+            Self::Change { path, at, line, to } => {
+                let new = tree.file(path)?.0.replacen(line_at(&tree, path, *at)?, &text(*line), 1);
+                let changed = tree.with_file(path, &new);
+                match to {
+                    Some(to) => copied(&changed, path, to, false).map(|tree| tree.without(path)),
+                    None => Some(changed),
+                }
             }
         }
     }

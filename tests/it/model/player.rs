@@ -1,13 +1,13 @@
 //! Plays operations on a server and on the model, and compares after each.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use serde_json::json;
 
 use crate::process::Process;
 
 use super::{
-    operation::{Operation, Outcomes},
+    operation::{CHECKPOINTS, Operation, Outcomes},
     tree::{Node, Tree},
 };
 
@@ -95,6 +95,7 @@ struct Session {
     changes: Vec<Change>,
     undone: Vec<Change>,
     has_restored_directory: bool,
+    checkpoints: BTreeMap<&'static str, Tree>,
 }
 
 impl Session {
@@ -105,6 +106,12 @@ impl Session {
             Operation::Redo => {
                 let last = self.undone.last();
                 (last, last.is_some_and(|last| last.after != self.tree || last.reversed().is_move_over()))
+            }
+            Operation::UndoTo { to } => {
+                let start = Tree::default();
+                let then = if *to == "session" { Some(&start) } else { self.checkpoints.get(to) };
+                // Where nothing has changed since, it says so.
+                return if then == Some(&self.tree) { vec![then.cloned(), None] } else { vec![then.cloned()] };
             }
             other => return other.outcomes(&self.tree),
         };
@@ -145,14 +152,18 @@ pub(super) fn play(operations: &[Operation]) -> Result<Counts, String> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (root, state) = (folder.path().join("root"), folder.path().join("state"));
     std::fs::create_dir(&root).expect("a folder");
-    let options = ["--allow", "manage", "--read-before-write", "off", "."];
+    let options = ["--allow", "manage", "--allow", "patch", "--read-before-write", "off", "."];
     let mut server = Process::start_remembering(&root, &state, &options);
     server.initialize();
     let mut session = Session::default();
     let mut counts = Counts::default();
     for (index, operation) in operations.iter().enumerate() {
         let outcomes = session.outcomes(operation);
-        let (tool, arguments) = operation.call(&session.tree);
+        let (tool, mut arguments) = operation.call(&session.tree);
+        let checkpoint = CHECKPOINTS.get(index % 8).filter(|_| tool != "undo");
+        if let Some(checkpoint) = checkpoint {
+            arguments["checkpoint"] = json!(checkpoint);
+        }
         let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
         let succeeded = answer["result"]["isError"] == false;
@@ -170,13 +181,16 @@ pub(super) fn play(operations: &[Operation]) -> Result<Counts, String> {
                 "operation {index}, {operation:?}: {tool} {arguments}\nanswer: {answer}\n{text}\nexpected: {expected}"
             ));
         }
-        let is_undo = matches!(operation, Operation::Undo | Operation::Redo);
+        let is_undo = tool == "undo";
         *match (succeeded, is_undo) {
             (true, true) => &mut counts.undone,
             (true, false) => &mut counts.made,
             (false, _) => &mut counts.refused,
         } += 1;
         if succeeded {
+            if let Some(checkpoint) = checkpoint {
+                session.checkpoints.insert(checkpoint, session.tree.clone());
+            }
             session.made(operation, now);
         }
     }
