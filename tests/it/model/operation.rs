@@ -91,7 +91,7 @@ impl Operation {
     /// Operations, each with lines that no other one has.
     pub(super) fn list(random: &mut Random, count: usize) -> Vec<Self> {
         let lines = (0..u32::try_from(count).expect("a small number")).map(|number| number * 10);
-        lines.map(|line| if line < 100 { Self::write(random, line) } else { Self::random(random, line) }).collect()
+        lines.map(|line| if line < 200 { Self::write(random, line) } else { Self::random(random, line) }).collect()
     }
 
     fn write(random: &mut Random, line: u32) -> Self {

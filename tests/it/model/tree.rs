@@ -97,6 +97,17 @@ impl Tree {
         self.is_directory(path) && !self.0.keys().any(|other| other.starts_with(&format!("{path}/")))
     }
 
+    /// Without the empty directories that `other` does not have.
+    pub(super) fn without_empty_directories_but_of(&self, other: &Self) -> Self {
+        let mut tree = self.clone();
+        for path in self.0.keys().rev().filter(|path| !other.0.contains_key(*path)) {
+            if tree.is_empty_directory(path) {
+                tree = tree.without(path);
+            }
+        }
+        tree
+    }
+
     /// The paths that differ, with what they are here.
     pub(super) fn changes_from(&self, other: &Self) -> BTreeMap<String, Option<Node>> {
         let paths = self.0.keys().chain(other.0.keys());
