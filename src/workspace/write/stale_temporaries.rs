@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::{Dir, FileKind, OpenFor, Stat, WorkspacePath};
 
-use super::temporary::is_reserved;
+use super::reserved_names::is_reserved;
 
 /// Directories that one process remembers to have looked at.
 const REMEMBERED: usize = 10_000;

@@ -7,10 +7,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::hash::{BuildHasher as _, RandomState};
 use std::io;
 
 use crate::workspace::{Dir, Stat};
+
+use super::reserved_names::random_name;
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]
@@ -194,21 +195,6 @@ pub(in crate::workspace) fn free_name(dir: &Dir) -> io::Result<OsString> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Whether a name is one of those that temporary files have: `.rootbound-`, 16 hexadecimal digits, `.tmp`.
-pub(in crate::workspace) fn is_reserved(name: &OsStr) -> bool {
-    let random = name.as_encoded_bytes().strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(SUFFIX));
-    random.is_some_and(|random| random.len() == 16 && random.iter().all(u8::is_ascii_hexdigit))
-}
-
-const PREFIX: &[u8] = b".rootbound-";
-const SUFFIX: &[u8] = b".tmp";
-
-fn random_name() -> OsString {
-    // RandomState is keyed by the system's random source.
-    let random = RandomState::new().hash_one(0);
-    OsString::from(format!(".rootbound-{random:016x}.tmp"))
-}
-
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
         if self.armed {
@@ -222,15 +208,6 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
 
     use super::*;
-
-    #[test]
-    fn only_names_of_temporary_files_are_reserved() {
-        assert!(is_reserved(&random_name()));
-        assert_ne!(random_name(), random_name());
-        for name in ["", ".rootbound-.tmp", ".rootbound-0123456789abcdef", ".rootbound-0123456789abcdeg.tmp", "x.tmp"] {
-            assert!(!is_reserved(OsStr::new(name)), "{name}");
-        }
-    }
 
     /// What two names hold after a replacement during which another program acts: `meanwhile` is run between the
     /// exchange and the look.

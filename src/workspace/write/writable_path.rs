@@ -10,7 +10,7 @@ use crate::workspace::{
     Access, AccessError, AccessErrorKind, AtPath as _, Location, OpenFor, Shared, Verdict, WorkspacePath, repository,
 };
 
-use super::temporary::is_reserved;
+use super::reserved_names::is_reserved;
 
 /// Bytes of the longest name that usual file systems take (`NAME_MAX`, pathconf(3)); a longer one is refused before a
 /// directory is made for it.
