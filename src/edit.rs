@@ -10,6 +10,7 @@
 //! is no match.
 
 mod align;
+mod anchor;
 mod applied;
 mod approximate;
 mod blank_lines;
@@ -29,7 +30,9 @@ mod line_edit;
 mod line_endings;
 mod line_key;
 mod line_parts;
+mod line_place;
 mod miss;
+mod moved_offsets;
 mod nearest;
 mod neighbours;
 mod outcome;
@@ -69,8 +72,11 @@ use reading::{LineReading, Reading};
 use refusal::Refusal;
 use site::Site;
 
+pub use anchor::{NotAnchored, anchored};
 pub use diff::{Diff, DiffExtent, unified_diff};
+pub use line_place::LinePlace;
 pub use miss::{Diagnosis, MAX_PLACES, Miss, Next, Place};
+pub use moved_offsets::MovedOffsets;
 pub use neighbours::neighbours;
 pub use outcome::Located;
 pub use request::{Replacement, Request};

@@ -11,7 +11,7 @@ pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, E
 pub use confirm_codes::{ConfirmCodes, KEY};
 pub use history::{History, HistoryLimits};
 pub use ledger::{Ledger, PendingSighting, Seen};
-pub use quota::{Cost, Quota, QuotaError, QuotaLimits};
+pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};
 pub use wait_marks::{WaitMark, WaitMarks};
 
 use std::io;

@@ -7,6 +7,7 @@ mod alias;
 pub(crate) mod answer;
 pub(crate) mod answer_budget;
 pub(crate) mod args;
+pub(crate) mod checkpoint;
 pub(crate) mod context;
 mod copy;
 mod decode_memory;

@@ -62,6 +62,7 @@ mod sys;
 mod tail;
 #[cfg(all(test, unix))]
 mod tests;
+mod transaction;
 mod tree;
 mod visibility;
 mod walk;
@@ -110,6 +111,9 @@ pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
 pub use state::{AppendLog, Durable, EventSink, FolderLock, StateDir, StateFile};
 pub use tail::Tail;
+pub use transaction::{
+    CommittedTransaction, EntryState, FormerFile, LeftEntry, LeftHow, MOST_STEPS, NotCommitted, Transaction,
+};
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };

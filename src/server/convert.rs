@@ -8,6 +8,7 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use rmcp::model::{Annotations, CallToolResult, ContentBlock, MetaObject, Resource, Role, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
+use crate::tools::checkpoint::CHECKPOINT;
 use crate::tools::{Answer, AnswerBudget, Content, Settings, ToolError, Toolbox};
 
 use super::answer_guard::{data_within, text_within};
@@ -41,20 +42,23 @@ pub(super) fn error(error: &ToolError, budget: AnswerBudget) -> CallToolResult {
 }
 
 /// The tools as `tools/list` shows them, ordered by name. `takes_codes`: changing tools have the argument
-/// [`CONFIRMATION`].
+/// [`CONFIRMATION`]. Where `undo` is offered they have [`CHECKPOINT`] as well.
 pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool) -> Vec<Tool> {
+    let has_undo = toolbox.get("undo").is_some();
     let mut tools: Vec<Tool> = toolbox
         .tools()
         .iter()
         .map(|entry| {
             let spec = entry.spec;
             let mut schema = entry.input_schema().clone();
-            if takes_codes
-                && !spec.read_only
-                && let Some(Value::Object(properties)) = schema.get_mut("properties")
-            {
-                let description = "The code of a refusal, once the person has agreed.";
-                properties.insert(CONFIRMATION.to_owned(), json!({ "type": "string", "description": description }));
+            let added = [
+                (takes_codes, CONFIRMATION, "The code of a refusal, once the person has agreed."),
+                (has_undo, CHECKPOINT, "A name for the state just before this call, for undo's `to`."),
+            ];
+            if let Some(Value::Object(properties)) = schema.get_mut("properties").filter(|_| !spec.read_only) {
+                for (_, name, description) in added.into_iter().filter(|(is_offered, ..)| *is_offered) {
+                    properties.insert(name.to_owned(), json!({ "type": "string", "description": description }));
+                }
             }
             let mut tool = Tool::new(spec.name, spec.description, Arc::new(schema));
             tool.title = Some(spec.title.to_owned());

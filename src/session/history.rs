@@ -4,6 +4,7 @@
 //! it outlives the server, or else in memory. Content is kept once, however many changes it had;
 //! the oldest goes first when a bound is reached. How a change is made or reverted is decided above.
 
+mod checkpoints;
 mod disk_store;
 mod journal;
 mod memory_store;
@@ -21,10 +22,12 @@ use std::{
 
 use crate::workspace::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
 
+pub use checkpoints::CheckpointName;
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
 pub use undo::{Effect, Former, FormerEntry, FormerNode, UndoableChange};
 
+use checkpoints::Checkpoints;
 use disk_store::DiskStore;
 use memory_store::MemoryStore;
 use undo::UndoList;
@@ -53,6 +56,7 @@ pub struct History {
     session: String,
     next: AtomicU64,
     undoable: Mutex<UndoList>,
+    checkpoints: Mutex<Checkpoints>,
 }
 
 /// A change that is in the journal and is about to be made.
@@ -77,6 +81,7 @@ impl History {
             session: format!("{:016x}", RandomState::new().hash_one(0)),
             next: AtomicU64::new(1),
             undoable: Mutex::default(),
+            checkpoints: Mutex::default(),
         }
     }
 
@@ -186,7 +191,57 @@ impl History {
 
     /// The change was made: it can be undone.
     pub fn done(&self, pending: &PendingChange, change: UndoableChange) {
+        self.complete(pending, &change);
         self.undoable().push(pending.number, change);
+    }
+
+    /// Writes down what was not known before the change was made.
+    fn complete(&self, pending: &PendingChange, change: &UndoableChange) {
+        let Some(store) = &self.store else { return };
+        let records = JournalRecord::made_by(change).into_iter();
+        if let Err(error) = store.write_down(records.map(|record| record.of(&self.session, pending.number))) {
+            tracing::debug!(%error, "the journal does not have all that a change made");
+        }
+    }
+
+    /// The state just before the change with the number `first` has this name from now on, for all sessions of the
+    /// roots with these keys. Whether it was that of another state before.
+    ///
+    /// # Errors
+    /// When the journal cannot be written: only this session knows the name then.
+    pub fn set_checkpoint(&self, name: &CheckpointName, first: u64, roots: &[&str]) -> io::Result<bool> {
+        let is_recorded = self.since_checkpoint(name.as_str(), roots).is_ok_and(|found| found.is_some());
+        let is_moved = self.checkpoints().set(name.clone(), first) || is_recorded;
+        if let Some(store) = &self.store {
+            let records = roots.iter().map(|root| JournalRecord::checkpoint(root, name));
+            store.write_down(records.map(|record| record.of(&self.session, first)))?;
+        }
+        Ok(is_moved)
+    }
+
+    /// The first change of this session after a checkpoint of its own.
+    pub fn own_checkpoint(&self, name: &str) -> Option<u64> {
+        self.checkpoints().get(name)
+    }
+
+    /// The names of the checkpoints of this session, the newest first.
+    pub fn checkpoint_names(&self) -> Vec<String> {
+        self.checkpoints().names()
+    }
+
+    /// The record of the newest checkpoint of this name, and what was recorded after it, oldest first.
+    pub fn since_checkpoint(&self, name: &str, roots: &[&str]) -> io::Result<Option<Vec<JournalRecord>>> {
+        let is_meant = |record: &JournalRecord| record.kind == RecordKind::Checkpoint && record.shown == name;
+        self.store.as_ref().map_or(Ok(None), |store| store.records_since(roots, is_meant))
+    }
+
+    /// Whether a content is still kept.
+    pub fn has_content(&self, revision: Revision) -> bool {
+        self.memory().content(revision).is_some() || self.store.as_ref().is_some_and(|store| store.keeps(revision))
+    }
+
+    fn checkpoints(&self) -> std::sync::MutexGuard<'_, Checkpoints> {
+        self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The change was not made after all.
@@ -208,9 +263,36 @@ impl History {
         self.undoable().paths(is_meant)
     }
 
-    /// A change was undone. False when another call has undone it before.
-    pub fn forget(&self, number: u64) -> bool {
-        self.undoable().forget(number)
+    /// A change was taken back. False when another call has done that before.
+    pub fn take_back(&self, number: u64) -> bool {
+        self.undoable().take_back(number)
+    }
+
+    /// As [`Self::done`], of a plain undo: it took back the change with the number `undid`.
+    pub fn done_undo(&self, pending: &PendingChange, change: UndoableChange, undid: u64) {
+        self.complete(pending, &change);
+        self.undoable().push_undo(pending.number, change, undid);
+    }
+
+    /// The last plain undo of this session that was not taken back itself.
+    pub fn last_undo(&self) -> Option<(u64, UndoableChange)> {
+        self.undoable().last_undo()
+    }
+
+    /// The changes of this session from the one with this number on, the oldest first, and whether none of them was
+    /// dropped for the bounds.
+    pub fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, bool) {
+        self.undoable().since(number)
+    }
+
+    /// The number that the next change gets.
+    pub fn position(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Names this process in the journal.
+    pub fn session(&self) -> &str {
+        &self.session
     }
 
     /// The recorded changes below the roots with these keys, oldest first, those left out that were

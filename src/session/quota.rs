@@ -4,6 +4,7 @@
 
 use std::{
     collections::HashMap,
+    iter::Sum,
     ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
@@ -35,19 +36,64 @@ impl Default for QuotaLimits {
     }
 }
 
-/// What a change would cost.
+/// What a change would cost. Those of several changes that are made together add up.
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
-    /// The root it falls on; none when it costs nothing.
-    pub root: Option<Arc<Root>>,
     /// Files and directories that would be made.
     pub files: u64,
     /// Bytes that would be written.
     pub bytes: u64,
-    /// Bytes that would be there more than before.
-    pub growth: u64,
-    /// Bytes that would be there less than before, and in which root.
-    pub freed: Option<(Arc<Root>, u64)>,
+    /// Bytes that would be there more than before, by root.
+    pub growth: RootBytes,
+    /// Bytes that would be there less than before, by root.
+    pub freed: RootBytes,
+}
+
+/// Numbers of bytes, each beneath a root.
+#[derive(Clone, Debug, Default)]
+pub struct RootBytes(Vec<(Arc<Root>, u64)>);
+
+impl RootBytes {
+    /// So many bytes beneath one root.
+    pub fn of(root: &Arc<Root>, bytes: u64) -> Self {
+        Self(if bytes > 0 { vec![(Arc::clone(root), bytes)] } else { Vec::new() })
+    }
+
+    fn add(&mut self, other: Self) {
+        for (root, bytes) in other.0 {
+            match self.0.iter_mut().find(|(known, _)| known.key() == root.key()) {
+                Some((_, sum)) => *sum = sum.saturating_add(bytes),
+                None => self.0.push((root, bytes)),
+            }
+        }
+    }
+
+    /// Takes what both have off both.
+    fn cancel(&mut self, other: &mut Self) {
+        for (root, bytes) in &mut self.0 {
+            if let Some((_, others)) = other.0.iter_mut().find(|(known, _)| known.key() == root.key()) {
+                let both = (*bytes).min(*others);
+                (*bytes, *others) = (*bytes - both, *others - both);
+            }
+        }
+        self.0.retain(|(_, bytes)| *bytes > 0);
+        other.0.retain(|(_, bytes)| *bytes > 0);
+    }
+}
+
+impl Sum for Cost {
+    /// The cost of all changes together: what one of them frees beneath a root, another one may take.
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        let mut all = Self::default();
+        for cost in costs {
+            all.files = all.files.saturating_add(cost.files);
+            all.bytes = all.bytes.saturating_add(cost.bytes);
+            all.growth.add(cost.growth);
+            all.freed.add(cost.freed);
+        }
+        all.growth.cancel(&mut all.freed);
+        all
+    }
 }
 
 /// Which bound a change would pass.
@@ -94,6 +140,17 @@ struct Spent {
     roots: HashMap<String, (u64, Instant)>,
 }
 
+impl Spent {
+    /// The roots hold so much less.
+    fn shrink(&mut self, by: &RootBytes) {
+        for (root, bytes) in &by.0 {
+            if let Some((holds, _)) = self.roots.get_mut(root.key()) {
+                *holds = holds.saturating_sub(*bytes);
+            }
+        }
+    }
+}
+
 impl Quota {
     /// Accounts within these bounds.
     pub fn new(limits: QuotaLimits) -> Self {
@@ -102,10 +159,9 @@ impl Quota {
 
     /// Takes what a change costs off what is left, all of it or nothing.
     pub fn spend(&self, workspace: &Workspace, cost: &Cost) -> Result<(), QuotaError> {
-        let counted = match (self.limits.root_bytes, &cost.root) {
-            (Some(limit), Some(root)) if cost.growth > 0 => Some((root, self.count(workspace, root), limit)),
-            _ => None,
-        };
+        let limit = self.limits.root_bytes;
+        let grown = if limit.is_some() { cost.growth.0.as_slice() } else { &[] };
+        let counts: Vec<_> = grown.iter().map(|(root, _)| self.count(workspace, root)).collect();
         let mut spent = self.spent();
         let files = spent.files.saturating_add(cost.files);
         if cost.files > 0 && files > self.limits.files {
@@ -115,13 +171,17 @@ impl Quota {
         if cost.bytes > 0 && bytes > self.limits.bytes {
             return Err(QuotaError::Bytes { left: self.limits.bytes - spent.bytes, limit: self.limits.bytes });
         }
-        if let Some((root, counted, limit)) = counted {
+        for ((root, growth), counted) in grown.iter().zip(counts) {
             // Another call may have counted or spent since.
-            let holds = &mut spent.roots.entry(root.key().to_owned()).or_insert(counted).0;
-            if holds.saturating_add(cost.growth) > limit {
-                return Err(QuotaError::Root { root: root.public(), holds: *holds, limit });
+            let holds = spent.roots.entry(root.key().to_owned()).or_insert(counted).0;
+            if let Some(limit) = limit.filter(|limit| holds.saturating_add(*growth) > *limit) {
+                return Err(QuotaError::Root { root: root.public(), holds, limit });
             }
-            *holds += cost.growth;
+        }
+        for (root, growth) in grown {
+            if let Some((holds, _)) = spent.roots.get_mut(root.key()) {
+                *holds += growth;
+            }
         }
         (spent.files, spent.bytes) = (files, bytes);
         Ok(())
@@ -132,19 +192,13 @@ impl Quota {
         let mut spent = self.spent();
         spent.files = spent.files.saturating_sub(cost.files);
         spent.bytes = spent.bytes.saturating_sub(cost.bytes);
-        if let Some((holds, _)) = cost.root.as_ref().and_then(|root| spent.roots.get_mut(root.key())) {
-            *holds = holds.saturating_sub(cost.growth);
-        }
+        spent.shrink(&cost.growth);
     }
 
     /// Takes what a change that was made has freed off what its root is known to hold, so that it can be
     /// reverted before the root is counted again.
     pub fn free(&self, cost: &Cost) {
-        let Some((root, bytes)) = &cost.freed else { return };
-        let mut spent = self.spent();
-        if let Some((holds, _)) = spent.roots.get_mut(root.key()) {
-            *holds = holds.saturating_sub(*bytes);
-        }
+        self.spent().shrink(&cost.freed);
     }
 
     fn spent(&self) -> MutexGuard<'_, Spent> {
@@ -194,7 +248,7 @@ mod tests {
     }
 
     fn cost(workspace: &Workspace, files: u64, bytes: u64) -> Cost {
-        Cost { root: Some(Arc::clone(&workspace.roots()[0])), files, bytes, growth: bytes, freed: None }
+        Cost { files, bytes, growth: RootBytes::of(&workspace.roots()[0], bytes), freed: RootBytes::default() }
     }
 
     #[test]
@@ -218,7 +272,27 @@ mod tests {
         assert_eq!(quota.spend(&workspace, &cost(&workspace, 1, 6)), Ok(()));
         let refused = quota.spend(&workspace, &cost(&workspace, 1, 6));
         assert_eq!(refused, Err(QuotaError::Root { root: ".".into(), holds: 96, limit: 100 }));
-        let shrinking = Cost { growth: 0, ..cost(&workspace, 0, 50) };
+        let shrinking = Cost { growth: RootBytes::default(), ..cost(&workspace, 0, 50) };
         assert_eq!(quota.spend(&workspace, &shrinking), Ok(()));
+    }
+
+    #[test]
+    fn costs_of_one_root_cancel_out_and_those_of_others_do_not() {
+        let ((_one, first), (_two, second)) = (workspace(90), workspace(95));
+        let quota = Quota::new(QuotaLimits { root_bytes: Some(100), ..QuotaLimits::default() });
+        let freed = |workspace: &Workspace, bytes| Cost {
+            freed: RootBytes::of(&workspace.roots()[0], bytes),
+            ..Cost::default()
+        };
+        let both = || [cost(&first, 1, 20), freed(&first, 15), cost(&second, 0, 3)];
+        let all: Cost = both().into_iter().sum();
+        assert_eq!((all.files, all.bytes), (1, 23));
+        assert_eq!(quota.spend(&first, &all), Ok(()));
+        let refused = quota.spend(&first, &cost(&second, 0, 3));
+        assert_eq!(refused, Err(QuotaError::Root { root: ".".into(), holds: 98, limit: 100 }));
+        let one_is_full: Cost = both().into_iter().sum();
+        assert!(quota.spend(&first, &one_is_full).is_err());
+        quota.refund(&all);
+        assert_eq!(quota.spend(&first, &one_is_full), Ok(()), "a refused cost takes nothing from any root");
     }
 }

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     session::{
-        Cost,
-        history::{Effect, JournalRecord, UndoableChange},
+        Cost, RootBytes,
+        history::{Effect, FormerEntry, JournalRecord, UndoableChange},
     },
     workspace::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
 };
@@ -128,14 +128,18 @@ impl PlannedCopy {
                 return Err(if is_stale { with_history::changed(&self.source) } else { error.into() });
             }
         };
-        if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
-            let effect = Effect::Copied { to: self.to.target.path().clone(), mark: copy.content_mark() };
-            history.done(&pending, UndoableChange { tool: "copy", effect, made: created.made.clone() });
-        }
         let mut left_out = created.links_left_out.iter().peekable();
         let both = self.tree.paths().zip(self.tree.paths_at(self.to.target.path()));
         let made = both.filter(|((source, _), _)| left_out.next_if(|link| *link == source).is_none());
-        with_history::record_made(cx, "copy", made.map(|(_, made)| made), &created);
+        let made: Vec<_> = made.map(|(_, made)| made).collect();
+        if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
+            let entries = made.iter().zip(&created.revisions);
+            let entries = entries.filter_map(|((_, entry), revision)| FormerEntry::made(entry, *revision)).collect();
+            let (to, mark) = (self.to.target.path().clone(), copy.content_mark());
+            let effect = Effect::Copied { to, mark, entries: Arc::new(entries) };
+            history.done(&pending, UndoableChange { tool: "copy", effect, made: created.made.clone() });
+        }
+        with_history::record_made(cx, "copy", made.into_iter(), &created);
         read_before_write::carry_seen(cx, &self.tree, self.to.target.path());
         let files = created.revisions.iter().flatten().count();
         let left_out = created.links_left_out.len();
@@ -170,14 +174,13 @@ impl Change for PlannedCopy {
     }
 
     fn cost(&self) -> Cost {
-        let bytes = self.tree.bytes();
+        let (root, bytes) = (self.to.target.path().root(), self.tree.bytes());
         let replaces = self.to.occupant != Occupant::Nothing;
         Cost {
-            root: Some(Arc::clone(self.to.target.path().root())),
             files: if replaces { 0 } else { self.tree.entries().len() as u64 + self.to.target.missing_above() },
             bytes,
-            growth: if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes },
-            freed: Some((Arc::clone(self.to.target.path().root()), self.to.bytes.saturating_sub(bytes))),
+            growth: RootBytes::of(root, if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes }),
+            freed: RootBytes::of(root, self.to.bytes.saturating_sub(bytes)),
         }
     }
 

@@ -1,13 +1,13 @@
 //! `delete`: remove a file, a link, or a directory with everything in it; all of it can be brought back.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     session::{
-        Cost,
+        Cost, RootBytes,
         history::{Effect, UndoableChange},
     },
     workspace::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath},
@@ -120,7 +120,7 @@ impl Change for PlannedDelete {
     }
 
     fn cost(&self) -> Cost {
-        Cost { freed: Some((Arc::clone(self.target.path().root()), self.tree.bytes())), ..Cost::default() }
+        Cost { freed: RootBytes::of(self.target.path().root(), self.tree.bytes()), ..Cost::default() }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

@@ -7,18 +7,18 @@ mod cells;
 mod entry;
 mod job;
 mod no_match;
+mod now_lines;
+mod numbered_lines;
 mod places;
 mod report;
 mod search;
-
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     edit::{self, DiffExtent},
-    session::Cost,
+    session::{Cost, RootBytes},
     text::problems::Problem,
     workspace::{Approval, Base, Revision},
 };
@@ -30,8 +30,9 @@ use super::{
     args, read_before_write, shown_diff,
     with_history::{self, Rewrite as _},
 };
-use entry::EditEntry;
+use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
 use job::{Job, Planned};
+use numbered_lines::{LinesPlace, NumberedLines};
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
@@ -71,11 +72,17 @@ pub(crate) struct One {
     /// Instead of a path: every file of this glob that holds the text. Needs `replace_all`.
     glob: Option<String>,
     /// The text to replace.
-    old_string: String,
+    old_string: Option<String>,
     /// The text that replaces it.
-    new_string: String,
+    new_string: Option<String>,
     /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
+    /// Instead of `old_string`: the whole lines to replace as `120-134`, or `after 120` to insert.
+    lines: Option<String>,
+    /// The rev at which read numbered the lines.
+    rev: Option<String>,
+    /// Instead of `new_string`: the text of `src/b.rs:10-40` or another file.
+    new_from: Option<String>,
 }
 
 /// The complete result as data.
@@ -195,16 +202,12 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
             edits
                 .into_iter()
                 .enumerate()
-                .map(|(index, one)| EditEntry {
-                    name: format!("edits[{index}]"),
-                    old: one.old_string,
-                    new: one.new_string,
-                    replace_all: one.replace_all.unwrap_or(all),
-                })
-                .collect()
+                .map(|(index, one)| entry(format!("edits[{index}]"), one, all))
+                .collect::<Result<_, _>>()?
         }
         (None, Some(old), Some(new)) => {
-            vec![EditEntry { name: String::new(), old, new, replace_all: args.replace_all.unwrap_or(false) }]
+            let text = TextEdit { old, new, replace_all: args.replace_all.unwrap_or(false) };
+            vec![EditEntry { name: String::new(), change: EntryChange::Text(text) }]
         }
         (None, Some(_), None) => {
             return Err(ToolError::invalid("the argument `new_string` is missing")
@@ -216,13 +219,51 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
         }
     };
     for one in &edits {
-        if one.old == one.new {
+        if let EntryChange::Text(text) = &one.change
+            && text.old == text.new
+        {
             let error = ToolError::invalid("old_string and new_string are equal, so there is nothing to change")
                 .hint("set new_string to the replacement text");
             return Err(one.label(error));
         }
     }
     Ok(edits)
+}
+
+/// Checks one of several edits.
+fn entry(name: String, one: One, all: bool) -> Result<EditEntry, ToolError> {
+    let change = one.change(all).map_err(|error| error.within(&name))?;
+    Ok(EditEntry { name, change })
+}
+
+impl One {
+    /// What it replaces, and by what; `all` is the `replace_all` of the call.
+    fn change(self, all: bool) -> Result<EntryChange, ToolError> {
+        if self.new_from.is_some() {
+            return Err(ToolError::invalid("`new_from` is not supported yet").hint("pass the text as new_string"));
+        }
+        let new = self.new_string.ok_or_else(|| {
+            ToolError::invalid("the argument `new_string` is missing").hint("to delete text, pass new_string=\"\"")
+        })?;
+        let rev = read_before_write::parse_rev("rev", self.rev.as_deref())?;
+        match (self.old_string, self.lines) {
+            (Some(_), Some(_)) => Err(ToolError::invalid("old_string and lines were both given")
+                .hint("send one of them: the text to replace, or the numbers of its lines")),
+            (None, None) => Err(ToolError::invalid("the argument `old_string` is missing")
+                .hint("pass the text to replace as old_string, or its line numbers as lines with rev")),
+            (Some(old), None) => {
+                Ok(EntryChange::Text(TextEdit { old, new, replace_all: self.replace_all.unwrap_or(all) }))
+            }
+            (None, Some(lines)) => {
+                let place = LinesPlace::parse(&lines)?;
+                let rev = rev.ok_or_else(|| {
+                    ToolError::invalid("the argument `rev` is missing: `lines` are numbered at a rev of the file")
+                        .hint("pass the rev in the last line of the read that showed these numbers")
+                })?;
+                Ok(EntryChange::Lines(LinesEdit { lines: NumberedLines { place, rev }, new }))
+            }
+        }
+    }
 }
 
 impl Change for Pending {
@@ -249,13 +290,12 @@ impl Change for Pending {
     }
 
     fn cost(&self) -> Cost {
-        let bytes = self.planned.bytes().len() as u64;
+        let (root, bytes) = (self.job.target.path().root(), self.planned.bytes().len() as u64);
         Cost {
-            root: Some(Arc::clone(self.job.target.path().root())),
             files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(self.planned.old_bytes()),
-            freed: Some((Arc::clone(self.job.target.path().root()), self.planned.old_bytes().saturating_sub(bytes))),
+            growth: RootBytes::of(root, bytes.saturating_sub(self.planned.old_bytes())),
+            freed: RootBytes::of(root, self.planned.old_bytes().saturating_sub(bytes)),
         }
     }
 

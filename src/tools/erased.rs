@@ -9,7 +9,9 @@ use crate::{session::Cost, workspace::Approval};
 
 use super::{
     Answer, Blocking, CallContext, Change, Fingerprint, Plan, Preview, Spec, Tool, ToolError, args,
-    reference_note::ReferenceNote, schema,
+    checkpoint::{self, CHECKPOINT},
+    reference_note::ReferenceNote,
+    schema,
 };
 
 /// Decodes a tool's arguments and plans the call, whatever its types are.
@@ -56,7 +58,14 @@ impl ErasedTool {
     /// The arguments under the names of the schema and without those that are ignored, so that calls of one meaning are
     /// equal; as they are where that is not possible.
     pub fn canonical(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
-        args::normalise(arguments.clone(), self.input_schema(), self.spec).unwrap_or_else(|_| arguments.clone())
+        let mut known = arguments.clone();
+        let checkpoint = (!self.spec.read_only).then(|| known.remove(CHECKPOINT)).flatten();
+        let normal = args::normalise(known, self.input_schema(), self.spec);
+        let normal = normal.map(|mut normal| {
+            normal.extend(checkpoint.map(|name| (CHECKPOINT.to_owned(), name)));
+            normal
+        });
+        normal.unwrap_or_else(|_| arguments.clone())
     }
 
     /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:
@@ -71,7 +80,19 @@ impl ErasedTool {
     }
 
     /// Decodes the arguments and plans the call.
-    pub fn plan(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<Plan, ToolError> {
+    pub fn plan(&self, cx: &CallContext, mut arguments: Map<String, Value>) -> Result<Plan, ToolError> {
+        if self.spec.read_only {
+            return self.plan_noted(cx, arguments);
+        }
+        let checkpoint = checkpoint::take(&mut arguments)?;
+        let plan = self.plan_noted(cx, arguments)?;
+        Ok(match checkpoint {
+            None => plan,
+            Some(name) => checkpoint::before(plan, name),
+        })
+    }
+
+    fn plan_noted(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<Plan, ToolError> {
         // An inline attempt looks for no path that is given by its end, and a change answers in a few lines.
         let again = (self.spec.read_only && cx.blocking == Blocking::Allowed).then(|| arguments.clone());
         let plan = (self.plan)(cx, arguments, self)?;

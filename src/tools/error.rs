@@ -141,6 +141,13 @@ impl ToolError {
         self
     }
 
+    /// Adds the end of the sentence.
+    #[must_use]
+    pub fn followed_by(mut self, end: &str) -> Self {
+        self.message.push_str(end);
+        self
+    }
+
     /// Adds where in the arguments the error is.
     #[must_use]
     pub fn within(mut self, place: &str) -> Self {

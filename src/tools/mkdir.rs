@@ -1,6 +1,6 @@
 //! `mkdir`: make a directory, with all that are missing above it.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ impl Change for PlannedMkdir {
     fn cost(&self) -> Cost {
         // A directory counts as a file.
         let files = 1 + self.target.missing_above();
-        Cost { root: Some(Arc::clone(self.target.path().root())), files, bytes: 0, ..Cost::default() }
+        Cost { files, ..Cost::default() }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

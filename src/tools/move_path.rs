@@ -1,13 +1,13 @@
 //! `move`: give a file or directory another path; never over something unless asked to.
 
-use std::{fmt::Write as _, sync::Arc};
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     session::{
-        Cost,
+        Cost, RootBytes,
         history::{Effect, Former, JournalRecord, RecordKind, UndoableChange},
     },
     workspace::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
@@ -112,9 +112,9 @@ impl Change for PlannedMove {
         // Within one root a move makes nothing larger.
         let is_same_root = self.from.path().root().key() == to.path().root().key();
         let left = if is_same_root { self.to.bytes } else { self.tree.bytes() };
-        let freed = Some((Arc::clone(self.from.path().root()), left));
+        let freed = RootBytes::of(self.from.path().root(), left);
         let growth = if is_same_root { 0 } else { self.tree.bytes().saturating_sub(self.to.bytes) };
-        Cost { root: Some(Arc::clone(to.path().root())), files: to.missing_above(), bytes: 0, growth, freed }
+        Cost { files: to.missing_above(), bytes: 0, growth: RootBytes::of(to.path().root(), growth), freed }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
@@ -134,17 +134,22 @@ impl Change for PlannedMove {
             Node::Link(_) => RecordKind::Link,
             _ => RecordKind::File,
         };
-        let mut records =
-            vec![JournalRecord { kind, to: Some(to.path.to_string()), ..JournalRecord::new("move", from.path()) }];
+        let mark = tree.content_mark();
+        let new = (kind == RecordKind::File).then(|| mark.to_string());
+        let mut records = vec![JournalRecord {
+            kind,
+            new,
+            to: Some(to.target.path().to_string()),
+            ..JournalRecord::new("move", from.path())
+        }];
         let mut note = None;
-        if let Some((over, kept, usable)) = &replaced {
+        if let Some((over, kept, _)) = &replaced {
             note.clone_from(kept);
-            let old = usable.then_some(over.revision);
+            let old = Some(over.revision);
             records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
         let (pending, note) = with_history::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
-        let mark = tree.content_mark();
         let MovedTree { copied, made } = match guard.move_tree(&from, &tree, &to.target, over, approval) {
             Ok(transferred) => transferred,
             Err(error) => {
@@ -161,7 +166,7 @@ impl Change for PlannedMove {
         let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
         let over_held = over.map(|over| over.revision);
         with_history::record_moved(cx, "move", &tree, to.target.path(), over_held, &made);
-        if let Some(mark) = mark.filter(|_| !lost) {
+        if mark.is_some() && !lost {
             let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
             let (from, to) = (from.path().clone(), to.target.path().clone());
             history.done(

@@ -1,6 +1,6 @@
 //! The result of planning a call: an answer, or a change that waits for its approval.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
 
 use crate::{
     session::Cost,
@@ -101,4 +101,47 @@ pub struct Fingerprint {
     pub base: Base,
     /// What is there afterwards; `None` for nothing.
     pub content: Option<Revision>,
+}
+
+/// Paths that the fingerprint of several changes names.
+const NAMED: usize = 3;
+
+impl Fingerprint {
+    /// The effect of changes that are made together: equal only if those of all of them are, in this order.
+    #[must_use]
+    pub fn of_several(changes: &[Self]) -> Self {
+        let (mut effect, mut names) = (String::new(), Vec::new());
+        for Self { path, base, content } in changes {
+            // Printed paths hold no line breaks, so no two lists of changes have the same text.
+            let _ = writeln!(effect, "{base:?} {content:?} {path}");
+            names.extend((names.len() < NAMED).then_some(path.as_str()));
+        }
+        let more = changes.len() - names.len();
+        let path = names.join(", ") + &if more == 0 { String::new() } else { format!(" and {more} more") };
+        Self { path, base: Base::Revision(Revision::of(effect.as_bytes())), content: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fingerprint_of_several_changes_names_the_first_and_depends_on_all() {
+        let one = |path: &str, content: &[u8]| Fingerprint {
+            path: path.to_owned(),
+            base: Base::Absent,
+            content: Some(Revision::of(content)),
+        };
+        let all = ["a", "b", "c", "d", "e"].map(|path| one(path, b"x"));
+        let whole = Fingerprint::of_several(&all);
+        assert_eq!(whole.path, "a, b, c and 2 more");
+        assert_eq!(Fingerprint::of_several(&all[..2]).path, "a, b");
+        for index in 0..all.len() {
+            let mut other = all.clone();
+            other[index] = one(&all[index].path, b"y");
+            assert_ne!(Fingerprint::of_several(&other), whole, "{index}");
+        }
+        assert_ne!(Fingerprint::of_several(&all[..4]), whole);
+    }
 }

@@ -41,6 +41,7 @@ use super::{
 use args::Args;
 pub(in crate::tools) use describe::{Content, Description, describe};
 pub(in crate::tools) use entry::path_before_selection;
+pub(in crate::tools) use held::Held;
 use one_file::{Shown, read_one};
 use output::Output;
 pub(in crate::tools) use properties::Properties;

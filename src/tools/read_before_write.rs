@@ -179,15 +179,33 @@ fn stale(
     now: &Snapshot,
     was: Option<&[u8]>,
 ) -> Outdated {
-    let error = ToolError::new(Kind::Stale, message);
     let was = was.and_then(|bytes| cx.workspace.shown(&now.path, bytes.to_vec()));
     let was = was.and_then(|bytes| Document::decode(bytes, None).ok());
     let is = Document::decode(now.bytes.clone(), None).ok();
-    let Some((was, is)) = was.zip(is).filter(|(was, is)| was.text() != is.text()) else {
-        return error.hint("read it again and repeat the change on what is there now").into();
-    };
-    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was.text(), is.text(), BRIEF);
-    let shown = ShownDiff::within(cx, &now.path, &diff.text, diff.cut_lines, cx.budget.text_bytes() / 2);
+    match was.zip(is) {
+        Some((was, is)) => compared(cx, asked, &now.path, message, again, (was.text(), is.text())),
+        None => ToolError::new(Kind::Stale, message).hint(READ_AGAIN).into(),
+    }
+}
+
+/// What is next where it cannot be shown what changed.
+const READ_AGAIN: &str = "read it again and repeat the change on what is there now";
+
+/// The error for the file that is truly at `real`, with the diff between the texts that it `had` and has.
+fn compared(
+    cx: &CallContext,
+    asked: &WorkspacePath,
+    real: &WorkspacePath,
+    message: String,
+    again: &str,
+    (was, is): (&str, &str),
+) -> Outdated {
+    let error = ToolError::new(Kind::Stale, message);
+    if was == is {
+        return error.hint(READ_AGAIN).into();
+    }
+    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was, is, BRIEF);
+    let shown = ShownDiff::within(cx, real, &diff.text, diff.cut_lines, cx.budget.text_bytes() / 2);
     // A change that was shown in part has to be read.
     let is_shown = shown.cut_lines == 0 && shown.text == diff.text;
     let hint = if is_shown {
@@ -196,6 +214,24 @@ fn stale(
         "what changed is shown below in part; read it again and repeat the change on what is there now".to_owned()
     };
     Outdated { error: error.hint(hint).details(format!("what changed:\n{}", shown.block)), is_shown }
+}
+
+/// The error for lines that are not what they were when the file had the text `was`. Where it shows all that changed,
+/// the file counts as seen from then on.
+pub(super) fn lines_changed(
+    cx: &CallContext,
+    asked: &WorkspacePath,
+    real: &WorkspacePath,
+    message: String,
+    was: &Document,
+    (is, revision): (&Document, Revision),
+) -> ToolError {
+    let again = format!("repeat the call with the numbers of the lines now, rev={} and ", revision.short());
+    let outdated = compared(cx, asked, real, message, &again, (was.text(), is.text()));
+    if outdated.is_shown {
+        cx.session.ledger.saw(real, revision, Some(is.bytes()));
+    }
+    outdated.error
 }
 
 /// As [`check_now`], fair to calls that run at the same time: another call of this session, or another process with

@@ -1,7 +1,7 @@
-//! `undo`: revert this session's last change, if what it left is still there unchanged.
+//! `undo`: revert this session's last change, or all changes since a checkpoint, where what they left is unchanged.
 //!
-//! Reverting a change is recorded like any other, but is not itself undone: a second undo goes one
-//! change further back.
+//! A second plain undo goes one change further back, and `to=redo` takes the last plain undo back. An undo to a
+//! checkpoint is one change on the list like any other: a plain undo takes it back.
 
 mod revert;
 
@@ -27,6 +27,7 @@ use super::{
     introduced_problems::{self, ChangedText, IntroducedProblems},
     references::{PathReference, shown},
     shown_diff::ShownDiff,
+    with_history::Undoable,
 };
 use revert::RevertPlan;
 
@@ -39,6 +40,10 @@ pub(crate) struct Undo;
 pub(crate) struct Args {
     /// Revert the last change to this path. Default: the last change of this session.
     path: Option<String>,
+    /// `session`, a checkpoint's name, or `redo` to take the last undo back. Default: the last change.
+    to: Option<String>,
+    /// Only show what would be done. Default: false.
+    dry_run: Option<bool>,
 }
 
 /// The complete result as data.
@@ -68,7 +73,7 @@ impl Tool for Undo {
         purpose: "reverts your last change",
         description: "Revert this session's last change (write, edit, mkdir, move, copy or delete), or its last change \
             to a path, and show the diff. Only what is still as the change left it is reverted. A second undo goes one \
-            change further back.",
+            change further back; to=redo takes the last undo back.",
         group: Group::Manage,
         aliases: &[PATH_ALIASES],
         read_only: false,
@@ -78,11 +83,17 @@ impl Tool for Undo {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let redo = args.to.as_deref().is_some_and(|to| to.trim() == REDO);
         let found = match &args.path {
+            _ if redo => cx.session.history.last_undo(),
             None => cx.session.history.last(None),
             Some(text) => last_change(cx, text)?,
         };
         let Some((number, change)) = found else {
+            if redo {
+                return Err(ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
+                    .hint("redo brings back what a plain undo has reverted"));
+            }
             let of = args.path.map_or_else(String::new, |path| format!(" to {}", shown(&path)));
             return Err(ToolError::new(
                 Kind::NotFound,
@@ -94,9 +105,16 @@ impl Tool for Undo {
             ));
         };
         let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
-        Ok(Plan::Change(Box::new(PlannedUndo { number, change, diff, cost })))
+        let planned = PlannedUndo { number, change, diff, cost, redo };
+        if args.dry_run.unwrap_or(false) {
+            return Ok(Plan::Answer(planned.dry_run(cx)));
+        }
+        Ok(Plan::Change(Box::new(planned)))
     }
 }
+
+/// The value of `to` that takes the last plain undo back.
+const REDO: &str = "redo";
 
 /// The last change to what `text` names.
 fn last_change(cx: &CallContext, text: &str) -> Result<Option<(u64, UndoableChange)>, ToolError> {
@@ -135,9 +153,29 @@ struct PlannedUndo {
     change: UndoableChange,
     diff: String,
     cost: Cost,
+    /// Whether the change is an undo that is taken back.
+    redo: bool,
 }
 
 impl PlannedUndo {
+    /// What it would do.
+    fn dry_run(&self, cx: &CallContext) -> Answer {
+        let mut text = format!("Would do: {} (dry run, nothing was changed)", self.words().0);
+        let shown = ShownDiff::of(cx, self.path(), &self.diff, 0);
+        if !shown.block.is_empty() {
+            let _ = write!(text, "\n\n{}", shown.block);
+        }
+        let output = Output {
+            path: self.path().to_string(),
+            reverted: self.change.tool.to_owned(),
+            diff: shown.text,
+            diff_cut_lines: shown.cut_lines,
+            notes: shown.hidden.into_iter().collect(),
+            problems: Vec::new(),
+        };
+        Answer::text(text, &output).data(cx, &output)
+    }
+
     fn path(&self) -> &WorkspacePath {
         Self::path_of(&self.change.effect)
     }
@@ -210,8 +248,10 @@ impl Change for PlannedUndo {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let undone = self.undone_text(cx);
-        let removed = revert::revert(cx, &self.change, approval)?;
-        cx.session.history.forget(self.number);
+        // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
+        let undoable = if self.redo { Undoable::Yes } else { Undoable::AsUndoOf(self.number) };
+        let removed = revert::revert(cx, &self.change, undoable, approval)?;
+        cx.session.history.take_back(self.number);
         let mut text = self.words().1;
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));

@@ -2,14 +2,14 @@
 
 mod content;
 
-use std::{borrow::Cow, fmt::Write as _, sync::Arc};
+use std::{borrow::Cow, fmt::Write as _};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     edit::{self, Diff, DiffExtent},
-    session::Cost,
+    session::{Cost, RootBytes},
     text::{self, Document, EncodingLabel, LineEnding, problems::Problem},
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Revision, RevisionPrefix, Snapshot, WorkspacePath,
@@ -305,13 +305,12 @@ impl Change for PlannedWrite {
     }
 
     fn cost(&self) -> Cost {
-        let bytes = self.planned.bytes.len() as u64;
+        let (root, bytes) = (self.request.target.path().root(), self.planned.bytes.len() as u64);
         Cost {
-            root: Some(Arc::clone(self.request.target.path().root())),
             files: if self.base == Base::Absent { 1 + self.request.target.missing_above() } else { 0 },
             bytes,
-            growth: bytes.saturating_sub(self.planned.old_bytes),
-            freed: Some((Arc::clone(self.request.target.path().root()), self.planned.old_bytes.saturating_sub(bytes))),
+            growth: RootBytes::of(root, bytes.saturating_sub(self.planned.old_bytes)),
+            freed: RootBytes::of(root, self.planned.old_bytes.saturating_sub(bytes)),
         }
     }
 

@@ -155,6 +155,14 @@ impl Dir {
         }
     }
 
+    pub(crate) fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
+        match self {
+            Self::Plain(dir) => dir.add_name(name, second),
+            // A file of a layer has one name; callers do without a second.
+            Self::Staged(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
         of_either!(self, dir => dir.set_mode(mode))
     }

@@ -87,7 +87,7 @@ impl WorkspacePath {
     }
 
     /// A path below this one whose names come from a listing.
-    pub(super) fn child(&self, relative: &Path) -> Self {
+    pub(crate) fn child(&self, relative: &Path) -> Self {
         if relative.as_os_str().is_empty() {
             return self.clone();
         }

@@ -9,7 +9,7 @@ mod objects;
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -106,8 +106,8 @@ impl StateDir {
     }
 
     fn append_to(&self, file: &str, line: &[u8]) -> io::Result<File> {
-        let mut open = regular(self.dir.append(bare(file)?)?)?;
-        open.write_all(line)?;
+        let open = regular(self.dir.append(bare(file)?)?)?;
+        sys::write_all(&open, line)?;
         Ok(open)
     }
 
@@ -128,7 +128,7 @@ impl StateDir {
     pub fn replace(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let name = bare(file)?;
         let mut temporary = Temporary::create(&self.dir, true)?;
-        temporary.file().write_all(bytes)?;
+        sys::write_all(temporary.file(), bytes)?;
         temporary.replace_any(name)
     }
 }

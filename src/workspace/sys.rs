@@ -11,6 +11,9 @@ mod contract;
 #[cfg(unix)]
 mod entries;
 #[cfg(unix)]
+mod faults;
+mod file_changes;
+#[cfg(unix)]
 mod flags;
 #[cfg(unix)]
 mod fstat;
@@ -32,6 +35,7 @@ pub(crate) use cached::identity_cached;
 pub(crate) use contract::{Failure, Listed, LockAttempt, OpenFor};
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
+pub(crate) use file_changes::{set_modified, sync_all, sync_data, write_all};
 #[cfg(unix)]
 pub(crate) use fstat::{canonical, file_stat, identity};
 #[cfg(unix)]

@@ -17,6 +17,8 @@ mod confined;
 mod confirm;
 mod confirm_through_model;
 mod content;
+#[cfg(all(unix, debug_assertions))]
+mod crash;
 mod definitions;
 mod doctor;
 mod documents;
@@ -64,6 +66,7 @@ mod roles;
 mod seatbelt;
 mod setup;
 mod spelling;
+mod stage;
 mod stats;
 mod stdio;
 mod subscriptions;

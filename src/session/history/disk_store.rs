@@ -123,23 +123,35 @@ impl DiskStore {
     /// Every record of these roots, oldest first.
     pub(super) fn records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
         let folder = self.folder()?;
-        let day = |name: &str| name.strip_prefix(JOURNAL)?.parse::<u64>().ok();
-        let mut days: Vec<u64> = folder.files()?.iter().filter_map(|file| day(&file.name)).collect();
-        days.sort_unstable();
         let mut records = Vec::new();
-        for day in days {
-            let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST)?;
-            records.extend(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read));
+        for day in days(&folder)? {
+            records.extend(records_of_day(&folder, day)?);
         }
-        let void: HashSet<(String, u64)> = records
-            .iter()
-            .filter(|record| record.kind == RecordKind::Void)
-            .map(|record| (record.session.clone(), record.change))
-            .collect();
-        records.retain(|record| {
-            roots.contains(&record.root.as_str()) && !void.contains(&(record.session.clone(), record.change))
-        });
-        Ok(records)
+        Ok(made(records, roots))
+    }
+
+    /// The newest record that is `meant`, and what follows, oldest first. None without such a record. Looks at no more
+    /// days than it takes.
+    pub(super) fn records_since(
+        &self,
+        roots: &[&str],
+        meant: impl Fn(&JournalRecord) -> bool,
+    ) -> io::Result<Option<Vec<JournalRecord>>> {
+        let folder = self.folder()?;
+        let mut since = Vec::new();
+        for day in days(&folder)?.into_iter().rev() {
+            let mut records = records_of_day(&folder, day)?;
+            let found = records.iter().rposition(|record| roots.contains(&record.root.as_str()) && meant(record));
+            if let Some(at) = found {
+                records.drain(..at);
+            }
+            records.append(&mut since);
+            if found.is_some() {
+                return Ok(Some(made(records, roots)));
+            }
+            since = records;
+        }
+        Ok(None)
     }
 
     fn folder(&self) -> io::Result<StateDir> {
@@ -196,6 +208,33 @@ impl DiskStore {
         }
         Ok(())
     }
+}
+
+/// The days of the journals, the oldest first.
+fn days(folder: &StateDir) -> io::Result<Vec<u64>> {
+    let day = |name: &str| name.strip_prefix(JOURNAL)?.parse::<u64>().ok();
+    let mut days: Vec<u64> = folder.files()?.iter().filter_map(|file| day(&file.name)).collect();
+    days.sort_unstable();
+    Ok(days)
+}
+
+fn records_of_day(folder: &StateDir, day: u64) -> io::Result<Vec<JournalRecord>> {
+    let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST)?;
+    Ok(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read).collect())
+}
+
+/// Those of these roots, without those that were never made.
+fn made(mut records: Vec<JournalRecord>, roots: &[&str]) -> Vec<JournalRecord> {
+    let void: HashSet<(String, u64)> = records
+        .iter()
+        .filter(|record| record.kind == RecordKind::Void)
+        .map(|record| (record.session.clone(), record.change))
+        .collect();
+    records.retain(|record| {
+        roots.contains(&record.root.as_str())
+            && (record.kind == RecordKind::Checkpoint || !void.contains(&(record.session.clone(), record.change)))
+    });
+    records
 }
 
 #[cfg(test)]

@@ -7,7 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::{Revision, WorkspacePath};
+use crate::workspace::{Revision, TreePosition, WorkspacePath};
+
+use super::{
+    checkpoints::CheckpointName,
+    undo::{Effect, FormerNode, UndoableChange},
+};
 
 /// What kind of entry a record is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +25,10 @@ pub enum RecordKind {
     Directory,
     /// A link.
     Link,
+    /// A directory that was made.
+    Made,
+    /// Not an entry: a name of the state before this change of this process, and of all that follows. `shown` is it.
+    Checkpoint,
     /// Not an entry: the change of that number was never made.
     Void,
 }
@@ -98,9 +107,59 @@ impl JournalRecord {
         self.old.as_deref()?.parse().ok()
     }
 
+    /// The content after, as a revision.
+    pub fn new_revision(&self) -> Option<Revision> {
+        self.new.as_deref()?.parse().ok()
+    }
+
+    /// The state of the root with this key has this name.
+    pub(super) fn checkpoint(root: &str, name: &CheckpointName) -> Self {
+        Self {
+            kind: RecordKind::Checkpoint,
+            root: root.to_owned(),
+            shown: name.to_string(),
+            tool: "checkpoint".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// What can be said of a change only once it was made: the directories above what it put somewhere, and what a copy
+    /// holds.
+    pub(super) fn made_by(change: &UndoableChange) -> Vec<Self> {
+        let directories = change.made.iter().map(|made| Self::of_directory(change.tool, made.path()));
+        directories.chain(Self::made_in(change.tool, &change.effect)).collect()
+    }
+
+    fn of_directory(tool: &str, path: &WorkspacePath) -> Self {
+        Self { kind: RecordKind::Made, ..Self::new(tool, path) }
+    }
+
+    fn made_in(tool: &str, effect: &Effect) -> Vec<Self> {
+        match effect {
+            Effect::Made { directories } => {
+                directories.iter().map(|made| Self::of_directory(tool, made.path())).collect()
+            }
+            Effect::Several(effects) => effects.iter().flat_map(|effect| Self::made_in(tool, effect)).collect(),
+            Effect::Copied { to, entries, .. } => {
+                let paths = TreePosition::paths_at(to, entries.iter().map(|entry| &entry.position));
+                let record = |(path, node): (WorkspacePath, &FormerNode)| match node {
+                    FormerNode::File(former) => Self::new(tool, &path).new_content(former.revision),
+                    FormerNode::Directory { .. } => Self::of_directory(tool, &path),
+                    FormerNode::Link(target) => {
+                        let new = Revision::of(target.as_encoded_bytes());
+                        let target = target.to_str().map(str::to_owned);
+                        Self { kind: RecordKind::Link, target, ..Self::new(tool, &path) }.new_content(new)
+                    }
+                };
+                paths.zip(entries.iter().map(|entry| &entry.node)).map(record).collect()
+            }
+            Effect::Wrote { .. } | Effect::Removed { .. } | Effect::Moved { .. } => Vec::new(),
+        }
+    }
+
     /// Whether something that was there is replaced or removed.
     pub(super) fn is_of_loss(&self) -> bool {
-        self.old.is_some() || self.target.is_some() || self.kind == RecordKind::Directory
+        self.old.is_some() || (self.target.is_some() && self.new.is_none()) || self.kind == RecordKind::Directory
     }
 
     pub(super) fn void(session: &str, change: u64) -> Self {

@@ -49,8 +49,8 @@ pub enum Effect {
         from: WorkspacePath,
         /// Where it is.
         to: WorkspacePath,
-        /// The mark of its state just after.
-        mark: Revision,
+        /// The mark of its state just after, where that is known.
+        mark: Option<Revision>,
         /// The file that it replaced.
         replaced: Option<Former>,
     },
@@ -60,6 +60,8 @@ pub enum Effect {
         to: WorkspacePath,
         /// The mark of its state just after.
         mark: Revision,
+        /// What it held then, each directory before what it held.
+        entries: Arc<Vec<FormerEntry>>,
     },
     /// Made directories, the outermost first.
     Made {
@@ -115,45 +117,86 @@ impl Effect {
 
     fn entries(&self) -> usize {
         match self {
-            Self::Removed { entries, .. } => entries.len(),
+            Self::Removed { entries, .. } | Self::Copied { entries, .. } => entries.len(),
             Self::Several(effects) => effects.iter().map(Self::entries).sum(),
             _ => 1,
         }
     }
 }
 
-/// The bounded list of changes.
+/// One change of the list.
+#[derive(Clone, Debug)]
+struct Listed {
+    number: u64,
+    change: UndoableChange,
+    /// The change that it took back, if a plain `undo` made it.
+    undid: Option<u64>,
+    /// Whether a later one has taken it back.
+    is_taken_back: bool,
+}
+
+/// The bounded list of changes. A change that was taken back stays on it, and so does what took it back: together
+/// they lead to every earlier state.
 #[derive(Debug, Default)]
 pub(super) struct UndoList {
-    changes: VecDeque<(u64, UndoableChange)>,
+    changes: VecDeque<Listed>,
+    /// The number of the newest change that was dropped for the bounds.
+    dropped: Option<u64>,
 }
 
 impl UndoList {
     pub(super) fn push(&mut self, number: u64, change: UndoableChange) {
+        self.insert(Listed { number, change, undid: None, is_taken_back: false });
+    }
+
+    /// `change` took back the change with the number `undid`.
+    pub(super) fn push_undo(&mut self, number: u64, change: UndoableChange, undid: u64) {
+        self.insert(Listed { number, change, undid: Some(undid), is_taken_back: false });
+        self.take_back(undid);
+    }
+
+    fn insert(&mut self, listed: Listed) {
         // Numbers are given while the locks are held, so they give the order even where two calls
         // come here the other way round.
-        let at = self.changes.partition_point(|(other, _)| *other < number);
-        self.changes.insert(at, (number, change));
-        let mut entries: usize = self.changes.iter().map(|(_, change)| change.effect.entries()).sum();
+        let at = self.changes.partition_point(|other| other.number < listed.number);
+        self.changes.insert(at, listed);
+        let mut entries: usize = self.changes.iter().map(|listed| listed.change.effect.entries()).sum();
         while self.changes.len() > CHANGES || (entries > ENTRIES && self.changes.len() > 1) {
-            let Some((_, oldest)) = self.changes.pop_front() else { break };
-            entries -= oldest.effect.entries();
+            let Some(oldest) = self.changes.pop_front() else { break };
+            entries -= oldest.change.effect.entries();
+            self.dropped = Some(oldest.number);
         }
     }
 
+    /// The last change that counts: neither taken back nor itself a plain undo.
     pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
         let found = |change: &UndoableChange| path.is_none_or(|path| change.effect.names().contains(&path));
-        self.changes.iter().rev().find(|(_, change)| found(change)).cloned()
+        let counts = |listed: &&Listed| !listed.is_taken_back && listed.undid.is_none() && found(&listed.change);
+        self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
+    }
+
+    /// The last plain undo that was not taken back itself.
+    pub(super) fn last_undo(&self) -> Option<(u64, UndoableChange)> {
+        let counts = |listed: &&Listed| !listed.is_taken_back && listed.undid.is_some();
+        self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
+    }
+
+    /// The changes from the one with this number on, the oldest first, and whether all of them are still here.
+    pub(super) fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, bool) {
+        let from = self.changes.partition_point(|listed| listed.number < number);
+        let since = self.changes.range(from..).map(|listed| (listed.number, listed.change.clone()));
+        (since.collect(), self.dropped.is_none_or(|dropped| dropped < number))
     }
 
     pub(super) fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
-        let names = self.changes.iter().flat_map(|(_, change)| change.effect.names());
+        let counting = self.changes.iter().filter(|listed| !listed.is_taken_back && listed.undid.is_none());
+        let names = counting.flat_map(|listed| listed.change.effect.names());
         names.filter(|path| is_meant(path)).cloned().collect()
     }
 
-    pub(super) fn forget(&mut self, number: u64) -> bool {
-        let before = self.changes.len();
-        self.changes.retain(|(other, _)| *other != number);
-        self.changes.len() < before
+    /// The change with this number was taken back. False when another call has done that before.
+    pub(super) fn take_back(&mut self, number: u64) -> bool {
+        let found = self.changes.iter_mut().find(|listed| listed.number == number && !listed.is_taken_back);
+        found.map(|listed| listed.is_taken_back = true).is_some()
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count},
-    entry::EditEntry,
+    entry::TextEdit,
     no_match,
     places::Places,
 };
@@ -32,7 +32,7 @@ pub(super) fn find(
     target: &WritablePath,
     json: &str,
     notebook: &Notebook<'_>,
-    one: &EditEntry,
+    one: &TextEdit,
     expected: Option<usize>,
 ) -> Result<Option<Places>, ToolError> {
     let source = |index: usize| notebook.cells()[index].source();

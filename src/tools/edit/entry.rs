@@ -7,16 +7,40 @@ use crate::{
     workspace::WorkspacePath,
 };
 
-use super::super::{Kind, ToolError};
+use super::{
+    super::{Kind, ToolError},
+    numbered_lines::NumberedLines,
+};
 
 /// One edit, checked.
 #[derive(Clone, Debug)]
 pub(super) struct EditEntry {
     /// Where it is in the arguments, for errors; empty for a single edit.
     pub(super) name: String,
+    pub(super) change: EntryChange,
+}
+
+/// What is replaced, and by what.
+#[derive(Clone, Debug)]
+pub(super) enum EntryChange {
+    Text(TextEdit),
+    Lines(LinesEdit),
+}
+
+/// The replacement of a text wherever it is.
+#[derive(Clone, Debug)]
+pub(super) struct TextEdit {
     pub(super) old: String,
     pub(super) new: String,
     pub(super) replace_all: bool,
+}
+
+/// The replacement of whole lines, or an insertion between two of them.
+#[derive(Clone, Debug)]
+pub(super) struct LinesEdit {
+    pub(super) lines: NumberedLines,
+    /// Empty to delete the lines.
+    pub(super) new: String,
 }
 
 impl EditEntry {

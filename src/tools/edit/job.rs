@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    edit::Strategies,
+    edit::{LinePlace, MovedOffsets, Strategies},
     text::{Document, mask::cuts_sentinel},
-    workspace::{AccessErrorKind, Base, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
+    workspace::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
 };
 
 use super::{
@@ -18,7 +18,9 @@ use super::{
         with_history::Rewrite,
     },
     cells,
-    entry::EditEntry,
+    entry::{EditEntry, EntryChange},
+    now_lines::{self, FileNow, NowLines},
+    places::Places,
     search,
 };
 
@@ -43,6 +45,8 @@ pub(super) struct Planned {
     pub(super) replacements: usize,
     /// The changed cells of a notebook, whose other text is as it was.
     pub(super) cells: Option<ChangedCells>,
+    /// What else there is to say of the edits.
+    pub(super) notes: Vec<String>,
 }
 
 /// What an edit makes of cells of a notebook.
@@ -137,11 +141,22 @@ impl Job {
     pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         self.worked_out(cx, |now| {
             // An empty file holds nothing that could be lost unseen.
-            if now.bytes.is_empty() && self.expected_revision.is_none() {
+            if now.bytes.is_empty() && self.expected_revision.is_none() || self.names_rev(now.revision) {
                 return Ok(now);
             }
             read_before_write::check(cx, &self.path, &self.target, now, self.expected_revision, StartFrom::AnySeen)
         })
+    }
+
+    /// Whether the `rev` of its lines says what the caller has seen: it is that of the file, or nothing but lines changes.
+    fn names_rev(&self, now: Revision) -> bool {
+        let rev = |one: &EditEntry| match &one.change {
+            EntryChange::Lines(edit) => Some(edit.lines.rev),
+            EntryChange::Text(_) => None,
+        };
+        let mut revs = self.edits.iter().map(rev);
+        self.expected_revision.is_none()
+            && (revs.clone().all(|rev| rev.is_some()) || revs.any(|rev| rev.is_some_and(|rev| rev.fits(now))))
     }
 
     /// As [`Self::work_out`], once more, where another change came between that and the commit.
@@ -173,7 +188,7 @@ impl Job {
     /// `old_string` = "" creates a missing file.
     fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         let new = match self.edits.as_slice() {
-            [only] if only.old.is_empty() => only.new.clone(),
+            [EditEntry { change: EntryChange::Text(only), .. }] if only.old.is_empty() => only.new.clone(),
             _ => return Err(ToolError::not_found(&cx.workspace, &self.path)),
         };
         if let Some(expected) = self.expected_revision {
@@ -187,6 +202,7 @@ impl Job {
             strategies: vec![Strategies::default()],
             replacements: 1,
             cells: None,
+            notes: Vec::new(),
         };
         self.masked(cx, planned)
     }
@@ -206,26 +222,19 @@ impl Job {
         let old = Document::decode(now.bytes, None)
             .map_err(|error| read_before_write::not_text(&self.path, size, revision, &error))?;
         let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
+        let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
+        let lines = now_lines::find(cx, now, &self.edits)?;
         let mut made = None;
         let (mut strategies, mut cells, mut replacements) = (Vec::new(), Vec::new(), 0);
-        // With a single edit its own count is checked, so that the error can list the places.
-        let each = self.expected.filter(|_| self.edits.len() == 1);
-        for one in &self.edits {
+        let mut moved = MovedOffsets::default();
+        for (one, lines) in self.edits.iter().zip(&lines) {
             cx.check()?;
             let document = made.as_ref().unwrap_or(&old);
-            if one.old.is_empty() {
-                if !document.text().is_empty() {
-                    return Err(one.label(
-                        ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
-                            .hint("to change it, pass the text to replace; to replace it whole, use write"),
-                    ));
-                }
-                made = Some(one.splice(document, &[(0..0, one.new.as_str())], &self.path)?);
-                strategies.push(Strategies::default());
-                replacements += 1;
-                continue;
-            }
-            let places = search::find(cx, &self.target, document, one, each).map_err(|error| {
+            let places = match lines {
+                Some(lines) => self.numbered_places(one, lines, document, (&old, &moved)),
+                None => self.searched_places(cx, one, document),
+            };
+            let places = places.map_err(|error| {
                 let error = one.label(error);
                 if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
             })?;
@@ -247,6 +256,7 @@ impl Job {
             replacements += places.replacements;
             strategies.push(places.strategy);
             cells.push(places.cells);
+            moved.push(spans.iter().map(|(span, new)| (span.clone(), new.len())));
             made = Some(one.splice(document, &spans, &self.path)?);
         }
         if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
@@ -258,8 +268,58 @@ impl Job {
         }
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let mut planned = Planned { base, old: Some(old), new, shown: None, strategies, replacements, cells: None };
+        let notes = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        let mut planned =
+            Planned { base, old: Some(old), new, shown: None, strategies, replacements, cells: None, notes };
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
+    }
+
+    /// Where the text of an entry is.
+    fn searched_places(&self, cx: &CallContext, one: &EditEntry, document: &Document) -> Result<Places, ToolError> {
+        let EntryChange::Text(text) = &one.change else { return Ok(Places::default()) };
+        if !text.old.is_empty() {
+            // With a single edit its own count is checked, so that the error can list the places.
+            let each = self.expected.filter(|_| self.edits.len() == 1);
+            return search::find(cx, &self.target, document, text, each);
+        }
+        if !document.text().is_empty() {
+            return Err(ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
+                .hint("to change it, pass the text to replace; to replace it whole, use write"));
+        }
+        Ok(Places::one(0..0, text.new.clone()))
+    }
+
+    /// Where the lines of an entry are after the entries before it.
+    fn numbered_places(
+        &self,
+        one: &EditEntry,
+        lines: &NowLines,
+        document: &Document,
+        (old, moved): (&Document, &MovedOffsets),
+    ) -> Result<Places, ToolError> {
+        let EntryChange::Lines(edit) = &one.change else { return Ok(Places::default()) };
+        let place = edit.lines.place;
+        if search::notebook(self.target.path(), old).is_some() {
+            return Err(ToolError::invalid(format!(
+                "{} is a notebook: read shows its cells, and no line numbers",
+                self.path
+            ))
+            .hint("pass text of a cell's source as old_string"));
+        }
+        if edit.new.is_empty() && matches!(lines.place, LinePlace::After(_)) {
+            return Err(ToolError::invalid(format!("there is nothing to insert {place}"))
+                .hint("for an empty line pass new_string=\"\\n\""));
+        }
+        let span = lines.place.span(old.text()).ok().and_then(|span| moved.now(&span)).ok_or_else(|| {
+            ToolError::invalid(format!("an earlier edit of this call changed a part of {place}"))
+                .hint("make one edit of both, or send them in two calls")
+        })?;
+        let made = lines.place.replacement(document.text(), span, &edit.new, false);
+        if document.text()[made.span.clone()] == made.text {
+            return Err(ToolError::new(Kind::NoMatch, format!("{place} of {} already have this text", self.path))
+                .hint("the change may already be made; there is nothing to change here"));
+        }
+        Ok(Places::one(made.span, made.text))
     }
 }

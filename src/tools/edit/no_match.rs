@@ -10,20 +10,14 @@ use crate::{
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, fence::fenced},
-    entry::EditEntry,
+    entry::TextEdit,
 };
 
 /// Places whose line is named where `old_string` is ambiguous.
 const PLACES_NAMED: usize = 20;
 
 /// The error for `given`, which is not in `target` as it should be; `text` is what is there.
-pub(super) fn explain(
-    cx: &CallContext,
-    target: &WritablePath,
-    text: &str,
-    given: &EditEntry,
-    miss: &Miss,
-) -> ToolError {
+pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given: &TextEdit, miss: &Miss) -> ToolError {
     let (path, real) = (target.asked(), target.path());
     match miss {
         Miss::Ambiguous { strategy, places } => ToolError::new(
@@ -84,7 +78,7 @@ pub(super) fn explain(
 }
 
 /// A file of the same name that does hold the text: the wrong copy is a common slip.
-fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &EditEntry) -> Option<WorkspacePath> {
+fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &TextEdit) -> Option<WorkspacePath> {
     const LOOK_AT: usize = 20_000;
     const LARGEST: u64 = 1 << 20;
     // Shorter text is in too many files to say anything.

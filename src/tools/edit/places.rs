@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::edit::Strategies;
 
 /// The places of one edit and what takes them.
+#[derive(Default)]
 pub(super) struct Places {
     /// In the text of the file; ascending and disjoint.
     pub(super) spans: Vec<(Range<usize>, String)>,
@@ -14,4 +15,11 @@ pub(super) struct Places {
     pub(super) replacements: usize,
     /// The cells of a notebook that they are in, counted from 1; empty if the text of the file itself was searched.
     pub(super) cells: Vec<usize>,
+}
+
+impl Places {
+    /// A single place.
+    pub(super) fn one(span: Range<usize>, new: String) -> Self {
+        Self { spans: vec![(span, new)], replacements: 1, ..Self::default() }
+    }
 }

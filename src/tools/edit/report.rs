@@ -51,6 +51,7 @@ impl Planned {
                 format!("{which}not exactly as given: {}", kept(*strategies, self.old()))
             })
             .collect();
+        notes.extend(self.notes.iter().cloned());
         notes.extend(self.given_layout());
         notes.extend(self.is_masked().then(|| MASKED_CHANGE.to_owned()));
         if let Some(cells) = &self.cells {

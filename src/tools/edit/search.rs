@@ -9,7 +9,7 @@ use crate::{
 use super::{
     super::{CallContext, ToolError},
     cells,
-    entry::EditEntry,
+    entry::TextEdit,
     no_match,
     places::Places,
 };
@@ -22,7 +22,7 @@ pub(super) fn find(
     cx: &CallContext,
     target: &WritablePath,
     document: &Document,
-    one: &EditEntry,
+    one: &TextEdit,
     expected: Option<usize>,
 ) -> Result<Places, ToolError> {
     let text = document.text();

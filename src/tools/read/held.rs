@@ -24,7 +24,7 @@ pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath,
 }
 
 /// The content that a caller has, next to the file as it is now.
-pub(super) enum Held {
+pub(in crate::tools) enum Held {
     /// The current content.
     Same,
     /// This former content.
@@ -37,7 +37,7 @@ pub(super) enum Held {
 
 impl Held {
     /// What the caller has of the file at the real path `path`, which is at `now`.
-    pub(super) fn of(cx: &CallContext, path: &WorkspacePath, now: Revision, since: RevisionPrefix) -> Self {
+    pub(in crate::tools) fn of(cx: &CallContext, path: &WorkspacePath, now: Revision, since: RevisionPrefix) -> Self {
         let ledger = &cx.session.ledger;
         let mut known = ledger.revisions_of(path, |one| since.fits(one));
         known.extend(Some(now).filter(|now| since.fits(*now)));

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::{
     session::{
-        Cost,
+        Cost, RootBytes,
         history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, UndoableChange},
     },
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, WorkspacePath,
-        WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, TreePosition,
+        WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -31,14 +31,8 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
     let diff = match effect {
         Effect::Several(effects) => {
             let plans = effects.iter().map(|effect| check(cx, effect)).collect::<Result<Vec<_>, _>>()?;
-            let mut diff = String::new();
-            for plan in plans {
-                diff.push_str(&plan.diff);
-                let Cost { root, files, bytes, growth, freed } = plan.cost;
-                let freed = freed.or(cost.freed);
-                let (files, bytes, growth) = (cost.files + files, cost.bytes + bytes, cost.growth + growth);
-                cost = Cost { root: cost.root.or(root), files, bytes, growth, freed };
-            }
+            let diff = plans.iter().map(|plan| plan.diff.as_str()).collect();
+            cost = plans.into_iter().map(|plan| plan.cost).sum();
             diff
         }
         Effect::Wrote { path, before, after } => {
@@ -48,19 +42,19 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             // Of a masked file the size that is shown counts: the quota's refusal and the audit have the number.
             let old = old.map(|old| cx.workspace.shown(path, old).unwrap_or_default());
             if let Some(old) = &old {
-                let bytes = old.len() as u64;
-                cost = Cost { bytes, growth: bytes.saturating_sub(held), ..no_cost_in(path) };
+                cost.bytes = old.len() as u64;
+                cost.growth = RootBytes::of(path.root(), cost.bytes.saturating_sub(held));
             }
-            cost.freed = Some((Arc::clone(path.root()), held.saturating_sub(cost.bytes)));
+            cost.freed = RootBytes::of(path.root(), held.saturating_sub(cost.bytes));
             shown_diff::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
             check_free(cx, path)?;
-            cost = Cost { files: entries.len() as u64, ..no_cost_in(path) };
+            cost.files = entries.len() as u64;
             for former in files(entries) {
                 cost.bytes += kept_content(cx, path, former.revision)?.len() as u64;
             }
-            cost.growth = cost.bytes;
+            cost.growth = RootBytes::of(path.root(), cost.bytes);
             match entries.as_slice() {
                 [FormerEntry { node: FormerNode::File(former), .. }] => {
                     shown_diff::diff(path, None, Some(kept_content(cx, path, former.revision)?))
@@ -76,17 +70,22 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             let back = replaced.as_ref().map_or(0, |bytes| bytes.len() as u64);
             let is_same_root = from.root().key() == to.root().key();
             let growth = if is_same_root { back } else { tree.bytes() };
-            let freed = (!is_same_root).then(|| (Arc::clone(to.root()), tree.bytes().saturating_sub(back)));
-            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, growth, freed, ..no_cost_in(from) };
+            let freed = if is_same_root { 0 } else { tree.bytes().saturating_sub(back) };
+            cost = Cost {
+                files: u64::from(replaced.is_some()),
+                bytes: back,
+                growth: RootBytes::of(from.root(), growth),
+                freed: RootBytes::of(to.root(), freed),
+            };
             replaced.map_or_else(String::new, |bytes| shown_diff::diff(to, None, Some(bytes)))
         }
-        Effect::Copied { to, mark } => {
+        Effect::Copied { to, mark, .. } => {
             let entry = cx.workspace.writable_entry(to)?;
             let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| not_as_left(to, error))?;
             if tree.content_mark() != *mark {
                 return Err(changed_since(to));
             }
-            cost.freed = Some((Arc::clone(to.root()), tree.bytes()));
+            cost.freed = RootBytes::of(to.root(), tree.bytes());
             String::new()
         }
         Effect::Made { directories } => {
@@ -104,15 +103,15 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
     Ok(RevertPlan { diff, cost })
 }
 
-/// No cost yet, in the root of `path`.
-fn no_cost_in(path: &WorkspacePath) -> Cost {
-    Cost { root: Some(Arc::clone(path.root())), ..Cost::default() }
-}
-
 /// Reverts the change; returns how many of the parent directories that it made were removed with it.
-pub(super) fn revert(cx: &CallContext, change: &UndoableChange, approval: Approval) -> Result<usize, ToolError> {
+pub(super) fn revert(
+    cx: &CallContext,
+    change: &UndoableChange,
+    undoable: Undoable,
+    approval: Approval,
+) -> Result<usize, ToolError> {
     let [first, second] = approval.for_two_steps();
-    revert_effect(cx, &change.effect, first)?;
+    revert_effect(cx, &change.effect, undoable, first)?;
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
     Ok(remove_made(cx, &change.made, second).unwrap_or_default())
 }
@@ -127,13 +126,19 @@ fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> R
     Ok(removed)
 }
 
-fn revert_effect(cx: &CallContext, effect: &Effect, mut approval: Approval) -> Result<(), ToolError> {
+/// What a revert did is on the list of changes as `undoable` says.
+fn revert_effect(
+    cx: &CallContext,
+    effect: &Effect,
+    undoable: Undoable,
+    mut approval: Approval,
+) -> Result<(), ToolError> {
     match effect {
         Effect::Several(effects) => {
             for effect in effects.iter().rev() {
                 let [own, rest] = approval.for_two_steps();
                 approval = rest;
-                revert_effect(cx, effect, own)?;
+                revert_effect(cx, effect, undoable, own)?;
             }
             Ok(())
         }
@@ -143,27 +148,45 @@ fn revert_effect(cx: &CallContext, effect: &Effect, mut approval: Approval) -> R
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| not_as_left(path, error))?
                 .with_former_content();
-            with_history::commit(cx, guard, "undo", Undoable::No, &bytes, approval)?;
+            with_history::commit(cx, guard, "undo", undoable, &bytes, approval)?;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
             let entry = cx.workspace.writable_entry(path)?;
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
             unchanged_file(cx, path, *after)?;
-            remove(cx, &guard, &entry, None, approval)
+            remove(cx, &guard, &entry, None, undoable, approval)
         }
-        Effect::Removed { path, entries } => bring_back(cx, path, entries, approval),
-        Effect::Moved { from, to, mark, replaced } => move_back(cx, from, to, *mark, *replaced, approval),
-        Effect::Copied { to, mark } => {
+        Effect::Removed { path, entries } => bring_back(cx, path, entries, undoable, approval),
+        Effect::Moved { from, to, mark, replaced } => move_back(cx, [from, to], *mark, *replaced, undoable, approval),
+        Effect::Copied { to, mark, .. } => {
             let entry = cx.workspace.writable_entry(to)?;
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
-            remove(cx, &guard, &entry, Some(*mark), approval)
+            remove(cx, &guard, &entry, Some(*mark), undoable, approval)
         }
         Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
             (0, Some(outermost)) => Err(changed_since(outermost.path())),
-            _ => Ok(()),
+            (removed, _) => {
+                list_unmade(cx, &directories[directories.len() - removed..], undoable);
+                Ok(())
+            }
         },
     }
+}
+
+/// Directories that had been made were removed.
+fn list_unmade(cx: &CallContext, directories: &[NewDirectory], undoable: Undoable) {
+    let Some(outermost) = directories.first() else { return };
+    let names = directories.iter().enumerate().map(|(depth, directory)| FormerEntry {
+        position: match depth {
+            0 => TreePosition::top(),
+            depth => TreePosition { depth, name: directory.path().file_name().unwrap_or_default().to_owned() },
+        },
+        node: FormerNode::Directory { mode: 0 },
+    });
+    let effect = Effect::Removed { path: outermost.path().clone(), entries: Arc::new(names.collect()) };
+    let change = UndoableChange { tool: "undo", effect, made: Vec::new() };
+    undoable.list(cx, &cx.session.history.unrecorded(), change);
 }
 
 /// Removes what a change made, recording it all the same.
@@ -172,20 +195,24 @@ fn remove(
     guard: &TreeGuard,
     entry: &WritablePath,
     mark: Option<Revision>,
+    undoable: Undoable,
     approval: Approval,
 ) -> Result<(), ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Remove).map_err(|error| not_as_left(entry.path(), error))?;
     if mark.is_some_and(|mark| mark != tree.content_mark()) {
         return Err(changed_since(entry.path()));
     }
-    with_history::remove(cx, guard, entry, &tree, "undo", approval)?;
+    let removed = with_history::remove(cx, guard, entry, &tree, "undo", approval)?;
+    let effect = Effect::Removed { path: entry.path().clone(), entries: removed.entries };
+    undoable.list(cx, &removed.pending, UndoableChange { tool: "undo", effect, made: Vec::new() });
     Ok(())
 }
 
 fn bring_back(
     cx: &CallContext,
     path: &WorkspacePath,
-    entries: &[FormerEntry],
+    entries: &Arc<Vec<FormerEntry>>,
+    undoable: Undoable,
     approval: Approval,
 ) -> Result<(), ToolError> {
     let entry = cx.workspace.writable_entry(path)?;
@@ -198,6 +225,11 @@ fn bring_back(
                 cx.session.ledger.saw(entry.path(), *revision, None);
             }
             with_history::record_former(cx, "undo", entry.path(), entries, with_history::FormerIs::Back);
+            if let Ok(tree) = cx.workspace.tree(&entry, Purpose::Remove) {
+                let (mark, entries) = (tree.content_mark(), Arc::clone(entries));
+                let effect = Effect::Copied { to: entry.path().clone(), mark, entries };
+                undoable.list(cx, &pending, UndoableChange { tool: "undo", effect, made: created.made });
+            }
             Ok(())
         }
         Err(error) => {
@@ -209,10 +241,10 @@ fn bring_back(
 
 fn move_back(
     cx: &CallContext,
-    from: &WorkspacePath,
-    to: &WorkspacePath,
-    mark: Revision,
+    [from, to]: [&WorkspacePath; 2],
+    mark: Option<Revision>,
     replaced: Option<Former>,
+    undoable: Undoable,
     approval: Approval,
 ) -> Result<(), ToolError> {
     let new = cx.workspace.writable_entry(to)?;
@@ -220,28 +252,32 @@ fn move_back(
     // Before anything is moved, so that it is done whole or not at all.
     let restored = replaced.map(|former| kept_content(cx, to, former.revision)).transpose()?;
     let [first, second] = approval.for_two_steps();
-    {
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
-        let tree = unchanged_tree(cx, &new, &old, mark)?;
-        let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
-        let (pending, _) = with_history::begin(cx, vec![record], None);
-        let moved = match guard.move_tree(&new, &tree, &old, None, first) {
-            Ok(moved) => moved,
-            Err(error) => {
-                cx.session.history.void(&pending);
-                return Err(not_created(from, error));
-            }
-        };
-        with_history::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
-        read_before_write::carry_seen(cx, &tree, old.path());
-    }
+    let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
+    let tree = unchanged_tree(cx, &new, &old, mark)?;
+    let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
+    let (pending, _) = with_history::begin(cx, vec![record], None);
+    let moved = match guard.move_tree(&new, &tree, &old, None, first) {
+        Ok(moved) => moved,
+        Err(error) => {
+            cx.session.history.void(&pending);
+            return Err(not_created(from, error));
+        }
+    };
+    with_history::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
+    read_before_write::carry_seen(cx, &tree, old.path());
+    drop(guard);
+    let back = Effect::Moved { from: to.clone(), to: old.path().clone(), mark, replaced: None };
+    let mut effects = vec![back];
     if let (Some(former), Some(bytes)) = (replaced, restored) {
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?;
         let guard = guard.with_mode(former.mode).with_former_content();
         let committed = guard.commit(&bytes, second)?;
         with_history::record_written(cx, "undo", &committed.path, None, committed.revision, &committed.made);
         cx.session.ledger.saw(&committed.path, committed.revision, Some(&bytes));
+        effects.push(Effect::Wrote { path: committed.path, before: None, after: former.revision });
     }
+    let effect = if effects.len() == 1 { effects.remove(0) } else { Effect::Several(effects) };
+    undoable.list(cx, &pending, UndoableChange { tool: "undo", effect, made: moved.made });
     Ok(())
 }
 
@@ -263,10 +299,10 @@ fn unchanged_tree(
     cx: &CallContext,
     entry: &WritablePath,
     to: &WritablePath,
-    mark: Revision,
+    mark: Option<Revision>,
 ) -> Result<crate::workspace::Tree, ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Move(to)).map_err(|error| not_as_left(entry.path(), error))?;
-    if tree.content_mark() == mark { Ok(tree) } else { Err(changed_since(entry.path())) }
+    if mark.is_none_or(|mark| tree.content_mark() == mark) { Ok(tree) } else { Err(changed_since(entry.path())) }
 }
 
 /// A kept content.

@@ -160,6 +160,14 @@ pub(in crate::tools) fn record_restored(
     report(cx, made_directories(tool, &created.made), back);
 }
 
+/// A link was made.
+pub(in crate::tools) fn record_link(cx: &CallContext, tool: &'static str, path: &WorkspacePath) {
+    if let Some(log) = &cx.changes {
+        log.other(path, "link");
+    }
+    report(cx, [], change(tool, ChangeKind::Created, EntryKind::Link, path, None));
+}
+
 fn record_other(log: &ChangeLog, path: &WorkspacePath, node: &Node) {
     log.other(path, if matches!(node, Node::Directory(_)) { "directory" } else { "link" });
 }

@@ -7,8 +7,8 @@ use crate::{
         Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, PendingChange, RecordKind, UndoableChange,
     },
     workspace::{
-        AccessError, Approval, Durable, NewNode, Node, NotRemoved, Tree, TreeGuard, TreePosition, WorkspacePath,
-        WritablePath,
+        AccessError, Approval, Durable, NewNode, Node, NotRemoved, Revision, Tree, TreeEntry, TreeGuard, TreePosition,
+        WorkspacePath, WritablePath,
     },
 };
 
@@ -128,6 +128,17 @@ fn missing(
 }
 
 impl FormerEntry {
+    /// An entry that was made, with the content of a file. None for a special file.
+    pub(in crate::tools) fn made(entry: &TreeEntry, content: Option<Revision>) -> Option<Self> {
+        let node = match (&entry.node, content) {
+            (Node::File(stat), Some(revision)) => FormerNode::File(Former { revision, mode: stat.permissions() }),
+            (Node::Directory(stat), _) => FormerNode::Directory { mode: stat.permissions() },
+            (Node::Link(says), _) => FormerNode::Link(says.clone()),
+            _ => return None,
+        };
+        Some(Self { position: entry.position.clone(), node })
+    }
+
     /// As a part to be made again below `top`, with its content from the history.
     pub(in crate::tools) fn part(
         &self,

@@ -1,7 +1,7 @@
 //! Writing a file whose former content is kept first.
 
 use crate::{
-    session::history::{Effect, Former, JournalRecord, Kept, UndoableChange},
+    session::history::{Effect, Former, JournalRecord, Kept, PendingChange, UndoableChange},
     text::Document,
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, Revision,
@@ -20,11 +20,24 @@ use super::{
 /// it between the check and the commit.
 const ATTEMPTS: usize = 8;
 
-/// Whether a change goes on the list of what can be undone; undoing itself does not.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Whether a change goes on the list of what can be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum Undoable {
     Yes,
     No,
+    /// As what took back the change with this number.
+    AsUndoOf(u64),
+}
+
+impl Undoable {
+    /// Puts a change that was made on the list.
+    pub(in crate::tools) fn list(self, cx: &CallContext, pending: &PendingChange, change: UndoableChange) {
+        match self {
+            Self::Yes => cx.session.history.done(pending, change),
+            Self::No => {}
+            Self::AsUndoOf(number) => cx.session.history.done_undo(pending, change, number),
+        }
+    }
 }
 
 /// New bytes of a file, planned on its former content.
@@ -138,9 +151,8 @@ fn try_commit(
     };
     let changes = is_masked || before.is_none_or(|(revision, ..)| revision != after);
     let (pending, note) = if changes {
-        let old = before.filter(|(.., usable)| *usable);
         let record = JournalRecord::new(tool, &path)
-            .old(old.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
+            .old(before.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
             .new_content(after);
         begin(cx, vec![record], note)
     } else {
@@ -152,10 +164,10 @@ fn try_commit(
             record_written(cx, tool, &path, before, content.shown_revision(), &committed.made);
         }
         let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
-        if undoable == Undoable::Yes && changes && former.is_none_or(|(_, usable)| usable) {
+        if changes && former.is_none_or(|(_, usable)| usable) {
             let before = former.map(|(former, _)| former);
             let effect = Effect::Wrote { path, before, after };
-            history.done(&pending, UndoableChange { tool, effect, made: committed.made.clone() });
+            undoable.list(cx, &pending, UndoableChange { tool, effect, made: committed.made.clone() });
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(content.shown()));
     };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::workspace::write::is_reserved;
 use crate::workspace::{Failure, FileKind, OpenFor, Root, Roots, Workspace, WorkspacePath, sys};
 
+use super::record::Record;
 use super::{Layer, NodeSummary};
 
 /// One path that a layer changes.
@@ -31,7 +32,16 @@ pub struct StagedChange {
 impl StagedChange {
     /// Whether there is nothing to be made on the disk: it has been applied, or taken back.
     pub fn is_done(&self) -> bool {
-        self.staged == self.disk || self.base.is_some_and(|base| base == self.staged)
+        let is_on_disk = match (self.staged, self.disk, self.base) {
+            // Rights that were not staged are those of the disk.
+            (NodeSummary::File(one, mode), NodeSummary::File(other, _), Some(NodeSummary::File(_, was)))
+                if mode == was =>
+            {
+                one == other
+            }
+            (staged, disk, _) => staged == disk,
+        };
+        is_on_disk || self.base.is_some_and(|base| base == self.staged)
     }
 
     /// Whether the disk has something else there than when the change was made.
@@ -74,6 +84,13 @@ impl Workspace {
             changes_of(&self.shared.roots, root, layer, &mut changes)?;
         }
         Ok(changes)
+    }
+
+    /// Whether the layer over a root has changes, be they entries or hidden names alone.
+    pub fn has_staged_changes(&self, root: &WorkspacePath) -> bool {
+        let mut layers = self.shared.roots.layers();
+        let layer = layers.find(|(over, _)| over.index == root.root().index);
+        layer.is_some_and(|(_, layer)| !layer.with_record(Record::is_empty).unwrap_or(false))
     }
 
     /// How large the layers are.

@@ -4,7 +4,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::workspace::{Dir, FileKind, sys};
@@ -95,7 +95,7 @@ impl AppendLog {
             }
             file = self.dir.append(&self.name)?;
         }
-        file.write_all(line)
+        sys::write_all(&file, line)
     }
 
     /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.

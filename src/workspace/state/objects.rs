@@ -4,7 +4,7 @@
 //! after a power failure counts as missing.
 
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read};
 use std::time::SystemTime;
 
 use crate::workspace::write::{Temporary, is_reserved};
@@ -42,7 +42,7 @@ impl StateDir {
 
     /// As [`Self::append`], on the disk when it returns.
     pub fn append_synced(&self, file: &str, line: &[u8]) -> io::Result<()> {
-        self.append_to(file, line)?.sync_data()
+        sys::sync_data(&self.append_to(file, line)?)
     }
 
     /// Stores `content`, at most `limit` bytes of it, and returns its revision and length.
@@ -65,12 +65,12 @@ impl StateDir {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
             hasher.update(&buffer[..count]);
-            temporary.file().write_all(&buffer[..count])?;
+            sys::write_all(temporary.file(), &buffer[..count])?;
         }
         let revision = hasher.finish();
         let file = self.name_object(temporary, revision)?;
         if durable == Durable::Now || !SYNCS_ALL_AT_ONCE {
-            file.sync_all()?;
+            sys::sync_all(&file)?;
         }
         Ok((revision, size))
     }
@@ -81,8 +81,8 @@ impl StateDir {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut temporary = Temporary::create(&self.dir, true)?;
-        temporary.file().write_all(content.bytes())?;
-        self.name_object(temporary, content.revision())?.sync_all()
+        sys::write_all(temporary.file(), content.bytes())?;
+        sys::sync_all(&self.name_object(temporary, content.revision())?)
     }
 
     /// Writes everything that was stored with [`Durable::Soon`] to the disk.
@@ -105,7 +105,7 @@ impl StateDir {
                 return Ok(false);
             }
             // Opened for appending, as the time is set through a handle that may write.
-            self.dir.append(name.as_ref())?.set_modified(SystemTime::now())?;
+            sys::set_modified(&self.dir.append(name.as_ref())?, SystemTime::now())?;
             Ok(true)
         };
         refreshed().unwrap_or(false)

@@ -7,6 +7,7 @@ use rustix::fs::{Gid, Mode, Uid, fchmod, fchown};
 use crate::workspace::Stat;
 
 use super::fstat::file_stat;
+use super::process::change;
 
 /// Gives `new` the owner, mode and user attributes of the file it replaces, as far as this user may.
 ///
@@ -19,8 +20,7 @@ pub(crate) fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::R
     carry_extended(old, new);
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
     let _ = old;
-    fchmod(new, Mode::from_raw_mode(permission_bits(old_stat.identity.mode)))?;
-    Ok(())
+    change("fchmod", || fchmod(new, Mode::from_raw_mode(permission_bits(old_stat.identity.mode))))
 }
 
 /// Gives an open file or directory, which is `now`, the owner and group that `wanted` has, as far as the system lets
@@ -29,8 +29,9 @@ pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) {
     let (wanted, now) = (wanted.identity, now.identity);
     let owner = (wanted.uid != now.uid).then(|| Uid::from_raw(wanted.uid));
     let group = (wanted.gid != now.gid).then(|| Gid::from_raw(wanted.gid));
-    if (owner.is_some() || group.is_some()) && fchown(&fd, owner, group).is_err() {
-        let _ = fchown(&fd, None, group);
+    let give = |owner| change("fchown", || fchown(&fd, owner, group));
+    if (owner.is_some() || group.is_some()) && give(owner).is_err() {
+        let _ = give(None);
     }
 }
 
@@ -51,7 +52,7 @@ fn carry_extended(old: &File, new: &File) {
             continue;
         }
         if let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
-            let _ = fsetxattr(new, name, &value[..size], XattrFlags::empty());
+            let _ = change("fsetxattr", || fsetxattr(new, name, &value[..size], XattrFlags::empty()));
         }
     }
 }

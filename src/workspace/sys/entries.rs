@@ -10,12 +10,13 @@ use rustix::io::Errno;
 use crate::workspace::Stat;
 
 use super::attributes::{carry_owner, permission_bits};
+use super::process::change;
 use super::{Dir, OpenFor};
 
 impl Dir {
     /// Unlinks a file.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
-        Ok(unlinkat(self, name, AtFlags::empty())?)
+        change("unlinkat", || unlinkat(self, name, AtFlags::empty()))
     }
 
     /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
@@ -25,12 +26,17 @@ impl Dir {
             answer => return answer,
         }
         // A hard link is as atomic: it fails when the name is taken.
-        match linkat(self, from, self, to, AtFlags::empty()) {
+        match change("linkat", || linkat(self, from, self, to, AtFlags::empty())) {
             Ok(()) => self.remove(from),
-            Err(Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => self.move_over(from, self, to),
         }
+    }
+
+    /// Gives a file a second name, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
+        change("linkat", || linkat(self, name, self, second, AtFlags::empty()))
     }
 
     /// Fails where the rights of this directory forbid to remove names from it.
@@ -40,12 +46,12 @@ impl Dir {
 
     /// Removes an empty directory.
     pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
-        Ok(unlinkat(self, name, AtFlags::REMOVEDIR)?)
+        change("unlinkat", || unlinkat(self, name, AtFlags::REMOVEDIR))
     }
 
     /// Makes a link that says `target`; the name must be free.
     pub(crate) fn make_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
-        Ok(symlinkat(target, self, name)?)
+        change("symlinkat", || symlinkat(target, self, name))
     }
 
     /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
@@ -68,7 +74,7 @@ impl Dir {
         #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
-            renameat_with(self, from, to_dir, to, RenameFlags::NOREPLACE).map_err(unsupported)
+            change("renameat2", || renameat_with(self, from, to_dir, to, RenameFlags::NOREPLACE)).map_err(unsupported)
         }
         #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
         {
@@ -79,7 +85,7 @@ impl Dir {
 
     /// Moves an entry to a name in `to_dir`, replacing a file there.
     pub(crate) fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
-        Ok(renameat(self, from, to_dir, to)?)
+        change("renameat", || renameat(self, from, to_dir, to))
     }
 
     /// Swaps two entries in one step (`RENAME_EXCHANGE`, Linux 3.15); `Unsupported` where that cannot be done.
@@ -87,7 +93,8 @@ impl Dir {
         #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
-            renameat_with(self, one, other_dir, other, RenameFlags::EXCHANGE).map_err(unsupported)
+            change("renameat2", || renameat_with(self, one, other_dir, other, RenameFlags::EXCHANGE))
+                .map_err(unsupported)
         }
         #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
         {
@@ -101,7 +108,8 @@ impl Dir {
     pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         {
-            rustix::fs::syncfs(self.reopen(OpenFor::List)?)?;
+            let listed = self.reopen(OpenFor::List)?;
+            change("syncfs", || rustix::fs::syncfs(&listed))?;
             Ok(true)
         }
         #[cfg(not(target_os = "linux"))]
@@ -114,7 +122,7 @@ impl Dir {
     /// Gives this directory the permission bits of `mode`.
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
         let listed = self.reopen(OpenFor::List)?;
-        Ok(fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode)))?)
+        change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode))))
     }
 
     /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
@@ -126,15 +134,15 @@ impl Dir {
 
 /// Gives an open file the permission bits of `mode`, never set-user-id, set-group-id or sticky.
 pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
-    Ok(fchmod(file, Mode::from_raw_mode(permission_bits(mode)))?)
+    change("fchmod", || fchmod(file, Mode::from_raw_mode(permission_bits(mode))))
 }
 
 /// Errors that say "this kernel or this file system cannot": `EINVAL` and `ENOSYS` of renameat2(2), `EPERM` of old
 /// container profiles.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn unsupported(errno: Errno) -> io::Error {
-    match errno {
-        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM => io::ErrorKind::Unsupported.into(),
-        other => other.into(),
+fn unsupported(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => io::ErrorKind::Unsupported.into(),
+        _ => error,
     }
 }

@@ -15,10 +15,10 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use crate::workspace::Stat;
 
-use super::Failure;
 use super::flags::TRAVERSE;
 use super::fstat::stat_of;
 use super::process::wait_for_files;
+use super::{Failure, faults};
 
 /// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end
 /// neither. `NO_MAGICLINKS`: not through `/proc/self/root` or `/proc/self/fd/N`, which are no symbolic links to the
@@ -69,7 +69,7 @@ fn open_piece(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd,
     // says to try again.
     let (mut attempts, mut waited) = (0, 0);
     loop {
-        match openat2(&dir, relative, flags, Mode::empty(), CONFINED) {
+        match faults::opening(|| openat2(&dir, relative, flags, Mode::empty(), CONFINED)) {
             Err(Errno::AGAIN | Errno::INTR) if attempts < 128 => attempts += 1,
             Err(Errno::MFILE | Errno::NFILE) if wait_for_files(&mut waited) => {}
             // ELOOP: a component is a link. EXDEV: the path would leave the directory.

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::faults;
+
 /// Open files at most: enough for all calls that run at once, and no more than macOS takes
 /// (`OPEN_MAX` in its `sys/syslimits.h`), whose hard limit says "unlimited".
 const OPEN_FILES: u64 = 10_240;
@@ -52,6 +54,16 @@ pub(super) fn retry<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::R
             answer => return Ok(answer?),
         }
     }
+}
+
+/// Makes a call that changes the disk, called `name`, and repeats it as [`retry`] does.
+pub(super) fn change<T>(name: &str, mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    retry(|| faults::changing(name, &mut call))
+}
+
+/// Makes a call that opens something, and repeats it as [`retry`] does.
+pub(super) fn open<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
+    retry(|| faults::opening(&mut call))
 }
 
 /// How long, in milliseconds, an open waits for another call to close a file.

@@ -17,8 +17,8 @@ use super::flags::{READ, TRAVERSE, flags_for};
 use super::fstat::stat_of;
 #[cfg(target_os = "linux")]
 use super::openat2;
-use super::process::retry;
-use super::{LockAttempt, OpenFor};
+use super::process::{change, open, retry};
+use super::{LockAttempt, OpenFor, faults};
 
 /// An open directory.
 #[derive(Debug)]
@@ -64,13 +64,13 @@ impl Dir {
 
     /// A directory directly in this one; a link is refused.
     pub(crate) fn child_dir(&self, name: &OsStr, purpose: OpenFor) -> io::Result<Self> {
-        let fd = retry(|| openat(&self.fd, name, flags_for(purpose), Mode::empty()))?;
+        let fd = open(|| openat(&self.fd, name, flags_for(purpose), Mode::empty()))?;
         Ok(self.with(fd))
     }
 
     /// A file directly in this directory, for reading, without blocking; a link is refused.
     pub(crate) fn child_file(&self, name: &OsStr) -> io::Result<File> {
-        Ok(retry(|| openat(&self.fd, name, READ, Mode::empty()))?.into())
+        Ok(open(|| openat(&self.fd, name, READ, Mode::empty()))?.into())
     }
 
     /// What a name in this directory is; links are not followed.
@@ -92,7 +92,7 @@ impl Dir {
     /// Makes a directory; the process's umask applies.
     pub(crate) fn make_dir(&self, name: &OsStr, private: bool) -> io::Result<()> {
         let mode = if private { 0o700 } else { 0o777 };
-        Ok(mkdirat(&self.fd, name, Mode::from_raw_mode(mode))?)
+        change("mkdirat", || mkdirat(&self.fd, name, Mode::from_raw_mode(mode)))
     }
 
     /// Creates a file that must not exist, open for reading and writing. A private one is for its
@@ -100,7 +100,7 @@ impl Dir {
     pub(crate) fn create(&self, name: &OsStr, private: bool) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if private { 0o600 } else { 0o666 };
-        Ok(retry(|| openat(&self.fd, name, flags, Mode::from_raw_mode(mode)))?.into())
+        self.open_to_write(name, flags, mode)
     }
 
     /// As [`Self::create`], private, for the replacement of `old`, whose rights it is given once it is written.
@@ -123,12 +123,13 @@ impl Dir {
             | OFlags::NONBLOCK
             | OFlags::NOCTTY
             | OFlags::CLOEXEC;
-        Ok(retry(|| openat(&self.fd, name, flags, Mode::from_raw_mode(0o600)))?.into())
+        self.open_to_write(name, flags, 0o600)
     }
 
     /// Writes the directory's own changes to the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        Ok(fsync(self.reopen(OpenFor::List)?.fd)?)
+        let listed = self.reopen(OpenFor::List)?;
+        change("fsync", || fsync(&listed.fd))
     }
 
     /// Tries to take the advisory lock of this directory (`flock(2)`), which excludes every other handle
@@ -141,6 +142,11 @@ impl Dir {
             // ENOLCK, EOPNOTSUPP, ENOSYS, EBADF (NFS wants a handle that may write), whatever else.
             Err(_) => LockAttempt::Unsupported,
         }
+    }
+
+    fn open_to_write(&self, name: &OsStr, flags: OFlags, mode: rustix::fs::RawMode) -> io::Result<File> {
+        let opening = || faults::opening(|| openat(&self.fd, name, flags, Mode::from_raw_mode(mode)));
+        Ok(change("openat", opening)?.into())
     }
 
     pub(super) fn with(&self, fd: OwnedFd) -> Self {

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read};
 
 use crate::workspace::{
     AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, NewDirectory, OpenFor, Revision, Stat, WaitLimit,
@@ -157,7 +157,7 @@ fn write_file(
     wait_limit: &WaitLimit,
     sync: bool,
 ) -> io::Result<(Revision, u64)> {
-    let mut file = holder.create(name, false)?;
+    let file = holder.create(name, false)?;
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 128 * 1024];
     let mut bytes = 0;
@@ -171,7 +171,7 @@ fn write_file(
             return Err(io::ErrorKind::Interrupted.into());
         }
         hasher.update(&buffer[..count]);
-        file.write_all(&buffer[..count])?;
+        sys::write_all(&file, &buffer[..count])?;
         bytes += count as u64;
     }
     if mode != 0 {
@@ -181,11 +181,11 @@ fn write_file(
         sys::carry_attributes(original, stat, &file)?;
         if let Some(modified) = stat.modified {
             // A file system may not keep times; the content is what counts.
-            let _ = file.set_modified(modified);
+            let _ = sys::set_modified(&file, modified);
         }
     }
     if sync {
-        file.sync_data()?;
+        sys::sync_data(&file)?;
     }
     Ok((hasher.finish(), bytes))
 }

@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::workspace::{Dir, FileKind, Revision, Stat};
 
+use super::Base;
+
 /// A file changed this recently may change again without its times showing it, so its content is
 /// hashed once more. Twice the coarsest clock among usual file systems (FAT: 2 s).
 const CLOCK_GRAIN: Duration = Duration::from_secs(4);
@@ -46,6 +48,16 @@ impl<'b> HashedBytes<'b> {
 pub(super) enum ExpectedContent<'b> {
     Revision(Revision),
     Bytes(HashedBytes<'b>),
+}
+
+impl Base {
+    /// What a file must hold for it; `None` where there must be none.
+    pub(super) fn expected(self) -> Option<ExpectedContent<'static>> {
+        match self {
+            Self::Absent => None,
+            Self::Revision(revision) => Some(ExpectedContent::Revision(revision)),
+        }
+    }
 }
 
 impl ExpectedContent<'_> {

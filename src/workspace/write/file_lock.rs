@@ -33,11 +33,7 @@ impl FileLock {
     /// # Errors
     /// `Stale` when its content differs or it is gone, `Exists` when something is there that was not.
     pub fn guard(&self, base: Base) -> Result<WriteGuard<'static>, AccessError> {
-        let base = match base {
-            Base::Absent => None,
-            Base::Revision(revision) => Some(ExpectedContent::Revision(revision)),
-        };
-        self.checked(base)
+        self.checked(base.expected())
     }
 
     /// As [`Self::guard`], for a file that must hold just that, which saves hashing what is there.

@@ -6,7 +6,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -154,9 +154,9 @@ fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) 
         return Ok(false);
     }
     let mut temporary = Temporary::create(&dir, old.is_some())?;
-    temporary.file().write_all(after)?;
+    sys::write_all(temporary.file(), after)?;
     let Some((bytes, file)) = old else {
-        temporary.file().sync_data()?;
+        sys::sync_data(temporary.file())?;
         let published = temporary.publish_new(name);
         let _ = dir.sync();
         return match published {
@@ -165,7 +165,7 @@ fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) 
         };
     };
     sys::carry_attributes(&file, &sys::file_stat(&file)?, temporary.file())?;
-    temporary.file().sync_data()?;
+    sys::sync_data(temporary.file())?;
     // Windows does not replace a file that is open.
     drop(file);
     let replaced = temporary.replace(name, |dir, name| has(dir, name, &bytes))?;

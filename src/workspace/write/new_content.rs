@@ -44,7 +44,7 @@ impl<'n> NewContent<'n> {
     }
 
     /// The bytes for the disk.
-    pub(super) fn real(&self) -> &[u8] {
+    pub(in crate::workspace) fn real(&self) -> &[u8] {
         &self.real
     }
 

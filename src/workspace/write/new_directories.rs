@@ -12,6 +12,11 @@ pub struct NewDirectory {
 }
 
 impl NewDirectory {
+    /// The directory that was made at `path`, as it is.
+    pub(in crate::workspace) fn of(path: WorkspacePath, stat: Stat) -> Self {
+        Self { path, stat }
+    }
+
     /// Where it was made.
     pub fn path(&self) -> &WorkspacePath {
         &self.path

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::{Dir, FileKind, OpenFor, Stat, WorkspacePath};
 
-use super::reserved_names::is_reserved;
+use super::reserved_names::is_temporary;
 
 /// Directories that one process remembers to have looked at.
 const REMEMBERED: usize = 10_000;
@@ -50,7 +50,7 @@ impl StaleTemporaries {
             return;
         }
         let Ok(names) = dir.reopen(OpenFor::List).and_then(|dir| dir.list()) else { return };
-        for listed in names.iter().filter(|listed| is_reserved(&listed.name)) {
+        for listed in names.iter().filter(|listed| is_temporary(&listed.name)) {
             let Ok(stat) = dir.child_stat(&listed.name) else { continue };
             let StaleAfter(quiet) = self.after;
             if left_alone(&stat, if stat.kind == FileKind::Directory { quiet * TREES } else { quiet }) {

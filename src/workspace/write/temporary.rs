@@ -33,6 +33,17 @@ impl<'d> Temporary<'d> {
         Self::create_by(dir, |name| dir.create_like(name, old))
     }
 
+    /// As [`Self::create`] or [`Self::create_like`], under a name that belongs to the caller.
+    pub(in crate::workspace) fn create_named(dir: &'d Dir, name: &OsStr, old: Option<&Stat>) -> io::Result<Self> {
+        let file = old.map_or_else(|| dir.create(name, false), |old| dir.create_like(name, old))?;
+        Ok(Self { dir, name: name.to_os_string(), file, armed: true })
+    }
+
+    /// It stays under the name that it has.
+    pub(in crate::workspace) fn keep(mut self) {
+        self.armed = false;
+    }
+
     fn create_by(dir: &'d Dir, create: impl Fn(&OsStr) -> io::Result<File>) -> io::Result<Self> {
         let mut attempts = 0;
         loop {
@@ -67,7 +78,7 @@ impl<'d> Temporary<'d> {
         is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
     ) -> io::Result<bool> {
         match exchange_if(self.dir, &self.name, name, is_base)? {
-            // If what was replaced cannot be removed, `drop` tries once more; the replacement stays either way.
+            // `drop` removes what was replaced. If that fails, the replacement stays.
             Exchanged::Yes => Ok(true),
             Exchanged::No => Ok(false),
             Exchanged::NoneLeft { replaced } => {
@@ -113,18 +124,30 @@ pub(in crate::workspace) fn exchange_if(
     name: &OsStr,
     is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
 ) -> io::Result<Exchanged> {
-    let own = dir.child_stat(aside)?;
-    match dir.swap(aside, dir, name) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
+    match swap_if(dir, aside, name, &is_base) {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             // Look, then rename: the best there is where names cannot be exchanged.
             if !is_base(dir, name)? {
                 return Ok(Exchanged::No);
             }
             dir.move_over(aside, dir, name)?;
-            return Ok(Exchanged::NoneLeft { replaced: true });
+            Ok(Exchanged::NoneLeft { replaced: true })
         }
+        answer => answer,
+    }
+}
+
+/// As [`exchange_if`]; `Unsupported` where names cannot be exchanged.
+pub(in crate::workspace) fn swap_if(
+    dir: &Dir,
+    aside: &OsStr,
+    name: &OsStr,
+    is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
+) -> io::Result<Exchanged> {
+    let own = dir.child_stat(aside)?;
+    match dir.swap(aside, dir, name) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
         Err(error) => return Err(error),
     }
     // What was under `name` is under the other name now, where no other program looks for it.
@@ -197,7 +220,8 @@ pub(in crate::workspace) fn free_name(dir: &Dir) -> io::Result<OsString> {
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        if self.armed {
+        if self.armed && self.dir.remove(&self.name).is_err() {
+            // Once more: network file systems refuse for a moment.
             let _ = self.dir.remove(&self.name);
         }
     }

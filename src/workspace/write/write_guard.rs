@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Seek as _, Write as _};
+use std::io::{self, Seek as _};
 use std::sync::Arc;
 
 use crate::text::mask::MaskedText;
@@ -15,7 +15,7 @@ use super::expected_content::{ExpectedContent, has_content};
 use super::new_content::{may_hold_sentinel, refuse_new_sentinel};
 use super::new_directories::make_dirs;
 use super::writable_path::allowed;
-use super::{Approval, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WritablePath};
+use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WritablePath};
 
 /// What a commit did.
 #[derive(Debug)]
@@ -43,6 +43,15 @@ pub struct WriteGuard<'b> {
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
     locks: Arc<EntryLocks>,
+}
+
+/// What a guard had checked, without the open file: what a transaction keeps of it.
+pub(in crate::workspace) struct PreparedFile {
+    pub(in crate::workspace) path: WritablePath,
+    /// The file to be replaced.
+    pub(in crate::workspace) old: Option<(Stat, Revision)>,
+    /// Permission bits of a new file.
+    pub(in crate::workspace) mode: Option<u32>,
 }
 
 /// A file that is about to be replaced.
@@ -102,6 +111,32 @@ impl<'b> WriteGuard<'b> {
             }
         };
         Ok(Self { shared, path, old, masked, verbatim: false, mode: None, locks })
+    }
+
+    /// As [`Self::checked`], for what a plan saw.
+    pub(in crate::workspace) fn under(
+        shared: Arc<Shared>,
+        path: WritablePath,
+        base: Base,
+        locks: Arc<EntryLocks>,
+    ) -> Result<Self, AccessError> {
+        Self::checked(shared, path, base.expected(), locks)
+    }
+
+    /// A guard of a path that will be free when the file comes: what is there now goes in the same transaction.
+    pub(in crate::workspace) fn of_freed(
+        shared: Arc<Shared>,
+        path: WritablePath,
+        locks: Arc<EntryLocks>,
+    ) -> Result<Self, AccessError> {
+        let masked = path.mask()?.map(MaskedText::empty);
+        Ok(Self { shared, path, old: None, masked, verbatim: false, mode: None, locks })
+    }
+
+    /// What was checked; the file is closed.
+    pub(in crate::workspace) fn into_prepared(self) -> PreparedFile {
+        let old = self.old.map(|(_, stat, checked)| (stat, checked.revision()));
+        PreparedFile { path: self.path, old, mode: self.mode }
     }
 
     /// The real path of the file.
@@ -201,13 +236,8 @@ impl<'b> WriteGuard<'b> {
             None => Temporary::create(&dir, false),
         }
         .at(asked)?;
-        temporary.file().write_all(content.real()).at(asked)?;
-        if let Some((old, stat, _)) = &self.old {
-            sys::carry_attributes(old, stat, temporary.file()).at(asked)?;
-        } else if let Some(mode) = self.mode {
-            sys::set_mode(temporary.file(), mode).at(asked)?;
-        }
-        temporary.file().sync_data().at(asked)?;
+        let old = self.old.as_ref().map(|(file, stat, _)| (file, stat));
+        fill(&mut temporary, content.real(), old, self.mode).at(asked)?;
 
         let created = self.old.is_none();
         match self.old {
@@ -238,4 +268,21 @@ impl<'b> WriteGuard<'b> {
         note(&committed);
         Ok(committed)
     }
+}
+
+/// Writes what a temporary file is to hold, gives it the attributes of the file `like` or else the permission bits
+/// `mode`, and syncs it.
+pub(in crate::workspace) fn fill(
+    temporary: &mut Temporary<'_>,
+    content: &[u8],
+    like: Option<(&File, &Stat)>,
+    mode: Option<u32>,
+) -> io::Result<()> {
+    sys::write_all(temporary.file(), content)?;
+    if let Some((file, stat)) = like {
+        sys::carry_attributes(file, stat, temporary.file())?;
+    } else if let Some(mode) = mode {
+        sys::set_mode(temporary.file(), mode)?;
+    }
+    sys::sync_data(temporary.file())
 }

@@ -93,6 +93,11 @@ impl Dir {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    /// Gives a file a second name, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
+        fs::hard_link(self.host(name)?, self.host(second)?)
+    }
+
     /// Rights are the files' own here.
     pub(crate) fn may_remove_names(&self) -> io::Result<()> {
         Ok(())

@@ -1,0 +1,132 @@
+//! The lines that an entry names, in the file as it is now: at the same place, or where they have moved since `rev`.
+
+use crate::{
+    edit::{LinePlace, NotAnchored, anchored},
+    text::Document,
+    workspace::{Revision, RevisionPrefix, WorkspacePath},
+};
+
+use super::{
+    super::{CallContext, Kind, ToolError, answer::count, read::Held, read_before_write},
+    entry::{EditEntry, EntryChange},
+    numbered_lines::{LinesPlace, NumberedLines},
+};
+
+/// A file as it is now.
+#[derive(Clone, Copy)]
+pub(super) struct FileNow<'f> {
+    /// As the call spells it.
+    pub(super) path: &'f WorkspacePath,
+    pub(super) real: &'f WorkspacePath,
+    pub(super) document: &'f Document,
+    pub(super) revision: Revision,
+}
+
+/// The lines of one entry as they are now.
+#[derive(Clone, Debug)]
+pub(super) struct NowLines {
+    pub(super) place: LinePlace,
+    /// That they moved, for the answer.
+    pub(super) moved: Option<String>,
+}
+
+/// The lines of each of `edits` in the file `now`, `None` for one that names none.
+///
+/// # Errors
+/// `stale` where lines changed since their revision, or where that is not known; `invalid_input` for lines that the file
+/// never had, and for entries that overlap.
+pub(super) fn find(
+    cx: &CallContext,
+    now: FileNow<'_>,
+    edits: &[EditEntry],
+) -> Result<Vec<Option<NowLines>>, ToolError> {
+    let mut found: Vec<Option<NowLines>> = Vec::with_capacity(edits.len());
+    for one in edits {
+        let EntryChange::Lines(edit) = &one.change else {
+            found.push(None);
+            continue;
+        };
+        cx.check()?;
+        let lines = now_lines(cx, now, &edit.lines).map_err(|error| one.label(error))?;
+        let others = edits.iter().zip(&found).filter_map(|(other, known)| Some((other, known.as_ref()?)));
+        for (other, known) in others {
+            if overlap(&known.place, &lines.place) {
+                return Err(overlapping(other, one));
+            }
+        }
+        found.push(Some(lines));
+    }
+    Ok(found)
+}
+
+fn now_lines(cx: &CallContext, now: FileNow<'_>, lines: &NumberedLines) -> Result<NowLines, ToolError> {
+    let (place, rev, path) = (lines.place.counted_from_0(), lines.rev, now.path);
+    let beyond = |total: usize| {
+        ToolError::invalid(format!("{path} has {} at rev {rev}, so there is no {}", count(total, "line"), lines.place))
+            .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
+    };
+    let was = match Held::of(cx, now.real, now.revision, rev) {
+        Held::Same => {
+            place.span(now.document.text()).map_err(beyond)?;
+            return Ok(NowLines { place, moved: None });
+        }
+        Held::Former(was) => was,
+        Held::Ambiguous => {
+            return Err(ToolError::invalid(format!("several states of {path} have a rev that begins with {rev}"))
+                .hint(
+                    "pass more digits of it, as `revision` in the result of a read has them, or read the file again",
+                ));
+        }
+        Held::Unknown => return Err(unknown(cx, now, rev)),
+    };
+    let size = was.len() as u64;
+    let old =
+        Document::decode(was, None).map_err(|error| read_before_write::not_text(path, size, now.revision, &error))?;
+    let why = match anchored(old.text(), now.document.text(), &place) {
+        Ok(at) => {
+            let is_same = at == place;
+            let moved = format!("{} moved to {} since rev {rev}", lines.place, LinesPlace::of(&at).numbers());
+            return Ok(NowLines { place: at, moved: (!is_same).then_some(moved) });
+        }
+        Err(NotAnchored::Beyond(total)) => return Err(beyond(total)),
+        Err(NotAnchored::Changed) => format!("{} of {path} changed since rev {rev}", lines.place.subject()),
+        Err(NotAnchored::Uncertain) => {
+            format!("{path} changed since rev {rev}, and where {} moved is not certain", lines.place.subject())
+        }
+    };
+    Err(read_before_write::lines_changed(cx, path, now.real, why, &old, (now.document, now.revision)))
+}
+
+/// The error for a rev whose content is not known.
+fn unknown(cx: &CallContext, now: FileNow<'_>, rev: RevisionPrefix) -> ToolError {
+    let path = now.path;
+    if cx.session.ledger.seen(now.real).is_none() {
+        return ToolError::new(
+            Kind::NotRead,
+            format!("{path} has not been read in this session, so no rev {rev} of it is known"),
+        )
+        .hint("read it and repeat the call with the line numbers and the rev that it shows");
+    }
+    let now = rev.same_digits_of(now.revision);
+    ToolError::new(Kind::Stale, format!("{path} is at rev {now}, and rev {rev} of it is not known"))
+        .hint("read it again and repeat the call with the line numbers and the rev that it shows")
+}
+
+fn overlap(one: &LinePlace, other: &LinePlace) -> bool {
+    match (one, other) {
+        (LinePlace::Range(one), LinePlace::Range(other)) => one.start < other.end && other.start < one.end,
+        (LinePlace::Range(range), LinePlace::After(at)) | (LinePlace::After(at), LinePlace::Range(range)) => {
+            range.start < *at && *at < range.end
+        }
+        (LinePlace::After(_), LinePlace::After(_)) => false,
+    }
+}
+
+fn overlapping(one: &EditEntry, other: &EditEntry) -> ToolError {
+    let place = |entry: &EditEntry| match &entry.change {
+        EntryChange::Lines(edit) => edit.lines.place.to_string(),
+        EntryChange::Text(_) => String::new(),
+    };
+    ToolError::invalid(format!("{} ({}) and {} ({}) overlap", one.name, place(one), other.name, place(other)))
+        .hint("nothing was changed; make one entry of them, all numbers are those of rev")
+}

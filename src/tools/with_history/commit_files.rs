@@ -1,0 +1,510 @@
+//! Changing many files, all or none: what they held is kept first, and one undo reverts all of it.
+
+use std::{collections::HashSet, ffi::OsString, sync::Arc};
+
+use crate::{
+    session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange},
+    workspace::{
+        AccessError, Approval, Base, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry, NewContent,
+        NewDirectory, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
+    },
+};
+
+use super::{
+    super::{CallContext, Kind, ToolError, read_before_write},
+    keep_file::{changed, read_failed},
+    note::{begin, note_of},
+    record::{FormerIs, record_directories, record_former, record_link, record_moved, record_written},
+    write_file::Undoable,
+};
+
+/// A step of a change of many files. Every path occurs at most once as something that goes, and at most once as
+/// something that comes.
+pub(in crate::tools) struct FileChange {
+    /// Where: from [`Workspace::writable`](crate::workspace::Workspace::writable) for a content, else from
+    /// [`Workspace::writable_entry`](crate::workspace::Workspace::writable_entry).
+    pub(in crate::tools) target: WritablePath,
+    pub(in crate::tools) change: NewState,
+}
+
+/// What becomes of the entry at a path.
+pub(in crate::tools) enum NewState {
+    /// A file with this content.
+    Content {
+        /// What must be there still. `Absent`: nothing, or what goes in the same change.
+        base: Base,
+        bytes: Vec<u8>,
+        /// Permission bits of a new file; 0 leaves them to the umask.
+        mode: u32,
+        /// The file whose mode, owner and attributes a new file gets instead.
+        like: Option<WorkspacePath>,
+        /// Whether it is a former content, with the values of a masked file in it.
+        verbatim: bool,
+    },
+    /// Nothing: the file with this content, the link that says this, or the directory, empty by then, goes. Modes are
+    /// not compared.
+    Removed { base: FormerNode },
+    /// The same entry, its inode kept, at a path that is free or that this change frees.
+    Moved { to: WritablePath, base: FormerNode },
+    /// A directory; permission bits of 0 leave them to the umask. Directories above what comes need no step.
+    Directory { mode: u32 },
+    /// A link that says this.
+    Link { target: OsString },
+}
+
+/// What a change of many files did.
+#[derive(Debug)]
+pub(in crate::tools) struct CommittedFiles {
+    /// For each change, in order, where it was made and the revision of a file's content now, as it is shown.
+    pub(in crate::tools) files: Vec<(WorkspacePath, Option<Revision>)>,
+    /// The directories that were made, the outermost first.
+    pub(in crate::tools) made: Vec<NewDirectory>,
+    /// What the answer has to say besides.
+    pub(in crate::tools) notes: Vec<String>,
+}
+
+/// Most contents that are synced one by one; more are synced together (syncfs).
+const SYNCED_ONE_BY_ONE: usize = 16;
+
+/// One change as it is recorded once it is made.
+struct Recorded<'c> {
+    path: WorkspacePath,
+    what: RecordedChange<'c>,
+}
+
+enum RecordedChange<'c> {
+    /// `shown`: the revision of what was shown of a masked file.
+    Written {
+        before: Option<Former>,
+        shown: Option<Revision>,
+        content: Arc<NewContent<'c>>,
+    },
+    Removed(&'c FormerNode),
+    Moved {
+        to: &'c WorkspacePath,
+        tree: Tree,
+        mark: Revision,
+    },
+    Directory,
+    Link,
+}
+
+/// Makes all of these changes, or none.
+///
+/// # Errors
+/// `stale` where a file is not what the plan saw, which the sentence names: the caller may plan again. After any error
+/// everything is as it was, but for what the sentence says.
+pub(in crate::tools) fn commit_files(
+    cx: &CallContext,
+    tool: &'static str,
+    changes: &[FileChange],
+    undoable: Undoable,
+    approval: Approval,
+) -> Result<CommittedFiles, ToolError> {
+    let (mut entries, mut leaving) = (Vec::new(), Vec::new());
+    for FileChange { target, change } in changes {
+        entries.push(target);
+        match change {
+            NewState::Moved { to, .. } => {
+                entries.push(to);
+                leaving.push(target);
+            }
+            NewState::Removed { .. } => leaving.push(target),
+            NewState::Content { .. } | NewState::Directory { .. } | NewState::Link { .. } => {}
+        }
+    }
+    check_once(changes)?;
+    let unchanged = |error: AccessError| none_changed(changes.len(), error.into());
+    let mut transaction =
+        Transaction::acquire(&cx.workspace, &entries, &leaving, cx.wait_limit()).map_err(unchanged)?;
+    let mut recorded = Vec::with_capacity(changes.len());
+    for change in changes {
+        cx.check()?;
+        recorded.push(add(cx, &mut transaction, change).map_err(unchanged)?);
+    }
+    let (is_kept, mut notes) = keep_all(cx, &transaction)?;
+    let records: Vec<JournalRecord> = recorded.iter().filter_map(|one| one.journal_record(tool)).collect();
+    let is_empty = records.is_empty();
+    let (pending, note) = if is_empty { (cx.session.history.unrecorded(), None) } else { begin(cx, records, None) };
+    notes.extend(note);
+    let mut files = Vec::new();
+    let note_down = |committed: &CommittedTransaction| {
+        record_directories(cx, tool, &committed.made);
+        let (done, effects): (Vec<_>, Vec<_>) = recorded.into_iter().map(|one| one.note_down(cx, tool)).unzip();
+        files = done;
+        let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
+        let effect = match effects.len() {
+            0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
+            1 => effects.pop(),
+            _ => Some(Effect::Several(effects)),
+        };
+        if let Some(effect) = effect.filter(|_| undoable == Undoable::Yes && is_kept) {
+            let made = if matches!(effect, Effect::Made { .. }) { Vec::new() } else { committed.made.clone() };
+            cx.session.history.done(&pending, UndoableChange { tool, effect, made });
+        }
+    };
+    match transaction.commit(approval, note_down) {
+        Ok(CommittedTransaction { made }) => Ok(CommittedFiles { files, made, notes }),
+        Err(NotCommitted { error, left }) => {
+            cx.session.history.void(&pending);
+            if left.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &left)) }
+        }
+    }
+}
+
+/// Refuses a path that occurs twice: the caller has not netted its steps.
+fn check_once(changes: &[FileChange]) -> Result<(), ToolError> {
+    let (mut going, mut coming) = (HashSet::new(), HashSet::new());
+    for FileChange { target, change } in changes {
+        let is_new = match change {
+            NewState::Removed { .. } => going.insert(target.path()),
+            NewState::Moved { to, .. } => going.insert(target.path()) && coming.insert(to.path()),
+            _ => coming.insert(target.path()),
+        };
+        if !is_new {
+            return Err(ToolError::invalid(format!("{} occurs more than once in this change", target.asked()))
+                .hint("nothing was changed; name each file once"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks one change, and adds it to the transaction.
+fn add<'c>(
+    cx: &CallContext,
+    transaction: &mut Transaction<'c>,
+    FileChange { target, change }: &'c FileChange,
+) -> Result<Recorded<'c>, AccessError> {
+    let path = target.path().clone();
+    let what = match change {
+        NewState::Content { base, bytes, mode, like, verbatim } => {
+            let mut guard = transaction.guard(target, *base)?.with_mode(*mode);
+            if *verbatim {
+                guard = guard.with_former_content();
+            }
+            let content = Arc::new(guard.new_content(bytes)?);
+            let shown = guard.shown_before().map(Revision::of);
+            let before = guard.previous().map(|old| Former { revision: old.revision, mode: old.mode });
+            transaction.write(guard, Arc::clone(&content), like.clone());
+            RecordedChange::Written { before, shown, content }
+        }
+        NewState::Removed { base } => {
+            cx.workspace.tree(target, Purpose::Remove)?;
+            transaction.remove(target, state(base))?;
+            RecordedChange::Removed(base)
+        }
+        NewState::Moved { to, base } => {
+            let tree = cx.workspace.tree(target, Purpose::Move(to))?;
+            transaction.move_to(target, to, state(base))?;
+            RecordedChange::Moved { to: to.path(), mark: tree.content_mark(), tree }
+        }
+        NewState::Directory { mode } => {
+            transaction.make_directory(target, *mode)?;
+            RecordedChange::Directory
+        }
+        NewState::Link { target: says } => {
+            transaction.make_link(target, says.clone())?;
+            RecordedChange::Link
+        }
+    };
+    Ok(Recorded { path, what })
+}
+
+fn state(node: &FormerNode) -> EntryState {
+    match node {
+        FormerNode::File(former) => EntryState::File(former.revision),
+        FormerNode::Link(says) => EntryState::Link(says.clone()),
+        FormerNode::Directory { .. } => EntryState::Directory,
+    }
+}
+
+/// Keeps every content that is replaced or removed. Returns whether all are kept, and what is to be said of it.
+///
+/// # Errors
+/// When one that goes cannot be kept: nothing of the file would be left.
+fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Vec<String>), ToolError> {
+    let history = &cx.session.history;
+    let several = transaction.former_files().count() > SYNCED_ONE_BY_ONE;
+    let durable = if several { Durable::Soon } else { Durable::Now };
+    let (mut is_kept, mut notes) = (true, Vec::new());
+    for (path, former) in transaction.former_files() {
+        cx.check()?;
+        let FormerFile { mut content, size, revision, goes } = former.map_err(ToolError::from)?;
+        let kept = history.keep(&mut content, size, Some(revision), durable);
+        let (found, kept) = kept.map_err(|error| read_failed(path, error))?;
+        if found.is_some_and(|found| found != revision) {
+            return Err(changed(path));
+        }
+        if let Kept::Nowhere(why) = &kept {
+            if goes {
+                let sentence = format!("{path} was not deleted: it could not be brought back, as {why}");
+                return Err(ToolError::new(Kind::TooLarge, sentence).hint("nothing was changed; ask the user"));
+            }
+            is_kept = false;
+        }
+        if let Some(note) = note_of(&kept).filter(|note| !notes.contains(note)) {
+            notes.push(note);
+        }
+    }
+    if several {
+        history.settle().map_err(|error| {
+            ToolError::new(Kind::Internal, format!("the history could not be written: {}", error.kind()))
+                .hint("nothing was changed; try once more, or ask the user")
+        })?;
+    }
+    Ok((is_kept, notes))
+}
+
+impl Recorded<'_> {
+    /// What the journal says of it; nothing of a file that is already what it is to be.
+    fn journal_record(&self, tool: &str) -> Option<JournalRecord> {
+        let record = JournalRecord::new(tool, &self.path);
+        Some(match &self.what {
+            RecordedChange::Written { content, .. } if self.is_unchanged() => {
+                debug_assert!(!content.is_masked());
+                return None;
+            }
+            RecordedChange::Written { before, content, .. } => record
+                .old(before.map(|former| former.revision), before.map_or(0, |former| former.mode))
+                .new_content(content.revision()),
+            RecordedChange::Removed(FormerNode::File(former)) => record.old(Some(former.revision), former.mode),
+            RecordedChange::Removed(FormerNode::Directory { mode }) => {
+                JournalRecord { kind: RecordKind::Directory, ..record.old(None, *mode) }
+            }
+            RecordedChange::Removed(FormerNode::Link(says)) => {
+                JournalRecord { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..record }
+            }
+            RecordedChange::Moved { to, .. } => JournalRecord { to: Some(to.to_string()), ..record },
+            RecordedChange::Link => JournalRecord { kind: RecordKind::Link, ..record },
+            RecordedChange::Directory => return None,
+        })
+    }
+
+    fn is_unchanged(&self) -> bool {
+        matches!(&self.what, RecordedChange::Written { before: Some(before), content, .. }
+            if before.revision == content.revision() && !content.is_masked())
+    }
+
+    /// Reports it as made. Returns what the caller gets of it, and how it is undone.
+    fn note_down(self, cx: &CallContext, tool: &'static str) -> ((WorkspacePath, Option<Revision>), Option<Effect>) {
+        let is_unchanged = self.is_unchanged();
+        let Self { path, what } = self;
+        match what {
+            RecordedChange::Written { before, shown, content } => {
+                let revision = content.shown_revision();
+                cx.session.ledger.saw(&path, revision, Some(content.shown()));
+                if is_unchanged {
+                    return ((path, Some(revision)), None);
+                }
+                let shown = before.map(|before| shown.unwrap_or(before.revision));
+                record_written(cx, tool, &path, shown, revision, &[]);
+                let effect = Effect::Wrote { path: path.clone(), before, after: content.revision() };
+                ((path, Some(revision)), Some(effect))
+            }
+            RecordedChange::Removed(node) => {
+                let entries = vec![FormerEntry { position: TreePosition::top(), node: node.clone() }];
+                record_former(cx, tool, &path, &entries, FormerIs::Gone);
+                ((path.clone(), None), Some(Effect::Removed { path, entries: Arc::new(entries) }))
+            }
+            RecordedChange::Moved { to, tree, mark } => {
+                record_moved(cx, tool, &tree, to, None, &[]);
+                read_before_write::carry_seen(cx, &tree, to);
+                let effect = Effect::Moved { from: path, to: to.clone(), mark: Some(mark), replaced: None };
+                ((to.clone(), None), Some(effect))
+            }
+            RecordedChange::Directory => ((path, None), None),
+            RecordedChange::Link => {
+                record_link(cx, tool, &path);
+                // Links are made by undoing alone, which is not undone itself.
+                ((path, None), None)
+            }
+        }
+    }
+}
+
+/// An error after which everything is as it was, with that said.
+fn none_changed(changes: usize, error: ToolError) -> ToolError {
+    if changes > 1 { error.followed_by("; none of the files of this call was changed") } else { error }
+}
+
+/// The error of a change that could not be rolled back completely.
+fn changed_in_part(error: AccessError, left: &[LeftEntry]) -> ToolError {
+    const NAMED: usize = 10;
+    let mut list: Vec<String> = left.iter().take(NAMED).map(|left| format!("{} {}", left.path, left.how)).collect();
+    if left.len() > NAMED {
+        list.push(format!("and {} more", left.len() - NAMED));
+    }
+    let sentence = format!("; every file of this call is as it was, except: {}", list.join("; "));
+    ToolError::from(error).followed_by(&sentence)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests look from outside and act as another program")]
+
+    use std::{
+        collections::BTreeMap,
+        fs,
+        os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
+        path::Path,
+    };
+
+    use super::*;
+    use crate::workspace::{Access, Workspace};
+
+    fn context(root: &Path) -> CallContext {
+        CallContext::for_tests(Workspace::of_directory(root, Access::ReadWrite))
+    }
+
+    fn file(cx: &CallContext, path: &str, base: Option<&str>, new: &str) -> FileChange {
+        let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
+        let target = cx.workspace.writable(&cx.workspace.resolve(path).unwrap()).unwrap();
+        let bytes = new.as_bytes().to_vec();
+        FileChange { target, change: NewState::Content { base, bytes, mode: 0, like: None, verbatim: false } }
+    }
+
+    fn entry(cx: &CallContext, path: &str) -> WritablePath {
+        cx.workspace.writable_entry(&cx.workspace.resolve(path).unwrap()).unwrap()
+    }
+
+    fn node(content: &str) -> FormerNode {
+        FormerNode::File(Former { revision: Revision::of(content.as_bytes()), mode: 0 })
+    }
+
+    fn removed(cx: &CallContext, path: &str, base: FormerNode) -> FileChange {
+        FileChange { target: entry(cx, path), change: NewState::Removed { base } }
+    }
+
+    fn moved(cx: &CallContext, from: &str, to: &str, content: &str) -> FileChange {
+        let change = NewState::Moved { to: entry(cx, to), base: node(content) };
+        FileChange { target: entry(cx, from), change }
+    }
+
+    fn commit(cx: &CallContext, changes: &[FileChange]) -> Result<CommittedFiles, ToolError> {
+        commit_files(cx, "edit", changes, Undoable::Yes, Approval::by_policy())
+    }
+
+    /// Every path below `root` with its content; a directory ends in `/`, a link says where it leads.
+    fn tree(root: &Path) -> BTreeMap<String, String> {
+        let mut found = BTreeMap::new();
+        let mut left = vec![root.to_path_buf()];
+        while let Some(dir) = left.pop() {
+            for entry in fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                let shown = path.strip_prefix(root).unwrap().display().to_string();
+                let kind = fs::symlink_metadata(&path).unwrap();
+                if kind.is_dir() {
+                    found.insert(format!("{shown}/"), String::new());
+                    left.push(path);
+                } else if kind.is_symlink() {
+                    found.insert(shown, format!("-> {}", fs::read_link(&path).unwrap().display()));
+                } else {
+                    found.insert(shown, fs::read_to_string(&path).unwrap());
+                }
+            }
+        }
+        found
+    }
+
+    fn of(entries: &[(&str, &str)]) -> BTreeMap<String, String> {
+        entries.iter().map(|(path, content)| ((*path).to_owned(), (*content).to_owned())).collect()
+    }
+
+    #[test]
+    fn all_kinds_of_changes_are_made_at_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        for (path, content) in [("a", "1"), ("b", "2"), ("c", "3"), ("gone/f", "4"), ("kind", "5"), ("x", "6")] {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), content).unwrap();
+        }
+        fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("a", root.join("link")).unwrap();
+        let inode = fs::metadata(root.join("x")).unwrap().ino();
+        let cx = context(root);
+        let changes = [
+            file(&cx, "a", Some("1"), "one"),
+            file(&cx, "new/deep/f", None, "new"),
+            moved(&cx, "b", "c", "2"),
+            moved(&cx, "c", "b", "3"),
+            moved(&cx, "x", "new/y", "6"),
+            removed(&cx, "gone/f", node("4")),
+            removed(&cx, "gone", FormerNode::Directory { mode: 0 }),
+            removed(&cx, "kind", node("5")),
+            file(&cx, "gone", None, "now a file"),
+            removed(&cx, "link", FormerNode::Link("a".into())),
+            FileChange { target: entry(&cx, "dir"), change: NewState::Directory { mode: 0o700 } },
+            FileChange { target: entry(&cx, "other"), change: NewState::Link { target: "b".into() } },
+        ];
+        let done = commit(&cx, &changes).unwrap();
+        let expected = of(&[
+            ("a", "one"),
+            ("b", "3"),
+            ("c", "2"),
+            ("dir/", ""),
+            ("gone", "now a file"),
+            ("new/", ""),
+            ("new/deep/", ""),
+            ("new/deep/f", "new"),
+            ("new/y", "6"),
+            ("other", "-> b"),
+        ]);
+        assert_eq!(tree(root), expected);
+        assert_eq!(fs::metadata(root.join("new/y")).unwrap().ino(), inode);
+        assert_eq!(fs::metadata(root.join("a")).unwrap().mode() & 0o777, 0o640);
+        assert_eq!(fs::metadata(root.join("dir")).unwrap().mode() & 0o777, 0o700);
+        assert_eq!((done.files.len(), done.made.len(), done.notes.len()), (12, 3, 0));
+        assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
+        let (_, change) = cx.session.history.last(None).unwrap();
+        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 10));
+    }
+
+    #[test]
+    fn stale_file_names_itself_and_nothing_is_touched() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        fs::write(root.join("a"), "1").unwrap();
+        fs::write(root.join("b"), "2").unwrap();
+        let cx = context(root);
+        let before = (tree(root), fs::metadata(root.join("a")).unwrap().ino());
+        for last in [file(&cx, "b", Some("other"), "x"), removed(&cx, "b", node("other")), moved(&cx, "b", "d", "z")] {
+            let error =
+                commit(&cx, &[file(&cx, "a", Some("1"), "one"), file(&cx, "n/f", None, "n"), last]).unwrap_err();
+            assert_eq!(error.kind(), Kind::Stale);
+            assert!(error.text().starts_with("b has changed since it was read; none of the files"), "{}", error.text());
+            assert_eq!((tree(root), fs::metadata(root.join("a")).unwrap().ino()), before);
+        }
+        let taken = commit(&cx, &[file(&cx, "a", Some("1"), "one"), file(&cx, "b", None, "x")]).unwrap_err();
+        assert!(taken.text().starts_with("b already exists; none"), "{}", taken.text());
+        let full = commit(&cx, &[moved(&cx, "a", "b", "1"), file(&cx, "c", None, "x")]).unwrap_err();
+        assert!(full.text().starts_with("b already exists; none"), "{}", full.text());
+        let twice = commit(&cx, &[file(&cx, "a", Some("1"), "x"), file(&cx, "a", Some("1"), "y")]).unwrap_err();
+        assert!(twice.text().starts_with("a occurs more than once"), "{}", twice.text());
+        assert_eq!(tree(root), before.0);
+    }
+
+    #[test]
+    fn error_after_the_first_names_changed_rolls_everything_back() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path();
+        for (path, content) in [("a", "1"), ("b", "2"), ("full/f", "3"), ("full/other", "4"), ("m", "5")] {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), content).unwrap();
+        }
+        let cx = context(root);
+        let before = tree(root);
+        let inodes = || ["a", "b", "m", "full"].map(|path| fs::metadata(root.join(path)).unwrap().ino());
+        let inodes_before = inodes();
+        // The directory is not empty when its turn comes, after moves and removals of files.
+        let changes = [
+            moved(&cx, "m", "n/m", "5"),
+            removed(&cx, "b", node("2")),
+            removed(&cx, "full/f", node("3")),
+            removed(&cx, "full", FormerNode::Directory { mode: 0 }),
+            file(&cx, "a", Some("1"), "one"),
+        ];
+        let error = commit(&cx, &changes).unwrap_err();
+        assert!(error.text().starts_with("full has changed since it was read; none"), "{}", error.text());
+        assert_eq!((tree(root), inodes()), (before, inodes_before));
+    }
+}

@@ -1,0 +1,86 @@
+//! Making what comes, complete and on the disk, under reserved names. Nothing of it can be seen.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use crate::workspace::write::{NewContent, Temporary, fill};
+use crate::workspace::{AccessError, AccessErrorKind, AtPath as _, Dir, Stat, WaitLimit, WorkspacePath, sys};
+
+use super::step::{Action, EntryState};
+use super::steps::{Steps, last_name};
+
+/// What an entry that comes is made of.
+pub(super) enum Material<'n> {
+    /// Nothing: it goes, moves, or is a link.
+    None,
+    /// A file's content, with the permission bits of a new file, or the file whose attributes it gets.
+    File { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
+    /// A directory's permission bits; none for what the umask gives.
+    Directory { mode: Option<u32> },
+}
+
+/// Makes everything that comes. The caller removes it when this fails.
+pub(super) fn prepare(
+    steps: &Steps,
+    material: &[Material<'_>],
+    seen: &[Option<Stat>],
+    wait_limit: &WaitLimit,
+) -> Result<(), AccessError> {
+    for (index, (step, material)) in steps.list().iter().zip(material).enumerate() {
+        if wait_limit.ended() {
+            return Err(AccessError::new(AccessErrorKind::Stopped, &step.path));
+        }
+        let path = &step.path;
+        let new = steps.new_name(index);
+        let is_new = matches!(step.action, Action::Create { .. });
+        let name = if is_new && steps.is_in_new(path) { last_name(path).at(path)? } else { &new };
+        match (&step.action, material) {
+            (Action::Replace { .. } | Action::Create { .. }, Material::File { content, mode, like }) => {
+                let dir = steps.holder(path).at(path)?;
+                let like = like.as_ref().map(open).transpose()?;
+                let old = match &seen[index] {
+                    Some(seen) => Some(unchanged(&dir, path, seen)?),
+                    None => like,
+                };
+                let stat = old.as_ref().map(|(_, stat)| stat);
+                let mut temporary = Temporary::create_named(&dir, name, stat).at(path)?;
+                let old = old.as_ref().map(|(file, stat)| (file, stat));
+                fill(&mut temporary, content.real(), old, *mode).at(path)?;
+                temporary.keep();
+            }
+            (Action::Create { is: EntryState::Directory }, _) => {
+                steps.holder(path).and_then(|dir| dir.make_dir(name, false)).at(path)?;
+            }
+            (Action::Create { is: EntryState::Link(target) }, _) => {
+                steps.holder(path).and_then(|dir| dir.make_link(target, name)).at(path)?;
+            }
+            _ => {}
+        }
+    }
+    // Rights once everything is in them, the innermost first.
+    for (step, material) in steps.list().iter().zip(material).rev() {
+        let Action::Create { is: EntryState::Directory } = step.action else { continue };
+        let dir = steps.directory(&step.path).at(&step.path)?;
+        if let Material::Directory { mode: Some(mode) } = material {
+            dir.set_mode(*mode).at(&step.path)?;
+        }
+        dir.sync().at(&step.path)?;
+    }
+    Ok(())
+}
+
+fn open(like: &WorkspacePath) -> Result<(File, Stat), AccessError> {
+    let file = like.root().dir.file_beneath(like.relative()).at(like)?;
+    let stat = sys::file_stat(&file).at(like)?;
+    Ok((file, stat))
+}
+
+/// The file that is to be replaced, open, if it still looks as it was when it was checked.
+fn unchanged(dir: &Dir, path: &WorkspacePath, seen: &Stat) -> Result<(File, Stat), AccessError> {
+    let file = dir.child_file(last_name(path).at(path)?).at(path)?;
+    let stat = sys::file_stat(&file).at(path)?;
+    if !stat.same_size_and_time(seen) {
+        return Err(AccessError::new(AccessErrorKind::Stale, path));
+    }
+    Ok((file, stat))
+}

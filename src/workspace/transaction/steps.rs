@@ -1,0 +1,127 @@
+//! The steps of one transaction in the order in which they are made, and where their entries are at any moment.
+//!
+//! A directory that goes has another name from some moment on, and a new one has another until it is complete. So a path
+//! is opened name by name there: first by the reserved name, then by its own.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::write::transaction_name;
+use crate::workspace::{Dir, OpenFor, WorkspacePath};
+
+use super::step::{Action, EntryState, Step};
+
+/// The steps, and the names that they use besides those of the entries.
+#[derive(Debug)]
+pub(super) struct Steps {
+    id: u64,
+    list: Vec<Step>,
+    /// Directories that go, by root and path, and the names that they get.
+    going: HashMap<(usize, PathBuf), OsString>,
+    /// Directories that come, but for those in them, and the names that they are made under.
+    coming: HashMap<(usize, PathBuf), OsString>,
+}
+
+impl Steps {
+    /// Orders the steps: removals the innermost first, creations the outermost first.
+    pub(super) fn new(id: u64, mut list: Vec<Step>) -> Self {
+        let depth = |step: &Step| step.path.relative().iter().count();
+        list.sort_by_key(|step| match &step.action {
+            Action::Move { .. } => (0, 0),
+            Action::Remove { was: EntryState::Directory } => (2, usize::MAX - depth(step)),
+            Action::Remove { .. } => (1, 0),
+            Action::Replace { .. } => (3, 0),
+            Action::Create { is: EntryState::Directory } => (4, depth(step)),
+            Action::Create { .. } => (5, 0),
+        });
+        let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new() };
+        for index in 0..steps.list.len() {
+            let Step { path, action } = &steps.list[index];
+            match action {
+                Action::Remove { was: EntryState::Directory } => {
+                    steps.going.insert(key(path), steps.old_name(index));
+                }
+                Action::Create { is: EntryState::Directory } if !steps.is_in_new(path) => {
+                    steps.coming.insert(key(path), steps.new_name(index));
+                }
+                _ => {}
+            }
+        }
+        steps
+    }
+
+    #[expect(dead_code, reason = "for the intent journal, which is being written")]
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(super) fn list(&self) -> &[Step] {
+        &self.list
+    }
+
+    /// The name in its directory that what comes has before, and what is replaced has afterwards.
+    pub(super) fn new_name(&self, index: usize) -> OsString {
+        transaction_name(self.id, 2 * index)
+    }
+
+    /// The name in its directory that what goes has until the transaction is over.
+    pub(super) fn old_name(&self, index: usize) -> OsString {
+        transaction_name(self.id, 2 * index + 1)
+    }
+
+    /// Whether a name is one that this transaction gives.
+    pub(super) fn is_own_name(&self, name: &OsStr) -> bool {
+        (0..2 * self.list.len()).any(|number| transaction_name(self.id, number) == *name)
+    }
+
+    /// Whether a path is in a directory that the transaction makes: it comes and goes with that.
+    pub(super) fn is_in_new(&self, path: &WorkspacePath) -> bool {
+        !self.coming.is_empty()
+            && std::iter::successors(path.parent(), WorkspacePath::parent)
+                .any(|above| self.coming.contains_key(&key(&above)))
+    }
+
+    fn other_name(&self, directory: &(usize, PathBuf)) -> Option<&OsString> {
+        self.going.get(directory).or_else(|| self.coming.get(directory))
+    }
+
+    /// The directory that holds the entry at `path`, under whatever name it has now.
+    pub(super) fn holder(&self, path: &WorkspacePath) -> io::Result<Dir> {
+        let parent = path.parent().unwrap_or_else(|| path.clone());
+        self.directory(&parent)
+    }
+
+    /// The directory at `path`, under whatever name it has now.
+    pub(super) fn directory(&self, path: &WorkspacePath) -> io::Result<Dir> {
+        let root = &path.root().dir;
+        let is_renamed = |above: WorkspacePath| self.other_name(&key(&above)).is_some();
+        let none = self.going.is_empty() && self.coming.is_empty();
+        if none || !std::iter::successors(Some(path.clone()), WorkspacePath::parent).any(is_renamed) {
+            return Ok(root.dir_beneath(path.relative(), OpenFor::Traverse)?);
+        }
+        let mut here = root.dir_beneath(Path::new(""), OpenFor::Traverse)?;
+        let mut below = PathBuf::new();
+        for name in path.relative() {
+            below.push(name);
+            here = match self.other_name(&(path.root().index, below.clone())) {
+                None => here.child_dir(name, OpenFor::Traverse)?,
+                Some(other) => match here.child_dir(other, OpenFor::Traverse) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => here.child_dir(name, OpenFor::Traverse)?,
+                    answer => answer?,
+                },
+            };
+        }
+        Ok(here)
+    }
+}
+
+fn key(path: &WorkspacePath) -> (usize, PathBuf) {
+    (path.root().index, path.relative().to_path_buf())
+}
+
+/// The last name of a step's path; a root is no step.
+pub(super) fn last_name(path: &WorkspacePath) -> io::Result<&OsStr> {
+    path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}

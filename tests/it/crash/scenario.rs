@@ -1,0 +1,122 @@
+//! The trees and the calls that are interrupted.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::PathBuf,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::snapshot::untouched;
+
+/// Calls of one server on a fresh tree.
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
+    pub(super) options: &'static [&'static str],
+    /// Tools with their arguments.
+    pub(super) calls: Vec<(&'static str, Value)>,
+    /// Whether a server that is killed may leave a temporary file or an empty directory, for a later one to sweep.
+    pub(super) may_leave: bool,
+}
+
+/// A tree and a state folder.
+pub(super) struct World {
+    folder: TempDir,
+}
+
+impl World {
+    /// With files of all rights, a link, an empty directory.
+    pub(super) fn new() -> Self {
+        let world = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        let at = |name: &str| world.root().join(name);
+        for name in ["", "dir", "dir/sub", "empty", "tree", "tree/inner"] {
+            fs::create_dir(at(name)).expect("a folder");
+        }
+        for (name, mode) in [
+            ("a.txt", 0o644),
+            ("b.txt", 0o600),
+            ("run.sh", 0o755),
+            ("dir/c.txt", 0o664),
+            ("dir/sub/d.txt", 0o640),
+            ("gone.txt", 0o644),
+            ("moved.txt", 0o600),
+            ("tree/e.txt", 0o644),
+            ("tree/inner/f.txt", 0o444),
+        ] {
+            fs::write(at(name), format!("one\ntwo of {name}\nthree\n")).expect("a file");
+            fs::set_permissions(at(name), fs::Permissions::from_mode(mode)).expect("rights");
+            fs::File::open(at(name)).and_then(|file| file.set_modified(untouched())).expect("a time");
+        }
+        symlink("../a.txt", at("dir/link")).expect("a link");
+        world
+    }
+
+    pub(super) fn root(&self) -> PathBuf {
+        self.folder.path().join("root")
+    }
+
+    pub(super) fn state(&self) -> PathBuf {
+        self.folder.path().join("state")
+    }
+}
+
+fn edit(path: &str) -> (&'static str, Value) {
+    ("edit", json!({ "path": path, "old_string": "one\n", "new_string": "edited\nwith more lines\n" }))
+}
+
+impl Scenario {
+    fn single_file_calls(name: &'static str, calls: Vec<(&'static str, Value)>) -> Self {
+        Self { name, options: &["--allow", "manage", "--read-before-write", "off"], calls, may_leave: true }
+    }
+
+    /// Every change of one entry, and its undo.
+    pub(super) fn of_one_entry() -> Vec<Self> {
+        let undo = || ("undo", json!({}));
+        vec![
+            Self::single_file_calls(
+                "write and edit",
+                vec![
+                    ("write", json!({ "path": "a.txt", "content": "new\n" })),
+                    ("write", json!({ "path": "new.txt", "content": "new\n" })),
+                    ("write", json!({ "path": "b.txt", "mode": "append", "content": "more\n" })),
+                    edit("run.sh"),
+                    undo(),
+                    undo(),
+                    undo(),
+                    undo(),
+                ],
+            ),
+            Self::single_file_calls(
+                "new directories",
+                vec![
+                    ("write", json!({ "path": "n/m/new.txt", "content": "new\n" })),
+                    undo(),
+                    ("mkdir", json!({ "path": "o/p" })),
+                    undo(),
+                ],
+            ),
+            Self::single_file_calls(
+                "move, copy and delete",
+                vec![
+                    ("move", json!({ "source": "moved.txt", "destination": "dir/moved.txt" })),
+                    ("copy", json!({ "source": "run.sh", "destination": "dir/c.txt", "overwrite": true })),
+                    ("delete", json!({ "path": "gone.txt" })),
+                    undo(),
+                    undo(),
+                    undo(),
+                ],
+            ),
+            Self::single_file_calls(
+                "trees",
+                vec![
+                    ("copy", json!({ "source": "tree", "destination": "dir/tree" })),
+                    ("move", json!({ "source": "tree", "destination": "empty/tree" })),
+                    undo(),
+                    undo(),
+                ],
+            ),
+        ]
+    }
+}
