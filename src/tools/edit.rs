@@ -4,6 +4,7 @@
 //! A change that lost a race with another call or process is worked out again on what is there.
 
 mod cells;
+mod copied;
 mod entry;
 mod job;
 mod no_match;
@@ -24,10 +25,12 @@ use crate::{
 };
 
 use super::{
-    Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::count,
-    args, read_before_write, shown_diff,
+    args,
+    read::{CopiedText, TextSource},
+    read_before_write, shown_diff,
     with_history::{self, Rewrite as _},
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
@@ -159,7 +162,7 @@ impl Tool for Edit {
         }
         let creates = args.old_string.as_deref() == Some("");
         let path = if creates { cx.resolve_new_file(&given)? } else { cx.existing(&given, ExistingKind::File)? };
-        let edits = edits(args)?;
+        let edits = edits(cx, args)?;
         let target = cx.workspace.writable(&path)?;
         let job = Job { path, target, edits, expected, expected_revision };
         let planned = job.work_out(cx)?;
@@ -184,7 +187,7 @@ fn expected_count(given: i64) -> Result<usize, ToolError> {
 }
 
 /// Checks the two ways of saying what to replace.
-fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
+fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
     let edits = match (args.edits, args.old_string, args.new_string) {
         (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
             return Err(ToolError::invalid("`edits` and old_string/new_string were both given")
@@ -199,15 +202,11 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
                 .hint("send them in several calls, or old_string and new_string for a single one"));
             }
             let all = args.replace_all.unwrap_or(false);
-            edits
-                .into_iter()
-                .enumerate()
-                .map(|(index, one)| entry(format!("edits[{index}]"), one, all))
-                .collect::<Result<_, _>>()?
+            entries(cx, edits, all)?
         }
         (None, Some(old), Some(new)) => {
             let text = TextEdit { old, new, replace_all: args.replace_all.unwrap_or(false) };
-            vec![EditEntry { name: String::new(), change: EntryChange::Text(text) }]
+            vec![EditEntry { name: String::new(), change: EntryChange::Text(text), copied: None }]
         }
         (None, Some(_), None) => {
             return Err(ToolError::invalid("the argument `new_string` is missing")
@@ -230,21 +229,51 @@ fn edits(args: Args) -> Result<Vec<EditEntry>, ToolError> {
     Ok(edits)
 }
 
+/// Checks several edits.
+fn entries(cx: &CallContext, edits: Vec<One>, all: bool) -> Result<Vec<EditEntry>, ToolError> {
+    let limit = cx.settings.max_file_size;
+    let (mut entries, mut copied) = (Vec::with_capacity(edits.len()), 0);
+    for (index, one) in edits.into_iter().enumerate() {
+        cx.check()?;
+        let entry = entry(cx, format!("edits[{index}]"), one, all)?;
+        copied += if entry.copied.is_some() { entry.change.new_text().len() as u64 } else { 0 };
+        if copied > limit {
+            let sentence =
+                format!("the entries copy {copied} bytes with new_from; at most {limit} are copied in one call");
+            return Err(ToolError::new(Kind::TooLarge, sentence).hint("nothing was changed; copy it in several calls"));
+        }
+        entries.push(entry);
+    }
+    Ok(entries)
+}
+
 /// Checks one of several edits.
-fn entry(name: String, one: One, all: bool) -> Result<EditEntry, ToolError> {
-    let change = one.change(all).map_err(|error| error.within(&name))?;
-    Ok(EditEntry { name, change })
+fn entry(cx: &CallContext, name: String, mut one: One, all: bool) -> Result<EditEntry, ToolError> {
+    let parsed = one.take_text(cx).and_then(|(new, copied)| Ok((one.change(new, all)?, copied)));
+    let (change, copied) = parsed.map_err(|error| error.within(&name))?;
+    Ok(EditEntry { name, change, copied })
 }
 
 impl One {
-    /// What it replaces, and by what; `all` is the `replace_all` of the call.
-    fn change(self, all: bool) -> Result<EntryChange, ToolError> {
-        if self.new_from.is_some() {
-            return Err(ToolError::invalid("`new_from` is not supported yet").hint("pass the text as new_string"));
+    /// The new text, and where it is copied from if it is.
+    fn take_text(&mut self, cx: &CallContext) -> Result<(String, Option<TextSource>), ToolError> {
+        match (self.new_string.take(), self.new_from.take()) {
+            (Some(_), Some(_)) => Err(ToolError::invalid("new_string and new_from were both given")
+                .hint("send one of them: the new text, or the file and lines to copy it from")),
+            (Some(new), None) => Ok((new, None)),
+            (None, Some(from)) => {
+                let copied = CopiedText::of(cx, &from)?;
+                Ok((copied.text, Some(copied.source)))
+            }
+            (None, None) => {
+                Err(ToolError::invalid("the argument `new_string` is missing")
+                    .hint("to delete text, pass new_string=\"\""))
+            }
         }
-        let new = self.new_string.ok_or_else(|| {
-            ToolError::invalid("the argument `new_string` is missing").hint("to delete text, pass new_string=\"\"")
-        })?;
+    }
+
+    /// What it replaces with `new`; `all` is the `replace_all` of the call.
+    fn change(self, new: String, all: bool) -> Result<EntryChange, ToolError> {
         let rev = read_before_write::parse_rev("rev", self.rev.as_deref())?;
         match (self.old_string, self.lines) {
             (Some(_), Some(_)) => Err(ToolError::invalid("old_string and lines were both given")

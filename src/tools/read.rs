@@ -4,6 +4,7 @@
 
 mod args;
 mod cells;
+mod copied_text;
 mod definition;
 mod describe;
 mod entry;
@@ -39,6 +40,7 @@ use super::{
     fitted::try_fitted,
 };
 use args::Args;
+pub(in crate::tools) use copied_text::{CopiedText, TextSource};
 pub(in crate::tools) use describe::{Content, Description, describe};
 pub(in crate::tools) use entry::path_before_selection;
 pub(in crate::tools) use held::Held;

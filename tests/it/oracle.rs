@@ -16,36 +16,12 @@ use serde_json::{Value, json};
 use crate::{
     harness::{Harness, Setup},
     program::is_wine,
+    random::Random,
 };
 
 /// Maximum number of pages compared; the order is compared as well.
 const PAGES: usize = 3;
 const PAGE: usize = 500;
-
-/// Sebastiano Vigna's splitmix64: small, and the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % most.max(1) as u64).unwrap()
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
-    }
-}
 
 /// The folder of unpacked dependencies.
 fn sources() -> Option<PathBuf> {

@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    super::{Kind, ToolError},
+    super::{Kind, ToolError, read::TextSource},
     numbered_lines::NumberedLines,
 };
 
@@ -18,6 +18,8 @@ pub(super) struct EditEntry {
     /// Where it is in the arguments, for errors; empty for a single edit.
     pub(super) name: String,
     pub(super) change: EntryChange,
+    /// Where the new text was copied from; `None` for a text of the call.
+    pub(super) copied: Option<TextSource>,
 }
 
 /// What is replaced, and by what.
@@ -43,6 +45,16 @@ pub(super) struct LinesEdit {
     pub(super) new: String,
 }
 
+impl EntryChange {
+    /// The text that is put in.
+    pub(super) fn new_text(&self) -> &str {
+        match self {
+            Self::Text(text) => &text.new,
+            Self::Lines(lines) => &lines.new,
+        }
+    }
+}
+
 impl EditEntry {
     /// Says in an error which of several edits it is about.
     pub(super) fn label(&self, error: ToolError) -> ToolError {
@@ -56,10 +68,11 @@ impl EditEntry {
         spans: &[(Range<usize>, &str)],
         path: &WorkspacePath,
     ) -> Result<Document, ToolError> {
+        let what = if self.copied.is_some() { "the copied text" } else { "new_string" };
         document.splice(spans).map_err(|error| {
             self.label(match error {
                 SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-                    "new_string has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
+                    "{what} has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
                     u32::from(character)
                 ))
                 .hint("write it another way, or convert the whole file with write"),

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    edit::{LinePlace, MovedOffsets, Strategies},
-    text::{Document, mask::cuts_sentinel},
+    edit::{MovedOffsets, Strategies},
+    text::{Document, LineEnding, mask::cuts_sentinel},
     workspace::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
 };
 
@@ -17,9 +17,9 @@ use super::{
         read_before_write::{self, StartFrom},
         with_history::Rewrite,
     },
-    cells,
+    cells, copied,
     entry::{EditEntry, EntryChange},
-    now_lines::{self, FileNow, NowLines},
+    now_lines::{self, FileNow},
     places::Places,
     search,
 };
@@ -47,6 +47,8 @@ pub(super) struct Planned {
     pub(super) cells: Option<ChangedCells>,
     /// What else there is to say of the edits.
     pub(super) notes: Vec<String>,
+    /// The files that text was copied from.
+    pub(super) sources: Vec<WorkspacePath>,
 }
 
 /// What an edit makes of cells of a notebook.
@@ -100,6 +102,24 @@ impl Planned {
     /// The bytes that will be there, as far as they are shown.
     pub(super) fn shown_bytes(&self) -> &[u8] {
         self.shown.as_ref().map_or_else(|| self.bytes(), Document::bytes)
+    }
+
+    /// Whether its line endings are mixed, and were not before.
+    pub(super) fn mixes_endings(&self) -> bool {
+        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return false };
+        ![LineEnding::Mixed, LineEnding::None].contains(&old.line_ending()) && new.line_ending() == LineEnding::Mixed
+    }
+
+    /// That lines which were copied end otherwise than those of the file.
+    fn mixed_endings_note(&self, edits: &[EditEntry]) -> Option<String> {
+        let of_file = self.old.as_ref().filter(|_| self.mixes_endings())?.line_ending();
+        copied::other_ending(edits, of_file)
+    }
+
+    /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself,
+    /// which is truly at `real`.
+    pub(super) fn fenced_by<'p>(&'p self, cx: &CallContext, real: &'p WorkspacePath) -> &'p WorkspacePath {
+        self.sources.iter().find(|source| cx.workspace.is_untrusted(source)).unwrap_or(real)
     }
 
     /// Whether a notebook is none afterwards.
@@ -173,6 +193,7 @@ impl Job {
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
     ) -> Result<Planned, ToolError> {
         let limit = cx.settings.max_file_size;
+        copied::check(&self.edits, &self.target)?;
         let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
@@ -202,7 +223,8 @@ impl Job {
             strategies: vec![Strategies::default()],
             replacements: 1,
             cells: None,
-            notes: Vec::new(),
+            notes: copied::notes(&self.edits),
+            sources: copied::sources(&self.edits),
         };
         self.masked(cx, planned)
     }
@@ -231,7 +253,7 @@ impl Job {
             cx.check()?;
             let document = made.as_ref().unwrap_or(&old);
             let places = match lines {
-                Some(lines) => self.numbered_places(one, lines, document, (&old, &moved)),
+                Some(lines) => lines.places(one, now, document, &moved),
                 None => self.searched_places(cx, one, document),
             };
             let places = places.map_err(|error| {
@@ -268,9 +290,12 @@ impl Job {
         }
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let notes = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        notes.extend(copied::notes(&self.edits));
+        let (old, sources) = (Some(old), copied::sources(&self.edits));
         let mut planned =
-            Planned { base, old: Some(old), new, shown: None, strategies, replacements, cells: None, notes };
+            Planned { base, old, new, shown: None, strategies, replacements, cells: None, notes, sources };
+        planned.notes.extend(planned.mixed_endings_note(&self.edits));
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
     }
@@ -281,45 +306,13 @@ impl Job {
         if !text.old.is_empty() {
             // With a single edit its own count is checked, so that the error can list the places.
             let each = self.expected.filter(|_| self.edits.len() == 1);
-            return search::find(cx, &self.target, document, text, each);
+            let places = search::find(cx, &self.target, document, text, each)?;
+            return if one.copied.is_some() { copied::verbatim(places, &text.new) } else { Ok(places) };
         }
         if !document.text().is_empty() {
             return Err(ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
                 .hint("to change it, pass the text to replace; to replace it whole, use write"));
         }
         Ok(Places::one(0..0, text.new.clone()))
-    }
-
-    /// Where the lines of an entry are after the entries before it.
-    fn numbered_places(
-        &self,
-        one: &EditEntry,
-        lines: &NowLines,
-        document: &Document,
-        (old, moved): (&Document, &MovedOffsets),
-    ) -> Result<Places, ToolError> {
-        let EntryChange::Lines(edit) = &one.change else { return Ok(Places::default()) };
-        let place = edit.lines.place;
-        if search::notebook(self.target.path(), old).is_some() {
-            return Err(ToolError::invalid(format!(
-                "{} is a notebook: read shows its cells, and no line numbers",
-                self.path
-            ))
-            .hint("pass text of a cell's source as old_string"));
-        }
-        if edit.new.is_empty() && matches!(lines.place, LinePlace::After(_)) {
-            return Err(ToolError::invalid(format!("there is nothing to insert {place}"))
-                .hint("for an empty line pass new_string=\"\\n\""));
-        }
-        let span = lines.place.span(old.text()).ok().and_then(|span| moved.now(&span)).ok_or_else(|| {
-            ToolError::invalid(format!("an earlier edit of this call changed a part of {place}"))
-                .hint("make one edit of both, or send them in two calls")
-        })?;
-        let made = lines.place.replacement(document.text(), span, &edit.new, false);
-        if document.text()[made.span.clone()] == made.text {
-            return Err(ToolError::new(Kind::NoMatch, format!("{place} of {} already have this text", self.path))
-                .hint("the change may already be made; there is nothing to change here"));
-        }
-        Ok(Places::one(made.span, made.text))
     }
 }

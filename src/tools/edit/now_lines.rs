@@ -1,7 +1,7 @@
 //! The lines that an entry names, in the file as it is now: at the same place, or where they have moved since `rev`.
 
 use crate::{
-    edit::{LinePlace, NotAnchored, anchored},
+    edit::{LinePlace, MovedOffsets, NotAnchored, anchored},
     text::Document,
     workspace::{Revision, RevisionPrefix, WorkspacePath},
 };
@@ -10,6 +10,8 @@ use super::{
     super::{CallContext, Kind, ToolError, answer::count, read::Held, read_before_write},
     entry::{EditEntry, EntryChange},
     numbered_lines::{LinesPlace, NumberedLines},
+    places::Places,
+    search,
 };
 
 /// A file as it is now.
@@ -30,11 +32,47 @@ pub(super) struct NowLines {
     pub(super) moved: Option<String>,
 }
 
+impl NowLines {
+    /// Where the lines of `one` are in `document`, which has the changes of the entries before it, and what takes their
+    /// place.
+    ///
+    /// # Errors
+    /// `invalid_input` for an insertion of nothing and for lines that an entry before changed in part; `no_match`
+    /// where the new text is there already.
+    pub(super) fn places(
+        &self,
+        one: &EditEntry,
+        now: FileNow<'_>,
+        document: &Document,
+        moved: &MovedOffsets,
+    ) -> Result<Places, ToolError> {
+        let EntryChange::Lines(edit) = &one.change else { return Ok(Places::default()) };
+        let place = edit.lines.place;
+        if edit.new.is_empty() && matches!(self.place, LinePlace::After(_)) {
+            return Err(ToolError::invalid(format!("there is nothing to insert {place}"))
+                .hint("for an empty line pass new_string=\"\\n\""));
+        }
+        let span = self.place.span(now.document.text()).ok().and_then(|span| moved.now(&span)).ok_or_else(|| {
+            ToolError::invalid(format!("an earlier edit of this call changed a part of {place}"))
+                .hint("make one edit of both, or send them in two calls")
+        })?;
+        let made = self.place.replacement(document.text(), span, &edit.new, one.copied.is_some());
+        if document.text()[made.span.clone()] == made.text {
+            return Err(ToolError::new(
+                Kind::NoMatch,
+                format!("the new text is what {place} of {} is already", now.path),
+            )
+            .hint("the change may already be made; there is nothing to change here"));
+        }
+        Ok(Places::one(made.span, made.text))
+    }
+}
+
 /// The lines of each of `edits` in the file `now`, `None` for one that names none.
 ///
 /// # Errors
 /// `stale` where lines changed since their revision, or where that is not known; `invalid_input` for lines that the file
-/// never had, and for entries that overlap.
+/// never had, for those of a notebook, and for entries that overlap.
 pub(super) fn find(
     cx: &CallContext,
     now: FileNow<'_>,
@@ -60,6 +98,13 @@ pub(super) fn find(
 }
 
 fn now_lines(cx: &CallContext, now: FileNow<'_>, lines: &NumberedLines) -> Result<NowLines, ToolError> {
+    if search::notebook(now.real, now.document).is_some() {
+        return Err(ToolError::invalid(format!(
+            "{} is a notebook: read shows its cells, and no line numbers",
+            now.path
+        ))
+        .hint("pass text of a cell's source as old_string"));
+    }
     let (place, rev, path) = (lines.place.counted_from_0(), lines.rev, now.path);
     let beyond = |total: usize| {
         ToolError::invalid(format!("{path} has {} at rev {rev}, so there is no {}", count(total, "line"), lines.place))

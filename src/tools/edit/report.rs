@@ -40,7 +40,7 @@ impl Planned {
         let cx = &introduced.leave_room(cx);
         let name = shown_diff::diff_name(path);
         let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
-        let shown = ShownDiff::of(cx, real, &diff.text, diff.cut_lines);
+        let shown = ShownDiff::of(cx, self.fenced_by(cx, real), &diff.text, diff.cut_lines);
         let mut notes: Vec<String> = self
             .strategies
             .iter()
@@ -106,6 +106,7 @@ impl Planned {
         }
         let ending = match file.line_ending() {
             LineEnding::Lf | LineEnding::None => None,
+            _ if self.mixes_endings() => None,
             ending => Some(endings(ending)),
         };
         let parts: Vec<&str> = ending.into_iter().chain(other_encoding(file)).collect();

@@ -37,19 +37,12 @@ pub(super) fn read_definition(
     name: &str,
 ) -> Result<Section, ToolError> {
     let all = outline(cx, request, &mut source)?;
-    let mut found: Vec<Range<usize>> = named(&all, name).iter().map(|one| one.start - 1..one.end).collect();
+    let found = lines_of(&all, name);
     if found.is_empty() {
         // A hint is outside the fence, and the names in an untrusted file are its author's words.
         let known = if cx.workspace.is_untrusted(source.file.real_path()) { &[][..] } else { &all };
         return Err(not_found(&source.path, name, known));
     }
-    found.sort_by_key(|range| range.start);
-    // One may be within another.
-    found.dedup_by(|next, last| {
-        let overlaps = next.start < last.end;
-        last.end = if overlaps { last.end.max(next.end) } else { last.end };
-        overlaps
-    });
     let lines = match found[..] {
         [Range { start, end }] => LineRange::Numbers { skip: start, take: Some(end - start) },
         _ => LineRange::Ranges(found),
@@ -57,13 +50,31 @@ pub(super) fn read_definition(
     read_text(cx, &FileRequest { lines, ..request.clone() }, source)
 }
 
+/// The lines of the definitions that `name` means, counted from 0: ascending and disjoint.
+pub(super) fn lines_of(all: &[Definition], name: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = named(all, name).iter().map(|one| one.start - 1..one.end).collect();
+    found.sort_by_key(|range| range.start);
+    // One may be within another.
+    found.dedup_by(|next, last| {
+        let overlaps = next.start < last.end;
+        last.end = if overlaps { last.end.max(next.end) } else { last.end };
+        overlaps
+    });
+    found
+}
+
+/// The error for a file of a kind in which no definitions are recognised.
+pub(super) fn no_definitions(path: &WorkspacePath) -> ToolError {
+    ToolError::invalid(format!("definitions are not recognised in files like {path}"))
+        .hint("find the line with grep, then name the lines by their numbers")
+}
+
 fn outline(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Result<Vec<Definition>, ToolError> {
     let Source { path, file, head, whole } = source;
     let size = file.stat().size;
     let name = path.to_string();
     if !may_have_definitions(&name) {
-        return Err(ToolError::invalid(format!("definitions are not recognised in files like {path}"))
-            .hint("find the line with grep, then pass start_line and end_line"));
+        return Err(no_definitions(path));
     }
     if *whole {
         let text = text::view(head, request.encoding).map_err(|error| binary(path, size, &error))?;
@@ -76,7 +87,7 @@ fn outline(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Resu
     })
 }
 
-fn not_found(path: &WorkspacePath, name: &str, all: &[Definition]) -> ToolError {
+pub(super) fn not_found(path: &WorkspacePath, name: &str, all: &[Definition]) -> ToolError {
     let bare = |name: &'_ str| name.rsplit(['.', ':', ' ']).next().unwrap_or_default().to_owned();
     let known: BTreeSet<String> = all.iter().map(|one| bare(&one.name)).collect();
     let wanted = bare(name);

@@ -51,7 +51,7 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
 
 /// Whether a path that was refused may be another one with a selection behind it. On Windows no name holds a colon, so
 /// that `a.rs:120` is no path at all there.
-fn may_end_in_selection(refusal: Kind) -> bool {
+pub(super) fn may_end_in_selection(refusal: Kind) -> bool {
     refusal == Kind::NotFound || cfg!(windows) && matches!(refusal, Kind::InvalidInput | Kind::Denied)
 }
 

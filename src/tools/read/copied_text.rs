@@ -1,0 +1,170 @@
+//! The text that another tool copies from a file, named as `read` takes it: `src/b.rs`, `src/b.rs:10-40` or
+//! `src/b.rs:def load`.
+
+use std::ops::Range;
+
+use crate::{
+    text::{
+        Document, LineEnding, encode, lines,
+        outline::{definitions, may_have_definitions},
+    },
+    workspace::{Revision, Snapshot, Visibility, WorkspacePath},
+};
+
+use super::{
+    super::{CallContext, ExistingKind, Kind, ToolError, answer::count},
+    definition::{lines_of, no_definitions, not_found},
+    entry::Selection,
+    format::Format,
+    one_file::may_end_in_selection,
+    part::Part,
+    source::binary,
+};
+
+/// Text of a file as it is now.
+#[derive(Clone, Debug)]
+pub(in crate::tools) struct CopiedText {
+    pub(in crate::tools) text: String,
+    pub(in crate::tools) source: TextSource,
+}
+
+/// Where a text was copied from.
+#[derive(Clone, Debug)]
+pub(in crate::tools) struct TextSource {
+    /// The file and the lines, as the call named them.
+    pub(in crate::tools) named: String,
+    /// Where the file truly is.
+    pub(in crate::tools) real: WorkspacePath,
+    pub(in crate::tools) revision: Revision,
+    /// Whether its values are masked.
+    pub(in crate::tools) is_masked: bool,
+    /// The line endings of the text.
+    pub(in crate::tools) line_ending: LineEnding,
+}
+
+impl CopiedText {
+    /// Reads what `from` names. A file that is literally called so wins.
+    ///
+    /// # Errors
+    /// Those of reading the file; `invalid_input` for lines that it does not have; `binary` for what is not text, or not
+    /// the same bytes when it is written again.
+    pub(in crate::tools) fn of(cx: &CallContext, from: &str) -> Result<Self, ToolError> {
+        let (path, selection, file) = open(cx, from)?;
+        let size = file.bytes.len() as u64;
+        let format = Format::of(&path, &file.bytes);
+        if matches!(format, Format::Pdf | Format::Image(_)) || format == Format::Notebook && selection.is_some() {
+            let kind = match format {
+                Format::Pdf => "a PDF file",
+                Format::Notebook => "a notebook, which has cells instead of lines",
+                _ => "an image",
+            };
+            return Err(ToolError::new(Kind::Binary, format!("{path} is {kind}: no lines can be copied from it"))
+                .hint("pass the text as new_string"));
+        }
+        let document = Document::decode(file.bytes, None).map_err(|error| binary(&path, size, &error))?;
+        let text = match selection {
+            None => document.text().to_owned(),
+            Some(selection) => {
+                let ranges = selected(cx, &path, &file.path, &document, selection)?;
+                ranges.into_iter().map(|bytes| &document.text()[bytes]).collect()
+            }
+        };
+        if !is_same_when_written(&document, &text) {
+            let encoding = document.encoding().name();
+            return Err(ToolError::new(
+                Kind::Binary,
+                format!("what `{from}` names has bytes that are not valid {encoding}, so it cannot be copied as text"),
+            )
+            .hint("copy lines without such bytes (read shows them as \u{fffd}), or pass the text as new_string"));
+        }
+        let is_masked = cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked);
+        let (line_ending, named) = (LineEnding::of(&text), from.to_owned());
+        let source = TextSource { named, real: file.path, revision: file.revision, is_masked, line_ending };
+        Ok(Self { text, source })
+    }
+}
+
+/// The file that `from` names, and what it selects of it.
+fn open(cx: &CallContext, from: &str) -> Result<(WorkspacePath, Option<Selection>, Snapshot), ToolError> {
+    let read = |path: WorkspacePath| match cx.read_to_change(&path) {
+        Ok(file) => Ok((path, file)),
+        Err(error) => Err(ToolError::access(&cx.workspace, error)),
+    };
+    let exact = cx.workspace.resolve(from).map_err(ToolError::from).and_then(read);
+    let refused = match exact {
+        Ok((path, file)) => return Ok((path, None, file)),
+        Err(error) => error,
+    };
+    if !may_end_in_selection(refused.kind()) {
+        return Err(refused);
+    }
+    let (path, selection) = match Selection::split(from) {
+        Some((path, selection)) => (path, Some(selection?)),
+        None if refused.kind() == Kind::NotFound => (from, None),
+        None => return Err(refused),
+    };
+    let (path, file) = read(cx.existing(path, ExistingKind::File)?)?;
+    Ok((path, selection, file))
+}
+
+/// The bytes of the text that are selected: whole lines with their endings.
+fn selected(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    real: &WorkspacePath,
+    document: &Document,
+    selection: Selection,
+) -> Result<Vec<Range<usize>>, ToolError> {
+    let text = document.text();
+    let ranges = match selection {
+        Selection::Lines(ranges) => ranges,
+        Selection::Part(Part::Def(name)) => {
+            let file = path.to_string();
+            if !may_have_definitions(&file) {
+                return Err(no_definitions(path));
+            }
+            let all = definitions(&file, text);
+            let found = lines_of(&all, &name);
+            if found.is_empty() {
+                return Err(not_found(path, &name, if cx.workspace.is_untrusted(real) { &[] } else { &all }));
+            }
+            if found.len() > 1 {
+                let shown: Vec<String> =
+                    found.iter().take(20).map(|range| format!("{}-{}", range.start + 1, range.end)).collect();
+                let sentence = format!("{path} has {} definitions of {name}: lines {}", found.len(), shown.join(", "));
+                return Err(ToolError::new(Kind::Ambiguous, sentence)
+                    .hint(format!("name the lines, as in {path}:{}", shown[0])));
+            }
+            found
+        }
+        Selection::Part(part) => {
+            return Err(ToolError::invalid(format!(
+                "`new_from` names {part} of {path}; it takes lines or a definition"
+            ))
+            .hint("name a whole file, or lines as in src/b.rs:10-40, or src/b.rs:def NAME"));
+        }
+    };
+    let starts: Vec<usize> = lines(text).map(|line| line.start).chain([text.len()]).collect();
+    let total = starts.len() - 1;
+    let bytes = |range: &Range<usize>| {
+        // `10-` goes to the end.
+        let end = if range.end == usize::MAX { total } else { range.end };
+        let is_there = range.start < end && end <= total;
+        is_there.then(|| starts[range.start]..starts[end])
+    };
+    ranges.iter().map(bytes).collect::<Option<_>>().ok_or_else(|| {
+        ToolError::invalid(format!(
+            "{path} has {}, so `new_from` names lines that it does not have",
+            count(total, "line")
+        ))
+        .hint("read it, and name lines that it shows")
+    })
+}
+
+/// Whether `text`, a part of the document, is written as the bytes that it was read from.
+fn is_same_when_written(document: &Document, text: &str) -> bool {
+    !document.had_errors()
+        || !text.contains(char::REPLACEMENT_CHARACTER)
+        || encode(document.text(), document.encoding(), document.has_bom(), LineEnding::None)
+            .is_ok_and(|bytes| bytes == document.bytes())
+}

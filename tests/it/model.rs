@@ -1,0 +1,44 @@
+//! Random changes against a simple model of the tree, which must be equal after each.
+//!
+//! A run is a list of operations made from a seed. What fails is made smaller by leaving operations out, and is printed
+//! with its seed. `MODEL_OPERATIONS=10000 cargo test --test it model:: -- --nocapture` is a long run, `MODEL_SEED=7` one
+//! with this seed alone.
+
+#![expect(clippy::print_stdout, reason = "the count of a long run is its result")]
+
+mod operation;
+mod player;
+mod shrink;
+mod tree;
+
+use operation::Operation;
+use player::play;
+
+use crate::random::Random;
+
+/// Operations of one run: enough for a tree that was changed everywhere, and few enough to be made smaller.
+const RUN: usize = 125;
+
+/// The number that a variable has, or this one.
+fn number(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn tree_is_equal_to_its_model_after_each_change() {
+    let all = number("MODEL_OPERATIONS", 375);
+    let first = number("MODEL_SEED", 1);
+    let mut counts = player::Counts::default();
+    for seed in first..first + all.div_ceil(RUN as u64) {
+        let operations: Vec<Operation> = Operation::list(&mut Random(seed), RUN);
+        match play(&operations) {
+            Ok(played) => counts.add(&played),
+            Err(failure) => {
+                let (least, failure) = shrink::least(operations, failure);
+                panic!("MODEL_SEED={seed}: {failure}\nthe operations that lead there:\n{least:#?}");
+            }
+        }
+    }
+    println!("{all} operations: {counts}");
+    assert!(counts.made() * 3 > all, "too few of them change anything: {counts}");
+}
