@@ -205,8 +205,8 @@ mod tests {
             policy: PolicyRules::default(),
             optional: false,
         };
-        let stage = StageOptions { state: state.clone(), most_bytes: 1 << 20, is_view: true };
-        let options = WorkspaceOptions { stage: Some(stage), ..WorkspaceOptions::default() };
+        let layer = StageOptions { state: state.clone(), most_bytes: 1 << 20, is_view: true };
+        let options = WorkspaceOptions { stage: Some(layer), ..WorkspaceOptions::default() };
         let workspace = Workspace::open(&[spec], options).unwrap().workspace;
         let confined = || {
             let report = workspace.confine(Confine::Auto, &[&state], &SystemProfile::none()).unwrap();

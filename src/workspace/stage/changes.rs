@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::sync::Arc;
 
 use crate::workspace::write::is_reserved;
@@ -286,9 +286,9 @@ impl StagedDir {
             sys::carry_attributes(&source, &before, &copy)?;
             if let Some(modified) = before.modified {
                 // A file system may not keep times; the content is what counts.
-                let _ = copy.set_modified(modified);
+                let _ = sys::set_modified(&copy, modified);
             }
-            copy.sync_data()?;
+            sys::sync_data(&copy)?;
             if !sys::file_stat(&source)?.same_content_state(&before) {
                 continue;
             }
@@ -306,7 +306,7 @@ impl StagedDir {
     }
 }
 
-fn copied(mut source: &File, mut copy: &File) -> io::Result<Revision> {
+fn copied(mut source: &File, copy: &File) -> io::Result<Revision> {
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 128 * 1024];
     loop {
@@ -314,7 +314,7 @@ fn copied(mut source: &File, mut copy: &File) -> io::Result<Revision> {
             Ok(0) => return Ok(hasher.finish()),
             Ok(count) => {
                 hasher.update(&buffer[..count]);
-                copy.write_all(&buffer[..count])?;
+                sys::write_all(copy, &buffer[..count])?;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -167,7 +167,7 @@ impl Layer {
     pub(super) fn sync_record(&self) -> io::Result<()> {
         match self.folder.child_file(OsStr::new(RECORD)) {
             // Through a handle that may write, as Windows wants it.
-            Ok(_) => self.folder.append(OsStr::new(RECORD))?.sync_data(),
+            Ok(_) => sys::sync_data(&self.folder.append(OsStr::new(RECORD))?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
@@ -179,7 +179,7 @@ impl LayerLock<'_> {
     pub(super) fn add(&self, lines: &[RecordLine]) -> io::Result<()> {
         let mut read = self.layer.record.lock().unwrap_or_else(PoisonError::into_inner);
         read.refresh(&self.layer.folder)?;
-        let mut file = self.layer.folder.append(OsStr::new(RECORD))?;
+        let file = self.layer.folder.append(OsStr::new(RECORD))?;
         let before = sys::file_stat(&file)?;
         if before.kind != FileKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -187,9 +187,13 @@ impl LayerLock<'_> {
         // A line that was cut by the end of a process must not spoil the next one.
         let is_cut = before.size > read.bytes;
         let mut text = String::from(if is_cut { "\n" } else { "" });
-        lines.iter().for_each(|line| text.push_str(&line.to_string()));
-        file.write_all(text.as_bytes())?;
-        lines.iter().for_each(|line| read.record.add(line));
+        for line in lines {
+            text.push_str(&line.to_string());
+        }
+        sys::write_all(&file, text.as_bytes())?;
+        for line in lines {
+            read.record.add(line);
+        }
         read.bytes = before.size + text.len() as u64;
         read.file = Some(sys::file_stat(&file)?);
         Ok(())

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::str::FromStr as _;
 
@@ -41,9 +41,10 @@ impl Record {
     /// Adds what complete lines say; others are left out.
     pub(super) fn add_text(&mut self, text: &str) {
         for line in text.lines() {
-            match RecordLine::parse(line) {
-                Some(line) => self.add(&line),
-                None => tracing::warn!("a damaged line in the record of staged changes is left out"),
+            if let Some(line) = RecordLine::parse(line) {
+                self.add(&line);
+            } else {
+                tracing::warn!("a damaged line in the record of staged changes is left out");
             }
         }
     }
@@ -182,7 +183,7 @@ fn encoded(path: &Path) -> Option<String> {
             if byte.is_ascii_alphanumeric() || b"._-+@,=~".contains(byte) {
                 word.push(char::from(*byte));
             } else {
-                word.push_str(&format!("%{byte:02x}"));
+                let _ = write!(word, "%{byte:02x}");
             }
         }
     }
