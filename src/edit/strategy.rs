@@ -57,6 +57,12 @@ impl Strategies {
         self.0 == 0
     }
 
+    /// Whether nothing but line endings and white space at the start and end of lines was looked through.
+    pub fn are_of_layout(self) -> bool {
+        use Strategy::{Exact, Indentation, LineEndings, TrailingWhitespace};
+        self.iter().all(|one| matches!(one, Exact | LineEndings | TrailingWhitespace | Indentation))
+    }
+
     /// Whether `strategy` is one of them; [`Strategy::Exact`] is where no other is.
     pub const fn has(self, strategy: Strategy) -> bool {
         match strategy {

@@ -171,6 +171,22 @@ impl Gauge {
     }
 }
 
+/// The most that each of `costs` may be, so that all of them together are at most `limit`: what is below it leaves its
+/// rest to the others.
+pub(super) fn fair_share(costs: &[usize], limit: usize) -> usize {
+    let mut sorted = costs.to_vec();
+    sorted.sort_unstable();
+    let mut left = limit;
+    for (index, cost) in sorted.iter().enumerate() {
+        let share = left / (sorted.len() - index);
+        if *cost > share {
+            return share;
+        }
+        left -= cost;
+    }
+    usize::MAX
+}
+
 /// Bytes of `text` in a JSON string, without its quotation marks.
 fn json_bytes(text: &str) -> usize {
     let escaped = |byte: &u8| match byte {
@@ -226,6 +242,15 @@ mod tests {
         ] {
             assert_eq!(relative_paths(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn small_ones_leave_their_rest_to_the_others() {
+        assert_eq!(fair_share(&[10, 20, 30], 60), usize::MAX);
+        assert_eq!(fair_share(&[10, 200, 300], 110), 50);
+        assert_eq!(fair_share(&[100, 1, 200, 60], 161), 53);
+        assert_eq!(fair_share(&[100; 20], 20), 1);
+        assert_eq!(fair_share(&[0, 0], 0), usize::MAX);
     }
 
     #[test]

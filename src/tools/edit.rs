@@ -6,22 +6,30 @@
 mod cells;
 mod copied;
 mod entry;
+mod failures;
+mod files;
+mod files_report;
+mod glob_files;
 mod job;
 mod no_match;
 mod now_lines;
 mod numbered_lines;
+mod output;
 mod places;
+mod planned;
+mod planned_file;
+mod planned_files;
 mod report;
 mod search;
+mod total_size;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     edit::{self, DiffExtent},
     session::{Cost, RootBytes},
-    text::problems::Problem,
-    workspace::{Approval, Base, Revision},
+    workspace::{Approval, Base, Revision, RevisionPrefix},
 };
 
 use super::{
@@ -34,8 +42,11 @@ use super::{
     with_history::{self, Rewrite as _},
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
-use job::{Job, Planned};
+use files::{EntryTarget, FileJobs};
+use job::Job;
 use numbered_lines::{LinesPlace, NumberedLines};
+use output::Output;
+use planned::Planned;
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
@@ -88,42 +99,6 @@ pub(crate) struct One {
     new_from: Option<String>,
 }
 
-/// The complete result as data.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Output {
-    /// The file, as paths are printed.
-    path: String,
-    /// Unified diff of the file's change, cut to 60 lines; a long line is cut to what changed in it.
-    diff: String,
-    /// What else there is to know of it.
-    notes: Vec<String>,
-    #[serde(flatten)]
-    facts: Facts,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Facts {
-    /// Replacements made.
-    replacements: usize,
-    /// How each edit was matched, in order; exact unless it had to be more tolerant.
-    strategies: Vec<String>,
-    /// Lines added.
-    added: usize,
-    /// Lines removed.
-    removed: usize,
-    /// Lines of the diff that are not shown.
-    diff_cut_lines: usize,
-    /// Revision of the file now (or as it would be, for a dry run).
-    revision: String,
-    /// Whether the file was created.
-    created: bool,
-    /// Whether nothing was written.
-    dry_run: bool,
-    /// Problems that the change has introduced, such as syntax errors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Problem>,
-}
-
 impl Tool for Edit {
     type Args = Args;
     type Output = Output;
@@ -156,21 +131,64 @@ impl Tool for Edit {
         let expected_revision = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let expected = args.expected_replacements.map(expected_count).transpose()?;
         let dry_run = args.dry_run.unwrap_or(false);
-        let given = args.path.clone().ok_or_else(|| args::missing("path", &Self::SPEC))?;
         if args.edits.iter().flatten().any(|one| one.path.is_some() || one.glob.is_some()) {
-            return Err(ToolError::invalid("`edits` names files").hint("send one call for each file"));
+            return plan_files(cx, args, expected, expected_revision, dry_run);
         }
-        let creates = args.old_string.as_deref() == Some("");
+        let given = args.path.clone().ok_or_else(|| args::missing("path", &Self::SPEC))?;
+        let first = args.edits.as_ref().and_then(|edits| edits.first()?.old_string.as_deref());
+        let creates = args.old_string.as_deref().or(first) == Some("");
         let path = if creates { cx.resolve_new_file(&given)? } else { cx.existing(&given, ExistingKind::File)? };
         let edits = edits(cx, args)?;
         let target = cx.workspace.writable(&path)?;
-        let job = Job { path, target, edits, expected, expected_revision };
-        let planned = job.work_out(cx)?;
-        if dry_run {
-            return Ok(Plan::Answer(planned.answer(cx, &job.path, job.target.path(), None)));
-        }
-        Ok(Plan::Change(Box::new(Pending { job, planned })))
+        plan_one(cx, Job { path, target, edits, expected, expected_revision, is_one_of_several: false }, dry_run)
     }
+}
+
+fn plan_one(cx: &CallContext, job: Job, dry_run: bool) -> Result<Plan, ToolError> {
+    let planned = job.work_out(cx)?;
+    if dry_run {
+        return Ok(Plan::Answer(planned.answer(cx, &job.path, job.target.path(), None)));
+    }
+    Ok(Plan::Change(Box::new(Pending { job, planned })))
+}
+
+/// Plans a call whose entries name their files.
+fn plan_files(
+    cx: &CallContext,
+    args: Args,
+    expected: Option<usize>,
+    expected_revision: Option<RevisionPrefix>,
+    dry_run: bool,
+) -> Result<Plan, ToolError> {
+    let targets = targets(&args)?;
+    let entries = edits(cx, args)?;
+    let jobs = match FileJobs::of(cx, targets.into_iter().zip(entries).collect())?.only() {
+        Ok(job) => return plan_one(cx, Job { expected, expected_revision, ..job }, dry_run),
+        Err(jobs) => jobs,
+    };
+    if expected_revision.is_some() {
+        return Err(ToolError::invalid("`expected_revision` is the rev of one file, and this call is for several")
+            .hint("leave it out: each file must have been seen, and is refused if it has changed since"));
+    }
+    let planned = jobs.work_out(cx, expected, dry_run)?;
+    Ok(if dry_run { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) })
+}
+
+/// The files of each entry. The path of the call is the file of those that name none, else the directory of globs.
+fn targets(args: &Args) -> Result<Vec<EntryTarget>, ToolError> {
+    let edits = || args.edits.iter().flatten();
+    let is_file = edits().any(|one| one.path.is_none() && one.glob.is_none());
+    let target = |(index, one): (usize, &One)| match (one.path.as_ref(), &one.glob) {
+        (path, Some(glob)) => {
+            let under = path.or(args.path.as_ref().filter(|_| !is_file)).cloned();
+            Ok(EntryTarget::Glob { glob: glob.clone(), under })
+        }
+        (path, None) => path.or(args.path.as_ref()).cloned().map(EntryTarget::Path).ok_or_else(|| {
+            ToolError::invalid(format!("edits[{index}] has no `path`, and the call has none either"))
+                .hint("name the file of each edit, or one for all of them as path")
+        }),
+    };
+    edits().enumerate().map(target).collect()
 }
 
 struct Pending {
@@ -206,7 +224,7 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
         }
         (None, Some(old), Some(new)) => {
             let text = TextEdit { old, new, replace_all: args.replace_all.unwrap_or(false) };
-            vec![EditEntry { name: String::new(), change: EntryChange::Text(text), copied: None }]
+            vec![EditEntry::new("", EntryChange::Text(text))]
         }
         (None, Some(_), None) => {
             return Err(ToolError::invalid("the argument `new_string` is missing")
@@ -251,7 +269,7 @@ fn entries(cx: &CallContext, edits: Vec<One>, all: bool) -> Result<Vec<EditEntry
 fn entry(cx: &CallContext, name: String, mut one: One, all: bool) -> Result<EditEntry, ToolError> {
     let parsed = one.take_text(cx).and_then(|(new, copied)| Ok((one.change(new, all)?, copied)));
     let (change, copied) = parsed.map_err(|error| error.within(&name))?;
-    Ok(EditEntry { name, change, copied })
+    Ok(EditEntry { copied, ..EditEntry::new(name, change) })
 }
 
 impl One {

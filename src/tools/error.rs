@@ -160,6 +160,11 @@ impl ToolError {
         self.kind
     }
 
+    /// What is wrong, without the hints.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// The cause, for the log.
     pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
         self.source.as_deref()

@@ -20,6 +20,7 @@ use super::{
 use args::Args;
 use output::Output;
 use request::GlobRequest;
+pub(in crate::tools) use request::below_prefix;
 
 /// The `glob` tool.
 pub(crate) struct Glob;

@@ -28,7 +28,7 @@ use enclosing::note_scopes;
 use output::Output;
 use render::Report;
 use request::GrepRequest;
-pub(in crate::tools) use request::pattern_error;
+pub(in crate::tools) use request::{filter_error, pattern_error};
 
 /// The `grep` tool.
 pub(crate) struct Grep;

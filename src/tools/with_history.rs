@@ -11,7 +11,6 @@ mod record;
 mod remove_tree;
 mod write_file;
 
-#[cfg_attr(all(), allow(unused_imports, reason = "the tools that change many files are being written"))]
 pub(super) use commit_files::{CommittedFiles, FileChange, NewState, commit_files};
 pub(super) use keep_file::{changed, keep_replaced};
 pub(super) use note::begin;

@@ -20,6 +20,8 @@ pub(super) struct EditEntry {
     pub(super) change: EntryChange,
     /// Where the new text was copied from; `None` for a text of the call.
     pub(super) copied: Option<TextSource>,
+    /// Whether a glob named the file: without the text in it, nothing is changed there, and that is no error.
+    pub(super) in_glob: bool,
 }
 
 /// What is replaced, and by what.
@@ -56,6 +58,42 @@ impl EntryChange {
 }
 
 impl EditEntry {
+    /// One that names its file, or is for the only one.
+    pub(super) fn new(name: impl Into<String>, change: EntryChange) -> Self {
+        Self { name: name.into(), change, copied: None, in_glob: false }
+    }
+
+    /// Whether it makes a file.
+    pub(super) fn creates(&self) -> bool {
+        matches!(&self.change, EntryChange::Text(text) if text.old.is_empty())
+    }
+
+    /// Names its file in errors, too.
+    pub(super) fn name_file(&mut self, path: &WorkspacePath) {
+        self.name = format!("{} ({path})", self.name);
+    }
+
+    /// Where it is in the arguments, whatever its file.
+    pub(super) fn place(&self) -> &str {
+        self.name.split_once(' ').map_or(&self.name, |(place, _)| place)
+    }
+
+    /// The text that it replaces wherever it is, in any file.
+    ///
+    /// # Errors
+    /// `invalid_input` where it is for one place, or one file.
+    pub(super) fn everywhere(&self) -> Result<&TextEdit, ToolError> {
+        match &self.change {
+            EntryChange::Text(text) if text.replace_all && !text.old.is_empty() => Ok(text),
+            EntryChange::Text(text) if !text.old.is_empty() => {
+                Err(ToolError::invalid("a `glob` needs replace_all=true: it means every place in every file of it")
+                    .hint("set replace_all=true, or name one file as path"))
+            }
+            _ => Err(ToolError::invalid("a `glob` needs old_string, the text that its files hold")
+                .hint("pass old_string, or name one file as path")),
+        }
+    }
+
     /// Says in an error which of several edits it is about.
     pub(super) fn label(&self, error: ToolError) -> ToolError {
         if self.name.is_empty() { error } else { error.within(&self.name) }

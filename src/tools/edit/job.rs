@@ -2,11 +2,9 @@
 //!
 //! Writes nothing; it is worked out again when the file turned out to be another one at the commit.
 
-use std::collections::BTreeSet;
-
 use crate::{
     edit::{MovedOffsets, Strategies},
-    text::{Document, LineEnding, mask::cuts_sentinel},
+    text::{Document, mask::cuts_sentinel},
     workspace::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
 };
 
@@ -15,12 +13,14 @@ use super::{
         CallContext, Kind, ToolError,
         answer::count,
         read_before_write::{self, StartFrom},
-        with_history::Rewrite,
+        with_history::Rewrite as _,
     },
-    cells, copied,
+    copied,
     entry::{EditEntry, EntryChange},
-    now_lines::{self, FileNow},
+    glob_files,
+    now_lines::{self, FileNow, NowLines},
     places::Places,
+    planned::{New, Planned},
     search,
 };
 
@@ -31,129 +31,18 @@ pub(super) struct Job {
     pub(super) edits: Vec<EditEntry>,
     pub(super) expected: Option<usize>,
     pub(super) expected_revision: Option<RevisionPrefix>,
+    /// Whether it is one of several files, which errors name with the entry.
+    pub(super) is_one_of_several: bool,
 }
 
-/// What it comes to on the file as it is now.
-pub(super) struct Planned {
-    pub(super) base: Base,
-    /// What is there now, unless that is nothing.
-    pub(super) old: Option<Document>,
-    new: New,
-    /// What is shown of the new content of a masked file.
-    shown: Option<Document>,
-    pub(super) strategies: Vec<Strategies>,
-    pub(super) replacements: usize,
-    /// The changed cells of a notebook, whose other text is as it was.
-    pub(super) cells: Option<ChangedCells>,
-    /// What else there is to say of the edits.
-    pub(super) notes: Vec<String>,
-    /// The files that text was copied from.
-    pub(super) sources: Vec<WorkspacePath>,
-}
-
-/// What an edit makes of cells of a notebook.
-pub(super) struct ChangedCells {
-    /// Counted from 1.
-    pub(super) numbers: BTreeSet<usize>,
-    /// Their sources.
-    old: String,
-    new: String,
-}
-
-/// What will be there: a new file's text is taken as it is, whatever it would be read as.
-enum New {
-    Text(String),
-    Document(Document),
-}
-
-impl Planned {
-    /// The text as it is now, "" where there is no file; of a notebook the sources that change.
-    pub(super) fn old_text(&self) -> &str {
-        let whole = || self.old.as_ref().map_or("", Document::text);
-        self.cells.as_ref().map_or_else(whole, |cells| &cells.old)
-    }
-
-    /// Bytes that are there now.
-    pub(super) fn old_bytes(&self) -> u64 {
-        self.old.as_ref().map_or(0, |old| old.bytes().len()) as u64
-    }
-
-    /// The text as it will be; of a notebook the sources that change.
-    pub(super) fn new_text(&self) -> &str {
-        self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
-    }
-
-    /// The text of the whole file as it will be shown.
-    pub(super) fn file_text(&self) -> &str {
-        if let Some(shown) = &self.shown {
-            return shown.text();
-        }
-        match &self.new {
-            New::Text(text) => text,
-            New::Document(document) => document.text(),
-        }
-    }
-
-    /// Whether the values of the file are masked.
-    pub(super) fn is_masked(&self) -> bool {
-        self.shown.is_some()
-    }
-
-    /// The bytes that will be there, as far as they are shown.
-    pub(super) fn shown_bytes(&self) -> &[u8] {
-        self.shown.as_ref().map_or_else(|| self.bytes(), Document::bytes)
-    }
-
-    /// Whether its line endings are mixed, and were not before.
-    pub(super) fn mixes_endings(&self) -> bool {
-        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return false };
-        ![LineEnding::Mixed, LineEnding::None].contains(&old.line_ending()) && new.line_ending() == LineEnding::Mixed
-    }
-
-    /// That lines which were copied end otherwise than those of the file.
-    fn mixed_endings_note(&self, edits: &[EditEntry]) -> Option<String> {
-        let of_file = self.old.as_ref().filter(|_| self.mixes_endings())?.line_ending();
-        copied::other_ending(edits, of_file)
-    }
-
-    /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself,
-    /// which is truly at `real`.
-    pub(super) fn fenced_by<'p>(&'p self, cx: &CallContext, real: &'p WorkspacePath) -> &'p WorkspacePath {
-        self.sources.iter().find(|source| cx.workspace.is_untrusted(source)).unwrap_or(real)
-    }
-
-    /// Whether a notebook is none afterwards.
-    pub(super) fn breaks_notebook(&self, path: &WorkspacePath) -> bool {
-        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return false };
-        search::notebook(path, old).is_some() && search::notebook(path, new).is_none()
-    }
-
-    /// The cells that change, where each edit was made in `cells` and none in the JSON of a notebook.
-    fn changed_cells(&self, path: &WorkspacePath, cells: Vec<Vec<usize>>) -> Option<ChangedCells> {
-        let (Some(old), New::Document(new)) = (&self.old, &self.new) else { return None };
-        if cells.iter().any(Vec::is_empty) {
-            return None;
-        }
-        let (old, new) = cells::changed_sources(&search::notebook(path, old)?, &search::notebook(path, new)?);
-        Some(ChangedCells { numbers: cells.into_iter().flatten().collect(), old, new })
-    }
-}
-
-impl Rewrite for Planned {
-    fn base(&self) -> Base {
-        self.base
-    }
-
-    fn old(&self) -> Option<&Document> {
-        self.old.as_ref()
-    }
-
-    fn bytes(&self) -> &[u8] {
-        match &self.new {
-            New::Text(text) => text.as_bytes(),
-            New::Document(document) => document.bytes(),
-        }
-    }
+/// A document with edits made.
+#[derive(Default)]
+struct Spliced {
+    /// None if nothing is replaced.
+    made: Option<Document>,
+    strategies: Vec<Strategies>,
+    counts: Vec<usize>,
+    cells: Vec<Vec<usize>>,
 }
 
 impl Job {
@@ -179,6 +68,24 @@ impl Job {
             && (revs.clone().all(|rev| rev.is_some()) || revs.any(|rev| rev.is_some_and(|rev| rev.fits(now))))
     }
 
+    /// As [`Self::work_out`], on a file that need not have been seen: nothing is changed before it is.
+    pub(super) fn work_out_unseen(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        self.worked_out(cx, Ok)
+    }
+
+    /// Whether globs alone name the file.
+    pub(super) fn is_of_globs(&self) -> bool {
+        self.edits.iter().all(|one| one.in_glob)
+    }
+
+    /// Says in an error about the file which of several it is.
+    fn label(&self, error: ToolError) -> ToolError {
+        match self.edits.first().filter(|_| self.is_one_of_several) {
+            Some(first) => first.label(error),
+            None => error,
+        }
+    }
+
     /// As [`Self::work_out`], once more, where another change came between that and the commit.
     pub(super) fn work_out_again(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         self.worked_out(cx, |now| {
@@ -197,31 +104,55 @@ impl Job {
         let now = match cx.read_to_change(&self.path) {
             Ok(now) => now,
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(self.label(error.into())),
         };
-        let planned = self.masked(cx, self.splice(cx, checked(now)?)?)?;
+        let now = checked(now).map_err(|error| self.label(error))?;
+        let planned = self.masked(cx, self.splice(cx, now)?)?;
         if planned.bytes().len() as u64 > limit {
-            return Err(ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit));
+            let error = ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit);
+            return Err(self.label(error));
         }
         Ok(planned)
     }
 
-    /// `old_string` = "" creates a missing file.
+    /// `old_string` = "" creates a missing file, which edits after it may change.
     fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
-        let new = match self.edits.as_slice() {
-            [EditEntry { change: EntryChange::Text(only), .. }] if only.old.is_empty() => only.new.clone(),
-            _ => return Err(ToolError::not_found(&cx.workspace, &self.path)),
+        let (new, rest) = match self.edits.as_slice() {
+            [EditEntry { change: EntryChange::Text(first), .. }, rest @ ..]
+                if first.old.is_empty() && rest.iter().all(|one| matches!(one.change, EntryChange::Text(_))) =>
+            {
+                (&first.new, rest)
+            }
+            _ => return Err(self.label(ToolError::not_found(&cx.workspace, &self.path))),
         };
         if let Some(expected) = self.expected_revision {
             return Err(read_before_write::absent(&self.path, expected));
         }
+        let (mut strategies, mut counts) = (vec![Strategies::default()], vec![1]);
+        let new = if rest.is_empty() {
+            New::Text(new.clone())
+        } else {
+            let document = Document::decode(new.clone().into_bytes(), None).map_err(|error| {
+                let what = format!("{} would not be text but {}, so it cannot be edited", self.path, error.kind);
+                self.label(ToolError::invalid(what).hint("create it with its final text"))
+            })?;
+            let (path, real) = (&self.path, self.target.path());
+            let now = FileNow { path, real, document: &document, revision: Revision::of(document.bytes()) };
+            let spliced = self.apply(cx, now, rest.iter().map(|one| (one, None)))?;
+            strategies.extend(spliced.strategies);
+            counts.extend(spliced.counts);
+            New::Document(spliced.made.unwrap_or(document))
+        };
+        let replacements = counts.iter().sum();
+        self.check_count(replacements)?;
         let planned = Planned {
             base: Base::Absent,
             old: None,
-            new: New::Text(new),
+            new,
             shown: None,
-            strategies: vec![Strategies::default()],
-            replacements: 1,
+            strategies,
+            counts,
+            replacements,
             cells: None,
             notes: copied::notes(&self.edits),
             sources: copied::sources(&self.edits),
@@ -232,33 +163,69 @@ impl Job {
     /// With what will be shown of it, if the file is masked.
     fn masked(&self, cx: &CallContext, planned: Planned) -> Result<Planned, ToolError> {
         let old = planned.old.as_ref().map_or(&[][..], Document::bytes);
-        let shown = cx.workspace.check_sentinels(&self.target, old, planned.bytes())?;
+        let shown = cx.workspace.check_sentinels(&self.target, old, planned.bytes());
+        let shown = shown.map_err(|error| self.label(error.into()))?;
         let shown = shown.map(|bytes| Document::decode(bytes, None)).transpose();
         let refused = || ToolError::invalid(format!("{} would not be text after this change", self.path));
-        Ok(Planned { shown: shown.map_err(|_| refused().hint("check new_string"))?, ..planned })
+        let shown = shown.map_err(|_| self.label(refused().hint("check new_string")))?;
+        Ok(Planned { shown, ..planned })
     }
 
     fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
         let (revision, size) = (now.revision, now.bytes.len() as u64);
         let base = Base::Revision(revision);
         let old = Document::decode(now.bytes, None)
-            .map_err(|error| read_before_write::not_text(&self.path, size, revision, &error))?;
-        let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
+            .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
         let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
         let lines = now_lines::find(cx, now, &self.edits)?;
-        let mut made = None;
-        let (mut strategies, mut cells, mut replacements) = (Vec::new(), Vec::new(), 0);
+        let Spliced { made, strategies, counts, cells } =
+            self.apply(cx, now, self.edits.iter().zip(lines.iter().map(Option::as_ref)))?;
+        let replacements = counts.iter().sum();
+        self.check_count(replacements)?;
+        cx.check()?;
+        let new = New::Document(made.unwrap_or_else(|| old.clone()));
+        let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        notes.extend(copied::notes(&self.edits));
+        let (old, sources) = (Some(old), copied::sources(&self.edits));
+        let mut planned =
+            Planned { base, old, new, shown: None, strategies, counts, replacements, cells: None, notes, sources };
+        planned.notes.extend(planned.mixed_endings_note(&self.edits));
+        planned.cells = planned.changed_cells(self.target.path(), cells);
+        Ok(planned)
+    }
+
+    fn check_count(&self, replacements: usize) -> Result<(), ToolError> {
+        match self.expected.filter(|expected| *expected != replacements) {
+            None => Ok(()),
+            Some(expected) => Err(ToolError::new(
+                Kind::Ambiguous,
+                format!("the edits make {}, not the expected {expected}", count(replacements, "replacement")),
+            )
+            .hint("nothing was changed; correct expected_replacements or the edits")),
+        }
+    }
+
+    /// Makes the edits of `entries` in the file `now`, one after the other, each with the lines that it names.
+    fn apply<'e>(
+        &self,
+        cx: &CallContext,
+        now: FileNow<'_>,
+        entries: impl Iterator<Item = (&'e EditEntry, Option<&'e NowLines>)>,
+    ) -> Result<Spliced, ToolError> {
+        let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
+        let mut spliced = Spliced::default();
         let mut moved = MovedOffsets::default();
-        for (one, lines) in self.edits.iter().zip(&lines) {
+        for (one, lines) in entries {
             cx.check()?;
-            let document = made.as_ref().unwrap_or(&old);
+            let document = spliced.made.as_ref().unwrap_or(now.document);
             let places = match lines {
                 Some(lines) => lines.places(one, now, document, &moved),
                 None => self.searched_places(cx, one, document),
             };
             let places = places.map_err(|error| {
                 let error = one.label(error);
-                if self.edits.len() == 1 { error } else { error.hint("none of the edits was applied") }
+                let is_only = self.edits.len() == 1 || self.is_one_of_several;
+                if is_only { error } else { error.hint("none of the edits was applied") }
             })?;
             let spans: Vec<_> = places.spans.iter().map(|(span, new)| (span.clone(), new.as_str())).collect();
             if is_masked && spans.iter().any(|(span, _)| cuts_sentinel(document.text(), span)) {
@@ -275,29 +242,16 @@ impl Job {
                 let limit = cx.settings.max_file_size;
                 return Err(one.label(ToolError::would_grow(&self.path, grown, limit)));
             }
-            replacements += places.replacements;
-            strategies.push(places.strategy);
-            cells.push(places.cells);
             moved.push(spans.iter().map(|(span, new)| (span.clone(), new.len())));
-            made = Some(one.splice(document, &spans, &self.path)?);
+            let made = if spans.is_empty() { None } else { Some(one.splice(document, &spans, &self.path)?) };
+            spliced.counts.push(places.replacements);
+            spliced.strategies.push(places.strategy);
+            if let Some(made) = made {
+                spliced.cells.push(places.cells);
+                spliced.made = Some(made);
+            }
         }
-        if let Some(expected) = self.expected.filter(|expected| *expected != replacements) {
-            return Err(ToolError::new(
-                Kind::Ambiguous,
-                format!("the edits make {}, not the expected {expected}", count(replacements, "replacement")),
-            )
-            .hint("nothing was changed; correct expected_replacements or the edits"));
-        }
-        cx.check()?;
-        let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
-        notes.extend(copied::notes(&self.edits));
-        let (old, sources) = (Some(old), copied::sources(&self.edits));
-        let mut planned =
-            Planned { base, old, new, shown: None, strategies, replacements, cells: None, notes, sources };
-        planned.notes.extend(planned.mixed_endings_note(&self.edits));
-        planned.cells = planned.changed_cells(self.target.path(), cells);
-        Ok(planned)
+        Ok(spliced)
     }
 
     /// Where the text of an entry is.
@@ -306,8 +260,21 @@ impl Job {
         if !text.old.is_empty() {
             // With a single edit its own count is checked, so that the error can list the places.
             let each = self.expected.filter(|_| self.edits.len() == 1);
-            let places = search::find(cx, &self.target, document, text, each)?;
-            return if one.copied.is_some() { copied::verbatim(places, &text.new) } else { Ok(places) };
+            let find = || {
+                let places = search::find(cx, &self.target, document, text, each)?;
+                if one.copied.is_some() { copied::verbatim(places, &text.new) } else { Ok(places) }
+            };
+            if !one.in_glob {
+                return find();
+            }
+            // Nobody said that the text is in this file: where it is not, but for white space at the start and the end
+            // of lines, nothing is changed.
+            let may_be_there = glob_files::holds(self.target.path(), document, &text.old);
+            return match may_be_there.then(find) {
+                Some(Ok(places)) if places.strategy.are_of_layout() => Ok(places),
+                Some(Err(error)) if error.kind() != Kind::NoMatch => Err(error),
+                _ => Ok(Places::default()),
+            };
         }
         if !document.text().is_empty() {
             return Err(ToolError::invalid(format!("old_string is empty, but {} is not", self.path))

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    edit::{self, Strategies, Strategy},
+    edit::{self, Diff, Strategies, Strategy},
     text::{Document, LineEnding},
     workspace::{Base, Revision, WorkspacePath},
 };
@@ -16,8 +16,9 @@ use super::{
         shown_diff::{self, ShownDiff},
         with_history::Rewrite as _,
     },
-    Facts, Output, cells,
-    job::Planned,
+    cells,
+    output::{Facts, FileOutput, Output},
+    planned::Planned,
 };
 
 impl Planned {
@@ -41,13 +42,56 @@ impl Planned {
         let name = shown_diff::diff_name(path);
         let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
         let shown = ShownDiff::of(cx, self.fenced_by(cx, real), &diff.text, diff.cut_lines);
+        let mut notes = self.notes(real, |index| format!("edits[{index}]"));
+        let revision = made.map_or_else(
+            || Revision::of(self.shown_bytes()),
+            |(revision, kept)| {
+                notes.extend(kept);
+                revision
+            },
+        );
+        let created = self.base == Base::Absent;
+        let mut facts = self.facts((&diff, shown.cut_lines), revision, dry_run);
+        facts.problems = introduced.problems;
+        let done = match (dry_run, created) {
+            (true, _) => "Dry run, nothing was written",
+            (false, true) => "Created",
+            (false, false) => "Edited",
+        };
+        let how_much =
+            if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
+        let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
+        let mut text = noted(format!("{done}: {how_much}{rev}"), &notes);
+        let _ = write!(text, "\n\n{}{}", shown.block, introduced.text);
+        notes.extend(shown.hidden);
+        let file = FileOutput { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
+        Answer::text(text, &facts).data(cx, &Output { file: Some(file), ..Output::default() })
+    }
+
+    /// The numbers of the change, of whose diff so many lines are not shown.
+    pub(super) fn facts(&self, (diff, cut_lines): (&Diff, usize), revision: Revision, dry_run: bool) -> Facts {
+        Facts {
+            replacements: self.replacements,
+            strategies: self.strategies.iter().map(ToString::to_string).collect(),
+            added: diff.added,
+            removed: diff.removed,
+            diff_cut_lines: cut_lines,
+            revision: revision.to_string(),
+            created: self.base == Base::Absent,
+            dry_run,
+            problems: Vec::new(),
+        }
+    }
+
+    /// What there is to say of the change of the file that is truly at `real`, with the entries called by `name`.
+    pub(super) fn notes(&self, real: &WorkspacePath, name: impl Fn(usize) -> String) -> Vec<String> {
         let mut notes: Vec<String> = self
             .strategies
             .iter()
             .enumerate()
             .filter(|(_, strategies)| !strategies.is_exact())
             .map(|(index, strategies)| {
-                let which = if self.strategies.len() == 1 { String::new() } else { format!("edits[{index}] ") };
+                let which = if self.strategies.len() == 1 { String::new() } else { name(index) + " " };
                 format!("{which}not exactly as given: {}", kept(*strategies, self.old()))
             })
             .collect();
@@ -60,42 +104,9 @@ impl Planned {
         } else if self.breaks_notebook(real) {
             notes.push("its JSON is no longer that of a notebook".to_owned());
         }
-        let revision = made.map_or_else(
-            || Revision::of(self.shown_bytes()),
-            |(revision, kept)| {
-                notes.extend(kept);
-                revision
-            },
-        );
-        let created = self.base == Base::Absent;
-        let facts = Facts {
-            replacements: self.replacements,
-            strategies: self.strategies.iter().map(ToString::to_string).collect(),
-            added: diff.added,
-            removed: diff.removed,
-            diff_cut_lines: shown.cut_lines,
-            revision: revision.to_string(),
-            created,
-            dry_run,
-            problems: introduced.problems,
-        };
-        let done = match (dry_run, created) {
-            (true, _) => "Dry run, nothing was written",
-            (false, true) => "Created",
-            (false, false) => "Edited",
-        };
-        let how_much =
-            if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
-        let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
-        let mut text = noted(format!("{done}: {how_much}{rev}"), &notes);
-        let _ = write!(text, "\n\n{}{}", shown.block, introduced.text);
-        notes.extend(shown.hidden);
-        let data = Output { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
-        Answer::text(text, &facts).data(cx, &data)
+        notes
     }
-}
 
-impl Planned {
     /// Line endings and encoding of the file, which the new text was given, where they are not the usual ones and no
     /// strategy says so.
     fn given_layout(&self) -> Option<String> {

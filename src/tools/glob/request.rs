@@ -81,7 +81,7 @@ impl GlobRequest {
 /// Models put the folder into the pattern: `/mnt/ws/src/**/*.rs`, or `mount/src/*.rs`. Where what
 /// comes before the first metacharacter is a place inside a root (and inside `path`, when that is
 /// given), it is where the search starts.
-fn below_prefix<'a>(
+pub(in crate::tools) fn below_prefix<'a>(
     workspace: &Workspace,
     given: Option<&Scope>,
     pattern: &'a str,

@@ -179,7 +179,8 @@ pub(in crate::tools) fn pattern_error(error: PatternError, options: PatternOptio
     }
 }
 
-fn filter_error(error: FilterError) -> ToolError {
+/// The error for a `glob` or `type` that cannot be used.
+pub(in crate::tools) fn filter_error(error: FilterError) -> ToolError {
     match error {
         FilterError::Glob { glob, error } => ToolError::invalid(format!("invalid glob {glob:?}: {error}"))
             .hint("globs look like \"*.rs\", \"src/**\", \"*.{ts,tsx}\" or \"!*.min.js\""),

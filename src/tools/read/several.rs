@@ -3,7 +3,9 @@
 use crate::workspace::escape_controls;
 
 use super::{
-    super::{Answer, AnswerBudget, Blocking, CallContext, Content, Kind, ToolError, answer::count},
+    super::{
+        Answer, AnswerBudget, Blocking, CallContext, Content, Kind, ToolError, answer::count, answer_budget::fair_share,
+    },
     args::Args,
     one_file::{Shown, read_one},
     output::{FileFacts, FileOutput, Output, Totals},
@@ -178,22 +180,6 @@ fn shares(pieces: &[Piece], budget: AnswerBudget) -> Vec<Option<AnswerBudget>> {
     (0..pieces.len()).map(|index| Some(cut).filter(|_| is_over(&index))).collect()
 }
 
-/// The most that each of `costs` may be, so that all of them together are at most `limit`: what is below it leaves its
-/// rest to the others.
-fn fair_share(costs: &[usize], limit: usize) -> usize {
-    let mut sorted = costs.to_vec();
-    sorted.sort_unstable();
-    let mut left = limit;
-    for (index, cost) in sorted.iter().enumerate() {
-        let share = left / (sorted.len() - index);
-        if *cost > share {
-            return share;
-        }
-        left -= cost;
-    }
-    usize::MAX
-}
-
 /// The answer of these files. `rest` are those that it has no room for, and `note` says so.
 fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> Result<Answer, ToolError> {
     let failed = pieces.iter().filter(|piece| piece.error.is_some()).count();
@@ -257,18 +243,4 @@ fn all_failed(mut pieces: Vec<Piece>) -> ToolError {
     ToolError::new(kind, format!("none of the {} could be read", count(pieces.len(), "file")))
         .hint("correct the paths; each has its error below")
         .details(all.join(SEPARATOR))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn small_ones_leave_their_rest_to_the_others() {
-        assert_eq!(fair_share(&[10, 20, 30], 60), usize::MAX);
-        assert_eq!(fair_share(&[10, 200, 300], 110), 50);
-        assert_eq!(fair_share(&[100, 1, 200, 60], 161), 53);
-        assert_eq!(fair_share(&[100; 20], 20), 1);
-        assert_eq!(fair_share(&[0, 0], 0), usize::MAX);
-    }
 }
