@@ -80,7 +80,10 @@ impl fmt::Display for Limit {
             Self::Space => f.write_str("its file system is full (no space left on the device)"),
             Self::DiskQuota => f.write_str("the disk quota of the server's user is used up"),
             Self::Layer(bytes) => {
-                write!(f, "the layer of staged changes is full ({bytes} bytes, --history-size)")
+                write!(
+                    f,
+                    "the layer of staged changes is full ({bytes} bytes); `rootbound apply` or `discard` empties it"
+                )
             }
             Self::Memory => f.write_str("the server has no more memory (ulimit -v, or the container's limit)"),
         }
