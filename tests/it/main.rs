@@ -47,6 +47,7 @@ mod oracle;
 mod overlay;
 mod packages;
 mod paging;
+mod patch;
 mod pdf;
 mod present;
 mod process;
