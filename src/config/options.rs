@@ -62,7 +62,7 @@ const TOOLS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "allow",
-        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `watch` (wait), `present` (present)",
+        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `patch` (apply_patch), `watch` (wait), `present` (present)",
         kind: ValueKind::List("GROUP"),
     },
     OptionRow {

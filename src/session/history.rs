@@ -229,6 +229,17 @@ impl History {
         self.checkpoints().names()
     }
 
+    /// As [`Self::records`], those that are `meant`.
+    pub fn records_where(
+        &self,
+        roots: &[&str],
+        meant: impl Fn(&JournalRecord) -> bool,
+    ) -> io::Result<Vec<JournalRecord>> {
+        let mut records = self.records(roots)?;
+        records.retain(|record| meant(record));
+        Ok(records)
+    }
+
     /// The record of the newest checkpoint of this name, and what was recorded after it, oldest first.
     pub fn since_checkpoint(&self, name: &str, roots: &[&str]) -> io::Result<Option<Vec<JournalRecord>>> {
         let is_meant = |record: &JournalRecord| record.kind == RecordKind::Checkpoint && record.shown == name;

@@ -3,19 +3,27 @@
 //! A second plain undo goes one change further back, and `to=redo` takes the last plain undo back. An undo to a
 //! checkpoint is one change on the list like any other: a plain undo takes it back.
 
+mod disk_past;
+mod go_back;
+mod output;
+mod recorded;
 mod revert;
+mod since;
+mod virtual_tree;
+mod walk_back;
+mod way_back;
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     session::{
         Cost,
         history::{Effect, UndoableChange},
     },
-    text::{Document, problems::Problem},
+    text::Document,
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 
@@ -29,7 +37,12 @@ use super::{
     shown_diff::ShownDiff,
     with_history::Undoable,
 };
+use go_back::PlannedWayBack;
+use output::Output;
 use revert::RevertPlan;
+use since::{ChangesSince, Earlier};
+use walk_back::LeftAlone;
+use way_back::{Diff, WayBack};
 
 /// The tool.
 pub(crate) struct Undo;
@@ -38,30 +51,14 @@ pub(crate) struct Undo;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Revert the last change to this path. Default: the last change of this session.
+    /// Revert the last change to this path; with `to`, only what is at or below it. Default: all.
     path: Option<String>,
     /// `session`, a checkpoint's name, or `redo` to take the last undo back. Default: the last change.
     to: Option<String>,
+    /// With a checkpoint or `session`: also take back what others changed since. Default: false.
+    include_others: Option<bool>,
     /// Only show what would be done. Default: false.
     dry_run: Option<bool>,
-}
-
-/// The complete result as data.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct Output {
-    /// What was reverted, as paths are printed.
-    path: String,
-    /// The tool whose change was reverted.
-    reverted: String,
-    /// Unified diff of what the undo did, cut to 60 lines.
-    diff: String,
-    /// Lines of the diff that are not shown.
-    diff_cut_lines: usize,
-    /// What else there is to know of it.
-    notes: Vec<String>,
-    /// Problems that the file has again.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Problem>,
 }
 
 impl Tool for Undo {
@@ -71,9 +68,10 @@ impl Tool for Undo {
         name: "undo",
         title: "Undo the last change",
         purpose: "reverts your last change",
-        description: "Revert this session's last change (write, edit, mkdir, move, copy or delete), or its last change \
-            to a path, and show the diff. Only what is still as the change left it is reverted. A second undo goes one \
-            change further back; to=redo takes the last undo back.",
+        description: "Revert this session's last change, or its last change to a path, and show the diff. Only what is \
+            still as the change left it is reverted. A second undo goes one change further back; to=redo takes the last \
+            undo back. With to=session or to=CHECKPOINT all later changes are reverted at once; a following undo takes \
+            that back.",
         group: Group::Manage,
         aliases: &[PATH_ALIASES],
         read_only: false,
@@ -83,33 +81,146 @@ impl Tool for Undo {
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
-        let redo = args.to.as_deref().is_some_and(|to| to.trim() == REDO);
+        let to = args.to.as_deref().map(str::trim).filter(|to| !to.is_empty());
+        let includes_others = args.include_others.unwrap_or(false);
+        let earlier = match to {
+            Some(REDO) => return redo(cx, &args),
+            Some("session") => Some(Earlier::Session),
+            Some(name) => Some(Earlier::Checkpoint(name)),
+            None => None,
+        };
+        if let Some(earlier) = earlier {
+            let planned = way_to(cx, earlier, args.path.as_deref(), includes_others)?;
+            return Ok(planned.plan(cx, args.dry_run));
+        }
+        if includes_others {
+            return Err(ToolError::invalid("include_others goes with to")
+                .hint("pass to=session or a checkpoint's name as well, or leave include_others out"));
+        }
         let found = match &args.path {
-            _ if redo => cx.session.history.last_undo(),
             None => cx.session.history.last(None),
             Some(text) => last_change(cx, text)?,
         };
         let Some((number, change)) = found else {
-            if redo {
-                return Err(ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
-                    .hint("redo brings back what a plain undo has reverted"));
-            }
             let of = args.path.map_or_else(String::new, |path| format!(" to {}", shown(&path)));
-            return Err(ToolError::new(
-                Kind::NotFound,
-                format!("this session has made no change{of} that could be undone"),
-            )
-            .hint(
-                "undo covers only changes made with this server's tools in this session; `rootbound history` lists \
-                   earlier ones",
-            ));
+            return Err(no_change(&of));
         };
-        let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
-        let planned = PlannedUndo { number, change, diff, cost, redo };
-        if args.dry_run.unwrap_or(false) {
-            return Ok(Plan::Answer(planned.dry_run(cx)));
+        plan_revert(cx, number, change, false, args.dry_run)
+    }
+}
+
+/// Takes the last plain undo back.
+fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
+    if args.path.is_some() || args.include_others.is_some() {
+        return Err(ToolError::invalid("to=redo goes with neither path nor include_others")
+            .hint("it takes the last undo back, whatever that was; pass to=redo alone"));
+    }
+    let (number, change) = cx.session.history.last_undo().ok_or_else(|| {
+        ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
+            .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
+    })?;
+    plan_revert(cx, number, change, true, args.dry_run)
+}
+
+fn no_change(of: &str) -> ToolError {
+    ToolError::new(Kind::NotFound, format!("this session has made no change{of} that could be undone")).hint(
+        "undo covers only changes made with this server's tools in this session; `rootbound history` lists earlier ones",
+    )
+}
+
+/// The plan of taking one change back, or an undo of it.
+fn plan_revert(
+    cx: &CallContext,
+    number: u64,
+    change: UndoableChange,
+    is_redo: bool,
+    dry_run: Option<bool>,
+) -> Result<Plan, ToolError> {
+    // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
+    let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndoOf(number) };
+    if let Effect::Several(effects) = &change.effect {
+        let way = WayBack::of(cx, std::slice::from_ref(&change), false, &[], Diff::Back)?;
+        if let Some(left) = way.left_alone.first() {
+            return Err(not_whole(cx, &way, left));
         }
-        Ok(Plan::Change(Box::new(planned)))
+        let (tool, files) = (change.tool, count(effects.len(), "file"));
+        let planned = PlannedWayBack {
+            order: format!("Revert the last {tool} of {files}"),
+            done: format!("Reverted the last {tool} of {files}"),
+            reverted: tool.to_owned(),
+            others: BTreeSet::new(),
+            notes: Vec::new(),
+            undoable,
+            takes_back: Some(number).filter(|_| is_redo),
+            way,
+        };
+        return Ok(planned.plan(cx, dry_run));
+    }
+    let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
+    let planned = PlannedUndo { number, change, diff, cost, undoable };
+    Ok(if dry_run.unwrap_or(false) { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) })
+}
+
+/// Why a change of several files is not taken back: all of it, or nothing.
+fn not_whole(cx: &CallContext, way: &WayBack, first: &LeftAlone) -> ToolError {
+    let list: Vec<String> = way.left_alone.iter().map(|left| format!("{} ({})", left.path, left.reason)).collect();
+    let paths: Vec<&WorkspacePath> = way.left_alone.iter().map(|left| &left.path).collect();
+    let message = format!(
+        "{} is no longer what the change left ({}), so none of its files is reverted",
+        first.path, first.reason
+    );
+    ToolError::new(Kind::Stale, message)
+        .hint("read it and edit it instead, or undo to a checkpoint or to=session, which leaves such files alone")
+        .details(fenced(&cx.workspace, paths, list.join("\n")))
+}
+
+/// The way back to an earlier state.
+fn way_to(
+    cx: &CallContext,
+    earlier: Earlier<'_>,
+    path: Option<&str>,
+    includes_others: bool,
+) -> Result<PlannedWayBack, ToolError> {
+    let within = path.map(|text| cx.workspace.resolve(text)).transpose()?;
+    let within: Vec<WorkspacePath> =
+        within.map(|path| cx.workspace.canonical(&path).unwrap_or(path)).into_iter().collect();
+    let ChangesSince { changes, mut others, is_cut } = since::changes_since(cx, earlier, includes_others)?;
+    if changes.is_empty() && others.is_empty() && earlier == Earlier::Session {
+        return Err(no_change(""));
+    }
+    let way = WayBack::of(cx, &changes, includes_others, &within, Diff::Back)?;
+    let where_to = match earlier {
+        Earlier::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
+        _ => "the start of this session".to_owned(),
+    };
+    if !within.is_empty() {
+        others.clear();
+    }
+    let mut notes = Vec::new();
+    if is_cut {
+        notes.push(format!(
+            "only the last {} of this session are remembered, so older ones stay",
+            count(changes.len(), "change")
+        ));
+    }
+    Ok(PlannedWayBack {
+        way,
+        order: format!("Go back to {where_to}"),
+        done: format!("Went back to {where_to} (undo takes this back)"),
+        reverted: "undo".to_owned(),
+        others,
+        notes,
+        undoable: Undoable::Yes,
+        takes_back: None,
+    })
+}
+
+impl PlannedWayBack {
+    fn plan(self, cx: &CallContext, dry_run: Option<bool>) -> Plan {
+        if self.way.changes.is_empty() {
+            return Plan::Answer(self.nothing(cx));
+        }
+        if dry_run.unwrap_or(false) { Plan::Answer(self.dry_run(cx)) } else { Plan::Change(Box::new(self)) }
     }
 }
 
@@ -153,8 +264,7 @@ struct PlannedUndo {
     change: UndoableChange,
     diff: String,
     cost: Cost,
-    /// Whether the change is an undo that is taken back.
-    redo: bool,
+    undoable: Undoable,
 }
 
 impl PlannedUndo {
@@ -171,7 +281,7 @@ impl PlannedUndo {
             diff: shown.text,
             diff_cut_lines: shown.cut_lines,
             notes: shown.hidden.into_iter().collect(),
-            problems: Vec::new(),
+            ..Output::default()
         };
         Answer::text(text, &output).data(cx, &output)
     }
@@ -248,9 +358,7 @@ impl Change for PlannedUndo {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let undone = self.undone_text(cx);
-        // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
-        let undoable = if self.redo { Undoable::Yes } else { Undoable::AsUndoOf(self.number) };
-        let removed = revert::revert(cx, &self.change, undoable, approval)?;
+        let removed = revert::revert(cx, &self.change, self.undoable, approval)?;
         cx.session.history.take_back(self.number);
         let mut text = self.words().1;
         if removed > 0 {
@@ -274,6 +382,7 @@ impl Change for PlannedUndo {
             diff_cut_lines: shown.cut_lines,
             notes: shown.hidden.into_iter().collect(),
             problems: introduced.problems,
+            ..Output::default()
         };
         Ok(Answer::text(text, &output).data(cx, &output))
     }

@@ -24,7 +24,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::write::WriteScope;
-use super::{AccessError, AccessErrorKind, Location, OpenFor, Stat, Workspace, WorkspacePath, WritablePath};
+use super::{AccessError, AccessErrorKind, FileKind, Location, OpenFor, Stat, Workspace, WorkspacePath, WritablePath};
 
 pub use entries::{Node, Tree, TreeEntry};
 pub use guard::TreeGuard;
@@ -52,6 +52,25 @@ impl Workspace {
             return Err(gone.map_or_else(is_root, |gone| AccessError::new(AccessErrorKind::RootGone(gone), &way.real)));
         }
         WritablePath::new(path, way, WriteScope::Entry)
+    }
+
+    /// As [`Self::writable_entry`], or for the content of a file as [`Self::writable`], of a path with a file where one
+    /// of its directories is to be: for a change that takes that file away and makes the directory.
+    pub fn writable_in_place_of_file(
+        &self,
+        path: &WorkspacePath,
+        is_content: bool,
+    ) -> Result<WritablePath, AccessError> {
+        let is_directory = |above: &WorkspacePath| {
+            let way = self.shared.locate(above).ok()?;
+            let stat = way.real.root().dir.stat_beneath(way.real.relative()).ok()?;
+            (stat.kind == FileKind::Directory).then_some(way)
+        };
+        let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
+        let found = above.find_map(|above| Some((is_directory(&above)?, above)));
+        let Some((way, above)) = found else { return self.writable_entry(path) };
+        let scope = if is_content { WriteScope::Content } else { WriteScope::Entry };
+        WritablePath::new(path, way.child(&self.shared.roots, path.relative_to(&above)), scope)
     }
 
     /// The path as the new name of `from`, where it differs from the old one in case alone and the file system finds

@@ -73,7 +73,7 @@ pub enum Effect {
 }
 
 /// A content that was kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Former {
     /// The content.
     pub revision: Revision,
@@ -106,7 +106,7 @@ pub enum FormerNode {
 
 impl Effect {
     /// The paths that name this change: it is the last change "to" each of them.
-    fn names(&self) -> Vec<&WorkspacePath> {
+    pub fn names(&self) -> Vec<&WorkspacePath> {
         match self {
             Self::Wrote { path, .. } | Self::Removed { path, .. } | Self::Copied { to: path, .. } => vec![path],
             Self::Moved { from, to, .. } => vec![from, to],

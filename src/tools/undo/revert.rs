@@ -29,12 +29,7 @@ pub(super) struct RevertPlan {
 pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, ToolError> {
     let mut cost = Cost::default();
     let diff = match effect {
-        Effect::Several(effects) => {
-            let plans = effects.iter().map(|effect| check(cx, effect)).collect::<Result<Vec<_>, _>>()?;
-            let diff = plans.iter().map(|plan| plan.diff.as_str()).collect();
-            cost = plans.into_iter().map(|plan| plan.cost).sum();
-            diff
-        }
+        Effect::Several(_) => return Err(of_several()),
         Effect::Wrote { path, before, after } => {
             let now = unchanged_file(cx, path, *after)?;
             let held = now.len() as u64;
@@ -127,21 +122,9 @@ fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> R
 }
 
 /// What a revert did is on the list of changes as `undoable` says.
-fn revert_effect(
-    cx: &CallContext,
-    effect: &Effect,
-    undoable: Undoable,
-    mut approval: Approval,
-) -> Result<(), ToolError> {
+fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval: Approval) -> Result<(), ToolError> {
     match effect {
-        Effect::Several(effects) => {
-            for effect in effects.iter().rev() {
-                let [own, rest] = approval.for_two_steps();
-                approval = rest;
-                revert_effect(cx, effect, undoable, own)?;
-            }
-            Ok(())
-        }
+        Effect::Several(_) => Err(of_several()),
         Effect::Wrote { path, before: Some(former), after } => {
             let bytes = kept_content(cx, path, former.revision)?;
             let target = cx.workspace.writable(path)?;
@@ -172,6 +155,11 @@ fn revert_effect(
             }
         },
     }
+}
+
+/// A change of several files goes back as one: see [`WayBack`](super::way_back::WayBack).
+fn of_several() -> ToolError {
+    ToolError::new(Kind::Internal, "a change of several files cannot be reverted file by file")
 }
 
 /// Directories that had been made were removed.

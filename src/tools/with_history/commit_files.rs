@@ -86,7 +86,7 @@ enum RecordedChange<'c> {
         mark: Revision,
     },
     Directory,
-    Link,
+    Link(&'c OsString),
 }
 
 /// Makes all of these changes, or none.
@@ -135,12 +135,13 @@ pub(in crate::tools) fn commit_files(
         let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
-            1 => effects.pop(),
+            // A link that was made is known by what it says, which only several are compared by.
+            1 if !matches!(effects[0], Effect::Copied { .. }) => effects.pop(),
             _ => Some(Effect::Several(effects)),
         };
-        if let Some(effect) = effect.filter(|_| undoable == Undoable::Yes && is_kept) {
+        if let Some(effect) = effect.filter(|_| is_kept) {
             let made = if matches!(effect, Effect::Made { .. }) { Vec::new() } else { committed.made.clone() };
-            cx.session.history.done(&pending, UndoableChange { tool, effect, made });
+            undoable.list(cx, &pending, UndoableChange { tool, effect, made });
         }
     };
     match transaction.commit(approval, note_down) {
@@ -204,7 +205,7 @@ fn add<'c>(
         }
         NewState::Link { target: says } => {
             transaction.make_link(target, says.clone())?;
-            RecordedChange::Link
+            RecordedChange::Link(says)
         }
     };
     Ok(Recorded { path, what })
@@ -275,8 +276,8 @@ impl Recorded<'_> {
                 JournalRecord { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..record }
             }
             RecordedChange::Moved { to, .. } => JournalRecord { to: Some(to.to_string()), ..record },
-            RecordedChange::Link => JournalRecord { kind: RecordKind::Link, ..record },
-            RecordedChange::Directory => return None,
+            // Recorded once they are made.
+            RecordedChange::Link(_) | RecordedChange::Directory => return None,
         })
     }
 
@@ -313,10 +314,11 @@ impl Recorded<'_> {
                 ((to.clone(), None), Some(effect))
             }
             RecordedChange::Directory => ((path, None), None),
-            RecordedChange::Link => {
+            RecordedChange::Link(says) => {
                 record_link(cx, tool, &path);
-                // Links are made by undoing alone, which is not undone itself.
-                ((path, None), None)
+                let entries = vec![FormerEntry { position: TreePosition::top(), node: FormerNode::Link(says.clone()) }];
+                let (to, mark) = (path.clone(), Revision::of(b""));
+                ((path, None), Some(Effect::Copied { to, mark, entries: Arc::new(entries) }))
             }
         }
     }

@@ -1,0 +1,96 @@
+//! What the walk back asks of the disk and of the history.
+
+use std::{ffi::OsString, io};
+
+use crate::workspace::{AccessError, AccessErrorKind, FileKind, Node, Purpose, Revision, WorkspacePath, WritablePath};
+
+use super::{
+    super::CallContext,
+    virtual_tree::Disk,
+    walk_back::{Past, Scope},
+};
+
+/// The disk as a call sees it. Everything that its policy does not let it change is as if nothing were there.
+pub(super) struct DiskPast<'c>(pub(super) &'c CallContext);
+
+impl DiskPast<'_> {
+    /// The path as one that may be changed, also where a file is in the place of one of its directories now.
+    pub(super) fn writable(&self, path: &WorkspacePath, scope: Scope) -> Result<WritablePath, AccessError> {
+        let workspace = &self.0.workspace;
+        let target = match scope {
+            Scope::Content => workspace.writable(path),
+            Scope::Entry => workspace.writable_entry(path),
+        };
+        match target {
+            Err(error) if error.kind == AccessErrorKind::NotADirectory => {
+                workspace.writable_in_place_of_file(path, scope == Scope::Content)
+            }
+            target => target,
+        }
+    }
+
+    /// The entry itself. None where the way to it is no longer the one that it was, as when a directory was replaced
+    /// with a link.
+    fn entry(&self, path: &WorkspacePath) -> Option<WritablePath> {
+        self.0.workspace.writable_entry(path).ok().filter(|entry| entry.path() == path)
+    }
+}
+
+impl Disk for DiskPast<'_> {
+    fn kind(&self, path: &WorkspacePath) -> Option<FileKind> {
+        if path.is_root() {
+            return Some(FileKind::Directory);
+        }
+        // Not as an entry, which a masked file is not.
+        let content = || self.0.workspace.writable(path).ok().filter(|target| target.path() == path);
+        let target = self.entry(path).or_else(content)?;
+        self.0.workspace.entry_stat(&target).ok().flatten().map(|stat| stat.kind)
+    }
+
+    fn mode(&self, directory: &WorkspacePath) -> u32 {
+        let stat = self.entry(directory).and_then(|entry| self.0.workspace.entry_stat(&entry).ok().flatten());
+        stat.map_or(0, |stat| stat.permissions())
+    }
+
+    fn names(&self, directory: &WorkspacePath) -> Option<Vec<OsString>> {
+        let entry = self.entry(directory)?;
+        let tree = self.0.workspace.tree(&entry, Purpose::Remove).ok()?;
+        let inside = tree.entries().iter().filter(|entry| entry.position.depth == 1);
+        Some(inside.map(|entry| entry.position.name.clone()).collect())
+    }
+}
+
+impl Past for DiskPast<'_> {
+    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        let hashed = || -> io::Result<bool> {
+            let mut file = self.0.workspace.open_file(path).map_err(io::Error::other)?;
+            Ok(Revision::of_reader(&mut file)? == revision)
+        };
+        self.kind(path) == Some(FileKind::File)
+            && (self.0.workspace.is_at(path, revision).is_ok_and(|is_at| is_at) || hashed().unwrap_or(false))
+    }
+
+    fn target(&self, path: &WorkspacePath) -> Option<OsString> {
+        let tree = self.0.workspace.tree(&self.entry(path)?, Purpose::Remove).ok()?;
+        match tree.node() {
+            Node::Link(target) => Some(target.clone()),
+            _ => None,
+        }
+    }
+
+    fn is_kept(&self, revision: Revision) -> bool {
+        self.0.session.history.has_content(revision)
+    }
+
+    fn refusal(&self, path: &WorkspacePath, scope: Scope) -> Option<String> {
+        match self.writable(path, scope) {
+            Ok(target) if target.path() == path => None,
+            Ok(_) => Some("a link leads elsewhere now".to_owned()),
+            Err(_) => Some("it may not be changed".to_owned()),
+        }
+    }
+
+    fn file_mark(&self, path: &WorkspacePath) -> Option<Revision> {
+        Some(self.0.workspace.tree(&self.entry(path)?, Purpose::Remove).ok()?.content_mark())
+    }
+}

@@ -1,0 +1,142 @@
+//! The change that goes back to an earlier state, with its answer.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use crate::{
+    session::Cost,
+    workspace::{Approval, Base},
+};
+
+use super::{
+    super::{
+        Answer, CallContext, Change, Fingerprint, Preview, ToolError,
+        answer::{count, noted},
+        fence::fenced,
+        shown_diff::ShownDiff,
+        with_history::{self, Undoable},
+    },
+    output::{LeftAlonePath, Output},
+    way_back::WayBack,
+};
+
+/// Steps, and paths that are left alone, which an answer names one by one.
+const NAMED: usize = 60;
+
+/// The way back to an earlier state, with what is said of it.
+pub(super) struct PlannedWayBack {
+    pub(super) way: WayBack,
+    /// What is done, as an order: "Go back to the checkpoint x".
+    pub(super) order: String,
+    /// The same in the past.
+    pub(super) done: String,
+    /// The tool whose change is taken back; `undo` where there are several.
+    pub(super) reverted: String,
+    /// What other sessions changed since.
+    pub(super) others: BTreeSet<String>,
+    /// What else there is to know.
+    pub(super) notes: Vec<String>,
+    pub(super) undoable: Undoable,
+    /// The undo that is taken back.
+    pub(super) takes_back: Option<u64>,
+}
+
+impl PlannedWayBack {
+    /// What would be done.
+    pub(super) fn dry_run(&self, cx: &CallContext) -> Answer {
+        self.answer(cx, &format!("Would do: {} (dry run, nothing was changed)", self.order), &self.notes)
+    }
+
+    /// That there is nothing to be done.
+    pub(super) fn nothing(&self, cx: &CallContext) -> Answer {
+        self.answer(cx, &format!("Nothing was changed: {} needs no change that may be made", self.order), &self.notes)
+    }
+
+    fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
+        let mut text = noted(format!("{what}: {}", count(self.way.changes.len(), "step")), notes);
+        let mut list = String::new();
+        for line in self.way.lines.iter().take(NAMED) {
+            let _ = write!(list, "\n{line}");
+        }
+        if self.way.lines.len() > NAMED {
+            let _ = write!(list, "\n… and {} more", count(self.way.lines.len() - NAMED, "step"));
+        }
+        for left in self.way.left_alone.iter().take(NAMED) {
+            let _ = write!(list, "\nleft alone: {} ({})", left.path, left.reason);
+        }
+        if self.way.left_alone.len() > NAMED {
+            let _ = write!(list, "\n… and {} more left alone", count(self.way.left_alone.len() - NAMED, "path"));
+        }
+        for path in self.others.iter().take(NAMED) {
+            let _ = write!(list, "\nleft alone: {path} (changed by another session)");
+        }
+        if self.others.len() > NAMED {
+            let _ = write!(list, "\n… and {} more of other sessions", count(self.others.len() - NAMED, "path"));
+        }
+        if !self.way.left_alone.is_empty() || !self.others.is_empty() {
+            list.push_str("\npass include_others=true to take back what others changed as well; it is kept first");
+        }
+        let paths: Vec<_> = self.way.paths.iter().chain(self.way.left_alone.iter().map(|left| &left.path)).collect();
+        text.push_str(&fenced(&cx.workspace, paths.iter().copied(), list));
+        let mut shown_text = String::new();
+        let (mut cut_lines, mut hidden) = (0, None);
+        if let Some(first) = self.way.paths.first() {
+            let room = cx.budget.text_bytes().saturating_sub(text.len() + 700);
+            let shown = ShownDiff::within(cx, first, &self.way.diff, 0, room);
+            if !shown.block.is_empty() {
+                let _ = write!(text, "\n\n{}", shown.block);
+            }
+            (shown_text, cut_lines, hidden) = (shown.text, shown.cut_lines, shown.hidden);
+        }
+        let output =
+            Output {
+                path: self.way.paths.first().map(ToString::to_string).unwrap_or_default(),
+                reverted: self.reverted.clone(),
+                diff: shown_text,
+                diff_cut_lines: cut_lines,
+                notes: notes.iter().cloned().chain(hidden).collect(),
+                problems: Vec::new(),
+                steps: self.way.lines.clone(),
+                left_alone: (self.way.left_alone.iter())
+                    .map(|left| LeftAlonePath { path: left.path.to_string(), reason: left.reason.to_string() })
+                    .chain(self.others.iter().map(|path| LeftAlonePath {
+                        path: path.clone(),
+                        reason: "changed by another session".to_owned(),
+                    }))
+                    .collect(),
+            };
+        Answer::text(text, &output).data(cx, &output)
+    }
+}
+
+impl Change for PlannedWayBack {
+    fn fingerprint(&self) -> Fingerprint {
+        let each: Vec<Fingerprint> = (self.way.paths.iter())
+            .map(|path| Fingerprint { path: path.to_string(), base: Base::Revision(self.way.effect()), content: None })
+            .collect();
+        Fingerprint::of_several(&each)
+    }
+
+    fn preview(&self) -> Preview {
+        let mut diff = String::new();
+        for line in &self.way.lines {
+            let _ = writeln!(diff, "# {line}");
+        }
+        diff.push_str(&self.way.diff);
+        let summary = format!("{}: {}", self.order, count(self.way.changes.len(), "step"));
+        Preview { summary, diff, destructive: self.way.is_destructive }
+    }
+
+    fn cost(&self) -> Cost {
+        self.way.cost.clone()
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let committed = with_history::commit_files(cx, "undo", &self.way.changes, self.undoable, approval)?;
+        if let Some(number) = self.takes_back {
+            cx.session.history.take_back(number);
+        }
+        let mut notes = self.notes.clone();
+        notes.extend(committed.notes);
+        Ok(self.answer(cx, &self.done, &notes))
+    }
+}

@@ -1,0 +1,323 @@
+//! The tree as it would be: what changes, laid over what is on the disk.
+//!
+//! Knows no disk: a [`Disk`] says what is there. Nothing of the disk is listed that does not change.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    ffi::{OsStr, OsString},
+    path::Path,
+};
+
+use crate::{
+    session::history::{Former, FormerNode},
+    workspace::{FileKind, WorkspacePath},
+};
+
+/// What is on the disk now.
+pub(super) trait Disk {
+    /// What is at a path, a link being a link; `None` where nothing is.
+    fn kind(&self, path: &WorkspacePath) -> Option<FileKind>;
+    /// The permission bits of a directory; 0 where they are not known.
+    fn mode(&self, directory: &WorkspacePath) -> u32;
+    /// The names in a directory; `None` if they cannot be known.
+    fn names(&self, directory: &WorkspacePath) -> Option<Vec<OsString>>;
+}
+
+/// What would be at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum VirtualNode {
+    /// Nothing.
+    Absent,
+    /// What the disk has at this path, with everything in it.
+    OnDisk(WorkspacePath),
+    /// A file with a content that is kept.
+    Kept(Former),
+    /// A link that says this.
+    Link(OsString),
+    /// A directory.
+    Directory(VirtualDirectory),
+}
+
+/// A directory in which something changes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct VirtualDirectory {
+    /// The directory of the disk that it is; none if it would be made.
+    disk: Option<WorkspacePath>,
+    /// Permission bits of one that would be made.
+    mode: u32,
+    /// What changes in it, by name.
+    names: BTreeMap<OsString, VirtualNode>,
+}
+
+/// One difference between the tree as it would be and as it is. Paths of what goes are those of now; all others are
+/// those of then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NetChange {
+    /// A file, a link, or a directory that is empty by then, goes.
+    Remove(WorkspacePath),
+    /// What is at a path moves to another.
+    Move { from: WorkspacePath, to: WorkspacePath },
+    /// A directory is made.
+    MakeDirectory { path: WorkspacePath, mode: u32 },
+    /// A file gets a content that is kept; it is made if `over` says that no file is there now.
+    Write { path: WorkspacePath, former: Former, over: bool },
+    /// A link is made.
+    MakeLink { path: WorkspacePath, target: OsString },
+}
+
+impl NetChange {
+    /// The path that it is about; that of then, where it moves.
+    pub(super) fn path(&self) -> &WorkspacePath {
+        match self {
+            Self::Remove(path)
+            | Self::Move { to: path, .. }
+            | Self::MakeDirectory { path, .. }
+            | Self::Write { path, .. }
+            | Self::MakeLink { path, .. } => path,
+        }
+    }
+}
+
+/// The roots, and what changes in them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct VirtualTree {
+    /// By the root directory's path.
+    roots: BTreeMap<WorkspacePath, VirtualNode>,
+}
+
+impl From<&FormerNode> for VirtualNode {
+    fn from(node: &FormerNode) -> Self {
+        match node {
+            FormerNode::File(former) => Self::Kept(*former),
+            FormerNode::Link(target) => Self::Link(target.clone()),
+            FormerNode::Directory { mode } => {
+                Self::Directory(VirtualDirectory { mode: *mode, ..VirtualDirectory::default() })
+            }
+        }
+    }
+}
+
+impl VirtualDirectory {
+    /// What is called `name` in it, if nothing has changed that.
+    fn unchanged(&self, name: &OsStr) -> VirtualNode {
+        let child = self.disk.as_ref().map(|disk| disk.child(Path::new(name)));
+        child.map_or(VirtualNode::Absent, VirtualNode::OnDisk)
+    }
+}
+
+impl VirtualTree {
+    /// What would be at `path`. What the disk has there may be nothing.
+    pub(super) fn node(&self, path: &WorkspacePath) -> VirtualNode {
+        let root = root_of(path);
+        let Some(mut node) = self.roots.get(&root) else { return VirtualNode::OnDisk(path.clone()) };
+        let mut names = path.relative().iter();
+        while let Some(name) = names.next() {
+            match node {
+                VirtualNode::OnDisk(disk) => {
+                    return VirtualNode::OnDisk(disk.child(Path::new(name)).child(names.as_path()));
+                }
+                VirtualNode::Directory(directory) => match directory.names.get(name) {
+                    Some(child) => node = child,
+                    None => {
+                        return match directory.unchanged(name) {
+                            VirtualNode::OnDisk(disk) => VirtualNode::OnDisk(disk.child(names.as_path())),
+                            other => other,
+                        };
+                    }
+                },
+                VirtualNode::Absent | VirtualNode::Kept(_) | VirtualNode::Link(_) => return VirtualNode::Absent,
+            }
+        }
+        node.clone()
+    }
+
+    /// What kind of entry would be at `path`.
+    pub(super) fn kind(&self, disk: &dyn Disk, path: &WorkspacePath) -> Option<FileKind> {
+        match self.node(path) {
+            VirtualNode::Absent => None,
+            VirtualNode::OnDisk(path) => disk.kind(&path),
+            VirtualNode::Kept(_) => Some(FileKind::File),
+            VirtualNode::Link(_) => Some(FileKind::Symlink),
+            VirtualNode::Directory(_) => Some(FileKind::Directory),
+        }
+    }
+
+    /// Puts `node` at `path`. What would be there is lost, and directories that are missing above it would be made.
+    pub(super) fn put(&mut self, path: &WorkspacePath, node: VirtualNode) {
+        let root = root_of(path);
+        let mut here = self.roots.entry(root.clone()).or_insert(VirtualNode::OnDisk(root));
+        for name in path.relative() {
+            let directory = here.opened();
+            let unchanged = directory.unchanged(name);
+            here = directory.names.entry(name.to_os_string()).or_insert(unchanged);
+        }
+        *here = node;
+    }
+
+    /// Takes away what would be at `path`.
+    pub(super) fn take(&mut self, path: &WorkspacePath) -> VirtualNode {
+        let node = self.node(path);
+        self.put(path, VirtualNode::Absent);
+        node
+    }
+
+    /// Whether there would be a directory at `path` with nothing in it.
+    pub(super) fn is_empty_directory(&self, disk: &dyn Disk, path: &WorkspacePath) -> bool {
+        match self.node(path) {
+            VirtualNode::OnDisk(path) => {
+                disk.kind(&path) == Some(FileKind::Directory) && disk.names(&path).is_some_and(|names| names.is_empty())
+            }
+            VirtualNode::Directory(directory) => {
+                let is_there = |node: &VirtualNode| match node {
+                    VirtualNode::Absent => false,
+                    VirtualNode::OnDisk(path) => disk.kind(path).is_some(),
+                    _ => true,
+                };
+                let unchanged = match &directory.disk {
+                    None => Some(Vec::new()),
+                    Some(path) => disk.names(path),
+                };
+                !directory.names.values().any(is_there)
+                    && unchanged.is_some_and(|names| names.iter().all(|name| directory.names.contains_key(name)))
+            }
+            _ => false,
+        }
+    }
+
+    /// What has to be done to the disk for the tree to be as it would be. Nothing is in it that stays as it is.
+    pub(super) fn net_changes(&self, disk: &dyn Disk) -> Vec<NetChange> {
+        let mut difference = Difference { disk, moved: HashSet::new(), changes: Vec::new() };
+        for (path, node) in &self.roots {
+            difference.find_moved(node, Some(path));
+        }
+        for (path, node) in &self.roots {
+            difference.add(path, node, Some(path));
+        }
+        difference.changes
+    }
+}
+
+impl VirtualNode {
+    /// The node as a directory in which something changes.
+    fn opened(&mut self) -> &mut VirtualDirectory {
+        if !matches!(self, Self::Directory(_)) {
+            let disk = match self {
+                Self::OnDisk(path) => Some(path.clone()),
+                _ => None,
+            };
+            *self = Self::Directory(VirtualDirectory { disk, ..VirtualDirectory::default() });
+        }
+        match self {
+            Self::Directory(directory) => directory,
+            _ => unreachable!("made a directory above"),
+        }
+    }
+}
+
+/// The difference while it is found.
+///
+/// A directory that moves whole is one move. Where something in it changes besides, each entry of it moves, so that no
+/// change is inside of another one's directory.
+struct Difference<'d> {
+    disk: &'d dyn Disk,
+    /// What moves away from where the disk has it.
+    moved: HashSet<WorkspacePath>,
+    changes: Vec<NetChange>,
+}
+
+impl Difference<'_> {
+    /// Notes what of the disk is in another place. `there`: where the disk has now what would be at `path` without a
+    /// change.
+    fn find_moved(&mut self, node: &VirtualNode, there: Option<&WorkspacePath>) {
+        match node {
+            VirtualNode::OnDisk(disk) if Some(disk) != there && self.disk.kind(disk).is_some() => {
+                self.moved.insert(disk.clone());
+            }
+            VirtualNode::Directory(directory) => {
+                let stays = directory.disk.as_ref().filter(|disk| Some(*disk) == there);
+                if stays.is_none() {
+                    self.moved.extend(self.moving_with(directory).into_iter().map(|(_, from)| from));
+                }
+                for (name, child) in &directory.names {
+                    let there = stays.map(|disk| disk.child(Path::new(name)));
+                    self.find_moved(child, there.as_ref());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the disk has in a directory that moves, where nothing else becomes of it: each name, and its path now.
+    fn moving_with(&self, directory: &VirtualDirectory) -> Vec<(OsString, WorkspacePath)> {
+        let Some(disk) = &directory.disk else { return Vec::new() };
+        let names = self.disk.names(disk).unwrap_or_default().into_iter();
+        let unchanged = names.filter(|name| !directory.names.contains_key(name));
+        unchanged.map(|name| (name.clone(), disk.child(Path::new(&name)))).collect()
+    }
+
+    fn add(&mut self, path: &WorkspacePath, node: &VirtualNode, there: Option<&WorkspacePath>) {
+        let stays = |disk: &WorkspacePath| Some(disk) == there;
+        match node {
+            VirtualNode::OnDisk(disk) if stays(disk) => return,
+            VirtualNode::Directory(VirtualDirectory { disk: Some(disk), names, .. }) if stays(disk) => {
+                for (name, child) in names {
+                    let name = Path::new(name);
+                    self.add(&path.child(name), child, Some(&disk.child(name)));
+                }
+                return;
+            }
+            VirtualNode::Kept(former) => {
+                let is_file = |there: &WorkspacePath| self.disk.kind(there) == Some(FileKind::File);
+                let over = there.is_some_and(|there| !self.moved.contains(there) && is_file(there));
+                if !over {
+                    self.clear(there);
+                }
+                self.changes.push(NetChange::Write { path: path.clone(), former: *former, over });
+                return;
+            }
+            _ => self.clear(there),
+        }
+        match node {
+            VirtualNode::OnDisk(disk) if self.disk.kind(disk).is_some() => {
+                self.changes.push(NetChange::Move { from: disk.clone(), to: path.clone() });
+            }
+            VirtualNode::Link(target) => {
+                self.changes.push(NetChange::MakeLink { path: path.clone(), target: target.clone() });
+            }
+            VirtualNode::Directory(directory) => {
+                let mode = directory.disk.as_ref().map_or(directory.mode, |disk| self.disk.mode(disk));
+                self.changes.push(NetChange::MakeDirectory { path: path.clone(), mode });
+                for (name, from) in self.moving_with(directory) {
+                    self.changes.push(NetChange::Move { from, to: path.child(Path::new(&name)) });
+                }
+                for (name, child) in &directory.names {
+                    self.add(&path.child(Path::new(name)), child, None);
+                }
+            }
+            VirtualNode::OnDisk(_) | VirtualNode::Absent | VirtualNode::Kept(_) => {}
+        }
+    }
+
+    /// What is at `there` goes, but for what moves.
+    fn clear(&mut self, there: Option<&WorkspacePath>) {
+        let Some(there) = there.filter(|there| !self.moved.contains(*there)) else { return };
+        match self.disk.kind(there) {
+            None => return,
+            Some(FileKind::Directory) => {
+                for name in self.disk.names(there).unwrap_or_default() {
+                    self.clear(Some(&there.child(Path::new(&name))));
+                }
+            }
+            Some(_) => {}
+        }
+        self.changes.push(NetChange::Remove(there.clone()));
+    }
+}
+
+fn root_of(path: &WorkspacePath) -> WorkspacePath {
+    let mut top = path.clone();
+    while let Some(parent) = top.parent() {
+        top = parent;
+    }
+    top
+}

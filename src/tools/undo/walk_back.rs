@@ -1,0 +1,328 @@
+//! Walking changes back, newest first, on the tree as it would be.
+//!
+//! A path that is not what a change left was changed by somebody else since: it is left alone, and so is what older
+//! changes did to it, unless asked otherwise.
+
+use std::fmt;
+
+use crate::{
+    session::history::{Effect, Former, FormerEntry, FormerNode, UndoableChange},
+    workspace::{FileKind, NewDirectory, Revision, TreePosition, WorkspacePath},
+};
+
+use super::virtual_tree::{Disk, VirtualNode, VirtualTree};
+
+/// What the walk has to know of the disk and of the history.
+pub(super) trait Past: Disk {
+    /// Whether the file there has this content itself, not its masked form.
+    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool;
+    /// What a link says.
+    fn target(&self, path: &WorkspacePath) -> Option<std::ffi::OsString>;
+    /// Whether a content is still kept.
+    fn is_kept(&self, revision: Revision) -> bool;
+    /// Why a path may not be changed, if it may not: the content of its file, or the entry itself.
+    fn refusal(&self, path: &WorkspacePath, scope: Scope) -> Option<String>;
+    /// The mark of the file that is there ([`Tree::content_mark`](crate::workspace::Tree::content_mark)).
+    fn file_mark(&self, path: &WorkspacePath) -> Option<Revision>;
+}
+
+/// What of a path changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// The content of a file.
+    Content,
+    /// The entry.
+    Entry,
+}
+
+/// Why a path is left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// It is not what the change left.
+    Changed,
+    /// What was moved or made is no longer there.
+    Gone,
+    /// Something else is where a former entry was.
+    Occupied,
+    /// Its former content is no longer kept.
+    NotKept,
+    /// The directory that was made holds something else.
+    NotEmpty,
+    /// It may not be changed.
+    Refused(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Changed => "changed since",
+            Self::Gone => "no longer there",
+            Self::Occupied => "something else is there now",
+            Self::NotKept => "its earlier content is no longer kept",
+            Self::NotEmpty => "not empty",
+            Self::Refused(why) => why,
+        })
+    }
+}
+
+/// A path that is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LeftAlone {
+    pub(super) path: WorkspacePath,
+    pub(super) reason: Reason,
+}
+
+/// The walk so far.
+pub(super) struct WalkBack<'p> {
+    past: &'p dyn Past,
+    /// Whether what others changed since goes back, too.
+    includes_changed: bool,
+    pub(super) tree: VirtualTree,
+    pub(super) left_alone: Vec<LeftAlone>,
+    /// Where what is left alone is, as the walk goes back through moves.
+    frozen: Vec<WorkspacePath>,
+}
+
+impl<'p> WalkBack<'p> {
+    pub(super) fn new(past: &'p dyn Past, includes_changed: bool) -> Self {
+        Self { past, includes_changed, tree: VirtualTree::default(), left_alone: Vec::new(), frozen: Vec::new() }
+    }
+
+    /// Takes one change back.
+    pub(super) fn take_back(&mut self, change: &UndoableChange) {
+        // All that the change left goes before anything comes back: its files may have changed places.
+        let mut back = Vec::new();
+        self.take_away(&change.effect, &mut back);
+        self.remove_made(&change.made);
+        back.sort_by_key(|one: &Back| depth(&one.path));
+        for Back { path, node, from } in back {
+            self.bring_back(&path, node, from);
+        }
+    }
+
+    fn take_away(&mut self, effect: &Effect, back: &mut Vec<Back>) {
+        match effect {
+            Effect::Several(effects) => {
+                // What is in a directory goes before it.
+                let (made, others): (Vec<&Effect>, Vec<&Effect>) =
+                    effects.iter().partition(|effect| matches!(effect, Effect::Made { .. }));
+                let mut others = others;
+                others.sort_by_key(|effect| std::cmp::Reverse(effect.depth()));
+                for effect in others.into_iter().chain(made) {
+                    self.take_away(effect, back);
+                }
+            }
+            Effect::Wrote { path, before, after } => self.unwrite(path, *before, *after),
+            Effect::Removed { path, entries } => self.unremove(path, entries, back),
+            Effect::Moved { from, to, mark, replaced } => self.unmove([from, to], *mark, *replaced, back),
+            Effect::Copied { to, entries, .. } => self.uncopy(to, entries),
+            Effect::Made { directories } => {
+                self.remove_made(directories);
+                for directory in directories.iter().map(NewDirectory::path) {
+                    if self.tree.kind(self.past, directory) == Some(FileKind::Directory) {
+                        self.leave(directory, Reason::NotEmpty);
+                    }
+                }
+            }
+        }
+    }
+
+    fn unwrite(&mut self, path: &WorkspacePath, before: Option<Former>, after: Revision) {
+        if self.is_frozen(path) {
+            return;
+        }
+        let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.past, path) {
+            _ if self.holds(path, after) => None,
+            Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
+            None => Some(Reason::Gone).filter(|_| !self.includes_changed),
+            Some(_) => Some(Reason::Changed),
+        });
+        let scope = if before.is_some() { Scope::Content } else { Scope::Entry };
+        match reason.or_else(|| self.refusal(path, scope)) {
+            Some(reason) => self.leave(path, reason),
+            None => match before {
+                // In place, so that the file stays the one that it is.
+                Some(former) => self.tree.put(path, VirtualNode::Kept(former)),
+                None => self.tree.put(path, VirtualNode::Absent),
+            },
+        }
+    }
+
+    fn unremove(&mut self, top: &WorkspacePath, entries: &[FormerEntry], back: &mut Vec<Back>) {
+        for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
+            if self.is_frozen(&path) {
+                continue;
+            }
+            let former = match &entry.node {
+                FormerNode::File(former) => Some(*former),
+                _ => None,
+            };
+            match self.why_kept(former).or_else(|| self.refusal(&path, Scope::Entry)) {
+                Some(reason) => self.leave(&path, reason),
+                None => back.push(Back { path, node: VirtualNode::from(&entry.node), from: None }),
+            }
+        }
+    }
+
+    fn unmove(
+        &mut self,
+        [from, to]: [&WorkspacePath; 2],
+        mark: Option<Revision>,
+        replaced: Option<Former>,
+        back: &mut Vec<Back>,
+    ) {
+        if self.is_frozen(to) || self.is_frozen(from) {
+            return;
+        }
+        let reason = match (self.tree.kind(self.past, to), self.tree.node(to)) {
+            (None, _) => Some(Reason::Gone),
+            (Some(FileKind::File), VirtualNode::OnDisk(now)) if !self.includes_changed && mark.is_some() => {
+                Some(Reason::Changed).filter(|_| self.past.file_mark(&now) != mark)
+            }
+            _ => None,
+        };
+        let refusal = || self.refusal(from, Scope::Entry).or_else(|| self.refusal(to, Scope::Entry));
+        if let Some(reason) = reason.or_else(refusal) {
+            self.leave(to, reason);
+            self.frozen.push(from.clone());
+            return;
+        }
+        let node = self.tree.take(to);
+        back.push(Back { path: from.clone(), node, from: Some(to.clone()) });
+        match (replaced, self.why_kept(replaced)) {
+            (Some(_), Some(reason)) => self.leave(to, reason),
+            (Some(former), None) => back.push(Back { path: to.clone(), node: VirtualNode::Kept(former), from: None }),
+            (None, _) => {}
+        }
+    }
+
+    fn uncopy(&mut self, top: &WorkspacePath, entries: &[FormerEntry]) {
+        let paths: Vec<WorkspacePath> =
+            TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).collect();
+        // The innermost first.
+        for (path, entry) in paths.iter().zip(entries).rev() {
+            if self.is_frozen(path) {
+                continue;
+            }
+            let kind = self.tree.kind(self.past, path);
+            let reason = match (&entry.node, kind) {
+                // Somebody has removed it before: that is what is wanted.
+                (_, None) => continue,
+                (FormerNode::File(former), _) if self.holds(path, former.revision) => None,
+                (FormerNode::File(_), Some(FileKind::File)) if self.includes_changed => None,
+                (FormerNode::Link(target), _) if self.says(path, target) => None,
+                (FormerNode::Directory { .. }, _) if self.tree.is_empty_directory(self.past, path) => None,
+                (FormerNode::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
+                _ => Some(Reason::Changed),
+            };
+            match reason.or_else(|| self.refusal(path, Scope::Entry)) {
+                Some(reason) => self.leave(path, reason),
+                None => self.tree.put(path, VirtualNode::Absent),
+            }
+        }
+    }
+
+    /// Removes directories that a change made, the innermost first, those that would be empty.
+    fn remove_made(&mut self, outermost_first: &[NewDirectory]) {
+        for path in outermost_first.iter().rev().map(NewDirectory::path) {
+            let goes = !self.is_frozen(path)
+                && self.tree.is_empty_directory(self.past, path)
+                && self.refusal(path, Scope::Entry).is_none();
+            if goes {
+                self.tree.put(path, VirtualNode::Absent);
+            }
+        }
+    }
+
+    fn bring_back(&mut self, path: &WorkspacePath, node: VirtualNode, from: Option<WorkspacePath>) {
+        let occupant = self.tree.kind(self.past, path);
+        let parent = path.parent().map(|parent| self.tree.kind(self.past, &parent));
+        let is_below_a_file = matches!(parent, Some(Some(FileKind::File | FileKind::Symlink | FileKind::Other)));
+        let replaces = self.includes_changed
+            && occupant == Some(FileKind::File)
+            && matches!(node, VirtualNode::Kept(_))
+            && self.refusal(path, Scope::Entry).is_none();
+        let is_same_directory =
+            matches!(node, VirtualNode::Directory(_)) && from.is_none() && occupant == Some(FileKind::Directory);
+        if self.is_frozen(path) || is_same_directory {
+            return;
+        }
+        if (occupant.is_none() || replaces) && !is_below_a_file {
+            if let Some(from) = &from {
+                self.follow(from, path);
+            }
+            self.tree.put(path, node);
+            return;
+        }
+        // The way back is blocked: what was to go there stays where it is.
+        if let Some(from) = from {
+            self.tree.put(&from, node);
+            self.frozen.push(from);
+        }
+        self.leave(path, Reason::Occupied);
+    }
+
+    /// What is left alone below `from` is below `to` from here on.
+    fn follow(&mut self, from: &WorkspacePath, to: &WorkspacePath) {
+        for path in self.frozen.iter_mut().filter(|path| path.is_in(from)) {
+            *path = to.child(path.relative_to(from));
+        }
+    }
+
+    fn leave(&mut self, path: &WorkspacePath, reason: Reason) {
+        self.frozen.push(path.clone());
+        self.left_alone.push(LeftAlone { path: path.clone(), reason });
+    }
+
+    fn is_frozen(&self, path: &WorkspacePath) -> bool {
+        self.frozen.iter().any(|frozen| path == frozen)
+    }
+
+    fn refusal(&self, path: &WorkspacePath, scope: Scope) -> Option<Reason> {
+        self.past.refusal(path, scope).map(Reason::Refused)
+    }
+
+    fn why_kept(&self, former: Option<Former>) -> Option<Reason> {
+        former.filter(|former| !self.past.is_kept(former.revision)).map(|_| Reason::NotKept)
+    }
+
+    /// Whether the file that would be there would have this content.
+    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        match self.tree.node(path) {
+            VirtualNode::Kept(former) => former.revision == revision,
+            VirtualNode::OnDisk(path) => self.past.holds(&path, revision),
+            _ => false,
+        }
+    }
+
+    fn says(&self, path: &WorkspacePath, target: &std::ffi::OsStr) -> bool {
+        match self.tree.node(path) {
+            VirtualNode::Link(own) => own == target,
+            VirtualNode::OnDisk(path) => self.past.target(&path).is_some_and(|own| own == target),
+            _ => false,
+        }
+    }
+}
+
+/// What is to be put back.
+struct Back {
+    path: WorkspacePath,
+    node: VirtualNode,
+    /// Where it was taken from, if the change moved it.
+    from: Option<WorkspacePath>,
+}
+
+fn depth(path: &WorkspacePath) -> usize {
+    path.relative().iter().count()
+}
+
+impl Effect {
+    fn depth(&self) -> usize {
+        match self {
+            Self::Wrote { path, .. } | Self::Removed { path, .. } => depth(path),
+            Self::Moved { to, .. } | Self::Copied { to, .. } => depth(to),
+            Self::Made { directories } => directories.last().map_or(0, |last| depth(last.path())),
+            Self::Several(effects) => effects.iter().map(Self::depth).max().unwrap_or(0),
+        }
+    }
+}

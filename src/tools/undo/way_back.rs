@@ -1,0 +1,238 @@
+//! What leads from now to an earlier state: the steps on the disk, in words, as a diff, and what they cost.
+
+use std::fmt::Write as _;
+
+use crate::{
+    session::{
+        Cost, RootBytes,
+        history::{Former, FormerNode, UndoableChange},
+    },
+    workspace::{AccessError, Base, FileKind, Node, Purpose, Revision, WorkspacePath, WritablePath},
+};
+
+use super::{
+    super::{
+        CallContext, Kind, ToolError, shown_diff,
+        with_history::{self, FileChange, NewState},
+    },
+    disk_past::DiskPast,
+    virtual_tree::NetChange,
+    walk_back::{LeftAlone, Past as _, Scope, WalkBack},
+};
+
+/// Bytes of former contents that one call brings back.
+const MOST_BYTES: u64 = 256 << 20;
+/// Bytes of contents that are compared for the diff.
+const MOST_DIFFED: usize = 8 << 20;
+
+/// Which way a diff goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::tools) enum Diff {
+    /// From now to the earlier state.
+    Back,
+    /// From the earlier state to now.
+    #[cfg_attr(all(), allow(dead_code, reason = "for the subcommands"))]
+    Forward,
+}
+
+/// The way from now to an earlier state.
+#[derive(Default)]
+pub(in crate::tools) struct WayBack {
+    pub(in crate::tools) changes: Vec<FileChange>,
+    /// For each change what it is, as an order.
+    pub(in crate::tools) lines: Vec<String>,
+    /// The paths of the changes as they are printed now or then.
+    pub(in crate::tools) paths: Vec<WorkspacePath>,
+    /// The diffs of all files, one after the other.
+    pub(in crate::tools) diff: String,
+    pub(in crate::tools) cost: Cost,
+    pub(in crate::tools) left_alone: Vec<LeftAlone>,
+    /// Whether something that is there is replaced or goes.
+    pub(in crate::tools) is_destructive: bool,
+    /// What the effect of a yes to it is bound to.
+    effect: String,
+    diffed: usize,
+}
+
+impl WayBack {
+    /// Takes `changes`, the newest first, back. `includes_changed`: also where somebody else has changed a file since.
+    /// `within`: only what is at or below one of these paths, where there are any.
+    pub(in crate::tools) fn of(
+        cx: &CallContext,
+        changes: &[UndoableChange],
+        includes_changed: bool,
+        within: &[WorkspacePath],
+        diff: Diff,
+    ) -> Result<Self, ToolError> {
+        let past = DiskPast(cx);
+        let mut walk = WalkBack::new(&past, includes_changed);
+        for change in changes {
+            cx.check()?;
+            walk.take_back(change);
+        }
+        let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
+        let mut way = Self::default();
+        for net in walk.tree.net_changes(&past) {
+            let from = match &net {
+                NetChange::Move { from, .. } => is_meant(from),
+                _ => false,
+            };
+            if from || is_meant(net.path()) {
+                cx.check()?;
+                way.add(cx, &past, &net, diff)?;
+            }
+        }
+        way.left_alone = walk.left_alone;
+        way.left_alone.retain(|left| is_meant(&left.path));
+        Ok(way)
+    }
+
+    /// What a yes is bound to: every step with what is there now.
+    pub(in crate::tools) fn effect(&self) -> Revision {
+        Revision::of(self.effect.as_bytes())
+    }
+
+    fn add(&mut self, cx: &CallContext, past: &DiskPast<'_>, net: &NetChange, diff: Diff) -> Result<(), ToolError> {
+        let (target, change, line) = match net {
+            NetChange::Remove(path) => {
+                let base = self.former(cx, path)?;
+                let word = if matches!(base, FormerNode::Directory { .. }) { "remove the directory" } else { "delete" };
+                if let FormerNode::File(_) = base {
+                    self.is_destructive = true;
+                    self.compare(cx, path, shown_now(cx, path), None, diff);
+                }
+                let size = Self::size(cx, path);
+                self.pay(Cost { freed: RootBytes::of(path.root(), size), ..Cost::default() });
+                (past.writable(path, Scope::Entry)?, NewState::Removed { base }, format!("{word} {path}"))
+            }
+            NetChange::Move { from, to } => {
+                let base = self.former(cx, from)?;
+                if from.root().key() != to.root().key() {
+                    let size = Self::size(cx, from);
+                    let (growth, freed) = (RootBytes::of(to.root(), size), RootBytes::of(from.root(), size));
+                    self.pay(Cost { growth, freed, ..Cost::default() });
+                }
+                let state = NewState::Moved { to: past.writable(to, Scope::Entry)?, base };
+                (past.writable(from, Scope::Entry)?, state, format!("move {from} back to {to}"))
+            }
+            NetChange::MakeDirectory { path, mode } => {
+                self.pay(Cost { files: 1, ..Cost::default() });
+                let line = format!("make the directory {path}");
+                (past.writable(path, Scope::Entry)?, NewState::Directory { mode: *mode }, line)
+            }
+            NetChange::MakeLink { path, target } => {
+                self.pay(Cost { files: 1, ..Cost::default() });
+                let state = NewState::Link { target: target.clone() };
+                (past.writable(path, Scope::Entry)?, state, format!("bring back the link {path}"))
+            }
+            NetChange::Write { path, former, over } => match self.write(cx, past, path, *former, *over, diff)? {
+                None => return Ok(()),
+                Some((target, state)) => {
+                    let word = if *over { "restore" } else { "bring back" };
+                    (target, state, format!("{word} {path}"))
+                }
+            },
+        };
+        let _ = writeln!(self.effect, "{net:?}");
+        self.paths.push(net.path().clone());
+        self.changes.push(FileChange { target, change });
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// A former content comes back; None where it is there already.
+    fn write(
+        &mut self,
+        cx: &CallContext,
+        past: &DiskPast<'_>,
+        path: &WorkspacePath,
+        former: Former,
+        over: bool,
+        diff: Diff,
+    ) -> Result<Option<(WritablePath, NewState)>, ToolError> {
+        if over && past.holds(path, former.revision) {
+            return Ok(None);
+        }
+        let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
+        let shown = cx.workspace.shown(path, bytes.clone());
+        let (base, now) = if over {
+            let now = cx.read_to_change(path)?;
+            self.is_destructive = true;
+            let _ = writeln!(self.effect, "over {}", now.revision);
+            (Base::Revision(now.revision), Some(now.bytes))
+        } else {
+            (Base::Absent, None)
+        };
+        // Of a masked file the size that is shown counts.
+        let size = shown.as_ref().map_or(0, Vec::len) as u64;
+        let held = now.as_ref().map_or(0, Vec::len) as u64;
+        self.pay(Cost {
+            files: u64::from(!over),
+            bytes: size,
+            growth: RootBytes::of(path.root(), size.saturating_sub(held)),
+            freed: RootBytes::of(path.root(), held.saturating_sub(size)),
+        });
+        if self.cost.bytes > MOST_BYTES {
+            let message = format!("more than {MOST_BYTES} bytes would be brought back in one call");
+            return Err(ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well"));
+        }
+        self.compare(cx, path, now, shown, diff);
+        let state = NewState::Content { base, bytes, mode: former.mode, like: None, verbatim: true };
+        Ok(Some((past.writable(path, Scope::Content)?, state)))
+    }
+
+    /// What is at a path now, as what must still be there.
+    fn former(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<FormerNode, ToolError> {
+        let entry = cx.workspace.writable_entry(path)?;
+        let stat = cx.workspace.entry_stat(&entry)?;
+        let stat = stat.ok_or_else(|| with_history::changed(path))?;
+        let node = match stat.kind {
+            FileKind::File => {
+                let mut file = cx.workspace.open_file(path)?;
+                let revision = Revision::of_reader(&mut file).map_err(|error| AccessError::from_io(error, path))?;
+                FormerNode::File(Former { revision, mode: stat.permissions() })
+            }
+            FileKind::Symlink => match cx.workspace.tree(&entry, Purpose::Remove)?.node() {
+                Node::Link(target) => FormerNode::Link(target.clone()),
+                _ => return Err(with_history::changed(path)),
+            },
+            _ => FormerNode::Directory { mode: stat.permissions() },
+        };
+        let _ = writeln!(self.effect, "{path} is {node:?}");
+        Ok(node)
+    }
+
+    fn size(cx: &CallContext, path: &WorkspacePath) -> u64 {
+        let entry = cx.workspace.writable_entry(path).ok();
+        let stat = entry.and_then(|entry| cx.workspace.entry_stat(&entry).ok().flatten());
+        stat.filter(|stat| stat.kind == FileKind::File).map_or(0, |stat| stat.size)
+    }
+
+    fn pay(&mut self, cost: Cost) {
+        self.cost = [std::mem::take(&mut self.cost), cost].into_iter().sum();
+    }
+
+    fn compare(
+        &mut self,
+        cx: &CallContext,
+        path: &WorkspacePath,
+        now: Option<Vec<u8>>,
+        then: Option<Vec<u8>>,
+        diff: Diff,
+    ) {
+        let size = now.as_ref().map_or(0, Vec::len) + then.as_ref().map_or(0, Vec::len);
+        self.diffed = self.diffed.saturating_add(size);
+        if self.diffed > MOST_DIFFED || cx.check().is_err() {
+            return;
+        }
+        let text = match diff {
+            Diff::Back => shown_diff::diff(path, now, then),
+            Diff::Forward => shown_diff::diff(path, then, now),
+        };
+        self.diff.push_str(&text);
+    }
+}
+
+fn shown_now(cx: &CallContext, path: &WorkspacePath) -> Option<Vec<u8>> {
+    cx.read_to_change(path).ok().map(|now| now.bytes)
+}
