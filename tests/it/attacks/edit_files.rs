@@ -14,7 +14,8 @@ fn everywhere(glob: &str, old: &str) -> Value {
     json!({ "glob": glob, "old_string": old, "new_string": "owned", "replace_all": true })
 }
 
-fn call(name: &str, edits: Vec<Value>, expect: Expect) -> Case {
+fn call(name: &str, edits: impl IntoIterator<Item = Value>, expect: Expect) -> Case {
+    let edits: Vec<Value> = edits.into_iter().collect();
     case(format!("several files: {name}"), "edit", json!({ "edits": edits }), expect)
 }
 
@@ -66,7 +67,7 @@ pub(super) fn cases() -> Vec<Case> {
     }
     let names = ["app/a.txt", "app/./a.txt", "@app/a.txt", "app/sub/../a.txt", "app//a.txt"];
     let twice = |path: &&str| json!({ "path": path, "old_string": "alpha", "new_string": "owned" });
-    cases.push(call("one file by many names", names.iter().map(twice).collect(), NO_MATCH));
+    cases.push(call("one file by many names", names.iter().map(twice), NO_MATCH));
     cases.push(call("10,000 entries", vec![good(); 10_000], Expect::Fails(&["invalid_input", "too_large"])));
     let large = json!({ "path": "app/long-line.txt", "old_string": "x", "new_string": "y".repeat(1 << 20), "replace_all": true });
     cases.push(call("one that would grow without end", vec![good(), large], Expect::Fails(&["too_large"])));
