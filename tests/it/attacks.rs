@@ -21,6 +21,7 @@ mod mask;
 mod next_start;
 #[cfg(unix)]
 mod optional_roots;
+mod patch;
 mod paths;
 mod patterns;
 mod policy;
@@ -202,6 +203,7 @@ families! {
     error_texts: leaks::errors();
     replacements: writes::cases();
     second_arguments: manage::cases();
+    patches: patch::cases();
     presented_files: present::cases();
     waits_that_leave: wait::leaving();
     waits_for_secrets: wait::secrets();
