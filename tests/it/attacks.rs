@@ -22,6 +22,7 @@ mod mask;
 mod next_start;
 #[cfg(unix)]
 mod optional_roots;
+mod patch;
 mod paths;
 mod patterns;
 mod policy;
@@ -204,6 +205,7 @@ families! {
     replacements: writes::cases();
     edits_of_several_files: edit_files::cases();
     second_arguments: manage::cases();
+    patches: patch::cases();
     presented_files: present::cases();
     waits_that_leave: wait::leaving();
     waits_for_secrets: wait::secrets();
