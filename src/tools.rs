@@ -43,6 +43,7 @@ mod resources;
 pub(crate) mod restore;
 mod schema;
 mod shown_diff;
+pub(crate) mod staged;
 #[cfg(all(test, unix))]
 mod tests;
 mod tool;

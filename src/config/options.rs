@@ -227,6 +227,13 @@ const PROCESS: &[OptionRow] = &[
         kind: ValueKind::Text("DIR"),
     },
     OptionRow {
+        flag: "stage",
+        help: "Keep every change in a layer in the state folder: tools see it as made, and the disk stays as it is until a \
+               person runs `rootbound apply`. `rootbound diff` shows it, `rootbound discard` drops it. A layer holds as much \
+               as --history-size allows",
+        kind: ValueKind::Switch(|config| &mut config.stage),
+    },
+    OptionRow {
         flag: "index",
         help: "Keep an index of the paths below a directory and an n-gram filter over its files in memory between calls: \
                `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",

@@ -70,6 +70,7 @@ mod roles;
 mod seatbelt;
 mod setup;
 mod spelling;
+mod stage;
 mod stats;
 mod stdio;
 mod subscriptions;

@@ -5,8 +5,9 @@ use std::{collections::HashSet, ffi::OsString, sync::Arc};
 use crate::{
     session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange},
     workspace::{
-        AccessError, Approval, Base, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry, NewContent,
-        NewDirectory, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
+        AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
+        NewContent, NewDirectory, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath,
+        WritablePath, WriteGuard,
     },
 };
 
@@ -15,7 +16,7 @@ use super::{
     keep_file::{changed, read_failed},
     note::{begin, note_of},
     record::{FormerIs, record_directories, record_former, record_link, record_moved, record_written},
-    write_file::Undoable,
+    write_file::{Undoable, commit},
 };
 
 /// A step of a change of many files. Every path occurs at most once as something that goes, and at most once as
@@ -104,6 +105,13 @@ pub(in crate::tools) fn commit_files(
     undoable: Undoable,
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
+    if let [FileChange { target, change: NewState::Content { base, bytes, mode, like: None, verbatim } }] = changes {
+        let guard =
+            WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
+        let guard = if *verbatim { guard.with_former_content() } else { guard };
+        let (Committed { path, revision, made, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
+        return Ok(CommittedFiles { files: vec![(path, Some(revision))], made, notes: note.into_iter().collect() });
+    }
     let (mut entries, mut leaving) = (Vec::new(), Vec::new());
     for FileChange { target, change } in changes {
         entries.push(target);
@@ -467,7 +475,7 @@ mod tests {
         assert_eq!(done.notes, [NOT_RECOVERABLE]);
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
         let (_, change) = cx.session.history.last(None).unwrap();
-        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 10));
+        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 11));
     }
 
     #[test]

@@ -281,7 +281,9 @@ fn forged_intent_reaches_nothing_outside_or_protected() {
     let (new, old) = (Revision::of(b"new"), Revision::of(b"planted"));
     let step = |root: &str, path: &str| {
         let path = serde_json::to_string(path).unwrap();
-        format!("{{\"root\":\"{root}\",\"path\":{path},\"replace\":{{\"old\":\"{old}\",\"new\":\"{new}\"}}}}")
+        format!(
+            "{{\"root\":{{\"disk\":\"{root}\"}},\"path\":{path},\"replace\":{{\"old\":\"{old}\",\"new\":\"{new}\"}}}}"
+        )
     };
     let folder = temp.path().join("state/transactions");
     fs::create_dir_all(&folder).unwrap();

@@ -33,7 +33,7 @@ struct Head {
 
 #[derive(Serialize, Deserialize)]
 struct Line {
-    root: String,
+    root: RootId,
     path: Name,
     #[serde(flatten)]
     action: LineAction,
@@ -44,7 +44,7 @@ struct Line {
 enum LineAction {
     Replace { old: String, new: String },
     Remove(State),
-    Move { root: String, to: Name, was: State, device: u64, inode: u64 },
+    Move { root: RootId, to: Name, was: State, device: u64, inode: u64 },
     Create(State),
 }
 
@@ -60,6 +60,14 @@ enum State {
 #[serde(deny_unknown_fields)]
 struct Sum {
     sum: String,
+}
+
+/// Which root, and whether its changes go to a layer: what is left there is not on the disk.
+#[derive(Serialize, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum RootId {
+    Disk(String),
+    Staged(String),
 }
 
 /// A name or a path: as it is, or in hexadecimal digits where it is no UTF-8.
@@ -130,7 +138,7 @@ impl Line {
             Action::Replace { old, new } => LineAction::Replace { old: old.to_string(), new: new.to_string() },
             Action::Remove { was } => LineAction::Remove(State::of(was)?),
             Action::Move { to, was, identity: (device, inode) } => LineAction::Move {
-                root: to.root().key().to_owned(),
+                root: RootId::of(to.root()),
                 to: Name::of(to.relative().as_os_str())?,
                 was: State::of(was)?,
                 device: *device,
@@ -139,7 +147,7 @@ impl Line {
             Action::Create { is } => LineAction::Create(State::of(is)?),
         };
         let path = Name::of(step.path.relative().as_os_str())?;
-        Some(Self { root: step.path.root().key().to_owned(), path, action })
+        Some(Self { root: RootId::of(step.path.root()), path, action })
     }
 
     fn step(self, roots: &[Arc<Root>]) -> Result<Step, Unusable> {
@@ -152,6 +160,13 @@ impl Line {
             LineAction::Create(is) => Action::Create { is: is.entry()? },
         };
         Ok(Step { path: self.path.path(&self.root, roots)?, action })
+    }
+}
+
+impl RootId {
+    fn of(root: &Root) -> Self {
+        let key = root.key().to_owned();
+        if root.is_staged() { Self::Staged(key) } else { Self::Disk(key) }
     }
 }
 
@@ -192,8 +207,8 @@ impl Name {
         }
     }
 
-    /// A path below the root with this key, made of ordinary names.
-    fn path(self, key: &str, roots: &[Arc<Root>]) -> Result<WorkspacePath, Unusable> {
+    /// A path below this root, made of ordinary names.
+    fn path(self, id: &RootId, roots: &[Arc<Root>]) -> Result<WorkspacePath, Unusable> {
         let path = self.os()?;
         let path = Path::new(&path);
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(name) if !is_reserved(name));
@@ -208,7 +223,7 @@ impl Name {
         if !is_path {
             return Err(Unusable::Damaged("a path is none"));
         }
-        let root = roots.iter().find(|root| root.key() == key).ok_or(Unusable::Foreign)?;
+        let root = roots.iter().find(|root| RootId::of(root) == *id).ok_or(Unusable::Foreign)?;
         Ok(WorkspacePath::new(root, path))
     }
 }
