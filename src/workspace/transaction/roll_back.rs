@@ -353,6 +353,10 @@ pub(super) fn remove_old(steps: &Steps, is_known: bool) -> RolledBack {
             Action::Remove { was } => (was.clone(), vec![steps.old_name(index)]),
             Action::Move { .. } | Action::Create { .. } => continue,
         };
+        if was == EntryState::Directory && rolled.error.is_some() {
+            // It may hold what could not be removed, which is no content of others: recovery removes both.
+            continue;
+        }
         let removed =
             names.iter().try_fold(None, |left, name| Ok(left.or(remove_one_old(steps, step, name, &was, is_known)?)));
         rolled.note(&step.path, removed);
