@@ -11,6 +11,7 @@
 mod aliases;
 #[cfg(unix)]
 mod disk;
+mod edit_files;
 mod frames;
 mod leaks;
 #[cfg(unix)]
@@ -202,6 +203,7 @@ families! {
     odd_names: leaks::odd_names();
     error_texts: leaks::errors();
     replacements: writes::cases();
+    edits_of_several_files: edit_files::cases();
     second_arguments: manage::cases();
     patches: patch::cases();
     presented_files: present::cases();
