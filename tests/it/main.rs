@@ -77,4 +77,5 @@ mod tidy;
 mod undo_to;
 mod untrusted;
 mod wait;
+mod without_retyping;
 mod write_encoding;
