@@ -11,6 +11,7 @@ mod history;
 mod output;
 mod restore;
 mod setup;
+mod stage;
 mod stats;
 mod tools;
 
@@ -22,5 +23,6 @@ pub use guide::guide;
 pub use history::history;
 pub use restore::restore;
 pub use setup::setup;
+pub use stage::{apply_staged, discard_staged, staged_diff};
 pub use stats::stats;
 pub use tools::tools;

@@ -28,6 +28,23 @@ pub enum Action {
         /// The first digits of a revision; `None` is the newest content that differs.
         revision: Option<String>,
     },
+    /// Print what is staged in the layers, or since a checkpoint.
+    Diff {
+        /// A checkpoint.
+        name: Option<String>,
+    },
+    /// Make staged changes on the disk.
+    Apply {
+        /// Only these paths and what is below them.
+        paths: Vec<String>,
+        /// Apply the rest where others have changed a file meanwhile.
+        skip_conflicts: bool,
+    },
+    /// Drop staged changes.
+    Discard {
+        /// Only these paths and what is below them.
+        paths: Vec<String>,
+    },
     /// Print what protects a run with these options.
     Doctor,
     /// Print what a client would be offered.
@@ -42,6 +59,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it is about the layers of staged changes, and not a call in the merged view.
+    pub fn opens_layers(&self) -> bool {
+        matches!(self, Self::Diff { .. } | Self::Apply { .. } | Self::Discard { .. })
+    }
+
     /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
     pub fn opens_workspace(&self) -> bool {
         matches!(
@@ -50,6 +72,9 @@ impl Action {
                 | Self::Call { .. }
                 | Self::History { .. }
                 | Self::Restore { .. }
+                | Self::Diff { .. }
+                | Self::Apply { .. }
+                | Self::Discard { .. }
                 | Self::Doctor
                 | Self::Tools { .. }
         )

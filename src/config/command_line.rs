@@ -67,6 +67,7 @@ pub(super) fn parse(
         return Ok(CommandLine::Start { action: Action::Serve, directories });
     };
     let word = |id: &str| inner.get_one::<String>(id).cloned();
+    let words = |id: &str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect();
     let action = match name {
         "completions" => {
             let shell = inner.get_one("shell").copied().unwrap_or(Shell::Bash);
@@ -94,6 +95,9 @@ pub(super) fn parse(
         },
         "history" => Action::History { path: word("path") },
         "restore" => Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") },
+        "diff" => Action::Diff { name: None },
+        "apply" => Action::Apply { paths: words("paths"), skip_conflicts: inner.get_flag("skip-conflicts") },
+        "discard" => Action::Discard { paths: words("paths") },
         "guide" => Action::Guide(guide(inner)),
         "stats" => Action::Stats(StatsRequest {
             file: inner.get_one("file").cloned(),
@@ -124,7 +128,9 @@ pub(crate) fn command_without_directories() -> Command {
         .override_usage(
             "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
-             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...\n       \
+             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] diff\n       \
+             rootbound [OPTIONS] apply [PATH]...\n       rootbound [OPTIONS] discard [PATH]...\n       \
+             rootbound [OPTIONS] doctor [DIR]...\n       \
              rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
              rootbound stats [FILE]\n       rootbound exec [--root DIR]... -- CMD [ARG]...\n       \
              rootbound completions SHELL\n       rootbound man",

@@ -23,6 +23,9 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     ("call", "Run one tool through the server and print its text; exit 1 when the tool answers with an error", call),
     ("history", "List the recorded changes, newest first, with the revisions that can be restored", history),
     ("restore", "Restore the content of a file before a recorded change, or a deleted file or directory", restore),
+    ("diff", "Show what is staged with --stage, as a diff", diff),
+    ("apply", "Make the changes on the disk that are staged with --stage, all or none", apply),
+    ("discard", "Drop changes that are staged with --stage", discard),
     (
         "doctor",
         "Show what protects a run with these options; exit 1 when something is not as configured, 2 when it cannot \
@@ -90,6 +93,34 @@ fn restore(command: Command) -> Command {
                 "First digits of the revision, as `rootbound history` lists it [default: the newest that differs]",
             ),
         )
+        .args(flags())
+}
+
+fn diff(command: Command) -> Command {
+    command.after_help("Examples:\n  rootbound diff").args(flags())
+}
+
+fn apply(command: Command) -> Command {
+    command
+        .after_help(
+            "Examples:\n  rootbound apply\n  rootbound apply src/main.rs tests\n\n\
+             Stop a server that stages changes first, or wait until it is idle. Where somebody has changed a file on the \
+             disk since it was staged, nothing is applied, and the files are listed.",
+        )
+        .arg(paths().help("Only these files, and what is below these directories"))
+        .arg(
+            Arg::new("skip-conflicts")
+                .long("skip-conflicts")
+                .action(ArgAction::SetTrue)
+                .help("Apply the rest where files were changed on the disk meanwhile; these stay staged"),
+        )
+        .args(flags())
+}
+
+fn discard(command: Command) -> Command {
+    command
+        .after_help("Examples:\n  rootbound discard src/main.rs\n  rootbound discard")
+        .arg(paths().help("Only these files, and what is below these directories [default: everything]"))
         .args(flags())
 }
 
@@ -290,6 +321,10 @@ fn completions(command: Command) -> Command {
 
 fn man(command: Command) -> Command {
     command.after_help("Examples:\n  rootbound man | man -l -\n  rootbound man > ~/.local/share/man/man1/rootbound.1")
+}
+
+fn paths() -> Arg {
+    Arg::new("paths").value_name("PATH").action(ArgAction::Append).num_args(0..).value_hint(ValueHint::AnyPath)
 }
 
 /// An argument that is a path below a root, which often is one of the current directory as well.
