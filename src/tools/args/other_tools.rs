@@ -357,8 +357,12 @@ mod tests {
             groups: vec![Group::Manage, Group::Patch, Group::Watch, Group::Present],
             ..Selection::default()
         });
-        let known =
-            |name: &str| toolbox.tools().iter().any(|entry| entry.input_schema()["properties"].get(name).is_some());
+        let known = |name: &str| {
+            toolbox.tools().iter().any(|entry| {
+                let properties = &entry.input_schema()["properties"];
+                properties.get(name).or(properties["edits"]["items"]["properties"].get(name)).is_some()
+            })
+        };
         for row in ROWS {
             for given in row.given.split(' ') {
                 assert!(given.chars().all(|letter| letter.is_ascii_lowercase()), "{given}");
