@@ -182,9 +182,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     let transactions = state.as_ref().and_then(|state| state.try_clone().ok());
     let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
     let parts = |workspace: Workspace, session: Session, selection: &Selection| {
-        if let Some(state) = &transactions {
-            workspace.keep_intents(state);
-        }
+        transactions.iter().for_each(|state| workspace.keep_intents(state));
         if let Some(events) = events {
             let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
             session.changes.follow(Arc::downgrade(&listener));
