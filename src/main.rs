@@ -182,9 +182,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     let transactions = state.as_ref().and_then(|state| state.try_clone().ok());
     let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
     let parts = |workspace: Workspace, session: Session, selection: &Selection| {
-        if let Some(state) = &transactions {
-            workspace.keep_intents(state);
-        }
+        keep_intents(&workspace, transactions.as_ref());
         if let Some(events) = events {
             let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
             session.changes.follow(Arc::downgrade(&listener));
@@ -221,6 +219,13 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         base.workspace.recover(&WaitLimit::default());
     }
     Ok((base, client_roles, report))
+}
+
+/// Has the intents of changes of several files written to the state folder, if there is one.
+fn keep_intents(workspace: &Workspace, state: Option<&StateDir>) {
+    if let Some(state) = state {
+        workspace.keep_intents(state);
+    }
 }
 
 /// The state folder; without a usable one the server works, and keeps its history in memory.
