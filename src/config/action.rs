@@ -16,11 +16,13 @@ pub enum Action {
         /// A JSON object, or `key=value` words.
         arguments: Vec<String>,
     },
-    /// Print the recorded changes.
-    History {
-        /// Only those of this file, or below this directory.
-        path: Option<String>,
+    /// Name the state of the roots as it is now.
+    Checkpoint {
+        /// The name.
+        name: String,
     },
+    /// Print the recorded changes.
+    History(HistoryRequest),
     /// Restore a recorded content.
     Restore {
         /// The file or deleted directory.
@@ -28,6 +30,17 @@ pub enum Action {
         /// The first digits of a revision; `None` is the newest content that differs.
         revision: Option<String>,
     },
+    /// Restore an earlier state.
+    RestoreState {
+        /// Which one.
+        state: EarlierState,
+        /// Also where somebody else has changed a file since.
+        include_others: bool,
+        /// Only print what would be done.
+        dry_run: bool,
+    },
+    /// Print how an earlier state differs from now; without one, what is staged.
+    Diff(Option<EarlierState>),
     /// Print what protects a run with these options.
     Doctor,
     /// Print what a client would be offered.
@@ -48,12 +61,44 @@ impl Action {
             self,
             Self::Serve
                 | Self::Call { .. }
-                | Self::History { .. }
+                | Self::Checkpoint { .. }
+                | Self::History(_)
                 | Self::Restore { .. }
+                | Self::RestoreState { .. }
+                | Self::Diff(_)
                 | Self::Doctor
                 | Self::Tools { .. }
         )
     }
+}
+
+/// Which recorded changes are printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryRequest {
+    /// Only those of this file, or below this directory.
+    pub path: Option<String>,
+    /// Only those of the session with these first digits.
+    pub session: Option<String>,
+    /// Only those since the checkpoint of this name.
+    pub since: Option<String>,
+}
+
+/// A state of the roots that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierState {
+    /// Which one.
+    pub when: EarlierTime,
+    /// Only these files, and what is below these directories; all, if there are none.
+    pub paths: Vec<String>,
+}
+
+/// When a state was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EarlierTime {
+    /// When the checkpoint of this name was made.
+    Checkpoint(String),
+    /// Before the changes of the session with these first digits, and without those of any other.
+    Session(String),
 }
 
 /// What is printed about the program, without a configuration.

@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command};
 use clap_complete::Shell;
 
 use super::{
-    Action, Document, Environment, ExecRequest, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, RawValue, SetupRequest,
-    Source, StatsRequest,
+    Action, Document, EarlierState, EarlierTime, Environment, ExecRequest, GUIDE_CLIENTS, GuideRequest, HistoryRequest,
+    OTHER, RawArgs, RawValue, SetupRequest, Source, StatsRequest,
     arguments::{directories, flags},
     exec_request::exec_request,
     options::options,
@@ -40,6 +40,8 @@ Examples:
   rootbound doctor ~/code/app                     show what protects a run
   rootbound history src/main.rs                   list the changes of a file
   rootbound restore src/main.rs                   restore what it held before
+  rootbound checkpoint before                     name the state as it is now
+  rootbound restore --to before                   go back to it
   rootbound setup claude-code --write             add it to a client
   rootbound guide claude-code                     print a text for CLAUDE.md
   rootbound stats --since 2d audit.jsonl          add up two days of calls
@@ -92,8 +94,12 @@ pub(super) fn parse(
             tool: inner.get_one::<OsString>("tool").map(|name| name.display().to_string()).unwrap_or_default(),
             arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),
         },
-        "history" => Action::History { path: word("path") },
-        "restore" => Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") },
+        "checkpoint" => Action::Checkpoint { name: word("name").unwrap_or_default() },
+        "history" => {
+            Action::History(HistoryRequest { path: word("path"), session: word("session"), since: word("since") })
+        }
+        "restore" => restore(inner),
+        "diff" => Action::Diff(earlier_state(inner, "name", &["paths"])),
         "guide" => Action::Guide(guide(inner)),
         "stats" => Action::Stats(StatsRequest {
             file: inner.get_one("file").cloned(),
@@ -124,7 +130,9 @@ pub(crate) fn command_without_directories() -> Command {
         .override_usage(
             "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
-             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] doctor [DIR]...\n       \
+             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] checkpoint NAME\n       \
+             rootbound [OPTIONS] restore --to NAME [PATH]...\n       \
+             rootbound [OPTIONS] diff [NAME] [PATH]...\n       rootbound [OPTIONS] doctor [DIR]...\n       \
              rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
              rootbound stats [FILE]\n       rootbound exec [--root DIR]... -- CMD [ARG]...\n       \
              rootbound completions SHELL\n       rootbound man",
@@ -151,6 +159,35 @@ fn setup(inner: &ArgMatches) -> SetupRequest {
         yes: inner.get_flag("yes"),
         options: inner.get_many("options").into_iter().flatten().cloned().collect(),
     }
+}
+
+fn restore(inner: &ArgMatches) -> Action {
+    let word = |id: &str| inner.get_one::<String>(id).cloned();
+    match earlier_state(inner, "to", &["path", "revision", "more"]) {
+        None => Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") },
+        Some(state) => Action::RestoreState {
+            state,
+            include_others: inner.get_flag("include-others"),
+            dry_run: inner.get_flag("dry-run"),
+        },
+    }
+}
+
+/// The state with the name in `name`, or before a session, and the paths in `paths`.
+fn earlier_state(inner: &ArgMatches, name: &str, paths: &[&str]) -> Option<EarlierState> {
+    let words = |id: &&str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect::<Vec<String>>();
+    let mut paths: Vec<String> = paths.iter().flat_map(words).collect();
+    let name = inner.get_one::<String>(name).cloned();
+    let when = match (inner.get_one::<String>("session").cloned(), name) {
+        (Some(session), name) => {
+            // No name is asked for then: the word is the first path.
+            paths.splice(0..0, name);
+            EarlierTime::Session(session)
+        }
+        (None, Some(name)) => EarlierTime::Checkpoint(name),
+        (None, None) => return None,
+    };
+    Some(EarlierState { when, paths })
 }
 
 fn guide(inner: &ArgMatches) -> GuideRequest {

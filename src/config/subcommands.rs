@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
-    Arg, ArgAction, Command, ValueHint,
+    Arg, ArgAction, ArgGroup, Command, ValueHint,
     builder::{PossibleValue, PossibleValuesParser, ValueParser},
     value_parser,
 };
@@ -23,6 +23,8 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     ("call", "Run one tool through the server and print its text; exit 1 when the tool answers with an error", call),
     ("history", "List the recorded changes, newest first, with the revisions that can be restored", history),
     ("restore", "Restore the content of a file before a recorded change, or a deleted file or directory", restore),
+    ("checkpoint", "Name the state as it is now, for `restore --to`, `diff` and the tool undo", checkpoint),
+    ("diff", "Show how an earlier state differs from now, as a unified diff", diff),
     (
         "doctor",
         "Show what protects a run with these options; exit 1 when something is not as configured, 2 when it cannot \
@@ -71,25 +73,96 @@ fn call(command: Command) -> Command {
         .args(flags())
 }
 
+fn checkpoint(command: Command) -> Command {
+    command
+        .after_help("Examples:\n  rootbound checkpoint before-agent\n  rootbound restore --to before-agent --dry-run")
+        .arg(
+            Arg::new("name")
+                .value_name("NAME")
+                .required(true)
+                .value_hint(ValueHint::Other)
+                .help("A short name; one that exists already is moved"),
+        )
+        .args(flags())
+}
+
+/// An option of a subcommand that says which changes are meant.
+fn which(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).action(ArgAction::Set).value_hint(ValueHint::Other)
+}
+
+fn session() -> Arg {
+    which("session", "ID")
+        .help("Only the changes of the session with these first digits, as `rootbound history` lists it")
+}
+
+fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
 fn history(command: Command) -> Command {
     command
-        .after_help("Examples:\n  rootbound history src/main.rs")
+        .after_help("Examples:\n  rootbound history src/main.rs\n  rootbound history --since before-agent")
         .arg(path().help("Only changes of this file, or below this directory"))
+        .arg(session())
+        .arg(which("since", "NAME").help("Only changes since the checkpoint of this name"))
         .args(flags())
 }
 
 fn restore(command: Command) -> Command {
     command
-        .after_help(
-            "Examples:\n  rootbound restore src/main.rs\n  rootbound restore src/main.rs 3f9a1c0b22d4\n\n\
-             `rootbound history src/main.rs` lists the revisions.",
+        .override_usage(
+            "rootbound restore [OPTIONS] PATH [REVISION]\n       \
+             rootbound restore [OPTIONS] --to NAME [PATH]...\n       rootbound restore [OPTIONS] --session ID [PATH]...",
         )
-        .arg(path().required(true).help("The file or the deleted directory"))
+        .after_help(
+            "Examples:\n  rootbound restore src/main.rs\n  rootbound restore src/main.rs 3f9a1c0b22d4\n  \
+             rootbound restore --to before-agent --dry-run\n  rootbound restore --session 3f9a1c0b src\n\n\
+             `rootbound history` lists revisions, checkpoints and sessions.",
+        )
+        .arg(
+            path()
+                .required_unless_present_any(["to", "session"])
+                .help("The file or the deleted directory; with --to or --session, what goes back [default there: all]"),
+        )
         .arg(
             Arg::new("revision").value_name("REVISION").value_hint(ValueHint::Other).help(
                 "First digits of the revision, as `rootbound history` lists it [default: the newest that differs]",
             ),
         )
+        .arg(
+            Arg::new("more")
+                .value_name("PATH")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .value_hint(ValueHint::AnyPath)
+                .requires("state")
+                .help("More paths, with --to or --session"),
+        )
+        .arg(which("to", "NAME").help("Go back to the checkpoint of this name"))
+        .arg(session())
+        .group(ArgGroup::new("state").args(["to", "session"]))
+        .arg(
+            switch("include-others", "Also where somebody else has changed a file since; that is kept first")
+                .requires("state"),
+        )
+        .arg(switch("dry-run", "Only show what would be done").requires("state"))
+        .args(flags())
+}
+
+fn diff(command: Command) -> Command {
+    command
+        .after_help("Examples:\n  rootbound diff before-agent\n  rootbound diff --session 3f9a1c0b src")
+        .arg(Arg::new("name").value_name("NAME").value_hint(ValueHint::Other).help("The checkpoint"))
+        .arg(
+            Arg::new("paths")
+                .value_name("PATH")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .value_hint(ValueHint::AnyPath)
+                .help("Only these files, and what is below these directories"),
+        )
+        .arg(session())
         .args(flags())
 }
 
@@ -108,8 +181,6 @@ fn setup(command: Command) -> Command {
     let value = |name: &'static str, value: &'static str| {
         Arg::new(name).long(name).value_name(value).action(ArgAction::Set).value_hint(ValueHint::Other)
     };
-    let switch =
-        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let client = Arg::new("client").value_name("CLIENT").value_parser(PossibleValuesParser::new(SETUP_CLIENTS));
     let scopes = PossibleValuesParser::new(["user", "project", "local"]);
     command
@@ -225,8 +296,6 @@ fn exec(command: Command) -> Command {
         let arg = Arg::new(name).long(name).value_name(value).action(ArgAction::Append);
         arg.value_parser(value_parser!(OsString)).value_hint(hint)
     };
-    let switch =
-        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     command
         .override_usage("rootbound exec [OPTIONS] -- CMD [ARG]...")
         .after_help(
