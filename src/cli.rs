@@ -13,6 +13,7 @@ mod history;
 mod output;
 mod restore;
 mod setup;
+mod stage;
 mod stats;
 mod tools;
 
@@ -26,5 +27,6 @@ pub use guide::guide;
 pub use history::history;
 pub use restore::{restore, restore_state};
 pub use setup::setup;
+pub use stage::{apply_staged, discard_staged, staged_diff};
 pub use stats::stats;
 pub use tools::tools;

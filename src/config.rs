@@ -78,6 +78,8 @@ pub struct Config {
     pub confine: Confine,
     /// The folder for what outlives the process; `None` keeps that in memory.
     pub state: Option<PathBuf>,
+    /// Whether changes go to a layer in the state folder.
+    pub stage: bool,
     /// How much of the former content of files is kept.
     pub history: HistoryLimits,
     /// What searches keep between calls.
@@ -117,6 +119,7 @@ impl Default for Config {
             workspace: workspace::WorkspaceOptions { agent_rules: true, ..workspace::WorkspaceOptions::default() },
             confine: Confine::Auto,
             state: None,
+            stage: false,
             history: HistoryLimits::default(),
             index: IndexMode::default(),
             quota: QuotaLimits::default(),

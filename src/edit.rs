@@ -23,9 +23,13 @@ mod escapes;
 mod exact;
 mod excerpt;
 mod gutter;
+mod hunk_places;
+mod hunk_replacements;
+mod hunks;
 mod indent;
 mod indent_shift;
 mod keep_line_endings;
+mod ladder;
 mod line_edit;
 mod line_endings;
 mod line_key;
@@ -37,6 +41,7 @@ mod nearest;
 mod neighbours;
 mod outcome;
 mod partial_lines;
+mod patched_text;
 mod placeholder;
 mod plain_request;
 mod prepared;
@@ -63,8 +68,6 @@ mod properties;
 #[cfg(test)]
 mod testing;
 
-use std::cell::OnceCell;
-
 use line_edit::{Hunk, LineEdit};
 use outcome::{Found, Outcome, RefusedPlaces};
 use prepared::Prepared;
@@ -74,6 +77,8 @@ use site::Site;
 
 pub use anchor::{NotAnchored, anchored};
 pub use diff::{Diff, DiffExtent, unified_diff};
+pub use hunk_places::ContextNote;
+pub use hunks::{HunkMiss, LocatedHunk, locate_hunks};
 pub use line_place::LinePlace;
 pub use miss::{Diagnosis, MAX_PLACES, Miss, Next, Place};
 pub use moved_offsets::MovedOffsets;
@@ -82,33 +87,6 @@ pub use outcome::Located;
 pub use request::{Replacement, Request};
 pub use strategy::{Strategies, Strategy};
 pub use truncated_diff::TruncatedDiff;
-
-/// A step of the ladder.
-type Step = fn(&Prepared<'_>) -> Outcome;
-
-/// From strict to tolerant; the first step that finds a place decides, and one that refuses for good ends the search.
-const LADDER: &[Step] = &[
-    // The text byte for byte, also within a line.
-    exact::find,
-    // LF, CR LF and CR taken for the same.
-    line_endings::find,
-    // Refuses a file whose lines would take too much memory; all steps below list them.
-    prepared::refuse_too_many_lines,
-    // Refuses where the file has the new text already: what else resembles the old text is not the place meant.
-    applied::find,
-    // Whole lines, through white space at their ends, then indentation, then typographic characters, then all of them.
-    whole_lines::as_given,
-    // The same without the line numbers of `read` or `cat -n`, pasted along.
-    whole_lines::without_gutter,
-    // The same with `\n`, `\t` and `\"` resolved, as after escaping once too often.
-    whole_lines::unescaped,
-    // The same with `&lt;`, `&amp;` and their likes resolved.
-    whole_lines::without_entities,
-    // Typos in lines that stay, in a block that is nearly identical otherwise and has no rival.
-    typos::find,
-    // Blank lines missing or too many between lines that stay.
-    blank_lines::find,
-];
 
 /// Finds the place or places of `request.old` in `text`.
 ///
@@ -137,22 +115,7 @@ pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
         let summary = "old_string is empty: it describes no place".to_owned();
         return Err(Miss::NotFound(Diagnosis::without_place(summary)));
     }
-    let readings = OnceCell::new();
-    let prepared = Prepared::new(text, request, &readings);
-    let mut refusals = Vec::new();
-    for step in LADDER {
-        match step(&prepared) {
-            Outcome::Found(found) => return found.through_line_endings(text, request.old).decide(text, request),
-            Outcome::Refused(refusal) => {
-                refusals.push(refusal);
-                if refusal.is_final() {
-                    break;
-                }
-            }
-            Outcome::None => {}
-        }
-    }
-    Err(Miss::NotFound(diagnosis::diagnose(&prepared, &refusals)))
+    ladder::climb(text, request, ladder::LADDER)
 }
 
 #[cfg(test)]

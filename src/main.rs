@@ -22,8 +22,8 @@ use rootbound::{
     session::{ChangeListener, Session},
     tools::{Selection, Toolbox},
     workspace::{
-        AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir, SystemProfile,
-        Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
+        Access, AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir,
+        SystemProfile, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
     },
 };
 
@@ -95,7 +95,12 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
         Action::RestoreState { state, include_others, dry_run } => {
             cli::restore_state(&assemble(config, profile)?.0, state, *include_others, *dry_run)
         }
-        Action::Diff(state) => cli::diff(&assemble(config, profile)?.0, state.as_ref()),
+        Action::Diff(Some(state)) => cli::diff(&assemble(config, profile)?.0, state),
+        Action::Diff(None) => cli::staged_diff(&assemble(config, profile)?.0),
+        Action::Apply { paths, skip_conflicts } => {
+            cli::apply_staged(&assemble(config, profile)?.0, paths, *skip_conflicts)
+        }
+        Action::Discard { paths } => cli::discard_staged(&assemble(config, profile)?.0, paths),
         Action::Doctor => {
             let (parts, _, report) = assemble(config, profile)?;
             cli::doctor(config, &parts, &report)
@@ -113,7 +118,11 @@ fn restart(config: &Config) -> Restart {
     let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).chain(events_folder).collect();
     // The confined process does not learn whether its stdin is a terminal.
     let before = || print_waiting_note(config);
-    restart_confined(how, &config.roots, &config.workspace.server_files, &folders, before)
+    // A staged root is only read.
+    let is_view = config.workspace.stage.as_ref().is_some_and(|stage| stage.is_view);
+    let mut roots = config.roots.clone();
+    roots.iter_mut().filter(|_| is_view).for_each(|root| root.access = Access::ReadOnly);
+    restart_confined(how, &roots, &config.workspace.server_files, &folders, before)
 }
 
 fn server(config: &Config, profile: &SystemProfile) -> Result<Server, StartError> {
@@ -132,14 +141,16 @@ const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends i
 /// Opens what the configuration names, confines the process and assembles the parts of the server.
 fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<RoleParts>, StartReport), StartError> {
     log::init(config.log);
+    let mut complaints = Vec::new();
+    // First, as the layers of staged changes are in it.
+    let state = open_state(config, &mut complaints);
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&opened.warnings) {
         tracing::warn!("{warning}");
     }
-    let mut complaints = opened.warnings;
+    complaints.extend(opened.warnings);
     // Before confinement, which hides /proc/sys.
     let watch_limit = if config.action == Action::Doctor { watch_limit() } else { None };
-    let state = open_state(config, &mut complaints);
     // Before confinement, as all that is opened by its path.
     let client_workspaces: Vec<Workspace> =
         config.client_roles.iter().map(|role| role_workspace(config, role)).collect::<Result<_, _>>()?;

@@ -21,6 +21,7 @@ pub mod nearest_name;
 mod notebook;
 mod offsets;
 pub mod outline;
+pub mod patch;
 mod pdf;
 pub mod problems;
 mod shorten;

@@ -6,6 +6,7 @@
 mod alias;
 pub(crate) mod answer;
 pub(crate) mod answer_budget;
+mod apply_patch;
 pub(crate) mod args;
 pub(crate) mod checkpoint;
 pub(crate) mod context;
@@ -28,6 +29,7 @@ mod hidden_note;
 mod introduced_problems;
 mod longest_wait;
 mod ls;
+mod match_words;
 mod mkdir;
 mod move_path;
 mod omissions;
@@ -42,6 +44,7 @@ mod resources;
 pub(crate) mod restore;
 mod schema;
 mod shown_diff;
+pub(crate) mod staged;
 #[cfg(all(test, unix))]
 mod tests;
 mod tool;
@@ -70,6 +73,7 @@ pub use toolbox::{Selection, Toolbox};
 /// All tools, ordered by name: a new tool is one line here.
 static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
     vec![
+        ErasedTool::of::<apply_patch::ApplyPatch>(),
         ErasedTool::of::<copy::Copy>(),
         ErasedTool::of::<delete::Delete>(),
         ErasedTool::of::<edit::Edit>(),

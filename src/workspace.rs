@@ -22,6 +22,7 @@ mod access;
 mod agent_files;
 mod broker;
 mod confine;
+mod dir;
 mod directory_stack;
 mod disk_rules;
 mod error;
@@ -52,6 +53,7 @@ mod roots;
 mod sentinel_fault;
 mod server_files;
 mod shared;
+mod stage;
 mod start;
 mod stat;
 mod state;
@@ -72,6 +74,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use dir::Dir;
 use directory_stack::DirectoryStack;
 use error::AtPath;
 use links::Location;
@@ -79,7 +82,7 @@ use policy::{Policy, Verdict};
 use roots::Roots;
 use shared::Shared;
 use stat::FileIdentity;
-use sys::{Dir, Failure, Listed, LockAttempt, OpenFor};
+use sys::{Failure, Listed, LockAttempt, OpenFor};
 
 pub use broker::{
     BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramInput, ProgramOutput, StartedProgram, find_program,
@@ -103,6 +106,7 @@ pub use root::{Access, Root, RootSpec};
 pub use root_gone::RootGone;
 pub use sentinel_fault::SentinelFault;
 pub use shared::Workspace;
+pub use stage::{LayerFull, LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
 pub use state::{AppendLog, Durable, EventSink, FolderLock, StateDir, StateFile};

@@ -10,10 +10,7 @@ use super::{
 };
 
 /// Prints the difference as a unified diff.
-pub fn diff(parts: &Parts, state: Option<&EarlierState>) -> ExitCode {
-    let Some(state) = state else {
-        return fail("no earlier state is named\n\nhint: give a checkpoint's name, or --session ID", 1);
-    };
+pub fn diff(parts: &Parts, state: &EarlierState) -> ExitCode {
     let cx = parts.context(TIME_LIMIT);
     match earlier_state::diff(&cx, earlier(state), &state.paths) {
         Ok(text) => print(text.trim_end()),

@@ -7,14 +7,14 @@ mod report_text;
 mod roles;
 mod walls;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::SystemTime};
 
 use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
     server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
     text::byte_size::exact_size,
-    tools::{AnswerBudget, ReadBeforeWrite},
+    tools::{AnswerBudget, ReadBeforeWrite, answer::count},
     workspace::{AgentFile, ConfineReport, PolicyRules, Secrets, escape_controls},
 };
 
@@ -63,6 +63,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     path_index(&mut out, config, parts, start);
     language_servers(&mut out, config);
     records(&mut out, config, start);
+    staged(&mut out, config, parts);
     clients(&mut out, config, parts);
     for (number, remark) in start.remarks.iter().enumerate() {
         out.head(if number == 0 { "remarks" } else { "" }, &format!("- {remark}"));
@@ -298,6 +299,34 @@ fn records(out: &mut ReportText, config: &Config, start: &StartReport) {
             out.head("audit", &format!("{} (rotated at {}{required})", file.display(), exact_size(audit.size)));
         }
         None => out.head("audit", "none"),
+    }
+}
+
+/// The layers of `--stage`.
+fn staged(out: &mut ReportText, config: &Config, parts: &Parts) {
+    let Some(stage) = &config.workspace.stage else {
+        return out.head("changes", "made on the disk");
+    };
+    out.head(
+        "changes",
+        &format!("staged, up to {} in each layer, until `rootbound apply`", exact_size(stage.most_bytes)),
+    );
+    for (root, size) in parts.workspace.layer_sizes() {
+        let age = size.oldest.and_then(|oldest| SystemTime::now().duration_since(oldest).ok());
+        let text = match age {
+            Some(age) => {
+                let minutes = age.as_secs() / 60;
+                let oldest =
+                    format!("the oldest {} old", count(usize::try_from(minutes).unwrap_or(usize::MAX), "minute"));
+                let files = count(usize::try_from(size.files).unwrap_or(usize::MAX), "file");
+                format!("{root}: {files}, {}, {oldest}", exact_size(size.bytes))
+            }
+            None if parts.workspace.has_staged_changes(&root) => {
+                format!("{root}: no file; entries of the disk are hidden")
+            }
+            None => format!("{root}: nothing is staged"),
+        };
+        out.line(&text);
     }
 }
 

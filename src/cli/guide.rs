@@ -238,7 +238,7 @@ mod tests {
     }
 
     fn all() -> Selection {
-        Selection { groups: vec![Group::Manage, Group::Watch, Group::Present], ..Selection::default() }
+        Selection { groups: vec![Group::Manage, Group::Patch, Group::Watch, Group::Present], ..Selection::default() }
     }
 
     /// The names of the arguments in a schema and in the objects of its lists.

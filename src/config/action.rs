@@ -41,6 +41,18 @@ pub enum Action {
     },
     /// Print how an earlier state differs from now; without one, what is staged.
     Diff(Option<EarlierState>),
+    /// Make staged changes on the disk.
+    Apply {
+        /// Only these paths and what is below them.
+        paths: Vec<String>,
+        /// Apply the rest where others have changed a file meanwhile.
+        skip_conflicts: bool,
+    },
+    /// Drop staged changes.
+    Discard {
+        /// Only these paths and what is below them.
+        paths: Vec<String>,
+    },
     /// Print what protects a run with these options.
     Doctor,
     /// Print what a client would be offered.
@@ -55,6 +67,11 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether it is about the layers of staged changes, and not a call in the merged view.
+    pub fn opens_layers(&self) -> bool {
+        matches!(self, Self::Diff(None) | Self::Apply { .. } | Self::Discard { .. })
+    }
+
     /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
     pub fn opens_workspace(&self) -> bool {
         matches!(
@@ -66,6 +83,8 @@ impl Action {
                 | Self::Restore { .. }
                 | Self::RestoreState { .. }
                 | Self::Diff(_)
+                | Self::Apply { .. }
+                | Self::Discard { .. }
                 | Self::Doctor
                 | Self::Tools { .. }
         )

@@ -69,6 +69,7 @@ pub(super) fn parse(
         return Ok(CommandLine::Start { action: Action::Serve, directories });
     };
     let word = |id: &str| inner.get_one::<String>(id).cloned();
+    let words = |id: &str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect();
     let action = match name {
         "completions" => {
             let shell = inner.get_one("shell").copied().unwrap_or(Shell::Bash);
@@ -98,8 +99,10 @@ pub(super) fn parse(
         "history" => {
             Action::History(HistoryRequest { path: word("path"), session: word("session"), since: word("since") })
         }
-        "restore" => restore(inner),
+        "restore" => restore(inner, problems),
         "diff" => Action::Diff(earlier_state(inner, "name", &["paths"])),
+        "apply" => Action::Apply { paths: words("paths"), skip_conflicts: inner.get_flag("skip-conflicts") },
+        "discard" => Action::Discard { paths: words("paths") },
         "guide" => Action::Guide(guide(inner)),
         "stats" => Action::Stats(StatsRequest {
             file: inner.get_one("file").cloned(),
@@ -132,7 +135,8 @@ pub(crate) fn command_without_directories() -> Command {
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
              rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] checkpoint NAME\n       \
              rootbound [OPTIONS] restore --to NAME [PATH]...\n       \
-             rootbound [OPTIONS] diff [NAME] [PATH]...\n       rootbound [OPTIONS] doctor [DIR]...\n       \
+             rootbound [OPTIONS] diff [NAME] [PATH]...\n       rootbound [OPTIONS] apply [PATH]...\n       \
+             rootbound [OPTIONS] discard [PATH]...\n       rootbound [OPTIONS] doctor [DIR]...\n       \
              rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
              rootbound stats [FILE]\n       rootbound exec [--root DIR]... -- CMD [ARG]...\n       \
              rootbound completions SHELL\n       rootbound man",
@@ -161,10 +165,18 @@ fn setup(inner: &ArgMatches) -> SetupRequest {
     }
 }
 
-fn restore(inner: &ArgMatches) -> Action {
+fn restore(inner: &ArgMatches, problems: &mut Vec<String>) -> Action {
     let word = |id: &str| inner.get_one::<String>(id).cloned();
     match earlier_state(inner, "to", &["path", "revision", "more"]) {
-        None => Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") },
+        None => {
+            if inner.contains_id("more") || inner.get_flag("include-others") || inner.get_flag("dry-run") {
+                problems.push(
+                    "more than PATH and REVISION is for an earlier state: give --to NAME or --session ID as well"
+                        .to_owned(),
+                );
+            }
+            Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") }
+        }
         Some(state) => Action::RestoreState {
             state,
             include_others: inner.get_flag("include-others"),

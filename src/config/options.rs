@@ -62,7 +62,7 @@ const TOOLS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "allow",
-        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `watch` (wait), `present` (present)",
+        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `patch` (apply_patch), `watch` (wait), `present` (present)",
         kind: ValueKind::List("GROUP"),
     },
     OptionRow {
@@ -225,6 +225,13 @@ const PROCESS: &[OptionRow] = &[
                call, and for the former content of files; `off` keeps both in memory [default: \
                $XDG_STATE_HOME/rootbound]",
         kind: ValueKind::Text("DIR"),
+    },
+    OptionRow {
+        flag: "stage",
+        help: "Keep every change in a layer in the state folder: tools see it as made, and the disk stays as it is until a \
+               person runs `rootbound apply`. `rootbound diff` shows it, `rootbound discard` drops it. A layer holds as much \
+               as --history-size allows",
+        kind: ValueKind::Switch(|config| &mut config.stage),
     },
     OptionRow {
         flag: "index",

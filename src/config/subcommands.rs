@@ -3,7 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
-    Arg, ArgAction, ArgGroup, Command, ValueHint,
+    Arg, ArgAction, Command, ValueHint,
     builder::{PossibleValue, PossibleValuesParser, ValueParser},
     value_parser,
 };
@@ -24,7 +24,9 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     ("history", "List the recorded changes, newest first, with the revisions that can be restored", history),
     ("restore", "Restore the content of a file before a recorded change, or a deleted file or directory", restore),
     ("checkpoint", "Name the state as it is now, for `restore --to`, `diff` and the tool undo", checkpoint),
-    ("diff", "Show how an earlier state differs from now, as a unified diff", diff),
+    ("diff", "Show how an earlier state differs from now, or with --stage what is staged, as a diff", diff),
+    ("apply", "Make the changes on the disk that are staged with --stage, all or none", apply),
+    ("discard", "Drop changes that are staged with --stage", discard),
     (
         "doctor",
         "Show what protects a run with these options; exit 1 when something is not as configured, 2 when it cannot \
@@ -136,33 +138,54 @@ fn restore(command: Command) -> Command {
                 .action(ArgAction::Append)
                 .num_args(0..)
                 .value_hint(ValueHint::AnyPath)
-                .requires("state")
                 .help("More paths, with --to or --session"),
         )
-        .arg(which("to", "NAME").help("Go back to the checkpoint of this name"))
+        .arg(which("to", "NAME").conflicts_with("session").help("Go back to the checkpoint of this name"))
         .arg(session())
-        .group(ArgGroup::new("state").args(["to", "session"]))
         .arg(
-            switch("include-others", "Also where somebody else has changed a file since; that is kept first")
-                .requires("state"),
+            switch("include-others", "Also where somebody else has changed a file since; that is kept first"),
         )
-        .arg(switch("dry-run", "Only show what would be done").requires("state"))
+        .arg(switch("dry-run", "Only show what would be done"))
         .args(flags())
 }
 
 fn diff(command: Command) -> Command {
     command
-        .after_help("Examples:\n  rootbound diff before-agent\n  rootbound diff --session 3f9a1c0b src")
-        .arg(Arg::new("name").value_name("NAME").value_hint(ValueHint::Other).help("The checkpoint"))
-        .arg(
-            Arg::new("paths")
-                .value_name("PATH")
-                .action(ArgAction::Append)
-                .num_args(0..)
-                .value_hint(ValueHint::AnyPath)
-                .help("Only these files, and what is below these directories"),
+        .after_help(
+            "Examples:\n  rootbound diff\n  rootbound diff before-agent\n  rootbound diff --session 3f9a1c0b src",
         )
+        .arg(
+            Arg::new("name")
+                .value_name("NAME")
+                .value_hint(ValueHint::Other)
+                .help("The checkpoint [default: the disk, with --stage]"),
+        )
+        .arg(paths().help("Only these files, and what is below these directories"))
         .arg(session())
+        .args(flags())
+}
+
+fn apply(command: Command) -> Command {
+    command
+        .after_help(
+            "Examples:\n  rootbound apply\n  rootbound apply src/main.rs tests\n\n\
+             Stop a server that stages changes first, or wait until it is idle. Where somebody has changed a file on the \
+             disk since it was staged, nothing is applied, and the files are listed.",
+        )
+        .arg(paths().help("Only these files, and what is below these directories"))
+        .arg(
+            Arg::new("skip-conflicts")
+                .long("skip-conflicts")
+                .action(ArgAction::SetTrue)
+                .help("Apply the rest where files were changed on the disk meanwhile; these stay staged"),
+        )
+        .args(flags())
+}
+
+fn discard(command: Command) -> Command {
+    command
+        .after_help("Examples:\n  rootbound discard src/main.rs\n  rootbound discard")
+        .arg(paths().help("Only these files, and what is below these directories [default: everything]"))
         .args(flags())
 }
 
@@ -359,6 +382,10 @@ fn completions(command: Command) -> Command {
 
 fn man(command: Command) -> Command {
     command.after_help("Examples:\n  rootbound man | man -l -\n  rootbound man > ~/.local/share/man/man1/rootbound.1")
+}
+
+fn paths() -> Arg {
+    Arg::new("paths").value_name("PATH").action(ArgAction::Append).num_args(0..).value_hint(ValueHint::AnyPath)
 }
 
 /// An argument that is a path below a root, which often is one of the current directory as well.

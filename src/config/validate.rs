@@ -11,7 +11,7 @@ use crate::{
     server::{Confirm, ConfirmThrough, ServerOptions},
     text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Group, Selection, Toolbox},
-    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec, escape_controls},
+    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec, StageOptions, escape_controls},
 };
 
 use super::{
@@ -80,6 +80,7 @@ pub(super) fn config(
     }
     let state = state(raw, &roots, file_base, environment, &mut problems, &mut warnings);
     through_model(&config.server, state.as_deref(), &mut warnings);
+    config.workspace.stage = stage(&config, raw, state.as_deref(), &mut problems);
 
     let args = LspArgs { tables: &raw.language_servers, roots: &roots, file_base, confine: config.confine };
     config.language_servers = lsp::servers(&args, environment, &mut problems, &mut warnings);
@@ -91,6 +92,29 @@ pub(super) fn config(
         own(file, &[&config.audit.file, &config.events.path], state.as_deref(), environment);
     config.workspace.policy = policy;
     Ok(roles::applied(Config { roots, state, warnings, ..config }))
+}
+
+/// Where changes are staged. The commands about staged changes work on the disk, and open the layers that are there.
+fn stage(config: &Config, raw: &RawArgs, state: Option<&Path>, problems: &mut Vec<String>) -> Option<StageOptions> {
+    let is_view = config.stage && !config.action.opens_layers();
+    match state {
+        Some(state) if config.stage || config.action.opens_layers() => {
+            Some(StageOptions { state: state.to_owned(), most_bytes: config.history.bytes, is_view })
+        }
+        None if is_view => {
+            let why = match raw.one("state-dir") {
+                Some(given) => format!("{} is `off`", given.origin()),
+                None => "no state folder can be used".to_owned(),
+            };
+            let origin = raw.one("stage").map_or_else(|| "--stage".to_owned(), RawValue::origin);
+            problems.push(format!(
+                "{origin} keeps changes in the state folder, but {why}: name a folder outside of all directories with \
+                 --state-dir, or remove --stage"
+            ));
+            None
+        }
+        _ => None,
+    }
 }
 
 /// Warns of `--confirm-through model` where it has no effect.
@@ -113,7 +137,7 @@ fn through_model(server: &ServerOptions, state: Option<&Path>, warnings: &mut Ve
 
 /// The groups of tools that are offered only with `--allow`.
 pub(super) const GROUPS: &[(&str, Group)] =
-    &[("manage", Group::Manage), ("watch", Group::Watch), ("present", Group::Present)];
+    &[("manage", Group::Manage), ("patch", Group::Patch), ("watch", Group::Watch), ("present", Group::Present)];
 
 /// Reads `--tools` and `--allow`.
 fn selection(raw: &RawArgs, selection: &mut Selection, problems: &mut Vec<String>) {

@@ -99,6 +99,7 @@ impl Parts {
         let Self { workspace, session, path_index, settings, language_servers, .. } = self;
         CallContext {
             language_servers: language_servers.clone(),
+            offers_undo: self.toolbox.get("undo").is_some(),
             ..CallContext::new(workspace.clone(), session.clone(), path_index.clone(), settings.clone(), limit)
         }
     }

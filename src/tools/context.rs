@@ -137,6 +137,8 @@ pub struct CallContext {
     pub language_servers: Option<Arc<LanguageServers>>,
     /// The paths of the call that were given by their end only.
     pub references: Arc<References>,
+    /// Whether the client is offered a tool that undoes changes.
+    pub offers_undo: bool,
     /// Whether this attempt may wait.
     pub blocking: Blocking,
     /// Called when the call is about to wait for another one's change: it gives up its place among
@@ -168,6 +170,7 @@ impl CallContext {
             changes: None,
             language_servers: None,
             references: Arc::default(),
+            offers_undo: false,
             blocking: Blocking::Allowed,
             yields: None,
         }

@@ -53,6 +53,8 @@ pub enum Group {
     Core,
     /// Creating, moving, copying and deleting: offered with `--allow manage`.
     Manage,
+    /// Applying patches: offered with `--allow patch`.
+    Patch,
     /// Waiting for a file to change: offered with `--allow watch`.
     Watch,
     /// Handing files to the person: offered with `--allow present`.

@@ -1,20 +1,21 @@
 //! `write`: create a file, replace it whole, or append to it.
 
+mod append_at;
 mod content;
+mod lost_text;
+mod output;
+mod write_request;
 
 use std::{borrow::Cow, fmt::Write as _};
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     edit::{self, Diff, DiffExtent},
     session::{Cost, RootBytes},
-    text::{self, Document, EncodingLabel, LineEnding, problems::Problem},
-    workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Revision, RevisionPrefix, Snapshot, WorkspacePath,
-        WritablePath,
-    },
+    text::{self, Document, LineEnding},
+    workspace::{AccessError, Approval, Base, Committed, Revision},
 };
 
 use super::{
@@ -24,11 +25,15 @@ use super::{
     answer::{count, noted},
     encoding_argument,
     introduced_problems::{ChangedText, IntroducedProblems},
-    read_before_write::{self, StartFrom},
+    read_before_write,
     shown_diff::{self, ShownDiff},
     with_history::{self, Rewrite},
 };
-use content::{Appended, NewContent, appended, created, fits_notebook, line_count, replaced};
+use append_at::AppendAt;
+use content::{Appended, NewContent, fits_notebook, line_count};
+use lost_text::lost_text;
+use output::{Facts, Output};
+use write_request::{Mode, WriteRequest, exists};
 
 /// The tool.
 pub(crate) struct Write;
@@ -46,59 +51,10 @@ pub(crate) struct Args {
     mode: Option<Mode>,
     /// The rev that an existing file must have; then no read is needed.
     expected_revision: Option<String>,
+    /// For append: the size or rev that it continues, so that a repeated call is not applied twice.
+    at: Option<String>,
     /// WHATWG label for a new or replaced file. Default: UTF-8, or what it has.
     encoding: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Mode {
-    #[default]
-    Overwrite,
-    Append,
-    Create,
-}
-
-/// The complete result as data.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Output {
-    /// The file, as paths are printed.
-    path: String,
-    /// Unified diff of a replacement, cut to 60 lines; a long line is cut to what changed in it.
-    diff: String,
-    /// What else there is to know of it.
-    notes: Vec<String>,
-    #[serde(flatten)]
-    facts: Facts,
-}
-
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-struct Facts {
-    /// Whether the file did not exist before.
-    created: bool,
-    /// Bytes in the file now.
-    bytes: usize,
-    /// Lines in the file now.
-    lines: usize,
-    /// Revision of the file now, for `expected_revision`.
-    revision: String,
-    /// Encoding that was written.
-    encoding: String,
-    /// Lines added.
-    added: usize,
-    /// Lines removed.
-    removed: usize,
-    /// Lines of the diff that are not shown.
-    diff_cut_lines: usize,
-    /// Bytes that were appended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    appended_bytes: Option<usize>,
-    /// Lines that were appended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    appended_lines: Option<usize>,
-    /// Problems that the change has introduced, such as syntax errors.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    problems: Vec<Problem>,
 }
 
 impl Tool for Write {
@@ -129,6 +85,11 @@ impl Tool for Write {
         let mode = args.mode.unwrap_or_default();
         let expected = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
         let encoding = args.encoding.as_deref().map(encoding_argument::parse).transpose()?;
+        let at = args.at.as_deref().map(AppendAt::parse).transpose()?;
+        if at.is_some() && mode != Mode::Append {
+            return Err(ToolError::invalid("`at` is for mode=append, and the mode is another")
+                .hint("pass mode=append with at, or leave at out"));
+        }
         // Whoever knows a revision means a file that is there.
         let exists = expected.is_some() && !args.path.ends_with('/');
         let path = if exists { cx.existing(&args.path, ExistingKind::File)? } else { cx.resolve_new_file(&args.path)? };
@@ -143,89 +104,14 @@ impl Tool for Write {
             .hint("split it over several files"));
         }
         let given = args.path;
-        let request = WriteRequest { given, path, target, content: args.content, mode, expected, encoding };
+        let request = WriteRequest { given, path, target, content: args.content, mode, expected, at, encoding };
+        if let Some(answer) = request.appended_already(cx)? {
+            return Ok(Plan::Answer(answer));
+        }
         let (base, planned) = request.plan_content(cx)?;
         Ok(Plan::Change(Box::new(PlannedWrite { request, base, planned })))
     }
 }
-
-/// What was asked for.
-struct WriteRequest {
-    /// The path as the call spells it.
-    given: String,
-    path: WorkspacePath,
-    target: WritablePath,
-    content: String,
-    mode: Mode,
-    expected: Option<RevisionPrefix>,
-    /// The encoding that was asked for.
-    encoding: Option<EncodingLabel>,
-}
-
-impl WriteRequest {
-    /// The new content on the file as it is now; writes nothing.
-    fn plan_content(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
-        let known = if self.mode == Mode::Append { StartFrom::Grown } else { StartFrom::LastSeen };
-        self.plan_on(cx, |now| read_before_write::check(cx, &self.path, &self.target, now, self.expected, known))
-    }
-
-    /// As [`Self::plan_content`], once more, where another change came between that and the commit.
-    fn plan_again(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
-        self.plan_on(cx, |now| {
-            read_before_write::check_again(cx, &self.path, &now, self.expected)?;
-            Ok(now)
-        })
-    }
-
-    fn plan_on(
-        &self,
-        cx: &CallContext,
-        checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
-    ) -> Result<(Base, NewContent), ToolError> {
-        let path = &self.path;
-        let now = match cx.read_to_change(path) {
-            Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(cx),
-            Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if self.mode == Mode::Create => {
-                return Err(exists(path));
-            }
-            Err(error) => return Err(error.into()),
-            Ok(_) if self.mode == Mode::Create => return Err(exists(path)),
-            Ok(now) => checked(now)?,
-        };
-        let base = Base::Revision(now.revision);
-        let planned = match self.mode {
-            Mode::Append => appended(path, now, &self.content, self.encoding)?,
-            Mode::Overwrite | Mode::Create => replaced(now, &self.content, self.encoding)?,
-        };
-        self.within(cx, base, planned)
-    }
-
-    fn created(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
-        if let Some(expected) = self.expected {
-            return Err(read_before_write::absent(&self.path, expected));
-        }
-        self.within(cx, Base::Absent, created(&self.content, self.encoding)?)
-    }
-
-    /// The plan, if its file is not too large and its sentinels are those of the file.
-    fn within(&self, cx: &CallContext, base: Base, planned: NewContent) -> Result<(Base, NewContent), ToolError> {
-        let (size, limit) = (planned.bytes.len() as u64, cx.settings.max_file_size);
-        if size > limit {
-            return Err(ToolError::would_grow(&self.path, size, limit));
-        }
-        let old = planned.old.as_ref().map_or(&[][..], Document::bytes);
-        let shown = cx.workspace.check_sentinels(&self.target, old, &planned.bytes)?;
-        Ok((base, planned.shown_as(shown)))
-    }
-}
-
-fn exists(path: &WorkspacePath) -> ToolError {
-    ToolError::invalid(format!("{path} already exists, and mode=create never replaces a file"))
-        .hint("choose another name, or read it and use mode=overwrite or edit")
-}
-
-/// Lines and bytes that a file has to lose before the answer says so, and then half of its bytes at least.
-const LOSS: (usize, u64) = (10, 400);
 
 impl Rewrite for (Base, NewContent) {
     fn base(&self) -> Base {
@@ -274,10 +160,11 @@ impl Change for PlannedWrite {
             (_, Mode::Append) => "Append to",
             _ => "Replace",
         };
+        let notes: Vec<String> = self.planned.notes.iter().cloned().chain(self.lost()).collect();
         Preview {
             summary: noted(
                 format!("{verb} {}: {} when done", self.request.path, count(self.planned.bytes.len(), "byte")),
-                &self.planned.notes,
+                &notes,
             ),
             diff: self.diff(DiffExtent::Full).map_or_else(
                 || {
@@ -322,25 +209,20 @@ impl Change for PlannedWrite {
             Mode::Create => Err(exists(&request.path)),
             Mode::Overwrite => Err(error.into()),
         };
-        let ((base, planned), committed, kept) =
-            with_history::rewrite(cx, "write", &request.target, (base, planned), approval, again)?;
+        let made = with_history::rewrite(cx, "write", &request.target, (base, planned), approval, again);
+        let ((base, planned), committed, kept) = match made {
+            // The same call may have run twice at once.
+            Err(error) if error.kind() == Kind::Stale => return request.appended_already(cx)?.ok_or(error),
+            made => made?,
+        };
         Ok(Self { request, base, planned }.answer(cx, &committed, kept))
     }
 }
 
 impl PlannedWrite {
-    /// The note if a text of `lines` lines replaced one that was much longer: the content may have been cut.
-    fn lost(&self, lines: usize) -> Option<String> {
-        let (old, bytes) = (self.planned.old.as_ref()?, self.planned.bytes.len() as u64);
-        let (old_lines, old_bytes) = (line_count(old.text()), self.planned.old_bytes);
-        let is_much = old_lines >= lines + LOSS.0 || old_bytes >= bytes + LOSS.1 || (bytes == 0 && old_bytes > 0);
-        (is_much && bytes * 2 < old_bytes).then(|| {
-            format!(
-                "most of the file is gone: it had {}, {}",
-                count(usize::try_from(old_bytes).unwrap_or(usize::MAX), "byte"),
-                count(old_lines, "line")
-            )
-        })
+    /// What an overwrite loses, if that is most of the file.
+    fn lost(&self) -> Option<String> {
+        lost_text(self.planned.old.as_ref()?, &self.text()?)
     }
 
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
@@ -366,7 +248,8 @@ impl PlannedWrite {
             appended_lines: self.planned.appended.map(|appended| appended.lines),
             problems: introduced.problems,
         };
-        let lost = self.lost(lines);
+        let back = if cx.offers_undo && kept.is_none() { "; undo brings it back" } else { "" };
+        let lost = self.lost().map(|lost| lost + back);
         let mut notes = self.planned.notes;
         notes.extend(lost);
         notes.extend(kept);

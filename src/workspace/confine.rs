@@ -132,7 +132,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::workspace::{Access, Base, PolicyRules, RootSpec, Workspace, WorkspaceOptions, WriteGuard};
+    use crate::workspace::{
+        Access, Base, PolicyRules, RootSpec, StageOptions, Workspace, WorkspaceOptions, WriteGuard,
+    };
     use crate::workspace::{Approval, StateDir};
 
     #[test]
@@ -187,6 +189,40 @@ mod tests {
         };
         std::thread::scope(|scope| scope.spawn(confined).join().unwrap());
         assert_eq!(fs::read(host("ro/file")).unwrap(), b"ro");
+    }
+
+    #[test]
+    fn process_has_no_right_to_write_below_a_staged_root() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, state) = (temp.path().join("root"), temp.path().join("state"));
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("file"), "old").unwrap();
+        StateDir::open(&state).unwrap();
+        let spec = RootSpec {
+            name: None,
+            path: root.clone(),
+            access: Access::ReadWrite,
+            policy: PolicyRules::default(),
+            optional: false,
+        };
+        let layer = StageOptions { state: state.clone(), most_bytes: 1 << 20, is_view: true };
+        let options = WorkspaceOptions { stage: Some(layer), ..WorkspaceOptions::default() };
+        let workspace = Workspace::open(&[spec], options).unwrap().workspace;
+        let confined = || {
+            let report = workspace.confine(Confine::Auto, &[&state], &SystemProfile::none()).unwrap();
+            let path = workspace.resolve("file").unwrap();
+            let base = Base::Revision(crate::workspace::Revision::of(b"old"));
+            let guard = WriteGuard::acquire(&workspace, workspace.writable(&path).unwrap(), base).unwrap();
+            guard.commit(b"new", Approval::by_policy()).unwrap();
+            assert_eq!(workspace.read(&path, 10).unwrap().bytes, b"new");
+            if report.enforced {
+                assert!(fs::write(root.join("file"), "x").is_err() && fs::write(root.join("other"), "x").is_err());
+                assert!(fs::remove_file(root.join("file")).is_err());
+                assert!(fs::rename(root.join("file"), root.join("moved")).is_err());
+            }
+        };
+        std::thread::scope(|scope| scope.spawn(confined).join().unwrap());
+        assert_eq!(fs::read(root.join("file")).unwrap(), b"old");
     }
 
     #[test]

@@ -251,7 +251,7 @@ impl fmt::Display for AccessError {
                 let verb = match limit {
                     Limit::OpenFiles(_) | Limit::OpenFilesOfAll => "opened",
                     Limit::Memory => "loaded into memory",
-                    Limit::FileSize(_) | Limit::Space | Limit::DiskQuota => "written",
+                    Limit::FileSize(_) | Limit::Space | Limit::DiskQuota | Limit::Layer(_) => "written",
                 };
                 write!(f, "{path} could not be {verb}: {limit}")
             }

@@ -4,7 +4,7 @@
 
 use std::{fmt, io};
 
-use super::sys;
+use super::{LayerFull, sys};
 
 /// Prepares the process for its limits: a write beyond `ulimit -f` becomes an error of that write
 /// (EFBIG) instead of the end of the process (SIGXFSZ), and as many files may be open as the hard limit
@@ -28,6 +28,8 @@ pub enum Limit {
     Space,
     /// EDQUOT: the user's disk quota is used up.
     DiskQuota,
+    /// The layer of staged changes holds as many bytes as it may.
+    Layer(u64),
     /// ENOMEM, or an allocation that failed.
     Memory,
 }
@@ -35,6 +37,9 @@ pub enum Limit {
 impl Limit {
     /// The limit that an error of the system is about, if it is about one.
     pub fn of(error: &io::Error) -> Option<Self> {
+        if let Some(full) = error.get_ref().and_then(|inner| inner.downcast_ref::<LayerFull>()) {
+            return Some(Self::Layer(full.bytes));
+        }
         match error.kind() {
             io::ErrorKind::StorageFull => Some(Self::Space),
             io::ErrorKind::QuotaExceeded => Some(Self::DiskQuota),
@@ -74,6 +79,12 @@ impl fmt::Display for Limit {
             Self::FileSize(None) => f.write_str("its file system does not allow files of that size"),
             Self::Space => f.write_str("its file system is full (no space left on the device)"),
             Self::DiskQuota => f.write_str("the disk quota of the server's user is used up"),
+            Self::Layer(bytes) => {
+                write!(
+                    f,
+                    "the layer of staged changes is full ({bytes} bytes); `rootbound apply` or `discard` empties it"
+                )
+            }
             Self::Memory => f.write_str("the server has no more memory (ulimit -v, or the container's limit)"),
         }
     }

@@ -10,7 +10,8 @@ use super::optional_root::{OptionalRoot, nearest};
 use super::policy::StartupRules;
 use super::root_dir::RootDir;
 use super::root_gone::RootGone;
-use super::{Dir, OpenFor, Policy, PolicyRules, Revision, sys};
+use super::stage::Layer;
+use super::{OpenFor, Policy, PolicyRules, Revision, sys};
 
 /// What may be done below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ impl<'s> OpenedRoot<'s> {
         let configured = lexically_normal(&std::path::absolute(&spec.path)?);
         if spec.optional {
             let nearest = nearest(&spec.path)?;
-            let held = Dir::open_ambient(&nearest.above, force_component)?;
+            let held = sys::Dir::open_ambient(&nearest.above, force_component)?;
             let below = nearest.canonical.strip_prefix(&nearest.above).unwrap_or(&nearest.canonical).to_owned();
             let now = held.dir_beneath(&below, OpenFor::Traverse).ok();
             let optional = OptionalRoot::new(&nearest, held.try_clone()?, now, homes);
@@ -102,7 +103,7 @@ impl<'s> OpenedRoot<'s> {
             return Ok(Self { spec, canonical: nearest.canonical, configured, dir, held, optional: Some(optional) });
         }
         let canonical = sys::canonical(&spec.path)?;
-        let dir = RootDir::existing(Dir::open_ambient(&canonical, force_component)?);
+        let dir = RootDir::existing(sys::Dir::open_ambient(&canonical, force_component)?);
         let canonical = without_verbatim(canonical);
         Ok(Self { spec, held: canonical.clone(), canonical, configured, dir, optional: None })
     }
@@ -122,6 +123,11 @@ impl<'s> OpenedRoot<'s> {
         Ok(())
     }
 
+    /// From now on everything below it is seen with this layer, which has it at `path`.
+    pub(super) fn stage(&mut self, layer: &Arc<Layer>, path: PathBuf) {
+        self.dir.stage(layer, path);
+    }
+
     pub(super) fn serve(self, index: usize, name: Option<String>, policy: Arc<Policy>) -> Root {
         let Self { spec, canonical, configured, dir, held, optional } = self;
         Root {
@@ -131,7 +137,7 @@ impl<'s> OpenedRoot<'s> {
             access: spec.access,
             policy,
             own_rules: spec.policy.clone(),
-            key: Revision::of(canonical.as_os_str().as_encoded_bytes()).to_string(),
+            key: key(&canonical, dir.is_staged()),
             identity: lasting_identity(if optional.is_some() { &held } else { &configured }, &held, dir.held()),
             canonical,
             configured,
@@ -144,8 +150,17 @@ impl<'s> OpenedRoot<'s> {
     }
 }
 
+/// See [`Root::key`].
+pub(super) fn key(canonical: &Path, is_staged: bool) -> String {
+    let mut name = canonical.as_os_str().as_encoded_bytes().to_vec();
+    if is_staged {
+        name.extend(b"\0staged");
+    }
+    Revision::of(&name).to_string()
+}
+
 /// A path that leads to the root, and its device and inode: the path as it was configured, where that leads to it.
-fn lasting_identity(configured: &Path, canonical: &Path, dir: &Dir) -> Option<(PathBuf, (u64, u64))> {
+fn lasting_identity(configured: &Path, canonical: &Path, dir: &sys::Dir) -> Option<(PathBuf, (u64, u64))> {
     let identity = dir.stat().ok()?.device_and_inode();
     let leads_there = |path: &&Path| identity != (0, 0) && sys::identity(path).is_ok_and(|found| found == identity);
     let path = [configured, canonical].into_iter().find(leads_there)?;
@@ -183,9 +198,15 @@ impl Root {
         if self.prefix.is_empty() { ".".to_owned() } else { self.prefix.clone() }
     }
 
-    /// A stable id: 32 hexadecimal digits of a hash of the canonical host path.
+    /// A stable id: 32 hexadecimal digits of a hash of the canonical host path. A staged root has another one, so that
+    /// nothing that is kept about its staged changes is taken for something about the disk.
     pub fn key(&self) -> &str {
         &self.key
+    }
+
+    /// Whether its changes go to a layer, and the disk stays as it is.
+    pub fn is_staged(&self) -> bool {
+        self.dir.is_staged()
     }
 
     /// Whether it may be missing.
@@ -211,7 +232,7 @@ impl Root {
 
     /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Landlock needs handles"))]
-    pub(super) fn sandboxed_dir(&self) -> Option<&Dir> {
+    pub(super) fn sandboxed_dir(&self) -> Option<&sys::Dir> {
         match &self.optional {
             None => Some(self.dir.held()),
             Some(optional) => optional.rule(),

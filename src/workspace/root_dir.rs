@@ -11,31 +11,45 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::{Dir, Failure, FileKind, OpenFor, Stat};
+use super::stage::{Layer, StagedDir};
+use super::{Dir, Failure, FileKind, OpenFor, Stat, sys};
 
 /// The directory of one root.
 #[derive(Debug)]
 pub(super) struct RootDir {
     /// The directory itself, or one above it.
-    held: Dir,
+    held: sys::Dir,
     /// The path from there to the directory: "" for itself.
     below: PathBuf,
+    /// The layer over it, and where it is in that.
+    staged: Option<(Arc<Layer>, PathBuf)>,
 }
 
 impl RootDir {
     /// A directory that is there, by its own handle.
-    pub(super) fn existing(dir: Dir) -> Self {
-        Self { held: dir, below: PathBuf::new() }
+    pub(super) fn existing(dir: sys::Dir) -> Self {
+        Self { held: dir, below: PathBuf::new(), staged: None }
     }
 
     /// A directory that may be missing, `below` the one that is `held`.
-    pub(super) fn beneath(held: Dir, below: PathBuf) -> Self {
-        Self { held, below }
+    pub(super) fn beneath(held: sys::Dir, below: PathBuf) -> Self {
+        Self { held, below, staged: None }
+    }
+
+    /// From now on everything below it is seen with this layer, which has the directory at `path`.
+    pub(super) fn stage(&mut self, layer: &Arc<Layer>, path: PathBuf) {
+        self.staged = Some((Arc::clone(layer), path));
+    }
+
+    /// Whether changes of it go to a layer.
+    pub(super) fn is_staged(&self) -> bool {
+        self.staged.is_some()
     }
 
     /// The handle that every open starts from: the directory itself, or one above it.
-    pub(super) fn held(&self) -> &Dir {
+    pub(super) fn held(&self) -> &sys::Dir {
         &self.held
     }
 
@@ -51,7 +65,11 @@ impl RootDir {
 
     /// As [`Dir::dir_beneath`].
     pub(super) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
-        self.held.dir_beneath(&self.path(relative), purpose)
+        if let Some((layer, top)) = &self.staged {
+            let dir = StagedDir::open(layer, &joined(top, relative), &self.held, &self.path(relative), purpose)?;
+            return Ok(Dir::Staged(Box::new(dir)));
+        }
+        self.held.dir_beneath(&self.path(relative), purpose).map(Dir::Plain)
     }
 
     /// As [`Dir::file_beneath`]; the root itself is never opened as a file, whatever is at its path.
@@ -59,12 +77,18 @@ impl RootDir {
         if relative.as_os_str().is_empty() {
             return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
         }
-        self.held.file_beneath(&self.path(relative))
+        match &self.staged {
+            None => self.held.file_beneath(&self.path(relative)),
+            Some((layer, top)) => StagedDir::open_file(layer, &joined(top, relative), &self.held, &self.path(relative)),
+        }
     }
 
     /// As [`Dir::stat_beneath`]; what is at the path of the root itself, and is no directory, is an error.
     pub(super) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
-        let stat = self.held.stat_beneath(&self.path(relative))?;
+        let stat = match &self.staged {
+            None => self.held.stat_beneath(&self.path(relative))?,
+            Some((layer, top)) => StagedDir::stat_of(layer, &joined(top, relative), &self.held, &self.path(relative))?,
+        };
         match stat.kind {
             FileKind::Directory => Ok(stat),
             _ if !relative.as_os_str().is_empty() => Ok(stat),
@@ -75,18 +99,22 @@ impl RootDir {
 
     /// As [`Dir::read_cached`].
     pub(super) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
-        if relative.as_os_str().is_empty() {
+        if relative.as_os_str().is_empty() || self.is_staged() {
             return None;
         }
         self.held.read_cached(&self.path(relative), limit)
     }
 
     fn path<'p>(&'p self, relative: &'p Path) -> Cow<'p, Path> {
-        match (self.below.as_os_str().is_empty(), relative.as_os_str().is_empty()) {
-            (true, _) => Cow::Borrowed(relative),
-            // `join` with "" would end in a slash, which follows a link.
-            (false, true) => Cow::Borrowed(&self.below),
-            (false, false) => Cow::Owned(self.below.join(relative)),
-        }
+        joined(&self.below, relative)
+    }
+}
+
+fn joined<'p>(top: &'p Path, relative: &'p Path) -> Cow<'p, Path> {
+    match (top.as_os_str().is_empty(), relative.as_os_str().is_empty()) {
+        (true, _) => Cow::Borrowed(relative),
+        // `join` with "" would end in a slash, which follows a link.
+        (false, true) => Cow::Borrowed(top),
+        (false, false) => Cow::Owned(top.join(relative)),
     }
 }

@@ -6,7 +6,7 @@ use super::disk_rules::DiskRules;
 use super::walk::Ignores;
 use super::watch::SystemEvents;
 use super::write::StaleTemporaries;
-use super::{AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, Shared, StaleAfter, Workspace};
+use super::{AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, Shared, StageOptions, StaleAfter, Workspace};
 
 /// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,8 @@ pub struct WorkspaceOptions {
     pub server_files: Vec<PathBuf>,
     /// Whether the rules that people wrote for agents apply.
     pub agent_rules: bool,
+    /// Where changes are staged, if they are.
+    pub stage: Option<StageOptions>,
 }
 
 /// The workspace, and what start-up has to report.
@@ -41,8 +43,9 @@ impl Workspace {
     /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
     /// each other, is an error. The sentences hold host paths: they are for the log.
     pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
-        let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules } = options;
-        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback)?;
+        let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules, stage } =
+            options;
+        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback, stage.as_ref())?;
         let (disk_rules, agent_files) = DiskRules::find(&roots, server_files, agent_rules);
         warnings.extend(agent_files.iter().filter_map(|file| {
             let problem = file.problem.as_ref()?;

@@ -323,7 +323,8 @@ mcp_test!(glob_matches_other_layouts_and_nothing_looser, |h| {
     let text = edit(&h, json!([everywhere("*.rs", old, "if ready {\n    go();\n}")])).ok();
     assert!(text.starts_with("Edited 3 files: 3 replacements\n"), "{text}");
     assert!(
-        text.contains("indented.rs: 1 replacement, rev ") && text.contains("new_string indented as the file is there"),
+        text.contains("indented.rs: 1 replacement, rev ")
+            && text.contains("the new text indented as the file is there"),
         "{text}"
     );
     assert_eq!(h.bytes("crlf.rs"), b"if ready {\r\n    go();\r\n}\r\n");

@@ -20,7 +20,7 @@ use rootbound::{
     server::{Block, CallOutcome, InProcessClient, Parts, Server, ServerOptions},
     session::{QuotaLimits, Session},
     tools::{Selection, Settings, Toolbox},
-    workspace::{self, Access, PolicyRules, RootSpec, StateDir, Workspace},
+    workspace::{self, Access, PolicyRules, RootSpec, StageOptions, StateDir, Workspace},
 };
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -52,6 +52,8 @@ pub(crate) struct Setup {
     /// Whether the server has a state folder.
     pub(crate) state: bool,
     pub(crate) quota: QuotaLimits,
+    /// Whether changes are staged, in the state folder.
+    pub(crate) staged: bool,
 }
 
 impl Default for Setup {
@@ -65,6 +67,7 @@ impl Default for Setup {
             workspace: workspace::WorkspaceOptions::default(),
             state: false,
             quota: QuotaLimits::default(),
+            staged: false,
         }
     }
 }
@@ -93,7 +96,13 @@ impl Setup {
                 optional: false,
             })
             .collect();
-        Workspace::open(&roots, self.workspace.clone()).expect("the roots open").workspace
+        let mut options = self.workspace.clone();
+        if self.staged {
+            let state = dir.join("state");
+            StateDir::open(&state).expect("the state folder opens");
+            options.stage = Some(StageOptions { state, most_bytes: 1 << 30, is_view: true });
+        }
+        Workspace::open(&roots, options).expect("the roots open").workspace
     }
 
     /// What a call has in `workspace`, whose session keeps names and filters as `index` says. It is neither

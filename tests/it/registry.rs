@@ -8,7 +8,10 @@ use rootbound::tools::{Alias, ErasedTool, Group, Selection, Toolbox};
 use serde_json::Value;
 
 fn toolbox() -> Toolbox {
-    Toolbox::new(&Selection { groups: vec![Group::Manage, Group::Present, Group::Watch], ..Selection::default() })
+    Toolbox::new(&Selection {
+        groups: vec![Group::Manage, Group::Patch, Group::Present, Group::Watch],
+        ..Selection::default()
+    })
 }
 
 /// The names of the arguments, those of the objects in a list included.

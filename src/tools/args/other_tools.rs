@@ -269,7 +269,7 @@ mod tests {
 
     fn suggested(tool: &str, given: &str) -> Option<String> {
         let toolbox = Toolbox::new(&Selection {
-            groups: vec![Group::Manage, Group::Watch, Group::Present],
+            groups: vec![Group::Manage, Group::Patch, Group::Watch, Group::Present],
             ..Selection::default()
         });
         let schema = toolbox.get(tool).unwrap().input_schema();
@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn each_row_is_written_as_it_is_looked_up_and_names_real_arguments() {
         let toolbox = Toolbox::new(&Selection {
-            groups: vec![Group::Manage, Group::Watch, Group::Present],
+            groups: vec![Group::Manage, Group::Patch, Group::Watch, Group::Present],
             ..Selection::default()
         });
         let known =

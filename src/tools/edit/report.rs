@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::{
-    edit::{self, Diff, Strategies, Strategy},
+    edit::{self, Diff, Strategy},
     text::{Document, LineEnding},
     workspace::{Base, Revision, WorkspacePath},
 };
@@ -13,6 +13,7 @@ use super::{
         Answer, CallContext,
         answer::{MASKED_CHANGE, count, noted},
         introduced_problems::{ChangedText, IntroducedProblems},
+        match_words::{endings, kept, other_encoding},
         shown_diff::{self, ShownDiff},
         with_history::Rewrite as _,
     },
@@ -123,45 +124,4 @@ impl Planned {
         let parts: Vec<&str> = ending.into_iter().chain(other_encoding(file)).collect();
         (!parts.is_empty()).then(|| format!("{} kept", parts.join(" and ")))
     }
-}
-
-/// What was assumed to find a text, and what was kept of the file.
-fn kept(strategies: Strategies, file: Option<&Document>) -> String {
-    let phrases: Vec<String> = strategies
-        .iter()
-        .map(|strategy| match strategy {
-            Strategy::Exact => String::new(),
-            Strategy::LineEndings => layout(file),
-            Strategy::TrailingWhitespace => "white space at line ends ignored".to_owned(),
-            Strategy::Indentation => "new_string indented as the file is there".to_owned(),
-            Strategy::Typography => "quotes, dashes and spaces spelled as in the file".to_owned(),
-            Strategy::LineNumbers => "line numbers taken off".to_owned(),
-            Strategy::Escapes => "escapes read as the characters they mean".to_owned(),
-            Strategy::Entities => "HTML entities read as the characters they mean".to_owned(),
-            Strategy::Typos => "unchanged lines with a typo in old_string kept as in the file".to_owned(),
-            Strategy::BlankLines => "unchanged blank lines kept as in the file".to_owned(),
-        })
-        .collect();
-    phrases.join(", ")
-}
-
-/// The line endings of a file and its encoding, where that is not the usual one.
-fn layout(file: Option<&Document>) -> String {
-    let endings = endings(file.map_or(LineEnding::None, Document::line_ending));
-    let encoding = file.and_then(other_encoding);
-    encoding.map_or_else(|| format!("{endings} kept"), |name| format!("{endings} and {name} kept"))
-}
-
-fn endings(ending: LineEnding) -> &'static str {
-    match ending {
-        LineEnding::CrLf => "line endings CRLF",
-        LineEnding::Lf => "line endings LF",
-        LineEnding::Cr => "line endings CR",
-        LineEnding::Mixed => "mixed line endings",
-        LineEnding::None => "line endings",
-    }
-}
-
-fn other_encoding(file: &Document) -> Option<&'static str> {
-    Some(file.encoding().name()).filter(|name| *name != "UTF-8")
 }

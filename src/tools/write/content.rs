@@ -4,7 +4,7 @@ use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::{
     text::{self, Document, EncodingLabel, LineEnding, SpliceError},
-    workspace::{Snapshot, WorkspacePath},
+    workspace::{Revision, Snapshot, WorkspacePath},
 };
 
 use super::super::{ToolError, answer::MASKED_CHANGE, read_before_write};
@@ -232,19 +232,20 @@ fn legacy(old: &Document) -> bool {
 /// another encoding was `wanted` than the file has.
 pub(super) fn appended(
     path: &WorkspacePath,
-    now: Snapshot,
+    now: Vec<u8>,
+    revision: Revision,
     content: &str,
     wanted: Option<EncodingLabel>,
 ) -> Result<NewContent, ToolError> {
-    let (old_bytes, revision) = (now.bytes.len() as u64, now.revision);
-    if now.bytes.is_empty() && wanted.is_some() {
+    let old_bytes = now.len() as u64;
+    if now.is_empty() && wanted.is_some() {
         let new = created(content, wanted)?;
         let appended = Some(Appended { bytes: new.bytes.len(), lines: text::lines(content).count() });
-        let old = Document::decode(now.bytes, None).ok();
+        let old = Document::decode(now, None).ok();
         return Ok(NewContent { old, appended, ..new });
     }
-    let old = Document::decode(now.bytes, None)
-        .map_err(|error| read_before_write::not_text(path, old_bytes, revision, &error))?;
+    let old =
+        Document::decode(now, None).map_err(|error| read_before_write::not_text(path, old_bytes, revision, &error))?;
     let old = match wanted {
         Some(wanted) => in_wanted(path, old, wanted)?,
         None => old,

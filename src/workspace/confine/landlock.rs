@@ -59,6 +59,8 @@ fn ruleset(roots: &Roots, required: bool, folders: &[&Path]) -> Result<RulesetCr
     for root in roots.list() {
         let access = match root.access() {
             Access::ReadOnly => reading(),
+            // Nothing in this process can change the disk, not even by a mistake.
+            Access::ReadWrite if root.is_staged() => reading(),
             Access::ReadWrite => reading() | writing(),
         };
         if let Some(dir) = root.sandboxed_dir() {

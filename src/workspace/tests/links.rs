@@ -183,7 +183,7 @@ fn path_longer_than_path_max_is_opened() {
     Fixture::both(|fixture| {
         let workspace = fixture.open();
         let name = "d".repeat(200);
-        let mut dir = sys::Dir::open_ambient(&fixture.host("ws"), false).unwrap();
+        let mut dir = Dir::open_ambient(&fixture.host("ws"), false).unwrap();
         let mut below = PathBuf::new();
         for _ in 0..50 {
             dir.make_dir(name.as_ref(), false).unwrap();

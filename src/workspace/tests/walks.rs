@@ -292,7 +292,7 @@ fn deep_tree_is_walked_with_few_descriptors() {
         // Two branches at each level, so that every directory is needed again on the way back.
         const DEEP: usize = 600;
         let workspace = fixture.open();
-        let mut dir = sys::Dir::open_ambient(&fixture.host("ws"), false).unwrap();
+        let mut dir = Dir::open_ambient(&fixture.host("ws"), false).unwrap();
         for _ in 0..DEEP {
             dir.make_dir("z".as_ref(), false).unwrap();
             dir.make_dir("d".as_ref(), false).unwrap();

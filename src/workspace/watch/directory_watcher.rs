@@ -72,6 +72,9 @@ impl DirectoryWatcher {
     /// # Errors
     /// Where one cannot be watched.
     pub fn watch_way_to(&mut self, path: &WorkspacePath) -> Result<(), Unwatchable> {
+        if path.root().is_staged() {
+            return Err(Unwatchable::Staged);
+        }
         let mut above: Vec<WorkspacePath> = std::iter::successors(path.parent(), WorkspacePath::parent).collect();
         if above.is_empty() {
             above.push(path.clone());
@@ -95,6 +98,9 @@ impl DirectoryWatcher {
     /// # Errors
     /// Where one cannot be watched; what could be watched by then is watched.
     pub fn watch_below(&mut self, start: &WorkspacePath) -> Result<(), Unwatchable> {
+        if start.root().is_staged() {
+            return Err(Unwatchable::Staged);
+        }
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
         let shared = Arc::clone(&self.shared);
         let mut visitor = WatchBelow { watcher: self, root: Arc::clone(start.root()), failed: None };

@@ -89,6 +89,9 @@ impl PathWatches {
         wake: &Wake,
     ) -> Option<PathWatch> {
         let real = shared.locate(path).ok()?.real;
+        if real.root().is_staged() {
+            return None;
+        }
         let root = &real.root().dir;
         let mut watch = PathWatch { watches: Arc::clone(self), id: 0, numbers: Vec::new(), is_sound: true };
         watch.id = {

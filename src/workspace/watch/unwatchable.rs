@@ -17,6 +17,8 @@ pub enum Unwatchable {
     Twice,
     /// Ignore rules are too many for all to count, which each answer has to say.
     Rules,
+    /// Changes of the root are staged: what is seen is not what the disk has.
+    Staged,
     /// The system refused otherwise.
     Refused,
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Unwatchable {
             Self::OutOfWatches => "the limit of inotify watches is reached",
             Self::Twice => "a directory is mounted twice",
             Self::Rules => "there are too many ignore rules to apply them all",
+            Self::Staged => "changes are staged",
             Self::Refused => "the system refused a watch",
         })
     }

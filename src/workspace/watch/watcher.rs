@@ -44,6 +44,9 @@ pub struct Watcher {
 
 impl Watcher {
     pub(in crate::workspace) fn new(shared: &Arc<Shared>, root: &Arc<Root>) -> Result<Self, Unwatchable> {
+        if root.is_staged() {
+            return Err(Unwatchable::Staged);
+        }
         let queue = Queue::new()?;
         // Before the table is read: a change from now on is one more.
         let mounts = shared.system_events.generation().ok_or(Unwatchable::Mounts)?;

@@ -1,0 +1,60 @@
+//! The steps by which a text is looked for, from strict to tolerant.
+
+use std::cell::OnceCell;
+
+use super::{
+    Located, Miss, Outcome, Prepared, Request, applied, blank_lines, diagnosis, exact, line_endings, prepared, typos,
+    whole_lines,
+};
+
+/// A step of the ladder.
+pub(super) type Step = fn(&Prepared<'_>) -> Outcome;
+
+/// From strict to tolerant; the first step that finds a place decides, and one that refuses for good ends the search.
+pub(super) const LADDER: &[Step] = &[
+    // The text byte for byte, also within a line.
+    exact::find,
+    // LF, CR LF and CR taken for the same.
+    line_endings::find,
+    // Refuses a file whose lines would take too much memory; all steps below list them.
+    prepared::refuse_too_many_lines,
+    // Refuses where the file has the new text already: what else resembles the old text is not the place meant.
+    applied::find,
+    // Whole lines, through white space at their ends, then indentation, then typographic characters, then all of them.
+    whole_lines::as_given,
+    // The same without the line numbers of `read` or `cat -n`, pasted along.
+    whole_lines::without_gutter,
+    // The same with `\n`, `\t` and `\"` resolved, as after escaping once too often.
+    whole_lines::unescaped,
+    // The same with `&lt;`, `&amp;` and their likes resolved.
+    whole_lines::without_entities,
+    // Typos in lines that stay, in a block that is nearly identical otherwise and has no rival.
+    typos::find,
+    // Blank lines missing or too many between lines that stay.
+    blank_lines::find,
+];
+
+/// The steps that look for whole lines alone: for text that is known to be lines, and not to be there exactly.
+pub(super) fn of_lines() -> &'static [Step] {
+    &LADDER[2..]
+}
+
+/// Tries `steps` in their order.
+pub(super) fn climb(text: &str, request: &Request<'_>, steps: &[Step]) -> Result<Located, Miss> {
+    let readings = OnceCell::new();
+    let prepared = Prepared::new(text, request, &readings);
+    let mut refusals = Vec::new();
+    for step in steps {
+        match step(&prepared) {
+            Outcome::Found(found) => return found.through_line_endings(text, request.old).decide(text, request),
+            Outcome::Refused(refusal) => {
+                refusals.push(refusal);
+                if refusal.is_final() {
+                    break;
+                }
+            }
+            Outcome::None => {}
+        }
+    }
+    Err(Miss::NotFound(diagnosis::diagnose(&prepared, &refusals)))
+}

@@ -1,0 +1,206 @@
+//! The `*** Begin Patch` form.
+
+use super::{
+    FileAction, FilePatch, HunkLine, PatchError, PatchHunk, PatchPath,
+    envelope::{BEGIN, END, MarkedLines, is_wrapping},
+    file_patch::{PatchSize, Sections},
+    hunk_header::HunkHeader,
+    hunk_lines::EndMarks,
+};
+
+const END_OF_FILE: &str = "*** End of File";
+const HEADERS: &str = "a section begins with `*** Add File: PATH`, `*** Update File: PATH` or `*** Delete File: PATH`";
+
+pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Sections<'p>, PatchError> {
+    let mut reader = Reader { lines, at: lines.begin + 1, size: PatchSize::default(), notes: Vec::new() };
+    reader.outside(0..lines.begin);
+    let mut files = Vec::new();
+    while let Some(line) = reader.peek() {
+        match line.trim() {
+            "" => reader.at += 1,
+            END => reader.after_end(),
+            _ => {
+                let mut file = reader.file(line)?;
+                if let Some(directory) = &lines.directory {
+                    file.action.below(directory);
+                }
+                files.push(file);
+            }
+        }
+    }
+    Ok(Sections { files, notes: reader.notes })
+}
+
+impl FileAction<'_> {
+    fn below(&mut self, directory: &str) {
+        match self {
+            Self::Add { path, .. } | Self::Delete { path, .. } | Self::Update { path, to: None, .. } => {
+                path.below(directory);
+            }
+            Self::Update { path, to: Some(to), .. } | Self::Copy { path, to, .. } => {
+                path.below(directory);
+                to.below(directory);
+            }
+        }
+    }
+}
+
+struct Reader<'r, 'p> {
+    lines: &'r MarkedLines<'p>,
+    at: usize,
+    size: PatchSize,
+    notes: Vec<String>,
+}
+
+impl<'p> Reader<'_, 'p> {
+    /// The line to be read, unless the patch has ended.
+    fn peek(&self) -> Option<&'p str> {
+        self.lines.all.get(self.at).copied()
+    }
+
+    /// The line to be read within a section, unless that has ended.
+    fn peek_in_section(&self) -> Option<&'p str> {
+        // White space before `*** End Patch` may be a context line's; at the end of the patch it is not.
+        let is_end = |line: &&str| self.at == self.lines.end || line.trim_end() == END;
+        self.peek().filter(|line| !is_end(line))
+    }
+
+    fn number(&self) -> usize {
+        self.at + 1
+    }
+
+    /// Notes lines that belong to no patch.
+    fn outside(&mut self, range: std::ops::Range<usize>) {
+        let ignored = self.lines.all[range.clone()].iter().filter(|line| !is_wrapping(line)).count();
+        if ignored > 0 {
+            let place = if range.start == 0 { format!("before `{BEGIN}`") } else { format!("after `{END}`") };
+            let lines = if ignored == 1 { "1 line" } else { &format!("{ignored} lines") };
+            self.notes.push(format!("{lines} {place} not used"));
+        }
+    }
+
+    /// Goes on behind `*** End Patch`: at the next patch, if one follows.
+    fn after_end(&mut self) {
+        let rest = self.at + 1;
+        let next = self.lines.all[rest..].iter().position(|line| line.trim() == BEGIN).map(|found| rest + found);
+        let next = next.filter(|next| *next < self.lines.end);
+        self.outside(rest..next.unwrap_or(self.lines.all.len()));
+        self.at = next.map_or(self.lines.all.len(), |next| next + 1);
+    }
+
+    fn file(&mut self, line: &'p str) -> Result<FilePatch<'p>, PatchError> {
+        let number = self.number();
+        self.size.file(number)?;
+        let header = line.trim();
+        let path = |marker: &str| header.strip_prefix(marker).map(str::trim);
+        let named = |path: &str| match path {
+            "" => Err(PatchError::at(number, format!("`{header}` names no file")).hint(HEADERS)),
+            path => Ok(PatchPath::plain(path)),
+        };
+        self.at += 1;
+        let action = if let Some(path) = path("*** Add File:") {
+            let path = named(path)?;
+            FileAction::Add { path, lines: self.added_lines()?, final_newline: true, executable: false }
+        } else if let Some(path) = path("*** Delete File:") {
+            FileAction::Delete { path: named(path)?, hunks: Vec::new() }
+        } else if let Some(path) = path("*** Update File:") {
+            let path = named(path)?;
+            let to = self.peek_in_section().and_then(|line| line.trim().strip_prefix("*** Move to:"));
+            let to = to.map(|to| named(to.trim())).transpose()?;
+            self.at += usize::from(to.is_some());
+            let hunks = self.hunks()?;
+            if hunks.is_empty() && to.is_none() {
+                return Err(PatchError::at(number, format!("the section of {} has no hunk", path.text()))
+                    .hint("write the lines that change, with `-` and `+` in front, after a line `@@`"));
+            }
+            FileAction::Update { path, to, hunks }
+        } else {
+            let shown: String = header.chars().take(80).collect();
+            return Err(PatchError::at(number, format!("`{shown}` begins no section")).hint(HEADERS));
+        };
+        Ok(FilePatch { line: number, action })
+    }
+
+    fn added_lines(&mut self) -> Result<Vec<&'p str>, PatchError> {
+        let mut lines = Vec::new();
+        while let Some(line) = self.peek_in_section() {
+            if let Some(added) = line.strip_prefix('+') {
+                lines.push(added);
+            } else if line.trim().is_empty() {
+                // An empty line that lacks its `+`, if more of the content follows.
+                let rest = &self.lines.all[self.at..self.lines.end];
+                let blank = rest.iter().take_while(|line| line.trim().is_empty()).count();
+                if rest.get(blank).is_none_or(|line| !line.starts_with('+')) {
+                    self.at += blank;
+                    break;
+                }
+                lines.extend(std::iter::repeat_n("", blank));
+                self.at += blank;
+                continue;
+            } else if line.trim_start().starts_with("*** ") {
+                break;
+            } else {
+                return Err(PatchError::at(self.number(), "a line of an added file does not begin with `+`")
+                    .hint("put `+` in front of every line of the new file, empty ones included"));
+            }
+            self.at += 1;
+        }
+        Ok(lines)
+    }
+
+    fn hunks(&mut self) -> Result<Vec<PatchHunk<'p>>, PatchError> {
+        let mut hunks: Vec<PatchHunk<'_>> = Vec::new();
+        while let Some(line) = self.peek_in_section() {
+            if line.trim().is_empty() {
+                self.at += 1;
+            } else if line.starts_with('*') {
+                if line.trim_end() != END_OF_FILE {
+                    break;
+                }
+                return Err(PatchError::at(self.number(), format!("`{END_OF_FILE}` ends no hunk"))
+                    .hint("write it after the lines of the hunk that the file ends with"));
+            } else {
+                self.size.hunk(self.number())?;
+                hunks.push(self.hunk()?);
+            }
+        }
+        Ok(hunks)
+    }
+
+    fn hunk(&mut self) -> Result<PatchHunk<'p>, PatchError> {
+        let mut hunk = PatchHunk { line: self.number(), ..PatchHunk::default() };
+        while let Some(header) = self.peek_in_section().and_then(HunkHeader::parse) {
+            hunk.contexts.extend(header.context);
+            hunk.at = header.at.or(hunk.at);
+            hunk.heading = header.heading.or(hunk.heading);
+            self.at += 1;
+        }
+        let mut marks = EndMarks::default();
+        while let Some(line) = self.peek_in_section() {
+            match line.as_bytes().first() {
+                None => hunk.lines.push(HunkLine::Kept("")),
+                Some(b' ') => hunk.lines.push(HunkLine::Kept(&line[1..])),
+                Some(b'-') => hunk.lines.push(HunkLine::Removed(&line[1..])),
+                Some(b'+') => hunk.lines.push(HunkLine::Added(&line[1..])),
+                Some(b'\\') => marks.mark(hunk.lines.last()),
+                Some(b'@') if HunkHeader::parse(line).is_some() => break,
+                Some(b'*') if line.starts_with("*** ") => {
+                    hunk.at_end = line.trim_end() == END_OF_FILE;
+                    self.at += usize::from(hunk.at_end);
+                    break;
+                }
+                _ => {
+                    return Err(PatchError::at(self.number(), "a line of a hunk begins with none of ` `, `-`, `+`")
+                        .hint("put a space in front of each line that stays, `-` or `+` in front of the others"));
+                }
+            }
+            self.at += 1;
+        }
+        if hunk.lines.is_empty() {
+            return Err(PatchError::at(hunk.line, "the hunk has no lines")
+                .hint("write the lines that change, with `-` and `+` in front, after the line `@@`"));
+        }
+        marks.give(&mut hunk);
+        Ok(hunk)
+    }
+}

@@ -1,0 +1,129 @@
+//! `apply_patch`: a patch of many files, in the form of GPT models or as a unified diff; all of it or nothing.
+//!
+//! The sections of a patch are applied in their order to [`PatchedFiles`], what the files are going to be; what that comes to for each path is
+//! then committed at once. Hunks are found by the steps that `edit` has, and files are checked as `edit`, `write`,
+//! `move` and `delete` check them.
+
+mod hunk_error;
+mod net_change;
+mod patched_files;
+mod problems;
+mod report;
+mod section;
+mod section_path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{
+    session::Cost,
+    text::patch::{Patch, PatchError},
+    workspace::Approval,
+};
+
+use super::{
+    Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    with_history::{Undoable, commit_files},
+};
+use net_change::NetChanges;
+use patched_files::PatchedFiles;
+use problems::Problems;
+use report::Output;
+
+/// The tool.
+pub(crate) struct ApplyPatch;
+
+/// Arguments of `apply_patch`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// A unified diff (git's, too), or `*** Begin Patch`, sections `*** Add File: PATH`, `*** Update File: PATH`,
+    /// `*** Delete File: PATH`, `*** End Patch`.
+    patch: String,
+}
+
+impl Tool for ApplyPatch {
+    type Args = Args;
+    type Output = Output;
+    const SPEC: Spec = Spec {
+        name: "apply_patch",
+        title: "Apply a patch",
+        purpose: "changes several files by a patch",
+        description: "Apply a patch to one or many files: all of it, or nothing. Files that it changes must have been seen: a \
+            read, a grep hit, or a write of the server's own counts. Hunks are found by their lines, not by line numbers.",
+        group: Group::Patch,
+        aliases: &[&[
+            Alias::names(
+                "patch",
+                &[
+                    "input",
+                    "diff",
+                    "patch_text",
+                    "patchText",
+                    "patch_content",
+                    "patchContent",
+                    "unified_diff",
+                    "content",
+                ],
+            ),
+            Alias::Ignored { given: "explanation" },
+        ]],
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+        heavy: false,
+    };
+
+    fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let limit = cx.settings.max_file_size;
+        if args.patch.len() as u64 > limit {
+            let message = format!("`patch` is {} bytes; at most {limit} bytes are applied at once", args.patch.len());
+            return Err(ToolError::new(Kind::TooLarge, message).hint("nothing was changed; send it in several calls"));
+        }
+        let patch = Patch::parse(&args.patch).map_err(|error| unreadable(&error))?;
+        let (mut files, mut problems) = (PatchedFiles::default(), Problems::default());
+        for section in &patch.files {
+            cx.check()?;
+            section::apply(cx, &mut files, section, &mut problems)?;
+        }
+        problems.finish()?;
+        let changes = NetChanges::of(cx, files)?;
+        if changes.is_empty() {
+            return Err(ToolError::invalid("the patch changes nothing: every file is already as it says")
+                .hint("look at the files before you send another patch"));
+        }
+        Ok(Plan::Change(Box::new(PlannedPatch { changes, notes: patch.notes })))
+    }
+}
+
+fn unreadable(error: &PatchError) -> ToolError {
+    let kind = if error.is_too_large { Kind::TooLarge } else { Kind::InvalidInput };
+    ToolError::new(kind, error.to_string()).hint(format!("nothing was changed; {}", error.hint))
+}
+
+struct PlannedPatch {
+    changes: NetChanges,
+    /// What was not used of the patch.
+    notes: Vec<String>,
+}
+
+impl Change for PlannedPatch {
+    fn preview(&self) -> Preview {
+        self.changes.preview()
+    }
+
+    fn cost(&self) -> Cost {
+        self.changes.cost()
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.changes.fingerprint()
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let Self { changes, mut notes } = *self;
+        let committed = commit_files(cx, "apply_patch", &changes.steps, Undoable::Yes, approval)?;
+        notes.extend(committed.notes);
+        Ok(report::answer(cx, &changes, &committed.files, notes))
+    }
+}

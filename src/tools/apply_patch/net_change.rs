@@ -1,0 +1,375 @@
+//! What a patch comes to for each path, whatever its sections were: the steps that are committed, and what is shown of
+//! them.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fmt::Write as _,
+    sync::Arc,
+};
+
+use crate::{
+    edit::{self, DiffExtent},
+    session::{
+        Cost, RootBytes,
+        history::{Former, FormerNode},
+    },
+    text::Document,
+    workspace::{Base, Revision, WorkspacePath},
+};
+
+use super::{
+    super::{
+        CallContext, Fingerprint, Preview, ToolError,
+        answer::count,
+        shown_diff,
+        with_history::{FileChange, NewState},
+    },
+    patched_files::{HunkReport, NewFile, OnDisk, PatchedFile, PatchedFiles},
+    problems::Problems,
+};
+
+/// The permission bits of a new program.
+const PROGRAM: u32 = 0o755;
+
+/// All changes of a patch, none of which changes the same path as another.
+pub(super) struct NetChanges {
+    pub(super) steps: Vec<FileChange>,
+    /// What each of them is.
+    pub(super) files: Vec<NetChange>,
+    /// New directories and files.
+    made: u64,
+}
+
+/// What becomes of one path, or of a file that gets another one.
+pub(super) struct NetChange {
+    pub(super) kind: NetKind,
+    /// The path afterwards, or of what is deleted.
+    pub(super) path: WorkspacePath,
+    pub(super) real: WorkspacePath,
+    /// The path before, of what is renamed or copied.
+    pub(super) from: Option<WorkspacePath>,
+    /// What was there, and what will be, as far as it is text and shown.
+    pub(super) old: Option<Document>,
+    pub(super) new: Option<Document>,
+    pub(super) is_masked: bool,
+    pub(super) hunks: Vec<HunkReport>,
+    base: Base,
+    after: Option<Revision>,
+    sizes: (u64, u64),
+}
+
+/// What becomes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NetKind {
+    Added,
+    Modified,
+    Deleted,
+    Renamed,
+    Copied,
+}
+
+impl NetKind {
+    /// The letter that git and codex have for it.
+    pub(super) fn letter(self) -> char {
+        match self {
+            Self::Added => 'A',
+            Self::Modified => 'M',
+            Self::Deleted => 'D',
+            Self::Renamed => 'R',
+            Self::Copied => 'C',
+        }
+    }
+
+    /// In the data of an answer.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Modified => "modified",
+            Self::Deleted => "deleted",
+            Self::Renamed => "renamed",
+            Self::Copied => "copied",
+        }
+    }
+}
+
+impl NetChanges {
+    /// Compares the files as they will be with those on the disk.
+    ///
+    /// # Errors
+    /// Where one may not be written as it would be.
+    pub(super) fn of(cx: &CallContext, files: PatchedFiles) -> Result<Self, ToolError> {
+        let files = files.into_files();
+        // Where the content on the disk at a path goes as it is: to the first other path that has it.
+        let mut heirs: HashMap<&WorkspacePath, &WorkspacePath> = HashMap::new();
+        for file in &files {
+            if let Some(now) = file.now.as_ref().filter(|now| !now.is_copy)
+                && let Some(origin) = now.origin.as_ref().filter(|origin| **origin != file.real)
+            {
+                heirs.entry(origin).or_insert(&file.real);
+            }
+        }
+        let by_real: HashMap<&WorkspacePath, &PatchedFile> = files.iter().map(|file| (&file.real, file)).collect();
+        let net = Net { cx, heirs: &heirs, by_real: &by_real };
+        let (mut steps, mut changes, mut problems) = (Vec::new(), Vec::new(), Problems::default());
+        for file in &files {
+            match net.of(file) {
+                Ok(all) => {
+                    for (step, change) in all {
+                        steps.push(step);
+                        changes.extend(change);
+                    }
+                }
+                Err(error) => problems.add(error)?,
+            }
+        }
+        problems.finish()?;
+        let made = made(cx, &changes);
+        Ok(Self { steps, files: changes, made })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    pub(super) fn preview(&self) -> Preview {
+        let mut diff = String::new();
+        for file in &self.files {
+            let (path, from) = (shown_diff::diff_name(&file.path), file.from.as_ref().map(shown_diff::diff_name));
+            match (file.kind, from) {
+                (NetKind::Deleted, _) => {
+                    let _ = writeln!(diff, "delete {path} ({})", bytes(file.sizes.0));
+                }
+                (NetKind::Renamed, Some(from)) => {
+                    let _ = writeln!(diff, "rename from {from}\nrename to {path}");
+                }
+                (NetKind::Copied, Some(from)) => {
+                    let _ = writeln!(diff, "copy from {from}\ncopy to {path}");
+                }
+                _ => {}
+            }
+            diff.push_str(&file.diff(DiffExtent::Full).text);
+        }
+        let named: Vec<String> = self.files.iter().take(5).map(NetChange::named).collect();
+        let more = self.files.len() - named.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let summary = format!("Apply a patch to {}: {}{more}", count(self.files.len(), "file"), named.join(", "));
+        let destructive = self.files.iter().any(|file| file.base != Base::Absent);
+        Preview { summary, diff, destructive }
+    }
+
+    pub(super) fn cost(&self) -> Cost {
+        let each = self.files.iter().map(|file| {
+            let (before, after) = file.sizes;
+            let is_moved = file.kind == NetKind::Renamed && file.after.is_none();
+            Cost {
+                files: 0,
+                bytes: if is_moved { 0 } else { after },
+                growth: RootBytes::of(file.real.root(), after.saturating_sub(before)),
+                freed: RootBytes::of(file.real.root(), before.saturating_sub(after)),
+            }
+        });
+        Cost { files: self.made, ..each.sum() }
+    }
+
+    pub(super) fn fingerprint(&self) -> Fingerprint {
+        let each: Vec<Fingerprint> = self
+            .files
+            .iter()
+            .map(|file| Fingerprint {
+                path: match &file.from {
+                    Some(from) => format!("{from} -> {}", file.real),
+                    None => file.real.to_string(),
+                },
+                base: file.base,
+                content: file.after,
+            })
+            .collect();
+        Fingerprint::of_several(&each)
+    }
+}
+
+impl NetChange {
+    /// What a person is shown of it in a few words.
+    fn named(&self) -> String {
+        match &self.from {
+            Some(from) => format!("{} {from} -> {}", self.kind.letter(), self.path),
+            None => format!("{} {}", self.kind.letter(), self.path),
+        }
+    }
+
+    /// What changes in its text.
+    pub(super) fn diff(&self, extent: DiffExtent) -> edit::Diff {
+        let text = |document: &Option<Document>| document.as_ref().map_or("", Document::text).to_owned();
+        let is_gone = self.kind == NetKind::Deleted;
+        let (old, new) = if is_gone { (String::new(), String::new()) } else { (text(&self.old), text(&self.new)) };
+        edit::unified_diff(&shown_diff::diff_name(&self.path), &old, &new, extent)
+    }
+}
+
+fn bytes(size: u64) -> String {
+    count(usize::try_from(size).unwrap_or(usize::MAX), "byte")
+}
+
+/// New files, and the directories that are missing above them.
+fn made(cx: &CallContext, changes: &[NetChange]) -> u64 {
+    let new = changes.iter().filter(|change| matches!(change.kind, NetKind::Added | NetKind::Copied)).count();
+    let mut directories = HashSet::new();
+    for change in changes.iter().filter(|change| change.base == Base::Absent || change.from.is_some()) {
+        let above = std::iter::successors(change.real.parent(), WorkspacePath::parent);
+        for parent in above.take_while(|parent| cx.workspace.is_missing(parent)) {
+            if !directories.insert(parent) {
+                break;
+            }
+        }
+    }
+    (new + directories.len()) as u64
+}
+
+struct Net<'n> {
+    cx: &'n CallContext,
+    heirs: &'n HashMap<&'n WorkspacePath, &'n WorkspacePath>,
+    by_real: &'n HashMap<&'n WorkspacePath, &'n PatchedFile>,
+}
+
+impl Net<'_> {
+    fn of(&self, file: &PatchedFile) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+        match &file.now {
+            Some(now) => self.present(file, now),
+            None => self.gone(file),
+        }
+    }
+
+    /// Whether the entry on the disk at `file` is renamed as it is, and not written at its new path. Only between
+    /// paths of which one is free before and the other one afterwards: such a step can be made and undone alone.
+    fn is_renamed_as_it_is(&self, file: &PatchedFile) -> bool {
+        let heir = self.heirs.get(&file.real).and_then(|heir| self.by_real.get(heir));
+        file.now.is_none()
+            && heir.is_some_and(|heir| {
+                matches!(heir.disk, OnDisk::Nothing) && heir.now.as_ref().is_some_and(|now| !now.is_changed)
+            })
+    }
+
+    fn gone(&self, file: &PatchedFile) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+        if self.is_renamed_as_it_is(file) {
+            return Ok(Vec::new());
+        }
+        let (base, size) = match &file.disk {
+            OnDisk::Nothing => return Ok(Vec::new()),
+            OnDisk::Link(says) => (FormerNode::Link(says.clone()), 0),
+            OnDisk::File { revision, bytes } => {
+                (FormerNode::File(Former { revision: *revision, mode: 0 }), bytes.len() as u64)
+            }
+        };
+        let revision = if let FormerNode::File(former) = &base { Some(former.revision) } else { None };
+        let step =
+            FileChange { target: self.cx.workspace.writable_entry(&file.asked)?, change: NewState::Removed { base } };
+        // What is renamed with other content is one change for whoever reads of it.
+        let is_renamed = self.heirs.contains_key(&file.real);
+        let change = (!is_renamed).then(|| NetChange {
+            kind: NetKind::Deleted,
+            base: revision.map_or(Base::Revision(Revision::of(b"link")), Base::Revision),
+            sizes: (size, 0),
+            ..NetChange::at(file, None)
+        });
+        Ok(vec![(step, change)])
+    }
+
+    fn present(&self, file: &PatchedFile, now: &NewFile) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+        let is_at_home = now.origin.as_ref() == Some(&file.real) && !now.is_copy;
+        if is_at_home && !now.is_changed {
+            return Ok(Vec::new());
+        }
+        let origin = now.origin.as_ref().filter(|_| !now.is_copy).and_then(|origin| self.by_real.get(origin));
+        if let Some(from) = origin
+            && self.is_renamed_as_it_is(from)
+        {
+            return self.renamed(file, from);
+        }
+        let from = now.origin.as_ref().filter(|_| !is_at_home).and_then(|origin| self.by_real.get(origin));
+        let replaced = match &file.disk {
+            OnDisk::File { revision, bytes } => Some((*revision, bytes)),
+            _ => None,
+        };
+        let before = from.and_then(|from| from.disk.bytes()).or(replaced.map(|(_, bytes)| bytes));
+        let old_bytes = before.map_or(&[][..], Vec::as_slice);
+        let target = self.cx.workspace.writable(&file.asked)?;
+        let bytes = now.body.bytes().to_vec();
+        if replaced.is_some_and(|(_, old)| *old == bytes) {
+            return Ok(Vec::new());
+        }
+        let shown = self.cx.workspace.check_sentinels(&target, old_bytes, &bytes)?;
+        let base = replaced.map_or(Base::Absent, |(revision, _)| Base::Revision(revision));
+        let kind = match (from.is_some(), now.is_copy, replaced.is_some()) {
+            (true, true, _) => NetKind::Copied,
+            (true, false, _) => NetKind::Renamed,
+            (false, _, true) => NetKind::Modified,
+            (false, _, false) => NetKind::Added,
+        };
+        let change = NetChange {
+            kind,
+            from: from.map(|from| from.asked.clone()),
+            old: before.and_then(|bytes| Document::decode(bytes.clone(), None).ok()),
+            new: Document::decode(shown.clone().unwrap_or_else(|| bytes.clone()), None).ok(),
+            is_masked: shown.is_some(),
+            base,
+            after: Some(Revision::of(&bytes)),
+            sizes: (if now.is_copy { 0 } else { old_bytes.len() as u64 }, bytes.len() as u64),
+            ..NetChange::at(file, Some(now))
+        };
+        let mode = if now.executable { PROGRAM } else { 0 };
+        let like = from.map(|from| from.real.clone());
+        let change_of_file = NewState::Content { base, bytes, mode, like, verbatim: false };
+        Ok(vec![(FileChange { target, change: change_of_file }, Some(change))])
+    }
+
+    /// A file that only gets another path keeps its inode.
+    fn renamed(
+        &self,
+        file: &PatchedFile,
+        from: &PatchedFile,
+    ) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+        let OnDisk::File { revision, bytes } = &from.disk else { return Ok(Vec::new()) };
+        let base = FormerNode::File(Former { revision: *revision, mode: 0 });
+        let to = self.cx.workspace.writable_entry(&file.asked)?;
+        let step =
+            FileChange { target: self.cx.workspace.writable_entry(&from.asked)?, change: NewState::Moved { to, base } };
+        let is_same_root = Arc::ptr_eq(from.real.root(), file.real.root());
+        let size = bytes.len() as u64;
+        let change = NetChange {
+            kind: NetKind::Renamed,
+            from: Some(from.asked.clone()),
+            base: Base::Revision(*revision),
+            sizes: (if is_same_root { size } else { 0 }, size),
+            ..NetChange::at(file, None)
+        };
+        Ok(vec![(step, Some(change))])
+    }
+}
+
+impl NetChange {
+    /// What is the same for all changes.
+    fn at(file: &PatchedFile, now: Option<&NewFile>) -> Self {
+        Self {
+            kind: NetKind::Modified,
+            path: file.asked.clone(),
+            real: file.real.clone(),
+            from: None,
+            old: None,
+            new: None,
+            is_masked: false,
+            hunks: now.map(|now| now.hunks.clone()).unwrap_or_default(),
+            base: Base::Absent,
+            after: None,
+            sizes: (0, 0),
+        }
+    }
+}
+
+impl OnDisk {
+    fn bytes(&self) -> Option<&Vec<u8>> {
+        match self {
+            Self::File { bytes, .. } => Some(bytes),
+            Self::Nothing | Self::Link(_) => None,
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The files of a patch as the sections so far leave them.
+
+use std::{collections::HashMap, ffi::OsString};
+
+use crate::{
+    edit::Strategies,
+    text::Document,
+    workspace::{Purpose, Revision, WorkspacePath, WritablePath},
+};
+
+use super::super::{
+    CallContext, Kind, ToolError,
+    read_before_write::{self, StartFrom},
+};
+
+/// Every path that a section has named, in their order.
+#[derive(Default)]
+pub(super) struct PatchedFiles {
+    files: Vec<PatchedFile>,
+    by_path: HashMap<WorkspacePath, usize>,
+    /// Bytes of all of them: they are in memory together.
+    bytes: u64,
+}
+
+/// A path, with what is there on the disk and what the patch makes of it.
+pub(super) struct PatchedFile {
+    /// As it was asked for.
+    pub(super) asked: WorkspacePath,
+    pub(super) real: WorkspacePath,
+    pub(super) disk: OnDisk,
+    /// What will be there; `None` for nothing.
+    pub(super) now: Option<NewFile>,
+    /// Whether the content on the disk is what the model has seen.
+    is_checked: bool,
+}
+
+/// What is at a path before the patch.
+#[derive(Clone)]
+pub(super) enum OnDisk {
+    Nothing,
+    File {
+        revision: Revision,
+        bytes: Vec<u8>,
+    },
+    /// What a link says.
+    Link(OsString),
+}
+
+/// A file as it will be.
+#[derive(Clone)]
+pub(super) struct NewFile {
+    pub(super) body: Body,
+    /// The real path of the file on the disk that it comes from.
+    pub(super) origin: Option<WorkspacePath>,
+    /// Whether it is a copy of that.
+    pub(super) is_copy: bool,
+    pub(super) is_changed: bool,
+    pub(super) executable: bool,
+    pub(super) hunks: Vec<HunkReport>,
+}
+
+/// What a file holds.
+#[derive(Clone)]
+pub(super) enum Body {
+    Bytes(Vec<u8>),
+    Text(Document),
+}
+
+/// What there is to say of a hunk that was not found just where and as the patch has it.
+#[derive(Clone, Debug)]
+pub(super) struct HunkReport {
+    /// Counted from 1, in its section.
+    pub(super) number: usize,
+    pub(super) strategy: Strategies,
+    /// Where it is, from 1, and where the patch has it.
+    pub(super) elsewhere: Option<(usize, usize)>,
+    /// What else is not as the patch has it.
+    pub(super) note: Option<String>,
+}
+
+impl Body {
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Text(document) => document.bytes(),
+        }
+    }
+}
+
+impl NewFile {
+    pub(super) fn added(bytes: Vec<u8>, executable: bool) -> Self {
+        Self { body: Body::Bytes(bytes), origin: None, is_copy: false, is_changed: true, executable, hunks: Vec::new() }
+    }
+}
+
+impl PatchedFiles {
+    pub(super) fn into_files(self) -> Vec<PatchedFile> {
+        self.files
+    }
+
+    /// Whether a file is at `path` by the sections so far.
+    pub(super) fn holds(&self, path: &WorkspacePath) -> bool {
+        self.known(path).is_some_and(|file| file.now.is_some())
+    }
+
+    /// Whether the sections so far leave nothing at `path`.
+    pub(super) fn has_removed(&self, path: &WorkspacePath) -> bool {
+        self.known(path).is_some_and(|file| file.now.is_none())
+    }
+
+    fn known(&self, path: &WorkspacePath) -> Option<&PatchedFile> {
+        let by_name = || self.files.iter().find(|file| file.asked == *path);
+        self.by_path.get(path).map(|index| &self.files[*index]).or_else(by_name)
+    }
+
+    fn index(&self, target: &WritablePath) -> Option<usize> {
+        self.by_path.get(target.path()).copied()
+    }
+
+    pub(super) fn get_mut(&mut self, index: usize) -> &mut PatchedFile {
+        &mut self.files[index]
+    }
+
+    fn push(&mut self, file: PatchedFile) -> usize {
+        self.by_path.insert(file.real.clone(), self.files.len());
+        self.files.push(file);
+        self.files.len() - 1
+    }
+
+    /// Counts bytes that are in memory from now on.
+    ///
+    /// # Errors
+    /// Where they are more than may be changed at once.
+    pub(super) fn take(&mut self, cx: &CallContext, bytes: usize) -> Result<(), ToolError> {
+        self.bytes += bytes as u64;
+        // A file and what it becomes, each as large as one file may be.
+        let limit = cx.settings.max_file_size.saturating_mul(2);
+        if self.bytes <= limit {
+            return Ok(());
+        }
+        let message = format!("the files of this patch have over {limit} bytes together, before and after it");
+        Err(ToolError::new(Kind::TooLarge, message).hint("send the patch in several calls"))
+    }
+
+    /// The file at `path`, whose content is to be changed.
+    ///
+    /// # Errors
+    /// Where there is none, it may not be written, or is not what the model has seen.
+    pub(super) fn open_changed(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+        let target = cx.workspace.writable(path)?;
+        if let Some(index) = self.index(&target) {
+            let file = &self.files[index];
+            let Some(now) = &file.now else { return Err(gone(path)) };
+            // A file that came here from elsewhere is checked where it was.
+            if let Some(origin) = now.origin.clone() {
+                self.check_origin(cx, &origin)?;
+            }
+            return Ok(index);
+        }
+        let snapshot = cx.read_to_change(path).map_err(|error| ToolError::access(&cx.workspace, error))?;
+        let is_empty = snapshot.bytes.is_empty();
+        let snapshot = if is_empty {
+            snapshot
+        } else {
+            read_before_write::check(cx, path, &target, snapshot, None, StartFrom::AnySeen)?
+        };
+        self.take(cx, snapshot.bytes.len())?;
+        Ok(self.push(on_disk(path, &target, snapshot.revision, snapshot.bytes, true)))
+    }
+
+    fn check_origin(&mut self, cx: &CallContext, origin: &WorkspacePath) -> Result<(), ToolError> {
+        let Some(index) = self.by_path.get(origin).copied() else { return Ok(()) };
+        let file = &mut self.files[index];
+        if !file.is_checked {
+            let target = cx.workspace.writable(&file.asked)?;
+            let now = cx.read_to_change(&file.asked)?;
+            if !now.bytes.is_empty() {
+                read_before_write::check(cx, &file.asked, &target, now, None, StartFrom::AnySeen)?;
+            }
+            file.is_checked = true;
+        }
+        Ok(())
+    }
+
+    /// The file at `path`, which is to be renamed, or copied: no link, and not necessarily text.
+    ///
+    /// # Errors
+    /// Where there is none, or it may not be moved.
+    pub(super) fn open_moved(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+        let target = cx.workspace.writable_entry(path)?;
+        if let Some(index) = self.index(&target) {
+            return if self.files[index].now.is_some() { Ok(index) } else { Err(gone(path)) };
+        }
+        let tree =
+            cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
+        if !matches!(tree.node(), crate::workspace::Node::File(_)) {
+            return Err(no_file(path, tree.is_directory()));
+        }
+        let now = cx.workspace.read(path, cx.settings.max_file_size)?;
+        self.take(cx, now.bytes.len())?;
+        Ok(self.push(on_disk(path, &target, now.revision, now.bytes, false)))
+    }
+
+    /// The file or link at `path`, which is to be removed.
+    ///
+    /// # Errors
+    /// Where there is none, it may not be removed, or is not what the model has seen.
+    pub(super) fn open_deleted(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+        let target = cx.workspace.writable_entry(path)?;
+        if let Some(index) = self.index(&target) {
+            return if self.files[index].now.is_some() { Ok(index) } else { Err(gone(path)) };
+        }
+        let tree =
+            cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
+        match tree.node() {
+            crate::workspace::Node::Link(says) => {
+                let disk = OnDisk::Link(says.clone());
+                let now = Some(NewFile { is_changed: false, ..NewFile::added(Vec::new(), false) });
+                let (asked, real) = (path.clone(), target.path().clone());
+                Ok(self.push(PatchedFile { asked, real, disk, now, is_checked: true }))
+            }
+            crate::workspace::Node::File(_) => {
+                read_before_write::check_deletable(cx, path, &target)?;
+                let now = cx.workspace.read(path, cx.settings.max_file_size)?;
+                self.take(cx, now.bytes.len())?;
+                Ok(self.push(on_disk(path, &target, now.revision, now.bytes, false)))
+            }
+            _ => Err(no_file(path, tree.is_directory())),
+        }
+    }
+
+    /// The place for a new file at `path`.
+    ///
+    /// # Errors
+    /// Where something is there, or nothing may be.
+    pub(super) fn make(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+        let target = cx.workspace.writable(path)?;
+        let known = self.index(&target);
+        if let Some(index) = known {
+            if self.files[index].now.is_some() {
+                return Err(exists(path));
+            }
+            if matches!(self.files[index].disk, OnDisk::File { .. }) && !self.is_origin(&self.files[index].real) {
+                // Deleted and made again: what was there is replaced unseen.
+                read_before_write::check_replaceable(cx, path, &target)?;
+            }
+            return Ok(index);
+        }
+        let entry = cx.workspace.writable_entry(path)?;
+        if cx.workspace.entry_stat(&entry)?.is_some() {
+            return Err(exists(path));
+        }
+        let (asked, real) = (path.clone(), target.path().clone());
+        Ok(self.push(PatchedFile { asked, real, disk: OnDisk::Nothing, now: None, is_checked: true }))
+    }
+
+    /// Whether the content that is on the disk at `real` is at another path by now.
+    fn is_origin(&self, real: &WorkspacePath) -> bool {
+        let comes_from = |file: &PatchedFile| file.now.as_ref().is_some_and(|now| now.origin.as_ref() == Some(real));
+        self.files.iter().any(comes_from)
+    }
+}
+
+fn on_disk(
+    path: &WorkspacePath,
+    target: &WritablePath,
+    revision: Revision,
+    bytes: Vec<u8>,
+    is_checked: bool,
+) -> PatchedFile {
+    let now = NewFile {
+        body: Body::Bytes(bytes.clone()),
+        origin: Some(target.path().clone()),
+        is_copy: false,
+        is_changed: false,
+        executable: false,
+        hunks: Vec::new(),
+    };
+    let (asked, real) = (path.clone(), target.path().clone());
+    PatchedFile { asked, real, disk: OnDisk::File { revision, bytes }, now: Some(now), is_checked }
+}
+
+fn gone(path: &WorkspacePath) -> ToolError {
+    ToolError::new(Kind::NotFound, format!("{path} is not there any more: a section before deletes or renames it"))
+        .hint("change the file before it goes, or name its new path")
+}
+
+fn no_file(path: &WorkspacePath, is_directory: bool) -> ToolError {
+    let what = if is_directory { "a directory" } else { "no regular file" };
+    ToolError::invalid(format!("{path} is {what}, and a patch is about files"))
+        .hint("name each file below it, or leave it as it is")
+}
+
+fn exists(path: &WorkspacePath) -> ToolError {
+    ToolError::invalid(format!("{path} already exists, and a patch never replaces a file that it does not delete"))
+        .hint("change it in an update section; to replace it whole, delete it in a section before this one")
+}

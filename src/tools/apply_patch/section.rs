@@ -1,0 +1,280 @@
+//! One section of a patch, applied to the files as those before it leave them.
+
+use std::ops::Range;
+
+use crate::{
+    edit::{self, ContextNote, LocatedHunk, Replacement},
+    text::{
+        Document, SpliceError,
+        mask::cuts_sentinel,
+        patch::{FileAction, FilePatch, PatchHunk, PatchPath},
+    },
+    workspace::{Visibility, WorkspacePath},
+};
+
+use super::{
+    super::{CallContext, Kind, ToolError, read_before_write},
+    hunk_error,
+    patched_files::{Body, HunkReport, NewFile, OnDisk, PatchedFiles},
+    problems::Problems,
+    section_path,
+};
+
+/// Applies `section`; what is wrong with it goes to `problems`.
+///
+/// # Errors
+/// Where the call has to end.
+pub(super) fn apply(
+    cx: &CallContext,
+    files: &mut PatchedFiles,
+    section: &FilePatch<'_>,
+    problems: &mut Problems,
+) -> Result<(), ToolError> {
+    let mut section_of = Section { cx, files, problems };
+    let applied = match &section.action {
+        FileAction::Add { path, lines, final_newline, executable } => {
+            let end = if *final_newline && !lines.is_empty() { "\n" } else { "" };
+            section_of.add(path, lines.join("\n") + end, *executable)
+        }
+        FileAction::Delete { path, hunks } => section_of.delete(path, hunks),
+        FileAction::Update { path, to, hunks } => section_of.update(path, to.as_ref(), hunks),
+        FileAction::Copy { path, to, hunks } => section_of.copy(path, to, hunks),
+    };
+    match applied {
+        Ok(()) => Ok(()),
+        Err(error) => problems.add(error),
+    }
+}
+
+struct Section<'s> {
+    cx: &'s CallContext,
+    files: &'s mut PatchedFiles,
+    problems: &'s mut Problems,
+}
+
+impl Section<'_> {
+    fn add(&mut self, path: &PatchPath, text: String, executable: bool) -> Result<(), ToolError> {
+        let path = section_path::new(self.cx, path)?;
+        self.files.take(self.cx, text.len())?;
+        self.check_size(&path, text.len())?;
+        let index = self.files.make(self.cx, &path)?;
+        self.files.get_mut(index).now = Some(NewFile::added(text.into_bytes(), executable));
+        Ok(())
+    }
+
+    fn delete(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
+        let path = section_path::existing(self.cx, self.files, path)?;
+        let index = self.files.open_deleted(self.cx, &path)?;
+        if !hunks.is_empty() && !matches!(self.files.get_mut(index).disk, OnDisk::Link(_)) {
+            let before = self.problems.count();
+            let Some(made) = self.patched(index, &path, hunks)? else { return Ok(()) };
+            if !made.document.text().is_empty() && self.problems.count() == before {
+                return Err(ToolError::new(
+                    Kind::NoMatch,
+                    format!("the patch deletes {path}, but the file has lines that it does not remove"),
+                )
+                .hint("read the file; to delete it whatever it holds, send `*** Delete File:` without lines"));
+            }
+        }
+        self.files.get_mut(index).now = None;
+        Ok(())
+    }
+
+    fn update(&mut self, path: &PatchPath, to: Option<&PatchPath>, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
+        let path = match section_path::existing(self.cx, self.files, path) {
+            Err(error) if error.kind() == Kind::NotFound && to.is_none() && creates(hunks) => {
+                return self.create(path, hunks);
+            }
+            found => found?,
+        };
+        if to.is_none() && creates(hunks) && !self.files.holds(&path) && self.cx.workspace.is_missing(&path) {
+            return self.create_at(&path, hunks);
+        }
+        let index = match to {
+            // Before the file is read as one that changes: a link or a directory is not moved by a patch.
+            Some(_) => {
+                let index = self.files.open_moved(self.cx, &path)?;
+                if hunks.is_empty() { index } else { self.files.open_changed(self.cx, &path)? }
+            }
+            None => self.files.open_changed(self.cx, &path)?,
+        };
+        let made = if hunks.is_empty() { None } else { self.patched(index, &path, hunks)? };
+        if made.is_none() && !hunks.is_empty() {
+            return Ok(());
+        }
+        if let Some(made) = made {
+            self.put(index, made)?;
+        }
+        let Some(to) = to else { return Ok(()) };
+        let to = section_path::new(self.cx, to)?;
+        if to == path {
+            return Ok(());
+        }
+        let is_masked = self.cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked);
+        let file = self.files.get_mut(index);
+        if is_masked && file.now.as_ref().is_some_and(|now| now.is_changed) {
+            return Err(ToolError::invalid(format!(
+                "{path} has masked values, so it is not changed and renamed at once"
+            ))
+            .hint("rename it in one call, and change it in another"));
+        }
+        let destination = self.files.make(self.cx, &to)?;
+        let moved = self.files.get_mut(index).now.take();
+        self.files.get_mut(destination).now = moved;
+        Ok(())
+    }
+
+    /// A file that is changed, and missing: models send its first content as hunks that add lines to nothing.
+    fn create(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
+        let path = section_path::new(self.cx, path)?;
+        self.create_at(&path, hunks)
+    }
+
+    fn create_at(&mut self, path: &WorkspacePath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
+        let lines: Vec<&str> = hunks.iter().flat_map(PatchHunk::new_lines).collect();
+        let plain = PatchPath { choices: vec![path.to_string()] };
+        self.add(&plain, lines.join("\n") + "\n", false)
+    }
+
+    fn copy(&mut self, path: &PatchPath, to: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
+        let path = section_path::existing(self.cx, self.files, path)?;
+        if self.cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked) {
+            return Err(ToolError::new(Kind::Denied, format!("{path} has masked values, so a patch does not copy it"))
+                .hint("work without the copy, or ask the user"));
+        }
+        let index = self.files.open_moved(self.cx, &path)?;
+        let to = section_path::new(self.cx, to)?;
+        let destination = self.files.make(self.cx, &to)?;
+        let copy = self.files.get_mut(index).now.clone();
+        let size = copy.as_ref().map_or(0, |copy| copy.body.bytes().len());
+        self.files.take(self.cx, size)?;
+        let copy = copy.map(|copy| NewFile { is_copy: true, is_changed: true, ..copy });
+        self.files.get_mut(destination).now = copy;
+        if !hunks.is_empty()
+            && let Some(made) = self.patched(destination, &to, hunks)?
+        {
+            self.put(destination, made)?;
+        }
+        Ok(())
+    }
+
+    /// The file with its hunks made; `None` where some have no place, which is among the problems then.
+    fn patched(
+        &mut self,
+        index: usize,
+        path: &WorkspacePath,
+        hunks: &[PatchHunk<'_>],
+    ) -> Result<Option<Made>, ToolError> {
+        let cx = self.cx;
+        let file = self.files.get_mut(index);
+        let real = file.real.clone();
+        let Some(now) = &file.now else { return Ok(None) };
+        let document = document(path, &now.body)?;
+        let text = document.text();
+        let located = edit::locate_hunks(text, hunks, &mut || cx.check().is_ok());
+        cx.check()?;
+        let (mut replacements, mut reports, mut missed): (Vec<Replacement>, _, _) = (Vec::new(), Vec::new(), false);
+        let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);
+        for (index, (located, hunk)) in located.into_iter().zip(hunks).enumerate() {
+            let number = index + 1;
+            match located {
+                Ok(found) => {
+                    if is_masked && found.replacements.iter().any(|one| cuts_sentinel(text, &one.span)) {
+                        missed = true;
+                        self.problems.add(cut_sentinel(path, number))?;
+                    }
+                    reports.extend(report(number, hunk, &found));
+                    replacements.extend(found.replacements);
+                }
+                Err(miss) => {
+                    missed = true;
+                    self.problems.add(hunk_error::explain(cx, (path, &real), text, (number, hunk), &miss))?;
+                }
+            }
+        }
+        if missed {
+            return Ok(None);
+        }
+        replacements.sort_by_key(|one| (one.span.start, one.span.end));
+        let spans: Vec<(Range<usize>, &str)> =
+            replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
+        let grown: usize = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum();
+        // In any encoding, text takes at most twice the room of its bytes.
+        self.check_size(path, grown / 2)?;
+        let changed = document.splice(&spans).map_err(|error| unwritable(path, &error))?;
+        self.check_size(path, changed.bytes().len())?;
+        self.files.take(cx, changed.bytes().len())?;
+        Ok(Some(Made { is_changed: !spans.is_empty(), document: changed, reports }))
+    }
+
+    fn put(&mut self, index: usize, made: Made) -> Result<(), ToolError> {
+        let file = self.files.get_mut(index);
+        if let Some(now) = &mut file.now {
+            now.body = Body::Text(made.document);
+            now.is_changed |= made.is_changed;
+            now.hunks.extend(made.reports);
+        }
+        self.cx.check()
+    }
+
+    fn check_size(&self, path: &WorkspacePath, bytes: usize) -> Result<(), ToolError> {
+        let limit = self.cx.settings.max_file_size;
+        if bytes as u64 <= limit { Ok(()) } else { Err(ToolError::would_grow(path, bytes as u64, limit)) }
+    }
+}
+
+/// A file with its hunks made.
+struct Made {
+    document: Document,
+    is_changed: bool,
+    reports: Vec<HunkReport>,
+}
+
+/// Whether hunks of a file that is missing can be its content: they only add lines, from its beginning on.
+fn creates(hunks: &[PatchHunk<'_>]) -> bool {
+    let only_adds = |hunk: &PatchHunk<'_>| hunk.is_insertion && hunk.lines.iter().all(|line| line.old().is_none());
+    hunks.iter().all(only_adds) && hunks.first().is_some_and(|hunk| hunk.at == Some(0))
+}
+
+fn document(path: &WorkspacePath, body: &Body) -> Result<Document, ToolError> {
+    match body {
+        Body::Text(document) => Ok(document.clone()),
+        Body::Bytes(bytes) => Document::decode(bytes.clone(), None).map_err(|error| {
+            let revision = crate::workspace::Revision::of(bytes);
+            read_before_write::not_text(path, bytes.len() as u64, revision, &error)
+        }),
+    }
+}
+
+/// What there is to say of a hunk that was found otherwise than the patch has it.
+fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<HunkReport> {
+    let at = found.lines.start + 1;
+    let elsewhere = hunk.at.filter(|said| *said != at && !hunk.is_insertion).map(|said| (at, said));
+    let note = match &found.note {
+        Some(ContextNote::Missing(context)) => Some(format!("`@@ {context}` is no line of the file")),
+        Some(ContextNote::NotBelow(context)) => Some(format!("it is not below `@@ {context}`")),
+        None => None,
+    };
+    let is_plain = found.strategy.is_exact() && elsewhere.is_none() && note.is_none();
+    (!is_plain).then_some(HunkReport { number, strategy: found.strategy, elsewhere, note })
+}
+
+fn cut_sentinel(path: &WorkspacePath, number: usize) -> ToolError {
+    ToolError::invalid(format!("{path}, hunk {number}: it changes a part of a `<secret:…>`, which is one value"))
+        .hint("leave the whole sentinel as it is, or replace all of it")
+}
+
+fn unwritable(path: &WorkspacePath, error: &SpliceError) -> ToolError {
+    match error {
+        SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
+            "the patch has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
+            u32::from(*character)
+        ))
+        .hint("write it another way, or convert the whole file with write"),
+        SpliceError::Unstable { encoding } => ToolError::new(
+            Kind::Binary,
+            format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
+        )
+        .hint("replace the whole file with write"),
+    }
+}

@@ -1,0 +1,323 @@
+//! `apply_patch` as a model calls it: both forms, what is refused, and that a refused patch leaves all files as they were.
+
+mod scenarios;
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use rootbound::tools::{Group, Selection};
+use serde_json::json;
+
+use crate::harness::{Answer, Harness, Setup};
+
+/// Every file below a directory with its content.
+type Tree = BTreeMap<String, String>;
+
+fn setup() -> Setup {
+    let selection = Selection { groups: vec![Group::Manage, Group::Patch], ..Selection::default() };
+    Setup { selection, state: true, ..Setup::default() }
+}
+
+/// A workspace with these files, all of which were read.
+fn with(files: &[(&str, &str)]) -> Harness {
+    let h = setup().open();
+    for (path, content) in files {
+        h.write(path, content);
+        h.call("read", json!({ "path": path })).ok();
+    }
+    h
+}
+
+fn apply(h: &Harness, patch: &str) -> Answer {
+    h.call("apply_patch", json!({ "patch": patch }))
+}
+
+/// A patch of this body in the form of GPT models.
+fn marked(body: &str) -> String {
+    format!("*** Begin Patch\n{body}\n*** End Patch\n")
+}
+
+fn tree(h: &Harness) -> Tree {
+    fn collect(dir: &Path, below: &str, out: &mut Tree) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let name = format!("{below}{}", path.file_name().unwrap().to_str().unwrap());
+            if path.is_dir() {
+                collect(&path, &format!("{name}/"), out);
+            } else {
+                out.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned());
+            }
+        }
+    }
+    let mut out = Tree::new();
+    collect(&h.path(""), "", &mut out);
+    out
+}
+
+fn of(files: &[(&str, &str)]) -> Tree {
+    files.iter().map(|(path, content)| ((*path).to_owned(), (*content).to_owned())).collect()
+}
+
+/// The answer without the revs, which depend on the content.
+fn without_revs(text: &str) -> String {
+    let line = |line: &str| match line.split_once(", rev ") {
+        Some((before, rest)) => format!("{before}{}", rest.find(';').map_or("", |at| &rest[at..])),
+        None => line.to_owned(),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_kind_of_section_is_applied_and_undone_as_one_change() {
+    let before = [("a.txt", "one\ntwo\n"), ("gone.txt", "x\n"), ("old.txt", "same\n"), ("dir/m.txt", "m\n")];
+    let h = with(&before);
+    let patch = marked(
+        "*** Add File: new/deep.txt\n+hello\n*** Update File: a.txt\n@@\n-two\n+2\n*** Delete File: gone.txt\n\
+         *** Update File: old.txt\n*** Move to: kept/new.txt\n*** Update File: dir/m.txt\n*** Move to: dir/n.txt\n@@\n-m\n+n",
+    );
+    let answer = apply(&h, &patch);
+    assert_eq!(
+        without_revs(&answer.ok()),
+        "Applied to 5 files\nA new/deep.txt\nM a.txt\nD gone.txt\nR old.txt -> kept/new.txt\nR dir/m.txt -> dir/n.txt"
+    );
+    let facts = answer.facts();
+    assert_eq!((&facts["files"][0]["change"], &facts["files"][4]["from"]), (&json!("added"), &json!("dir/m.txt")));
+    let after = [("a.txt", "one\n2\n"), ("dir/n.txt", "n\n"), ("kept/new.txt", "same\n"), ("new/deep.txt", "hello\n")];
+    assert_eq!(tree(&h), of(&after));
+    // What was written counts as seen.
+    h.call("edit", json!({ "path": "dir/n.txt", "old_string": "n", "new_string": "N" })).ok();
+    h.call("undo", json!({})).ok();
+    h.call("undo", json!({})).ok();
+    assert_eq!(tree(&h), of(&before));
+}
+
+#[test]
+fn git_diffs_with_all_headers_are_applied() {
+    let h = with(&[
+        ("src/a.rs", "fn a() {}\nfn b() {}\n"),
+        ("gone", "1\n"),
+        ("r", "one\ntwo\n"),
+        ("c", "copy\n"),
+        ("open", "a\nb"),
+    ]);
+    let patch = "From 1234 Mon Sep 17 00:00:00 2001\nSubject: [PATCH] all\n\n---\n\
+        diff --git a/src/a.rs b/src/a.rs\nindex 11..22 100644\n--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,2 +1,3 @@\n fn a() {}\n+fn new() {}\n fn b() {}\n\
+        diff --git a/gone b/gone\ndeleted file mode 100644\nindex 11..00\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n\
+        diff --git a/n/ew b/n/ew\nnew file mode 100644\nindex 00..11\n--- /dev/null\n+++ b/n/ew\n@@ -0,0 +1,2 @@\n+x\n+y\n\\ No newline at end of file\n\
+        diff --git a/r b/s\nsimilarity index 50%\nrename from r\nrename to s\nindex 11..22 100644\n--- a/r\n+++ b/s\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n\
+        diff --git a/c b/d\nsimilarity index 100%\ncopy from c\ncopy to d\n\
+        diff --git a/open b/open\n--- a/open\n+++ b/open\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n-- \n2.39.2\n\n";
+    let text = apply(&h, patch).ok();
+    assert_eq!(without_revs(&text), "Applied to 6 files\nM src/a.rs\nD gone\nA n/ew\nR r -> s\nC c -> d\nM open");
+    let after = [
+        ("src/a.rs", "fn a() {}\nfn new() {}\nfn b() {}\n"),
+        ("n/ew", "x\ny"),
+        ("s", "one\n2\n"),
+        ("c", "copy\n"),
+        ("d", "copy\n"),
+        ("open", "a\nb\n"),
+    ];
+    assert_eq!(tree(&h), of(&after));
+}
+
+#[test]
+fn one_wrong_hunk_leaves_every_file_and_all_problems_are_named() {
+    let before = [("a", "one\ntwo\n"), ("b", "x\nx\n"), ("c", "done already\nnext line\n"), ("dir/d", "d\n")];
+    let h = with(&before);
+    h.write("unseen", "u\n");
+    let patch = marked(
+        "*** Add File: new\n+n\n*** Update File: a\n@@\n-one\n+1\n*** Update File: a\n@@\n-three\n+3\n\
+         *** Update File: b\n@@\n-x\n+y\n*** Update File: c\n@@\n-not done\n+done already\n next line\n*** Delete File: dir\n\
+         *** Update File: none\n@@\n-a\n+b\n*** Update File: unseen\n@@\n-u\n+v\n*** Add File: a\n+again",
+    );
+    let text = apply(&h, &patch).fails("no_match");
+    for expected in [
+        "nothing of the patch was applied: 7 problems; the first: a, hunk 1 (line 9 of the patch): ",
+        "problem 2: b, hunk 1 (line 13 of the patch): its lines are at lines 1, 2",
+        "problem 3: c, hunk 1 (line 17 of the patch): this hunk is applied already: its new lines are at line 1",
+        "problem 4: dir is a directory, and a patch is about files",
+        "problem 5: no such file or directory: none",
+        "problem 6: unseen has not been read in this session",
+        "problem 7: a already exists",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!text.contains("old_string"), "{text}");
+    let mut all = of(&before);
+    all.insert("unseen".to_owned(), "u\n".to_owned());
+    assert_eq!(tree(&h), all);
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_read_is_stale() {
+    let h = with(&[("a", "one\n")]);
+    h.write("a", "one\nby another program\n");
+    let patch = marked("*** Update File: a\n@@\n-one\n+1");
+    let text = apply(&h, &patch).fails("stale");
+    assert!(text.contains("+by another program"), "{text}");
+    // What it showed counts as read.
+    apply(&h, &patch).ok();
+    assert_eq!(h.bytes("a"), b"1\nby another program\n");
+}
+
+#[test]
+fn bytes_outside_the_hunks_survive() {
+    let h = setup().open();
+    let crlf = "one\r\ntwo\r\nthree";
+    for (path, content) in [
+        ("crlf", crlf.as_bytes().to_vec()),
+        ("bom", b"\xef\xbb\xbfone\ntwo\n".to_vec()),
+        ("latin", b"caf\xe9 d\xe9j\xe0 vu\ntwo\nd\xe9j\xe0\n".to_vec()),
+        ("wide", [b"\xff\xfe".to_vec(), "one\ntwo\n".encode_utf16().flat_map(u16::to_le_bytes).collect()].concat()),
+    ] {
+        h.write(path, content);
+        h.call("read", json!({ "path": path })).ok();
+    }
+    let section = |path: &str| format!("*** Update File: {path}\n@@\n-two\n+TWO\n+é");
+    let patch = marked(&["crlf", "bom", "latin", "wide"].map(section).join("\n"));
+    apply(&h, &patch).ok();
+    assert_eq!(h.bytes("crlf"), "one\r\nTWO\r\né\r\nthree".as_bytes());
+    assert_eq!(h.bytes("bom"), "\u{feff}one\nTWO\né\n".as_bytes());
+    assert_eq!(h.bytes("latin"), b"caf\xe9 d\xe9j\xe0 vu\nTWO\n\xe9\nd\xe9j\xe0\n");
+    let wide: Vec<u8> = "one\nTWO\né\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(h.bytes("wide"), [b"\xff\xfe".to_vec(), wide].concat());
+    let text = apply(&h, &marked("*** Update File: latin\n@@\n-TWO\n+日本")).fails("invalid_input");
+    assert!(text.contains("cannot represent"), "{text}");
+}
+
+#[test]
+fn tolerant_hunks_are_named_and_shown() {
+    let h = with(&[("a.py", "def f():\n\tone()\n\ttwo()\n"), ("b", "1\n2\n3\n4\n5\n")]);
+    let text = apply(&h, &marked("*** Update File: a.py\n@@\n     one()\n-    two()\n+    three()")).ok();
+    assert!(text.contains("; hunk 1 not exactly as given: the new text indented as the file is there"), "{text}");
+    assert!(text.contains("\n+\tthree()"), "{text}");
+    let text = apply(&h, "--- b\n+++ b\n@@ -1,9 +1,9 @@\n 3\n-4\n+four\n").ok();
+    assert!(text.starts_with("Applied to 1 file; 1 hunk taken by its lines, as its header counts others"), "{text}");
+    assert!(text.contains("; hunk 1 at line 3, not 1\n"), "{text}");
+    assert!(text.contains("\n+four"), "{text}");
+    // Where all is as the patch says, it is not repeated.
+    let text = apply(&h, "--- b\n+++ b\n@@ -3,2 +3,2 @@\n 3\n-four\n+4\n").ok();
+    assert_eq!(text.lines().count(), 2, "{text}");
+}
+
+#[test]
+fn a_path_that_occurs_twice_is_patched_in_order() {
+    let h = with(&[("a", "one\n"), ("b", "b\n")]);
+    let patch = marked(
+        "*** Update File: a\n@@\n-one\n+two\n*** Update File: a\n@@\n-two\n+three\n*** Update File: a\n*** Move to: c\n\
+         *** Update File: c\n@@\n+end\n*** Add File: n\n+1\n*** Update File: n\n@@\n 1\n+2\n*** Delete File: b\n*** Add File: b\n+new b",
+    );
+    let text = apply(&h, &patch).ok();
+    assert_eq!(without_revs(&text), "Applied to 3 files\nR a -> c\nA n\nM b");
+    assert_eq!(tree(&h), of(&[("c", "three\nend\n"), ("n", "1\n2\n"), ("b", "new b\n")]));
+    let text = apply(&h, &marked("*** Delete File: b\n*** Update File: b\n@@\n-new b\n+x")).fails("not_found");
+    assert!(text.contains("a section before deletes or renames it"), "{text}");
+}
+
+#[test]
+fn files_exchange_their_names() {
+    let h = with(&[("a", "A\n"), ("b", "B\n")]);
+    let patch = marked(
+        "*** Update File: a\n*** Move to: t\n*** Update File: b\n*** Move to: a\n*** Update File: t\n*** Move to: b",
+    );
+    apply(&h, &patch).ok();
+    assert_eq!(tree(&h), of(&[("a", "B\n"), ("b", "A\n")]));
+    h.call("undo", json!({})).ok();
+    assert_eq!(tree(&h), of(&[("a", "A\n"), ("b", "B\n")]));
+}
+
+#[test]
+fn prefixes_are_taken_off_only_where_that_is_right() {
+    let h = with(&[("a/x", "1\n"), ("y", "1\n"), ("b/z", "1\n"), ("z", "1\n")]);
+    let patch = |old: &str, new: &str| format!("--- {old}\n+++ {new}\n@@ -1 +1 @@\n-1\n+2\n");
+    // A diff without prefixes of a directory `a`, one with them, and one where both would be there.
+    assert!(apply(&h, &patch("a/x", "b/x")).ok().contains("M a/x") || h.bytes("a/x") == b"2\n");
+    apply(&h, &patch("a/y", "b/y")).ok();
+    apply(&h, &patch("a/z", "b/z")).ok();
+    assert_eq!(tree(&h), of(&[("a/x", "2\n"), ("y", "2\n"), ("b/z", "1\n"), ("z", "2\n")]));
+    let host = h.path("y");
+    let absolute = host.to_str().unwrap();
+    apply(&h, &format!("--- {absolute}\n+++ {absolute}\n@@ -1 +1 @@\n-2\n+3\n")).ok();
+    let bare = absolute.trim_start_matches('/');
+    apply(&h, &format!("--- a/{bare}\n+++ b/{bare}\n@@ -1 +1 @@\n-3\n+4\n")).ok();
+    assert_eq!(h.bytes("y"), b"4\n");
+    apply(&h, "--- /dev/null\n+++ b/new/file\n@@ -0,0 +1 @@\n+n\n").ok();
+    assert_eq!(h.bytes("new/file"), b"n\n");
+}
+
+#[test]
+fn a_missing_file_is_made_by_hunks_that_only_add() {
+    let h = setup().open();
+    apply(&h, "--- a/n.txt\n+++ b/n.txt\n@@ -0,0 +1,2 @@\n+a\n+b\n").ok();
+    assert_eq!(h.bytes("n.txt"), b"a\nb\n");
+    apply(&h, "diff --git a/e b/e\nnew file mode 100644\nindex 0..0\n").ok();
+    assert_eq!(h.bytes("e"), b"");
+    apply(&h, &marked("*** Add File: f")).ok();
+    assert_eq!(h.bytes("f"), b"");
+    apply(&h, "--- a/n.txt\n+++ b/n.txt\n@@ -1 +1 @@\n-z\n+y\n").fails("no_match");
+    apply(&h, "--- a/m.txt\n+++ b/m.txt\n@@ -1 +1 @@\n-z\n+y\n").fails("not_found");
+}
+
+#[test]
+fn deletions_are_checked_against_the_lines_they_repeat() {
+    let h = with(&[("a", "1\n2\n"), ("b", "1\n2\n")]);
+    let text = apply(&h, "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n").fails("no_match");
+    assert!(text.contains("the file has lines that it does not remove"), "{text}");
+    apply(&h, "--- a/a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-1\n-3\n").fails("no_match");
+    apply(&h, "--- a/a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-1\n-2\n").ok();
+    assert_eq!(tree(&h), of(&[("b", "1\n2\n")]));
+    // As `delete`: a file that was never seen may go, one that has changed since may not.
+    h.write("c", "c\n");
+    apply(&h, &marked("*** Delete File: c")).ok();
+    h.write("b", "changed\n");
+    apply(&h, &marked("*** Delete File: b")).fails("stale");
+}
+
+#[test]
+fn a_patch_that_changes_nothing_is_refused() {
+    let h = with(&[("a", "1\n")]);
+    let text = apply(&h, &marked("*** Update File: a\n@@\n 1")).fails("invalid_input");
+    assert!(text.contains("the patch changes nothing"), "{text}");
+    let text =
+        apply(&h, &marked("*** Update File: a\n@@\n-1\n+2\n*** Update File: a\n@@\n-2\n+1")).fails("invalid_input");
+    assert!(text.contains("the patch changes nothing"), "{text}");
+}
+
+#[test]
+fn names_of_the_argument_that_models_send_are_accepted() {
+    let h = setup().open();
+    for (index, name) in ["patch", "input", "diff", "patchText"].into_iter().enumerate() {
+        h.call("apply_patch", json!({ name: marked(&format!("*** Add File: f{index}\n+x")), "explanation": "e" })).ok();
+    }
+    assert_eq!(tree(&h).len(), 4);
+    h.call("apply_patch", json!({})).fails("invalid_input");
+}
+
+#[test]
+fn the_group_is_offered_only_with_allow() {
+    let names = |h: &Harness| h.request("tools/list", json!({})).unwrap().to_string();
+    assert!(names(&setup().open()).contains("\"apply_patch\""));
+    assert!(!names(&Harness::new()).contains("apply_patch"));
+    let read_only = Selection { groups: vec![Group::Patch], read_only: true, ..Selection::default() };
+    assert!(!names(&Setup { selection: read_only, ..Setup::default() }.open()).contains("apply_patch"));
+}
+
+#[test]
+fn a_notebook_is_patched_as_text() {
+    let notebook = "{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"metadata\": {},\n   \"source\": [\"x = 1\"],\n   \"outputs\": []\n  }\n ],\n \"metadata\": {},\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n";
+    let h = with(&[("n.ipynb", notebook)]);
+    apply(&h, &marked("*** Update File: n.ipynb\n@@\n-   \"source\": [\"x = 1\"],\n+   \"source\": [\"x = 2\"],")).ok();
+    assert_eq!(String::from_utf8(h.bytes("n.ipynb")).unwrap(), notebook.replace("x = 1", "x = 2"));
+}
+
+#[test]
+fn large_files_and_many_hunks_are_patched() {
+    let lines = |change: fn(usize) -> bool| -> String {
+        let line = |number| format!("{} {number}\n", if change(number) { "LINE" } else { "line" });
+        (0..20_000).map(line).collect::<Vec<_>>().concat()
+    };
+    let h = with(&[("big", &lines(|_| false))]);
+    let hunk = |number| format!("@@\n-line {number}\n+LINE {number}\n");
+    let hunks = (0..20_000).step_by(4).map(hunk).collect::<Vec<_>>().concat();
+    apply(&h, &marked(&format!("*** Update File: big\n{}", hunks.trim_end()))).ok();
+    assert_eq!(String::from_utf8(h.bytes("big")).unwrap(), lines(|number| number % 4 == 0));
+}
