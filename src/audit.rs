@@ -153,18 +153,33 @@ impl Audit {
     }
 }
 
-/// What each path argument names: as it is printed, and as the host path it leads to.
-/// A name occurs once in an object, so a tool's spellings bound how many there are.
+/// What each path argument names: as it is printed, and as the host path it leads to. Those in the objects of a list
+/// come last: `edits[3].path`.
+/// A name occurs once in an object, so a tool's spellings and [`LISTED`] bound how many there are.
 fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &Workspace) -> Vec<Value> {
-    let named = arguments.iter().filter(|(name, _)| is_in(PATHS, name, canonical));
-    named
-        .filter_map(|(name, value)| Some((name, value.as_str()?)))
-        .map(|(name, text)| match workspace.printed_and_host_path(text) {
-            // Lossy for names that are not UTF-8: JSON can hold nothing else.
-            Some((public, real)) => json!({ "argument": name, "public": public, "resolved": real.to_string_lossy() }),
-            None => json!({ "argument": name, "public": null, "resolved": null }),
-        })
-        .collect()
+    let named = |object: &Map<String, Value>, place: &str| -> Vec<Value> {
+        let named = object.iter().filter(|(name, _)| is_in(PATHS, name, canonical));
+        named
+            .filter_map(|(name, value)| Some((format!("{place}{name}"), value.as_str()?)))
+            .map(|(name, text)| match workspace.printed_and_host_path(text) {
+                // Lossy for names that are not UTF-8: JSON can hold nothing else.
+                Some((public, real)) => {
+                    json!({ "argument": name, "public": public, "resolved": real.to_string_lossy() })
+                }
+                None => json!({ "argument": name, "public": null, "resolved": null }),
+            })
+            .collect()
+    };
+    let mut found = named(arguments, "");
+    for (name, list) in arguments.iter().filter_map(|(name, value)| Some((name, value.as_array()?))) {
+        for (index, object) in list.iter().enumerate().filter_map(|(index, one)| Some((index, one.as_object()?))) {
+            if found.len() >= LISTED {
+                return found;
+            }
+            found.extend(named(object, &format!("{}[{index}].", label(name))));
+        }
+    }
+    found
 }
 
 fn is_in(list: &[&str], given: &str, canonical: Canonical<'_>) -> bool {
@@ -270,14 +285,18 @@ mod tests {
     #[test]
     fn content_is_logged_by_length_and_hash() {
         let line = line(&json!({
-            "path": "app/a.txt", "content": "abc", "edits": [{ "old_string": "abc", "replace_all": true }],
+            "path": "app/a.txt", "content": "abc",
+            "edits": [{ "old_string": "abc", "replace_all": true }, { "path": "app/b.txt" }],
         }));
         // NIST's test vector for SHA-256("abc").
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let shown = json!({ "bytes": 3, "sha256": abc });
         assert_eq!((&line["label"], line.get("thread"), line.get("changes")), (&json!("here"), None, None));
         assert_eq!(line["arguments"]["content"], shown);
-        assert_eq!(line["arguments"]["edits"], json!([{ "old_string": shown, "replace_all": true }]));
+        let edits = json!([{ "old_string": shown, "replace_all": true }, { "path": "app/b.txt" }]);
+        assert_eq!(line["arguments"]["edits"], edits);
+        let other = &line["paths"][1];
+        assert_eq!((&other["argument"], &other["public"]), (&json!("edits[1].path"), &json!("app/b.txt")));
         assert_eq!(line["arguments"]["path"], "app/a.txt");
         assert_eq!(line["paths"][0]["public"], "app/a.txt");
         assert!(

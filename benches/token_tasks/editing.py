@@ -70,9 +70,9 @@ class RenameInNineFiles(Project):
     """a function renamed in nine files, 19 places"""
 
     def rootbound(self, call):
-        found = call("grep", pattern="convert_currency")
-        for name in dict.fromkeys(re.findall(r"shop/\S+?\.py", found)):
-            call("edit", path=name, old_string="convert_currency", new_string="to_currency", replace_all=True)
+        call("grep", pattern="convert_currency")
+        call("edit", edits=[{"glob": "**/*.py", "old_string": "convert_currency", "new_string": "to_currency",
+                             "replace_all": True}])
 
     def server_filesystem(self, call):
         # The files must be found by reading them; an edit replaces one place.

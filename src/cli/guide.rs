@@ -36,7 +36,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "edit",
         &[
             r#"{"path": "src/app.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
-            r#"{"path": "src/app.py", "edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]}"#,
+            r#"{"path": "src/app.py", "edits": [{"old_string": "a", "new_string": "b"}, {"path": "src/db.py", "old_string": "c", "new_string": "d"}]}"#,
+            r#"{"edits": [{"glob": "src/**/*.py", "old_string": "old_name", "new_string": "new_name", "replace_all": true}]}"#,
         ],
     ),
     ("write", &[r##"{"path": "notes.md", "content": "# Notes\n"}"##]),

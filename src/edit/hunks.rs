@@ -228,6 +228,7 @@ fn refuse_overlaps(located: &mut [Result<LocatedHunk, HunkMiss>]) {
             Some((before, other)) if start < before => {
                 let (first, second) = (other.min(index), other.max(index));
                 located[second] = Err(HunkMiss::Overlaps(first));
+                until = Some((before.max(end), first));
             }
             _ => until = Some((end, index)),
         }

@@ -141,8 +141,14 @@ impl Permit {
 pub(super) fn area(parts: &Parts, tool: &str, arguments: &Map<String, Value>) -> String {
     let spec = parts.toolbox.runs(tool).map(|tool| tool.spec);
     let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");
-    let path = arguments.iter().find(|(given, _)| is_path(given)).and_then(|(_, value)| value.as_str());
-    let path = path.unwrap_or(".");
+    let path_of = |object: &Map<String, Value>| {
+        object.iter().find(|(given, _)| is_path(given)).and_then(|(_, value)| value.as_str().map(str::to_owned))
+    };
+    // Of several files the first one decides: the entries of `edits`.
+    let in_list =
+        || arguments.values().filter_map(Value::as_array).flatten().filter_map(Value::as_object).find_map(path_of);
+    let path = path_of(arguments).or_else(in_list);
+    let path = path.as_deref().unwrap_or(".");
     let resolved = parts.workspace.resolve_lexically(path.strip_prefix('@').unwrap_or(path));
     let Some(resolved) = resolved else { return String::new() };
     match resolved.relative().components().next() {

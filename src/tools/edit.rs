@@ -1,4 +1,4 @@
-//! `edit`: replace text in a file, exactly where it is.
+//! `edit`: replace text in one file or in several, exactly where it is.
 //!
 //! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
 //! A change that lost a race with another call or process is worked out again on what is there.
@@ -51,7 +51,7 @@ use planned::Planned;
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
 
-/// Replaces text that occurs once, or everywhere, in one file.
+/// Replaces text that occurs once, or everywhere, in one file or in several.
 pub(crate) struct Edit;
 
 /// Arguments of `edit`.
@@ -107,7 +107,7 @@ impl Tool for Edit {
         title: "Edit a file",
         purpose: "changes text in a file",
         description: "Replace text in a file: old_string, which must occur exactly once, becomes new_string. \
-            Everything else stays byte for byte. Several edits in one call are all applied or none. Returns the diff.",
+            Everything else stays byte for byte. Several edits in one call, of one file or of several, are all applied or none. Returns the diff.",
         group: Group::Core,
         aliases: &[
             PATH_ALIASES,

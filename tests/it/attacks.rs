@@ -11,6 +11,7 @@
 mod aliases;
 #[cfg(unix)]
 mod disk;
+mod edit_files;
 mod frames;
 mod leaks;
 #[cfg(unix)]
@@ -21,6 +22,7 @@ mod mask;
 mod next_start;
 #[cfg(unix)]
 mod optional_roots;
+mod patch;
 mod paths;
 mod patterns;
 mod policy;
@@ -201,7 +203,9 @@ families! {
     odd_names: leaks::odd_names();
     error_texts: leaks::errors();
     replacements: writes::cases();
+    edits_of_several_files: edit_files::cases();
     second_arguments: manage::cases();
+    patches: patch::cases();
     presented_files: present::cases();
     waits_that_leave: wait::leaving();
     waits_for_secrets: wait::secrets();

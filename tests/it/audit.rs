@@ -386,3 +386,20 @@ fn a_label_that_is_no_line_of_text_is_refused() {
         assert!(refused.contains("--audit-label"), "{refused}");
     }
 }
+
+#[test]
+fn edit_of_several_files_is_one_line_with_each_file() {
+    let dir = folders();
+    let mut process = start(&dir, &["--read-before-write", "off"]);
+    process.initialize();
+    let edits = json!([
+        { "path": "a.txt", "old_string": "alpha", "new_string": "beta" },
+        { "path": "b.txt", "old_string": "", "new_string": "new\n" },
+    ]);
+    call(&mut process, "edit", &json!({ "edits": edits }));
+    let lines = lines(&dir.path().join("log/audit.jsonl"));
+    assert_eq!(lines.len(), 1);
+    let changed = |at: usize| [&lines[0]["changes"][at]["path"], &lines[0]["paths"][at]["public"]];
+    assert_eq!([changed(0), changed(1)], [[&json!("app/a.txt"); 2], [&json!("app/b.txt"); 2]], "{}", lines[0]);
+    assert!(lines[0]["changes"][1]["before"].is_null() && lines[0]["written"] == 9, "{}", lines[0]);
+}

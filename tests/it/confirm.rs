@@ -444,3 +444,29 @@ fn shutdown_does_not_wait_for_an_answer() {
     assert!(status.success());
     assert_eq!(content, OLD);
 }
+
+#[test]
+fn one_question_shows_all_files_of_an_edit_and_its_yes_is_for_all_of_them() {
+    in_both_protocol_versions(|mut desk| {
+        let call = |old: &str, new: &str, made: &str| {
+            json!({ "edits": [
+                { "path": "a.txt", "old_string": old, "new_string": new },
+                { "path": made, "old_string": "", "new_string": "fresh\n" }] })
+        };
+        let question = desk.ask("edit", call("two", "2", "b.txt"));
+        let message = question.message();
+        for part in
+            ["Edit 2 files: 1 replacement\n", " a.txt | 1 replacement\n b.txt | new\n", "\n-two\n+2\n", "\n+fresh\n"]
+        {
+            assert!(message.contains(part), "{part}: {message}");
+        }
+        let answer = desk.reply(&question, &yes());
+        assert!(text(&answer).starts_with("Edited 1 file and created 1: 1 replacement\n"), "{answer}");
+        assert_eq!(desk.content(), "one\n2\n");
+        let question = desk.ask("edit", call("one", "1", "c.txt"));
+        fs::write(desk.path("a.txt"), "one\n2\nthree\n").expect("another program writes");
+        let answer = desk.reply(&question, &yes());
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert!(!desk.path("c.txt").exists() && desk.content() == "one\n2\nthree\n");
+    });
+}

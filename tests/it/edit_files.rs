@@ -483,3 +483,12 @@ fn data_of_several_files_is_complete() {
     assert_eq!(data["files"][0]["problems"].as_array().map(Vec::len), Some(1), "{data}");
     assert_eq!(data["total_replacements"], 2);
 }
+
+#[test]
+fn quota_is_that_of_all_files_together() {
+    let quota = rootbound::session::QuotaLimits { files: 1, ..Default::default() };
+    let h = Setup { quota, ..Setup::default() }.open();
+    let error = edit(&h, json!([entry("a", "", "1"), entry("b", "", "2")])).fails("quota");
+    assert!(error.contains("--max-files-created") && !h.exists("a") && !h.exists("b"), "{error}");
+    edit(&h, json!([entry("a", "", "1"), entry("a", "1", "2")])).ok();
+}

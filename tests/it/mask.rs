@@ -437,3 +437,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn masked_file_is_edited_with_others_and_keeps_its_values() {
+    let h = open();
+    h.write("b.txt", "HOST\n");
+    safe(&h, "read", json!({ "paths": [".env", "b.txt"] }));
+    let edits = json!([
+        { "path": ".env", "old_string": "DB_HOST=", "new_string": "DATABASE_HOST=" },
+        { "path": "b.txt", "old_string": "HOST", "new_string": "DATABASE_HOST" },
+    ]);
+    let text = safe(&h, "edit", json!({ "edits": edits }));
+    assert!(text.starts_with("Edited 2 files: 2 replacements\n"), "{text}");
+    assert_eq!(h.bytes(".env"), ENV.replace("DB_HOST=", "DATABASE_HOST=").into_bytes());
+    safe(&h, "undo", json!({}));
+    assert_eq!((h.bytes(".env"), h.bytes("b.txt")), (ENV.as_bytes().to_vec(), b"HOST\n".to_vec()));
+}

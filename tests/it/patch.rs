@@ -321,3 +321,121 @@ fn large_files_and_many_hunks_are_patched() {
     apply(&h, &marked(&format!("*** Update File: big\n{}", hunks.trim_end()))).ok();
     assert_eq!(String::from_utf8(h.bytes("big")).unwrap(), lines(|number| number % 4 == 0));
 }
+
+#[test]
+fn one_question_shows_all_files_and_the_audit_has_each() {
+    use crate::process::Process;
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("root")).unwrap();
+    fs::write(dir.path().join("root/a"), "one\n").unwrap();
+    fs::write(dir.path().join("root/gone"), "g\n").unwrap();
+    let options = ["--root", "app=root", "--audit", "log/audit.jsonl", "--allow", "patch", "--confirm", "writes"];
+    let mut server = Process::start(dir.path(), &options);
+    let client = json!({ "name": "test", "version": "1" });
+    let capabilities = json!({ "elicitation": {} });
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": client });
+    server.ask("initialize", &hello);
+    server.line(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    server.ask("tools/call", &json!({ "name": "read", "arguments": { "path": "a" } }));
+    let patch = marked("*** Update File: a\n@@\n-one\n+two\n*** Delete File: gone\n*** Add File: new\n+n");
+    let params = json!({ "name": "apply_patch", "arguments": { "patch": patch } });
+    server.line(&json!({ "jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": params }).to_string());
+    let question = server.next().unwrap();
+    let message = question["params"]["message"].as_str().unwrap();
+    for expected in
+        ["Apply a patch to 3 files: M app/a, D app/gone, A app/new", "-one\n+two", "delete app/gone (2 bytes)", "+n"]
+    {
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
+    let yes = json!({ "action": "accept", "content": { "confirm": true } });
+    server.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes }).to_string());
+    let answer = server.next().unwrap();
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert_eq!(fs::read(dir.path().join("root/a")).unwrap(), b"two\n");
+    let audit = fs::read_to_string(dir.path().join("log/audit.jsonl")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(audit.lines().last().unwrap()).unwrap();
+    let text = line.to_string();
+    assert!(
+        line["tool"] == "apply_patch" && ["app/a", "app/gone", "app/new"].iter().all(|path| text.contains(path)),
+        "{text}"
+    );
+}
+
+#[test]
+fn masked_values_are_kept_and_not_shown() {
+    use rootbound::workspace::{PolicyRules, Secrets, WorkspaceOptions};
+    let policy = PolicyRules { secrets: Some(Secrets::Mask), ..PolicyRules::default() };
+    let h = Setup { workspace: WorkspaceOptions { policy, ..WorkspaceOptions::default() }, ..setup() }.open();
+    h.write(".env", "HOST=db.internal\nPASSWORD=hunter2\n");
+    h.write("a", "one\n");
+    h.call("read", json!({ "path": ".env" })).ok();
+    h.call("read", json!({ "path": "a" })).ok();
+    let patch = "*** Update File: .env\n@@\n-HOST=<secret:HOST>\n+HOST=localhost\n PASSWORD=<secret:PASSWORD>\n*** Update File: a\n@@\n-one\n+two";
+    let text = apply(&h, &marked(patch)).ok();
+    assert!(!text.contains("hunter2") && !text.contains("db.internal") && text.contains("values are masked"), "{text}");
+    assert_eq!(h.bytes(".env"), b"HOST=localhost\nPASSWORD=hunter2\n");
+    assert_eq!(h.bytes("a"), b"two\n");
+    for refused in [
+        "*** Update File: a\n@@\n-two\n+<secret:PASSWORD>",
+        "*** Update File: .env\n*** Move to: plain\n@@\n-HOST=<secret:HOST>",
+        "*** Update File: .env\n*** Move to: plain",
+        "*** Update File: .env\n@@\n-PASSWORD=<secret:NONE>\n+PASSWORD=x",
+    ] {
+        let text = apply(&h, &marked(refused)).text();
+        assert!(!text.contains("hunter2") && !text.contains("Applied"), "{text}");
+    }
+    let text = apply(&h, "diff --git a/x b/y\ncopy from .env\ncopy to plain\n").fails("denied");
+    assert!(!text.contains("hunter2"), "{text}");
+    assert_eq!(tree(&h).len(), 2);
+}
+
+#[test]
+fn sizes_and_quotas_bound_a_patch() {
+    use rootbound::{session::QuotaLimits, tools::Settings};
+    let quota = QuotaLimits { files: 2, ..QuotaLimits::default() };
+    let h = Setup { quota, ..setup() }.open();
+    apply(&h, &marked("*** Add File: a\n+1\n*** Add File: b\n+1\n*** Add File: c\n+1")).fails("quota");
+    apply(&h, &marked("*** Add File: new/a\n+1")).ok();
+    assert_eq!(tree(&h).len(), 1);
+    let settings = Settings { max_file_size: 100, ..Settings::default() };
+    let h = Setup { settings, ..setup() }.open();
+    h.write("f", "x\n".repeat(40));
+    h.call("read", json!({ "path": "f" })).ok();
+    apply(&h, &marked(&format!("*** Update File: f\n@@\n{}", "+yyyyyy\n".repeat(4).trim_end()))).fails("too_large");
+    apply(&h, &marked(&format!("*** Add File: g\n+{}", "z".repeat(200)))).fails("too_large");
+    assert_eq!(tree(&h).len(), 1);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_are_followed_by_hunks_and_removed_by_deletions() {
+    let h = with(&[("target", "one\n")]);
+    std::os::unix::fs::symlink("target", h.path("link")).unwrap();
+    h.call("read", json!({ "path": "link" })).ok();
+    apply(&h, &marked("*** Update File: link\n@@\n-one\n+two")).ok();
+    assert_eq!(h.bytes("target"), b"two\n");
+    assert!(fs::symlink_metadata(h.path("link")).unwrap().is_symlink());
+    // The link and its target are one file.
+    apply(&h, &marked("*** Update File: link\n@@\n-two\n+three\n*** Update File: target\n@@\n-three\n+four")).ok();
+    assert_eq!(h.bytes("target"), b"four\n");
+    apply(&h, &marked("*** Update File: link\n*** Move to: moved")).fails("invalid_input");
+    apply(&h, &marked("*** Add File: link\n+x")).fails("invalid_input");
+    apply(&h, &marked("*** Delete File: link")).ok();
+    assert_eq!(tree(&h), of(&[("target", "four\n")]));
+    h.call("undo", json!({})).ok();
+    assert!(fs::symlink_metadata(h.path("link")).unwrap().is_symlink());
+}
+
+#[test]
+#[cfg(unix)]
+fn modes_are_kept_by_changes_and_renames_and_set_for_new_programs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let h = with(&[("run.sh", "one\n")]);
+    fs::set_permissions(h.path("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+    let mode = |path: &str| fs::metadata(h.path(path)).unwrap().permissions().mode() & 0o777;
+    apply(&h, &marked("*** Update File: run.sh\n*** Move to: bin/run.sh\n@@\n-one\n+two")).ok();
+    assert_eq!(mode("bin/run.sh"), 0o750);
+    apply(&h, "diff --git a/new.sh b/new.sh\nnew file mode 100755\n--- /dev/null\n+++ b/new.sh\n@@ -0,0 +1 @@\n+x\n")
+        .ok();
+    assert_eq!(mode("new.sh") & 0o111, 0o111);
+}

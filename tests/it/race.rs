@@ -263,6 +263,14 @@ fn edits_never_change_the_outside() {
     calls.extend(on_each_path("edit", &json!({ "old_string": "  e", "new_string": " e" })));
     calls.extend(on_each_path("edit", &change));
     calls.extend(on_each_path("edit", &json!({ "old_string": "", "new_string": "inside e\n" })));
+    // Two of them, which do not overlap, at a time: all or none of them.
+    let (old, new) = (" e", "  e");
+    for pair in [["dir/a.txt", "file.txt"], ["far/mid/a.txt", "dir/deep/a.txt"], ["moved/a.txt", "still.txt"]] {
+        for (old, new) in [(old, new), (new, old)] {
+            let entry = |path: &str| json!({ "path": path, "old_string": old, "new_string": new });
+            calls.push(("edit", json!({ "edits": pair.map(entry) })));
+        }
+    }
     race("edit", &calls);
 }
 

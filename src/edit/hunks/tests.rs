@@ -153,6 +153,9 @@ fn a_hunk_that_is_made_already_is_recognised() {
 fn hunks_that_change_the_same_lines_are_refused() {
     let found = located("a\nb\nc\n", "@@\n-a\n-b\n+x\n@@\n-b\n+y\n");
     assert!(matches!(found[1], Err(HunkMiss::Overlaps(0))), "{found:?}");
+    // Also one that only the first of them covers.
+    let found = located("a\nb\nc\n", "@@\n-a\n-b\n@@\n-b\n@@\n-a\n");
+    assert!(found[0].is_ok() && found[1].is_err() && found[2].is_err(), "{found:?}");
 }
 
 #[test]

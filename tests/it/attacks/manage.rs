@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Case, DENIED, Expect, case};
 
 /// Paths that lead out, in every form.
-const OUT: &[&str] = &[
+pub(super) const OUT: &[&str] = &[
     "../zebra-beside.txt",
     "/etc/passwd",
     "{host}/outside/zebra-secret.txt",

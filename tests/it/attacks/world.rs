@@ -59,7 +59,7 @@ impl World {
             "--read-before-write",
             "off",
             "--allow",
-            "manage,present,watch",
+            "manage,patch,present,watch",
         ];
         // Reached by links below the root where there are links; its settings are the defaults.
         arguments.extend(["--config", if cfg!(unix) { "root/conf_dir/in/rb.toml" } else { "conf/rb.toml" }]);
