@@ -109,7 +109,7 @@ impl Operation {
                 Self::EditMany { edits }
             }
             23..=26 => Self::patch(random, line),
-            27 => Self::UndoTo { to: *random.pick(&["session", "one", "two", "one", "two"]) },
+            27 => Self::UndoTo { to: random.pick::<&str>(&["session", "one", "two", "one", "two"]) },
             0..=3 => {
                 let mode = *random.pick(&["overwrite", "overwrite", "append", "create"]);
                 Self::Write { path: path(random), mode, line }
@@ -203,9 +203,9 @@ impl Operation {
                 vec![edits.iter().try_fold(tree.clone(), edited)]
             }
             Self::Patch { steps } => {
-                let made = steps.iter().try_fold(tree.clone(), |tree, step| step.applied(tree));
+                let made = steps.iter().try_fold(tree.clone(), |tree, step| step.applied(&tree));
                 // A file in the place of a directory, or below a file, that goes in the same patch.
-                let alone = steps.iter().try_fold(tree.clone(), |made, step| step.applied(tree.clone()).map(|_| made));
+                let alone = steps.iter().try_fold(tree.clone(), |made, step| step.applied(tree).map(|_| made));
                 if alone.is_some() == made.is_some() { vec![made] } else { vec![made, None] }
             }
             Self::EditMissing { .. } | Self::Undo | Self::Redo | Self::UndoTo { .. } => vec![None],
@@ -245,7 +245,7 @@ impl PatchStep {
         }
     }
 
-    fn applied(&self, tree: Tree) -> Option<Tree> {
+    fn applied(&self, tree: &Tree) -> Option<Tree> {
         match self {
             Self::Add { path, line } => {
                 let is_free = !tree.0.contains_key(path) && tree.takes(path);
@@ -253,7 +253,7 @@ impl PatchStep {
             }
             Self::Delete { path } => tree.file(path).is_some().then(|| tree.without(path)),
             Self::Change { path, at, line, to } => {
-                let new = tree.file(path)?.0.replacen(line_at(&tree, path, *at)?, &text(*line), 1);
+                let new = tree.file(path)?.0.replacen(line_at(tree, path, *at)?, &text(*line), 1);
                 let changed = tree.with_file(path, &new);
                 match to {
                     Some(to) => copied(&changed, path, to, false).map(|tree| tree.without(path)),
