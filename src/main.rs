@@ -23,7 +23,7 @@ use rootbound::{
     tools::{Selection, Toolbox},
     workspace::{
         Access, AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir,
-        SystemProfile, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
+        SystemProfile, WaitLimit, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
     },
 };
 
@@ -184,8 +184,10 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     };
     let mut options = config.server.clone();
     options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
+    let transactions = state.as_ref().and_then(|state| state.try_clone().ok());
     let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
     let parts = |workspace: Workspace, session: Session, selection: &Selection| {
+        keep_intents(&workspace, transactions.as_ref());
         if let Some(events) = events {
             let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
             session.changes.follow(Arc::downgrade(&listener));
@@ -217,7 +219,18 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         let session = Session::with_history(state, &config.history).within(config.quota);
         parts(opened.workspace, session, &config.selection)
     };
+    if config.action != Action::Serve {
+        // The server does so before each call.
+        base.workspace.recover(&WaitLimit::default());
+    }
     Ok((base, client_roles, report))
+}
+
+/// Has the intents of changes of several files written to the state folder, if there is one.
+fn keep_intents(workspace: &Workspace, state: Option<&StateDir>) {
+    if let Some(state) = state {
+        workspace.keep_intents(state);
+    }
 }
 
 /// The state folder; without a usable one the server works, and keeps its history in memory.

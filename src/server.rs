@@ -28,6 +28,7 @@ mod panics;
 mod parts;
 mod pools;
 mod progress;
+mod recover;
 mod resources;
 mod roles;
 mod run;

@@ -33,6 +33,7 @@ use super::{
     overdue::{self, WIND_UP, idle_for, is_silent_after},
     parts::Parts,
     pools::Pools,
+    recover,
     waiting::{WaitingCall, WaitingCalls},
 };
 
@@ -96,7 +97,9 @@ impl Dispatcher {
         let span = tracing::info_span!("call", tool = call.tool, id = call.id);
         async {
             let started = Instant::now();
-            let result = self.answer(call).await;
+            let tool = call.tool.clone();
+            recover::recover(&self.parts, &self.pools).await;
+            let result = recover::noted(&self.parts, &tool, self.answer(call).await);
             log(&result, started.elapsed());
             result
         }

@@ -103,6 +103,21 @@ impl Dir {
         of_either!(self, dir => dir.create(name, private))
     }
 
+    pub(crate) fn create_locked(&self, name: &OsStr) -> io::Result<File> {
+        match self {
+            Self::Plain(dir) => dir.create_locked(name),
+            // The state folder alone has such files.
+            Self::Staged(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    pub(crate) fn open_locked(&self, name: &OsStr) -> io::Result<File> {
+        match self {
+            Self::Plain(dir) => dir.open_locked(name),
+            Self::Staged(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
     pub(crate) fn create_like(&self, name: &OsStr, old: &Stat) -> io::Result<File> {
         of_either!(self, dir => dir.create_like(name, old))
     }

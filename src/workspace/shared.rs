@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Roots;
 use super::disk_rules::DiskRules;
+use super::transaction::Intents;
 use super::walk::Ignores;
 use super::watch::SystemEvents;
 use super::write::{DirectoryLocks, PathLocks, StaleTemporaries};
@@ -26,4 +27,5 @@ pub(super) struct Shared {
     pub(super) directory_locks: Arc<DirectoryLocks>,
     pub(super) stale_temporaries: StaleTemporaries,
     pub(super) system_events: SystemEvents,
+    pub(super) intents: Intents,
 }

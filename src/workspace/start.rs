@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use super::disk_rules::DiskRules;
+use super::transaction::Intents;
 use super::walk::Ignores;
 use super::watch::SystemEvents;
 use super::write::StaleTemporaries;
@@ -59,6 +60,7 @@ impl Workspace {
             directory_locks: Arc::default(),
             stale_temporaries: StaleTemporaries::new(stale_after),
             system_events: SystemEvents::open(),
+            intents: Intents::default(),
         };
         Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
     }

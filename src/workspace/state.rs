@@ -61,6 +61,11 @@ impl StateDir {
         Ok(folder)
     }
 
+    /// Its handle.
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
     /// The folder of that name in this one, made (mode 0700) when it is missing.
     fn child(&self, name: &OsStr) -> io::Result<Self> {
         match self.dir.make_dir(name, true) {

@@ -6,6 +6,7 @@ mod links;
 mod paths;
 mod race;
 mod startup_rules;
+mod transactions;
 mod tree_failures;
 mod trees;
 mod walks;

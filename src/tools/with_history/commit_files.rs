@@ -5,8 +5,9 @@ use std::{collections::HashSet, ffi::OsString, sync::Arc};
 use crate::{
     session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange},
     workspace::{
-        AccessError, Approval, Base, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry, NewContent,
-        NewDirectory, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
+        AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
+        NewContent, NewDirectory, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath,
+        WritablePath, WriteGuard,
     },
 };
 
@@ -15,7 +16,7 @@ use super::{
     keep_file::{changed, read_failed},
     note::{begin, note_of},
     record::{FormerIs, record_directories, record_former, record_link, record_moved, record_written},
-    write_file::Undoable,
+    write_file::{Undoable, commit},
 };
 
 /// A step of a change of many files. Every path occurs at most once as something that goes, and at most once as
@@ -66,6 +67,9 @@ pub(in crate::tools) struct CommittedFiles {
 /// Most contents that are synced one by one; more are synced together (syncfs).
 const SYNCED_ONE_BY_ONE: usize = 16;
 
+/// The note on a change of several files without a journal.
+const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change leaves a part of it";
+
 /// One change as it is recorded once it is made.
 struct Recorded<'c> {
     path: WorkspacePath,
@@ -101,6 +105,13 @@ pub(in crate::tools) fn commit_files(
     undoable: Undoable,
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
+    if let [FileChange { target, change: NewState::Content { base, bytes, mode, like: None, verbatim } }] = changes {
+        let guard =
+            WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
+        let guard = if *verbatim { guard.with_former_content() } else { guard };
+        let (Committed { path, revision, made, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
+        return Ok(CommittedFiles { files: vec![(path, Some(revision))], made, notes: note.into_iter().collect() });
+    }
     let (mut entries, mut leaving) = (Vec::new(), Vec::new());
     for FileChange { target, change } in changes {
         entries.push(target);
@@ -145,7 +156,12 @@ pub(in crate::tools) fn commit_files(
         }
     };
     match transaction.commit(approval, note_down) {
-        Ok(CommittedTransaction { made }) => Ok(CommittedFiles { files, made, notes }),
+        Ok(CommittedTransaction { made, survives_a_kill }) => {
+            if changes.len() > 1 && !survives_a_kill {
+                notes.push(NOT_RECOVERABLE.to_owned());
+            }
+            Ok(CommittedFiles { files, made, notes })
+        }
         Err(NotCommitted { error, left }) => {
             cx.session.history.void(&pending);
             if left.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &left)) }
@@ -455,10 +471,11 @@ mod tests {
         assert_eq!(fs::metadata(root.join("new/y")).unwrap().ino(), inode);
         assert_eq!(fs::metadata(root.join("a")).unwrap().mode() & 0o777, 0o640);
         assert_eq!(fs::metadata(root.join("dir")).unwrap().mode() & 0o777, 0o700);
-        assert_eq!((done.files.len(), done.made.len(), done.notes.len()), (12, 3, 0));
+        assert_eq!((done.files.len(), done.made.len()), (12, 3));
+        assert_eq!(done.notes, [NOT_RECOVERABLE]);
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
         let (_, change) = cx.session.history.last(None).unwrap();
-        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 10));
+        assert!(matches!(change.effect, Effect::Several(effects) if effects.len() == 11));
     }
 
     #[test]

@@ -103,6 +103,16 @@ impl Dir {
         self.open_to_write(name, flags, mode)
     }
 
+    /// As [`Self::create`], private, with the file's advisory lock, which is free when it is closed.
+    pub(crate) fn create_locked(&self, name: &OsStr) -> io::Result<File> {
+        locked(self.create(name, true)?)
+    }
+
+    /// Opens a file that [`Self::create_locked`] made, with its lock; `WouldBlock` where another handle has that.
+    pub(crate) fn open_locked(&self, name: &OsStr) -> io::Result<File> {
+        locked(self.child_file(name)?)
+    }
+
     /// As [`Self::create`], private, for the replacement of `old`, whose rights it is given once it is written.
     pub(crate) fn create_like(&self, name: &OsStr, _old: &Stat) -> io::Result<File> {
         self.create(name, true)
@@ -158,6 +168,11 @@ impl AsFd for Dir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.fd.as_fd()
     }
+}
+
+fn locked(file: File) -> io::Result<File> {
+    retry(|| flock(&file, FlockOperation::NonBlockingLockExclusive))?;
+    Ok(file)
 }
 
 /// Takes the file's advisory lock, which its last handle frees; false when somebody else has it.

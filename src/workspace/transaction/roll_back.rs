@@ -10,7 +10,7 @@ use std::{fmt, io};
 
 use crate::workspace::remove_all::remove_all;
 use crate::workspace::write::{Exchanged, keep_aside, swap_if};
-use crate::workspace::{Dir, OpenFor, WorkspacePath};
+use crate::workspace::{Dir, FileKind, OpenFor, WorkspacePath};
 
 use super::step::{Action, EntryState, Step};
 use super::steps::{Steps, last_name};
@@ -118,6 +118,17 @@ pub(super) fn exists(dir: &Dir, name: &OsStr) -> io::Result<bool> {
     }
 }
 
+/// Where the system has no rename that replaces nothing, a file gets its new name first and loses the old one then: it
+/// has both after a crash in between. Removes `second` if it is the other name of the file called `name`; whether it was.
+fn remove_second_name(dir: &Dir, name: &OsStr, second_dir: &Dir, second: &OsStr) -> io::Result<bool> {
+    let (Ok(one), Ok(other)) = (dir.child_stat(name), second_dir.child_stat(second)) else { return Ok(false) };
+    let is_second = one.kind == FileKind::File && one.inode() != 0 && one.same_file(&other);
+    if is_second {
+        second_dir.remove(second)?;
+    }
+    Ok(is_second)
+}
+
 /// What has arrived under its new path goes to the reserved name at its old place again.
 fn take_back(
     steps: &Steps,
@@ -129,7 +140,10 @@ fn take_back(
 ) -> Undone {
     let (Some(from_dir), Some(to_dir)) = (holder(steps, &step.path)?, holder(steps, to)?) else { return Ok(None) };
     let (from, aside, name) = (last_name(&step.path)?, steps.old_name(index), last_name(to)?);
-    if exists(&from_dir, &aside)? || !exists(&to_dir, name)? {
+    if exists(&from_dir, &aside)? {
+        return remove_second_name(&from_dir, &aside, &to_dir, name).map(|_| None);
+    }
+    if !exists(&to_dir, name)? {
         return Ok(None);
     }
     // In a cycle the old path has another entry by now, and two files may hold the same. Where the system has no lasting
@@ -150,7 +164,10 @@ fn take_back(
 fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, new) = (last_name(&step.path)?, steps.new_name(index));
-    if exists(&dir, &new)? || !exists(&dir, name)? {
+    if exists(&dir, &new)? {
+        return remove_second_name(&dir, &new, &dir, name).map(|_| None);
+    }
+    if !exists(&dir, name)? {
         return Ok(None);
     }
     if !is.is_at(&dir, name)? {
@@ -255,6 +272,7 @@ fn unreplace_by_renames(
     old: &EntryState,
     new: &EntryState,
 ) -> Undone {
+    remove_second_name(dir, next, dir, name)?;
     if !exists(dir, next)? && new.is_at(dir, name)? {
         dir.rename_new(name, next)?;
         if !new.is_at(dir, next)? {
@@ -293,6 +311,9 @@ fn bring_back(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Und
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, aside) = (last_name(&step.path)?, steps.old_name(index));
     if !exists(&dir, &aside)? {
+        return Ok(None);
+    }
+    if remove_second_name(&dir, name, &dir, &aside)? {
         return Ok(None);
     }
     if was.is_at(&dir, &aside)? {

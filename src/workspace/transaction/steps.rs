@@ -8,10 +8,13 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::write::transaction_name;
+use crate::workspace::write::{is_reserved, transaction_name};
 use crate::workspace::{Dir, OpenFor, WorkspacePath};
 
 use super::step::{Action, EntryState, Step};
+
+/// Most steps of one transaction, those of missing directories above its entries included.
+pub const MOST_STEPS: usize = 5_000;
 
 /// The steps, and the names that they use besides those of the entries.
 #[derive(Debug)]
@@ -25,17 +28,9 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Orders the steps: removals the innermost first, creations the outermost first.
+    /// The steps in their order.
     pub(super) fn new(id: u64, mut list: Vec<Step>) -> Self {
-        let depth = |step: &Step| step.path.relative().iter().count();
-        list.sort_by_key(|step| match &step.action {
-            Action::Move { .. } => (0, 0),
-            Action::Remove { was: EntryState::Directory } => (2, usize::MAX - depth(step)),
-            Action::Remove { .. } => (1, 0),
-            Action::Replace { .. } => (3, 0),
-            Action::Create { is: EntryState::Directory } => (4, depth(step)),
-            Action::Create { .. } => (5, 0),
-        });
+        list.sort_by_key(order);
         let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new() };
         for index in 0..steps.list.len() {
             let Step { path, action } = &steps.list[index];
@@ -52,13 +47,23 @@ impl Steps {
         steps
     }
 
-    #[expect(dead_code, reason = "for the intent journal, which is being written")]
     pub(super) fn id(&self) -> u64 {
         self.id
     }
 
     pub(super) fn list(&self) -> &[Step] {
         &self.list
+    }
+
+    /// Every path in them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.list.iter().flat_map(|step| {
+            let to = match &step.action {
+                Action::Move { to, .. } => Some(to),
+                _ => None,
+            };
+            std::iter::once(&step.path).chain(to)
+        })
     }
 
     /// The name in its directory that what comes has before, and what is replaced has afterwards.
@@ -73,7 +78,8 @@ impl Steps {
 
     /// Whether a name is one that this transaction gives.
     pub(super) fn is_own_name(&self, name: &OsStr) -> bool {
-        (0..2 * self.list.len()).any(|number| transaction_name(self.id, number) == *name)
+        let own = format!(".rootbound-{:016x}-", self.id);
+        is_reserved(name) && name.to_str().is_some_and(|name| name.starts_with(&own))
     }
 
     /// Whether a path is in a directory that the transaction makes: it comes and goes with that.
@@ -114,6 +120,19 @@ impl Steps {
             };
         }
         Ok(here)
+    }
+}
+
+/// When a step is made: removals the innermost first, creations the outermost first.
+pub(super) fn order(step: &Step) -> (u8, usize) {
+    let depth = step.path.relative().iter().count();
+    match &step.action {
+        Action::Move { .. } => (0, 0),
+        Action::Remove { was: EntryState::Directory } => (2, usize::MAX - depth),
+        Action::Remove { .. } => (1, 0),
+        Action::Replace { .. } => (3, 0),
+        Action::Create { is: EntryState::Directory } => (4, depth),
+        Action::Create { .. } => (5, 0),
     }
 }
 

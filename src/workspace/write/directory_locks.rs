@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use crate::workspace::{AccessErrorKind, Dir, LockAttempt, WorkspacePath};
 
 use super::WaitLimit;
-use super::existing_directories::{ExistingDirectories, ExistingDirectory, Identity, existing_directories};
+use super::existing_directories::{ExistingDirectories, ExistingDirectory, Identity, existing_directories, identities};
 use super::path_locks::MOST_WAITING;
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
@@ -105,7 +105,7 @@ impl DirectoryLocks {
         let mut attempts = 0;
         loop {
             let ExistingDirectories { directories: wanted, there } = existing_directories(entries)?;
-            let identities: Vec<Identity> = wanted.iter().map(|directory| directory.identity).collect();
+            let before: Vec<Identity> = wanted.iter().map(|directory| directory.identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
             for directory in wanted {
                 locks.extend(Self::lock(this, directory, wait_limit)?);
@@ -113,8 +113,7 @@ impl DirectoryLocks {
             attempts += 1;
             // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
             // a program that takes no lock anyway.
-            let now = existing_directories(entries)?.directories;
-            if attempts == ATTEMPTS || now.iter().map(|directory| directory.identity).eq(identities) {
+            if attempts == ATTEMPTS || identities(entries)? == before {
                 return Ok(LockedDirectories { _locks: locks, there });
             }
         }

@@ -1,5 +1,6 @@
 //! The directories that hold some entries, as far as they exist: those that a change locks.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use crate::workspace::{AccessErrorKind, Dir, Failure, Limit, OpenFor, WorkspacePath};
@@ -24,15 +25,45 @@ pub(super) struct ExistingDirectory {
 
 /// Opens the directories that hold these entries.
 pub(super) fn existing_directories(entries: &[&WorkspacePath]) -> Result<ExistingDirectories, AccessErrorKind> {
-    let (mut found, mut there) = (Vec::new(), Vec::new());
+    let mut directories = Vec::new();
+    let there = each_directory(entries, |directory| directories.push(directory))?;
+    directories.sort_unstable_by_key(|directory: &ExistingDirectory| directory.identity);
+    Ok(ExistingDirectories { directories, there })
+}
+
+/// As [`existing_directories`], none of which stays open: a change of many files has many.
+pub(super) fn identities(entries: &[&WorkspacePath]) -> Result<Vec<Identity>, AccessErrorKind> {
+    let mut identities = Vec::new();
+    each_directory(entries, |directory| identities.push(directory.identity))?;
+    identities.sort_unstable();
+    Ok(identities)
+}
+
+/// Opens each directory once, one after the other. Returns for each entry how many there are on the way to its own.
+fn each_directory(
+    entries: &[&WorkspacePath],
+    mut take: impl FnMut(ExistingDirectory),
+) -> Result<Vec<usize>, AccessErrorKind> {
+    let mut found: HashSet<Identity> = HashSet::new();
+    let mut depths: HashMap<Option<WorkspacePath>, usize> = HashMap::new();
+    let mut there = Vec::with_capacity(entries.len());
     for path in entries {
+        let parent = path.parent();
+        if let Some(depth) = depths.get(&parent) {
+            there.push(*depth);
+            continue;
+        }
         let nearest = nearest(path)?;
-        there.push(nearest.as_ref().map_or(0, |(depth, _)| *depth));
-        found.extend(nearest.map(|(_, directory)| directory));
+        let depth = nearest.as_ref().map_or(0, |(depth, _)| *depth);
+        there.push(depth);
+        depths.insert(parent, depth);
+        if let Some((_, directory)) = nearest
+            && found.insert(directory.identity)
+        {
+            take(directory);
+        }
     }
-    found.sort_unstable_by_key(|directory: &ExistingDirectory| directory.identity);
-    found.dedup_by_key(|directory| directory.identity);
-    Ok(ExistingDirectories { directories: found, there })
+    Ok(there)
 }
 
 /// The innermost directory above `path` that is there, and how far it is below the root; `None` where it may not be

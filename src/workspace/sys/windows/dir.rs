@@ -15,7 +15,7 @@ use cap_primitives::fs::{
 use crate::workspace::{FileKind, Stat};
 
 use super::super::{Listed, OpenFor};
-use super::busy::retried;
+use super::busy::{is_in_use, retried};
 use super::fstat::{BACKUP_SEMANTICS, OPEN_REPARSE_POINT, REPARSE_POINT, file_stat, kept_attributes, stat_with};
 use super::host_path;
 
@@ -136,6 +136,26 @@ impl Dir {
             names.push(Listed { name: entry.file_name(), kind });
         }
         Ok(names)
+    }
+
+    /// Creates a file that must not exist, open for reading and writing, and locked until it is closed: others may rename
+    /// or remove it, no more (`FILE_SHARE_DELETE`).
+    pub(crate) fn create_locked(&self, name: &OsStr) -> io::Result<File> {
+        self.locked(name, true)
+    }
+
+    /// Opens and locks a file that [`Self::create_locked`] made; `WouldBlock` where another handle has the lock.
+    pub(crate) fn open_locked(&self, name: &OsStr) -> io::Result<File> {
+        self.locked(name, false)
+    }
+
+    fn locked(&self, name: &OsStr, is_new: bool) -> io::Result<File> {
+        const FILE_SHARE_DELETE: u32 = 4;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(is_new).share_mode(FILE_SHARE_DELETE);
+        options.custom_flags(OPEN_REPARSE_POINT);
+        open(&self.file, Path::new(name), &options)
+            .map_err(|error| if is_in_use(&error) { io::ErrorKind::WouldBlock.into() } else { error })
     }
 
     /// Creates a file that must not exist, open for reading and writing.

@@ -1,0 +1,43 @@
+//! Before a call: what a process that has ended left half done becomes all of it, or none, so that no call sees it.
+
+use std::sync::Arc;
+
+use tokio::time;
+
+use crate::{
+    stop::StopSignal,
+    tools::{Content, ToolError},
+    workspace::WaitLimit,
+};
+
+use super::{blocking::on_pool, call::Response, parts::Parts, pools::Pools};
+
+/// Recovers on a thread of the pool, as that waits for other processes. Where it takes too long, the call goes on
+/// without it. One system call where there is nothing.
+pub(super) async fn recover(parts: &Parts, pools: &Pools) {
+    if !parts.workspace.may_need_recovery() {
+        return;
+    }
+    let limit = parts.options.deadline;
+    let (workspace, stop) = (Arc::clone(&parts.workspace), StopSignal::after(limit));
+    let wait_limit = WaitLimit::until(move || stop.stopped().is_some(), || {});
+    let work = move || {
+        workspace.recover(&wait_limit);
+        Ok(())
+    };
+    match on_pool(&pools.normal, &pools.normal, &Arc::new(()), work) {
+        Ok(task) => drop(time::timeout(limit, task).await),
+        Err(error) => tracing::warn!(%error, "an interrupted change is not recovered before this call"),
+    }
+}
+
+/// Says in the answer of a tool what recovery did.
+pub(super) fn noted(parts: &Parts, tool: &str, mut result: Result<Response, ToolError>) -> Result<Response, ToolError> {
+    if let Ok(Response::Answer(answer, _)) = &mut result
+        && parts.toolbox.get(tool).is_some()
+    {
+        let notes = parts.workspace.take_recovery_notes();
+        answer.content.extend(notes.into_iter().map(|note| Content::Text(format!("note: {note}"))));
+    }
+    result
+}
