@@ -2,11 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::history::{JournalRecord, RecordKind, UndoableChange};
+use crate::{
+    session::history::{JournalRecord, RecordKind, UndoableChange},
+    workspace::WorkspacePath,
+};
 
 use super::{
     super::{CallContext, Kind, ToolError, references::shown},
+    disk_past::DiskPast,
     recorded::{self, RecordedChange},
+    walk_back::{Past as _, Scope},
 };
 
 /// Checkpoints that an error names.
@@ -82,7 +87,9 @@ pub(in crate::tools) fn changes_since(
         since.is_cut = false;
     } else {
         let names = others().flat_map(|change| change.change.effect.names());
-        since.others = names.map(ToString::to_string).collect();
+        // A name that this caller may not change may be one that it may not see.
+        let may_change = |path: &&WorkspacePath| DiskPast(cx).refusal(path, Scope::Entry).is_none();
+        since.others = names.filter(may_change).map(ToString::to_string).collect();
         since.changes = own.into_iter().map(|(_, change)| change).collect();
     }
     since.changes.reverse();
