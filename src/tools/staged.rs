@@ -194,7 +194,11 @@ fn special(path: &WorkspacePath) -> ToolError {
 
 /// Drops what is staged at these paths and below them, or everything.
 pub(crate) fn discard(workspace: &Workspace, paths: &[String]) -> Result<String, ToolError> {
-    let staged = changes(workspace)?;
+    let staged = match changes(workspace) {
+        // Everything can be dropped, whatever state it is in.
+        Err(_) if paths.is_empty() && !workspace.layer_sizes().is_empty() => Vec::new(),
+        answer => answer?,
+    };
     let selected = Selected::of(workspace, paths)?;
     let dropped = staged.iter().filter(|change| !change.is_done() && selected.holds(&change.path)).count();
     let tops: Vec<WorkspacePath> = if paths.is_empty() {
@@ -227,6 +231,13 @@ fn changes(workspace: &Workspace) -> Result<Vec<StagedChange>, ToolError> {
         .hint("see what is in force with `rootbound doctor --stage`"));
     }
     workspace.staged_changes().map_err(|(path, error)| {
+        if error.kind() == std::io::ErrorKind::ResourceBusy {
+            return ToolError::new(
+                Kind::Stale,
+                format!("a staged change of several files below {path} is not complete"),
+            )
+            .hint("wait for the server; if none runs, `rootbound --stage call ls` completes it or takes it back");
+        }
         ToolError::new(Kind::Internal, format!("the staged change of {path} could not be read: {}", error.kind()))
             .hint("look at the permissions of the file and of the state folder")
             .source(error)

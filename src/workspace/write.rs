@@ -38,7 +38,7 @@ pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, remove_made};
 pub use path_locks::MOST_WAITING;
 pub(super) use path_locks::PathLocks;
-pub(super) use reserved_names::{is_reserved, random, transaction_name};
+pub(super) use reserved_names::{is_reserved, is_temporary, random, transaction_name};
 pub use stale_temporaries::StaleAfter;
 pub(super) use stale_temporaries::StaleTemporaries;
 pub(super) use temporary::{Exchanged, Temporary, exchange_if, free_name, keep_aside, swap_if};

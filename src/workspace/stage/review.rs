@@ -6,7 +6,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::workspace::write::is_reserved;
+use crate::workspace::write::{is_reserved, is_temporary};
 use crate::workspace::{Failure, FileKind, OpenFor, Root, Roots, Workspace, WorkspacePath, sys};
 
 use super::record::Record;
@@ -148,9 +148,12 @@ fn upper_paths(layer: &Layer) -> io::Result<Vec<PathBuf>> {
     let (mut paths, mut todo) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(path) = todo.pop() {
         for listed in layer.upper.dir_beneath(&path, OpenFor::List)?.list()? {
-            // A change that was cut, or is being made.
+            // A change that was cut, or is being made: of one file it does not show yet, of several it may in part.
             if is_reserved(&listed.name) {
-                continue;
+                if is_temporary(&listed.name) {
+                    continue;
+                }
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a change of several files is not complete"));
             }
             let own = path.join(&listed.name);
             if listed.kind == FileKind::Directory {
