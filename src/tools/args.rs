@@ -4,6 +4,7 @@
 //! means the default, and an unknown name is refused with the nearest known one. Nothing is ignored
 //! silently.
 
+mod cut_call;
 mod exact_numbers;
 mod other_tools;
 mod scalars;
@@ -13,9 +14,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Alias, FlagValue, Settings, Spec, ToolError};
+use cut_call::{cut_text, no_arguments};
 use scalars::{clip, lenient_bool, scalar, shown, wrong_type};
 use unknown::unknown;
 
+pub(crate) use cut_call::is_cut_json;
+pub(super) use cut_call::missing;
 pub(crate) use exact_numbers::{parse as parse_exact, quote_numbers};
 
 /// Brings `arguments` into the schema's own names and types.
@@ -29,6 +33,11 @@ pub(crate) fn normalise(
 ) -> Result<Map<String, Value>, ToolError> {
     let properties = properties(schema);
     let mut typed = Map::new();
+    if arguments.is_empty()
+        && let Some(error) = no_arguments(spec, properties)
+    {
+        return Err(error);
+    }
     for (name, value) in renamed(arguments, properties, spec)? {
         let property = properties.and_then(|known| known.get(&name)).and_then(Value::as_object);
         let value = match property {
@@ -76,17 +85,6 @@ fn renamed(
         }
     }
     Ok(out)
-}
-
-/// The error for an argument that a call needs and does not have.
-pub(super) fn missing(name: &str, spec: &Spec) -> ToolError {
-    if (spec.name, name) == ("write", "content") {
-        // A client that reaches its limit of output sends what it has of the arguments.
-        return ToolError::invalid("the argument `content` is missing; the request may have been cut")
-            .hint("if it is long, write its first part with mode=overwrite and the others with mode=append");
-    }
-    ToolError::invalid(format!("the argument `{name}` is missing"))
-        .hint(format!("call {} again with {name}", spec.name))
 }
 
 /// Refuses what no honest call holds before anything looks at it closely.
@@ -185,6 +183,7 @@ fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
             Ok(Value::Array(items)) => items,
             // One text where a list of texts is asked for.
             _ if has_texts(property) => vec![value],
+            _ if is_cut_json(text) => return Err(cut_text(name)),
             _ => return Err(wrong_type(name, "a list", &value, spec)),
         },
         Value::Object(item) => vec![Value::Object(item)],

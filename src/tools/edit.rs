@@ -227,8 +227,7 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
             vec![EditEntry::new("", EntryChange::Text(text))]
         }
         (None, Some(_), None) => {
-            return Err(ToolError::invalid("the argument `new_string` is missing")
-                .hint("to delete old_string, pass new_string=\"\""));
+            return Err(args::missing("new_string", &Edit::SPEC));
         }
         (None, None, _) => {
             return Err(ToolError::invalid("the argument `old_string` is missing")
@@ -283,10 +282,7 @@ impl One {
                 let copied = CopiedText::of(cx, &from)?;
                 Ok((copied.text, Some(copied.source)))
             }
-            (None, None) => {
-                Err(ToolError::invalid("the argument `new_string` is missing")
-                    .hint("to delete text, pass new_string=\"\""))
-            }
+            (None, None) => Err(args::missing("new_string", &Edit::SPEC)),
         }
     }
 

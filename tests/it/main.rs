@@ -79,4 +79,5 @@ mod tidy;
 mod undo_to;
 mod untrusted;
 mod wait;
+mod without_retyping;
 mod write_encoding;

@@ -19,7 +19,7 @@ use serde_json::{Value, error::Category, value::RawValue};
 
 use crate::{
     text::{byte_size::exact_size, shorten},
-    tools::args::quote_numbers,
+    tools::args::{is_cut_json, quote_numbers},
 };
 
 use super::{duplicate_keys, id_scanner::IdScanner};
@@ -154,8 +154,19 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
     };
     match typed {
         Ok(request) => Incoming::Deliver(Box::new(ClientJsonRpcMessage::request(request, id))),
+        Err(_) if method == "tools/call" && has_cut_arguments(line) => {
+            let said = "tools/call: `arguments` is JSON text that ends too early; the request may have been cut: send \
+                        less in one call";
+            refuse(Some(id), ErrorCode::INVALID_PARAMS, said)
+        }
         Err(error) => refuse(Some(id), ErrorCode::INVALID_PARAMS, format!("{method}: {}", reason(&error))),
     }
+}
+
+/// Whether the arguments of a call are the beginning of their JSON, as a text.
+fn has_cut_arguments(line: &[u8]) -> bool {
+    let message = serde_json::from_slice::<Value>(line).unwrap_or_default();
+    message["params"]["arguments"].as_str().is_some_and(is_cut_json)
 }
 
 /// The client's answer to a question of the server. The only question is `elicitation/create`, so the

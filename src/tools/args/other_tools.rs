@@ -32,12 +32,17 @@ const fn said(arguments: &'static [&'static str], words: &'static str) -> Meanin
     Meaning { arguments, words }
 }
 
+/// How lines are named by their numbers.
+const LINES: &str = "`lines` with `rev` is for an entry of `edits`: edits=[{\"lines\": \"120-134\", \"rev\": …, \"new_string\": …}], \
+                     or \"after 120\" to insert.";
+
 const ROWS: &[Row] = &[
     Row {
         given: "start begin beginline firstline from fromline linestart startat startingline startlinenumber \
                 startlineoneindexed startlinenumberbasezero startposition line linenumber lineno anchorline",
         means: &[
             means(&["start_line"]),
+            means(&["lines"]),
             said(&["old_string"], "edit finds its place by the text: pass the line itself as old_string."),
             means(&["offset"]),
         ],
@@ -49,7 +54,11 @@ const ROWS: &[Row] = &[
     },
     Row {
         given: "viewrange linerange range lines linenumbers ranges",
-        means: &[said(&["start_line", "end_line"], "did you mean `start_line` and `end_line`? Both count from 1.")],
+        means: &[
+            means(&["lines"]),
+            said(&["edits"], LINES),
+            said(&["start_line", "end_line"], "did you mean `start_line` and `end_line`? Both count from 1."),
+        ],
     },
     Row {
         given: "head length maxlines numlines nlines nooflines numberoflines linecount linelimit maxlinestoread \
@@ -216,14 +225,22 @@ const ROWS: &[Row] = &[
     },
     Row {
         given: "insertline insertafter afterline insertat position atline",
-        means: &[said(
-            &["old_string"],
-            "to insert, pass the line before as old_string, and that line with the new ones as new_string.",
-        )],
+        means: &[
+            said(&["lines"], "to insert, pass lines=\"after 120\" with rev."),
+            said(&["edits"], LINES),
+            said(
+                &["old_string"],
+                "to insert, pass the line before as old_string, and that line with the new ones as new_string.",
+            ),
+        ],
     },
     Row {
         given: "revision rev expectedrev hash expectedhash checksum etag version sha ifmatch",
-        means: &[means(&["expected_revision"])],
+        means: &[means(&["expected_revision"]), means(&["rev"])],
+    },
+    Row {
+        given: "newfrom copyfrom fromfile contentfrom newfile sourcefile sourcelines",
+        means: &[means(&["new_from"]), said(&["edits"], "`new_from` is an argument of an entry of `edits`.")],
     },
     Row {
         given: "absolutepath targetfile targetpath relativepath relativeworkspacepath dirpath directorypath \
@@ -320,6 +337,8 @@ mod tests {
             ("edit", "global", "`replace_all`"),
             ("edit", "diff", "no diff"),
             ("edit", "insert_line", "to insert"),
+            ("edit", "lines", "an entry of `edits`"),
+            ("edit", "new_from", "an entry of `edits`"),
             ("edit", "line", "old_string"),
             ("move", "new_name", "`destination`"),
             ("copy", "recursive", "leave it out"),
@@ -338,8 +357,12 @@ mod tests {
             groups: vec![Group::Manage, Group::Patch, Group::Watch, Group::Present],
             ..Selection::default()
         });
-        let known =
-            |name: &str| toolbox.tools().iter().any(|entry| entry.input_schema()["properties"].get(name).is_some());
+        let known = |name: &str| {
+            toolbox.tools().iter().any(|entry| {
+                let properties = &entry.input_schema()["properties"];
+                properties.get(name).or(properties["edits"]["items"]["properties"].get(name)).is_some()
+            })
+        };
         for row in ROWS {
             for given in row.given.split(' ') {
                 assert!(given.chars().all(|letter| letter.is_ascii_lowercase()), "{given}");

@@ -65,7 +65,7 @@ impl CopiedText {
         let text = match selection {
             None => document.text().to_owned(),
             Some(selection) => {
-                let ranges = selected(cx, &path, &file.path, &document, selection)?;
+                let ranges = selected(cx, (&path, &file.path), &document, selection, from)?;
                 ranges.into_iter().map(|bytes| &document.text()[bytes]).collect()
             }
         };
@@ -107,13 +107,13 @@ fn open(cx: &CallContext, from: &str) -> Result<(WorkspacePath, Option<Selection
     Ok((path, selection, file))
 }
 
-/// The bytes of the text that are selected: whole lines with their endings.
+/// The bytes of the text that are selected, whole lines with their endings; `named` is how the call names them.
 fn selected(
     cx: &CallContext,
-    path: &WorkspacePath,
-    real: &WorkspacePath,
+    (path, real): (&WorkspacePath, &WorkspacePath),
     document: &Document,
     selection: Selection,
+    named: &str,
 ) -> Result<Vec<Range<usize>>, ToolError> {
     let text = document.text();
     let ranges = match selection {
@@ -144,11 +144,12 @@ fn selected(
             .hint("name a whole file, or lines as in src/b.rs:10-40, or src/b.rs:def NAME"));
         }
     };
+    // `10-`; a number too large for any file is parsed to the same range.
+    let goes_to_end = named.trim_end().ends_with('-');
     let starts: Vec<usize> = lines(text).map(|line| line.start).chain([text.len()]).collect();
     let total = starts.len() - 1;
     let bytes = |range: &Range<usize>| {
-        // `10-` goes to the end.
-        let end = if range.end == usize::MAX { total } else { range.end };
+        let end = if range.end == usize::MAX && goes_to_end { total } else { range.end };
         let is_there = range.start < end && end <= total;
         is_there.then(|| starts[range.start]..starts[end])
     };
