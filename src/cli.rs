@@ -3,6 +3,8 @@
 //! They print for people and return the exit code. The work is done by the layers below.
 
 mod call;
+mod checkpoint;
+mod diff;
 mod doctor;
 mod document;
 mod exec;
@@ -16,12 +18,14 @@ mod stats;
 mod tools;
 
 pub use call::call;
+pub use checkpoint::checkpoint;
+pub use diff::diff;
 pub use doctor::{StartReport, doctor};
 pub use document::document;
 pub use exec::exec;
 pub use guide::guide;
 pub use history::history;
-pub use restore::restore;
+pub use restore::{restore, restore_state};
 pub use setup::setup;
 pub use stage::{apply_staged, discard_staged, staged_diff};
 pub use stats::stats;

@@ -46,7 +46,7 @@ use crate::{
     workspace::{self, Confine, RootSpec},
 };
 
-pub use action::{Action, Document};
+pub use action::{Action, Document, EarlierState, EarlierTime, HistoryRequest};
 pub(in crate::config) use command_line::CommandLine;
 pub(crate) use command_line::{command, command_without_directories};
 pub use environment::Environment;

@@ -89,9 +89,14 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
         }
         Action::Call { tool, arguments } => cli::call(server(config, profile)?, &config.selection, tool, arguments),
         Action::Tools { json } => cli::tools(server(config, profile)?, *json),
-        Action::History { path } => cli::history(&assemble(config, profile)?.0, path.as_deref()),
+        Action::Checkpoint { name } => cli::checkpoint(&assemble(config, profile)?.0, name),
+        Action::History(request) => cli::history(&assemble(config, profile)?.0, request),
         Action::Restore { path, revision } => cli::restore(&assemble(config, profile)?.0, path, revision.as_deref()),
-        Action::Diff { .. } => cli::staged_diff(&assemble(config, profile)?.0),
+        Action::RestoreState { state, include_others, dry_run } => {
+            cli::restore_state(&assemble(config, profile)?.0, state, *include_others, *dry_run)
+        }
+        Action::Diff(Some(state)) => cli::diff(&assemble(config, profile)?.0, state),
+        Action::Diff(None) => cli::staged_diff(&assemble(config, profile)?.0),
         Action::Apply { paths, skip_conflicts } => {
             cli::apply_staged(&assemble(config, profile)?.0, paths, *skip_conflicts)
         }

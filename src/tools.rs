@@ -14,6 +14,7 @@ mod copy;
 mod decode_memory;
 mod delete;
 mod destination;
+pub(crate) mod earlier_state;
 mod edit;
 mod encoding_argument;
 mod erased;

@@ -1,11 +1,13 @@
 //! `rootbound history`: the recorded changes, for people.
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::{collections::HashSet, fmt::Write as _, process::ExitCode};
 
 use crate::{
+    config::HistoryRequest,
     server::Parts,
     session::history::{JournalRecord, RecordKind, now},
-    tools::{ToolError, restore as bring_back},
+    tools::{Kind, ToolError, restore as bring_back},
+    workspace::escape_controls,
 };
 
 use super::output::{fail, print};
@@ -13,41 +15,89 @@ use super::output::{fail, print};
 /// Digits of a revision that are shown; `restore` accepts any unique prefix.
 const DIGITS: usize = 12;
 
-/// Prints the recorded changes, newest first: age, revision of the former content, tool and path.
-pub fn history(parts: &Parts, path: Option<&str>) -> ExitCode {
-    match listing(parts, path) {
+/// Digits of a session that are shown; `--session` accepts any unique prefix.
+const SESSION_DIGITS: usize = 8;
+
+/// Prints the recorded changes, newest first: age, tool, revision of the former content, which change of which session
+/// it was, and path. The files of one change follow one another; a checkpoint is a line.
+pub fn history(parts: &Parts, request: &HistoryRequest) -> ExitCode {
+    match listing(parts, request) {
         Ok(text) => print(&text),
         Err(error) => fail(&error.text(), 1),
     }
 }
 
-fn listing(parts: &Parts, path: Option<&str>) -> Result<String, ToolError> {
+fn listing(parts: &Parts, request: &HistoryRequest) -> Result<String, ToolError> {
     if !parts.session.history.on_disk() {
         return Ok(
             "no history is kept: --history or --state-dir is off, or the state folder cannot be used\n".to_owned()
         );
     }
-    let records = bring_back::records(&parts.workspace, &parts.session, path)?;
+    let mut records = bring_back::records(&parts.workspace, &parts.session, request.path.as_deref())?;
+    if let Some(name) = &request.since {
+        let is_it = |record: &JournalRecord| record.kind == RecordKind::Checkpoint && record.shown == *name;
+        let all = bring_back::records(&parts.workspace, &parts.session, None)?;
+        let Some(checkpoint) = all.iter().rev().find(|record| is_it(record)) else {
+            return Err(ToolError::new(Kind::NotFound, format!("there is no checkpoint called {name:?}"))
+                .hint("`rootbound history` lists the checkpoints"));
+        };
+        let at = all.iter().rposition(is_it).unwrap_or(0);
+        let after: HashSet<(&str, u64)> =
+            all[at..].iter().map(|record| (record.session.as_str(), record.change)).collect();
+        // The call that named it was recorded before it.
+        let is_own = |record: &JournalRecord| {
+            checkpoint.change > 0 && record.session == checkpoint.session && record.change >= checkpoint.change
+        };
+        records.retain(|record| is_own(record) || after.contains(&(record.session.as_str(), record.change)));
+    }
+    if let Some(session) = &request.session {
+        records.retain(|record| record.session.starts_with(session.as_str()));
+    }
     if records.is_empty() {
         return Ok("no recorded changes\n".to_owned());
     }
-    let now = now();
+    Ok(lines(&records, now()))
+}
+
+fn lines(records: &[JournalRecord], now: u64) -> String {
     let mut text = String::new();
-    for record in records.iter().rev() {
-        let _ = writeln!(text, "{}", line(record, now));
+    let is_one = |one: &JournalRecord, other: &JournalRecord| {
+        let is_checkpoint = one.kind == RecordKind::Checkpoint || other.kind == RecordKind::Checkpoint;
+        !is_checkpoint && (&one.session, one.change) == (&other.session, other.change)
+    };
+    let groups: Vec<&[JournalRecord]> = records.chunk_by(is_one).collect();
+    let mut last_checkpoint = None;
+    for group in groups.into_iter().rev() {
+        let first = &group[0];
+        if first.kind == RecordKind::Checkpoint {
+            // One line for each root has been recorded.
+            let this = (&first.session, first.time, &first.shown);
+            if last_checkpoint.replace(this) != Some(this) {
+                let name = escape_controls(&first.shown);
+                let _ = writeln!(text, "{:>8}  checkpoint {name}", age(now.saturating_sub(first.time)));
+            }
+            continue;
+        }
+        for record in group {
+            let _ = writeln!(text, "{}", line(record, now));
+        }
     }
-    Ok(text)
+    text
 }
 
 fn line(record: &JournalRecord, now: u64) -> String {
     let before = match (&record.old, record.kind) {
         (Some(revision), _) => revision.get(..DIGITS).unwrap_or(revision),
         (None, RecordKind::Directory) => "directory",
+        (None, RecordKind::Made) => "made",
         (None, RecordKind::Link) => "link",
         (None, _) => "-",
     };
     let to = record.to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
-    format!("{:>8}  {:<7}  {before:<DIGITS$}  {}{to}", age(now.saturating_sub(record.time)), record.tool, record.shown)
+    let age = age(now.saturating_sub(record.time));
+    let session = record.session.get(..SESSION_DIGITS).unwrap_or(&record.session);
+    let change = format!("{session}.{}", record.change);
+    format!("{age:>8}  {:<7}  {before:<DIGITS$}  {change:<11}  {}{to}", record.tool, record.shown)
 }
 
 /// `12 s`, `3 min`, `5 h` or `2 d`.
@@ -68,14 +118,16 @@ mod tests {
     fn a_line_has_age_tool_revision_and_path() {
         let record = JournalRecord {
             time: 1_000,
+            session: "5e55".into(),
+            change: 7,
             tool: "edit".into(),
             shown: "src/a.rs".into(),
             old: Some("0123456789abcdef0123456789abcdef".into()),
             ..JournalRecord::default()
         };
-        assert_eq!(line(&record, 1_300), "   5 min  edit     0123456789ab  src/a.rs");
+        assert_eq!(line(&record, 1_300), "   5 min  edit     0123456789ab  5e55.7       src/a.rs");
         let moved = JournalRecord { old: None, to: Some("b".into()), tool: "move".into(), ..record };
-        assert_eq!(line(&moved, 1_000), "     0 s  move     -             src/a.rs -> b");
+        assert_eq!(line(&moved, 1_000), "     0 s  move     -             5e55.7       src/a.rs -> b");
     }
 
     #[test]

@@ -2,12 +2,19 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use crate::{server::Parts, tools::restore as bring_back};
+use crate::{
+    config::{EarlierState, EarlierTime},
+    server::Parts,
+    tools::{
+        earlier_state::{self, Earlier},
+        restore as bring_back,
+    },
+};
 
 use super::output::{fail, print};
 
 /// A person waits for it and can press Ctrl-C.
-const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Restores a recorded content and prints what was done.
 pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
@@ -15,5 +22,21 @@ pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
     match bring_back::restore(&cx, path, revision) {
         Ok(text) => print(text.trim_end()),
         Err(error) => fail(&error.text(), 1),
+    }
+}
+
+/// Restores an earlier state and prints what was done, or would be.
+pub fn restore_state(parts: &Parts, state: &EarlierState, include_others: bool, dry_run: bool) -> ExitCode {
+    let cx = parts.context(TIME_LIMIT);
+    match earlier_state::restore(&cx, earlier(state), &state.paths, include_others, dry_run) {
+        Ok(text) => print(text.trim_end()),
+        Err(error) => fail(&error.text(), 1),
+    }
+}
+
+pub(super) fn earlier(state: &EarlierState) -> Earlier<'_> {
+    match &state.when {
+        EarlierTime::Checkpoint(name) => Earlier::Checkpoint(name),
+        EarlierTime::Session(id) => Earlier::RecordedSession(id),
     }
 }

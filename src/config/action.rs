@@ -16,11 +16,13 @@ pub enum Action {
         /// A JSON object, or `key=value` words.
         arguments: Vec<String>,
     },
-    /// Print the recorded changes.
-    History {
-        /// Only those of this file, or below this directory.
-        path: Option<String>,
+    /// Name the state of the roots as it is now.
+    Checkpoint {
+        /// The name.
+        name: String,
     },
+    /// Print the recorded changes.
+    History(HistoryRequest),
     /// Restore a recorded content.
     Restore {
         /// The file or deleted directory.
@@ -28,11 +30,17 @@ pub enum Action {
         /// The first digits of a revision; `None` is the newest content that differs.
         revision: Option<String>,
     },
-    /// Print what is staged in the layers, or since a checkpoint.
-    Diff {
-        /// A checkpoint.
-        name: Option<String>,
+    /// Restore an earlier state.
+    RestoreState {
+        /// Which one.
+        state: EarlierState,
+        /// Also where somebody else has changed a file since.
+        include_others: bool,
+        /// Only print what would be done.
+        dry_run: bool,
     },
+    /// Print how an earlier state differs from now; without one, what is staged.
+    Diff(Option<EarlierState>),
     /// Make staged changes on the disk.
     Apply {
         /// Only these paths and what is below them.
@@ -61,7 +69,7 @@ pub enum Action {
 impl Action {
     /// Whether it is about the layers of staged changes, and not a call in the merged view.
     pub fn opens_layers(&self) -> bool {
-        matches!(self, Self::Diff { .. } | Self::Apply { .. } | Self::Discard { .. })
+        matches!(self, Self::Diff(None) | Self::Apply { .. } | Self::Discard { .. })
     }
 
     /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
@@ -70,15 +78,46 @@ impl Action {
             self,
             Self::Serve
                 | Self::Call { .. }
-                | Self::History { .. }
+                | Self::Checkpoint { .. }
+                | Self::History(_)
                 | Self::Restore { .. }
-                | Self::Diff { .. }
+                | Self::RestoreState { .. }
+                | Self::Diff(_)
                 | Self::Apply { .. }
                 | Self::Discard { .. }
                 | Self::Doctor
                 | Self::Tools { .. }
         )
     }
+}
+
+/// Which recorded changes are printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HistoryRequest {
+    /// Only those of this file, or below this directory.
+    pub path: Option<String>,
+    /// Only those of the session with these first digits.
+    pub session: Option<String>,
+    /// Only those since the checkpoint of this name.
+    pub since: Option<String>,
+}
+
+/// A state of the roots that was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierState {
+    /// Which one.
+    pub when: EarlierTime,
+    /// Only these files, and what is below these directories; all, if there are none.
+    pub paths: Vec<String>,
+}
+
+/// When a state was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EarlierTime {
+    /// When the checkpoint of this name was made.
+    Checkpoint(String),
+    /// Before the changes of the session with these first digits, and without those of any other.
+    Session(String),
 }
 
 /// What is printed about the program, without a configuration.

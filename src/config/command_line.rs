@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command};
 use clap_complete::Shell;
 
 use super::{
-    Action, Document, Environment, ExecRequest, GUIDE_CLIENTS, GuideRequest, OTHER, RawArgs, RawValue, SetupRequest,
-    Source, StatsRequest,
+    Action, Document, EarlierState, EarlierTime, Environment, ExecRequest, GUIDE_CLIENTS, GuideRequest, HistoryRequest,
+    OTHER, RawArgs, RawValue, SetupRequest, Source, StatsRequest,
     arguments::{directories, flags},
     exec_request::exec_request,
     options::options,
@@ -40,6 +40,8 @@ Examples:
   rootbound doctor ~/code/app                     show what protects a run
   rootbound history src/main.rs                   list the changes of a file
   rootbound restore src/main.rs                   restore what it held before
+  rootbound checkpoint before                     name the state as it is now
+  rootbound restore --to before                   go back to it
   rootbound setup claude-code --write             add it to a client
   rootbound guide claude-code                     print a text for CLAUDE.md
   rootbound stats --since 2d audit.jsonl          add up two days of calls
@@ -93,9 +95,12 @@ pub(super) fn parse(
             tool: inner.get_one::<OsString>("tool").map(|name| name.display().to_string()).unwrap_or_default(),
             arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),
         },
-        "history" => Action::History { path: word("path") },
-        "restore" => Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") },
-        "diff" => Action::Diff { name: None },
+        "checkpoint" => Action::Checkpoint { name: word("name").unwrap_or_default() },
+        "history" => {
+            Action::History(HistoryRequest { path: word("path"), session: word("session"), since: word("since") })
+        }
+        "restore" => restore(inner, problems),
+        "diff" => Action::Diff(earlier_state(inner, "name", &["paths"])),
         "apply" => Action::Apply { paths: words("paths"), skip_conflicts: inner.get_flag("skip-conflicts") },
         "discard" => Action::Discard { paths: words("paths") },
         "guide" => Action::Guide(guide(inner)),
@@ -128,9 +133,10 @@ pub(crate) fn command_without_directories() -> Command {
         .override_usage(
             "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
              rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
-             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] diff\n       \
-             rootbound [OPTIONS] apply [PATH]...\n       rootbound [OPTIONS] discard [PATH]...\n       \
-             rootbound [OPTIONS] doctor [DIR]...\n       \
+             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] checkpoint NAME\n       \
+             rootbound [OPTIONS] restore --to NAME [PATH]...\n       \
+             rootbound [OPTIONS] diff [NAME] [PATH]...\n       rootbound [OPTIONS] apply [PATH]...\n       \
+             rootbound [OPTIONS] discard [PATH]...\n       rootbound [OPTIONS] doctor [DIR]...\n       \
              rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
              rootbound stats [FILE]\n       rootbound exec [--root DIR]... -- CMD [ARG]...\n       \
              rootbound completions SHELL\n       rootbound man",
@@ -157,6 +163,43 @@ fn setup(inner: &ArgMatches) -> SetupRequest {
         yes: inner.get_flag("yes"),
         options: inner.get_many("options").into_iter().flatten().cloned().collect(),
     }
+}
+
+fn restore(inner: &ArgMatches, problems: &mut Vec<String>) -> Action {
+    let word = |id: &str| inner.get_one::<String>(id).cloned();
+    match earlier_state(inner, "to", &["path", "revision", "more"]) {
+        None => {
+            if inner.contains_id("more") || inner.get_flag("include-others") || inner.get_flag("dry-run") {
+                problems.push(
+                    "more than PATH and REVISION is for an earlier state: give --to NAME or --session ID as well"
+                        .to_owned(),
+                );
+            }
+            Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") }
+        }
+        Some(state) => Action::RestoreState {
+            state,
+            include_others: inner.get_flag("include-others"),
+            dry_run: inner.get_flag("dry-run"),
+        },
+    }
+}
+
+/// The state with the name in `name`, or before a session, and the paths in `paths`.
+fn earlier_state(inner: &ArgMatches, name: &str, paths: &[&str]) -> Option<EarlierState> {
+    let words = |id: &&str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect::<Vec<String>>();
+    let mut paths: Vec<String> = paths.iter().flat_map(words).collect();
+    let name = inner.get_one::<String>(name).cloned();
+    let when = match (inner.get_one::<String>("session").cloned(), name) {
+        (Some(session), name) => {
+            // No name is asked for then: the word is the first path.
+            paths.splice(0..0, name);
+            EarlierTime::Session(session)
+        }
+        (None, Some(name)) => EarlierTime::Checkpoint(name),
+        (None, None) => return None,
+    };
+    Some(EarlierState { when, paths })
 }
 
 fn guide(inner: &ArgMatches) -> GuideRequest {

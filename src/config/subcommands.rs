@@ -23,7 +23,8 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     ("call", "Run one tool through the server and print its text; exit 1 when the tool answers with an error", call),
     ("history", "List the recorded changes, newest first, with the revisions that can be restored", history),
     ("restore", "Restore the content of a file before a recorded change, or a deleted file or directory", restore),
-    ("diff", "Show what is staged with --stage, as a diff", diff),
+    ("checkpoint", "Name the state as it is now, for `restore --to`, `diff` and the tool undo", checkpoint),
+    ("diff", "Show how an earlier state differs from now, or with --stage what is staged, as a diff", diff),
     ("apply", "Make the changes on the disk that are staged with --stage, all or none", apply),
     ("discard", "Drop changes that are staged with --stage", discard),
     (
@@ -74,30 +75,94 @@ fn call(command: Command) -> Command {
         .args(flags())
 }
 
+fn checkpoint(command: Command) -> Command {
+    command
+        .after_help("Examples:\n  rootbound checkpoint before-agent\n  rootbound restore --to before-agent --dry-run")
+        .arg(
+            Arg::new("name")
+                .value_name("NAME")
+                .required(true)
+                .value_hint(ValueHint::Other)
+                .help("A short name; one that exists already is moved"),
+        )
+        .args(flags())
+}
+
+/// An option of a subcommand that says which changes are meant.
+fn which(name: &'static str, value: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).action(ArgAction::Set).value_hint(ValueHint::Other)
+}
+
+fn session() -> Arg {
+    which("session", "ID")
+        .help("Only the changes of the session with these first digits, as `rootbound history` lists it")
+}
+
+fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
 fn history(command: Command) -> Command {
     command
-        .after_help("Examples:\n  rootbound history src/main.rs")
+        .after_help("Examples:\n  rootbound history src/main.rs\n  rootbound history --since before-agent")
         .arg(path().help("Only changes of this file, or below this directory"))
+        .arg(session())
+        .arg(which("since", "NAME").help("Only changes since the checkpoint of this name"))
         .args(flags())
 }
 
 fn restore(command: Command) -> Command {
     command
-        .after_help(
-            "Examples:\n  rootbound restore src/main.rs\n  rootbound restore src/main.rs 3f9a1c0b22d4\n\n\
-             `rootbound history src/main.rs` lists the revisions.",
+        .override_usage(
+            "rootbound restore [OPTIONS] PATH [REVISION]\n       \
+             rootbound restore [OPTIONS] --to NAME [PATH]...\n       rootbound restore [OPTIONS] --session ID [PATH]...",
         )
-        .arg(path().required(true).help("The file or the deleted directory"))
+        .after_help(
+            "Examples:\n  rootbound restore src/main.rs\n  rootbound restore src/main.rs 3f9a1c0b22d4\n  \
+             rootbound restore --to before-agent --dry-run\n  rootbound restore --session 3f9a1c0b src\n\n\
+             `rootbound history` lists revisions, checkpoints and sessions.",
+        )
+        .arg(
+            path()
+                .required_unless_present_any(["to", "session"])
+                .help("The file or the deleted directory; with --to or --session, what goes back [default there: all]"),
+        )
         .arg(
             Arg::new("revision").value_name("REVISION").value_hint(ValueHint::Other).help(
                 "First digits of the revision, as `rootbound history` lists it [default: the newest that differs]",
             ),
         )
+        .arg(
+            Arg::new("more")
+                .value_name("PATH")
+                .action(ArgAction::Append)
+                .num_args(0..)
+                .value_hint(ValueHint::AnyPath)
+                .help("More paths, with --to or --session"),
+        )
+        .arg(which("to", "NAME").conflicts_with("session").help("Go back to the checkpoint of this name"))
+        .arg(session())
+        .arg(
+            switch("include-others", "Also where somebody else has changed a file since; that is kept first"),
+        )
+        .arg(switch("dry-run", "Only show what would be done"))
         .args(flags())
 }
 
 fn diff(command: Command) -> Command {
-    command.after_help("Examples:\n  rootbound diff").args(flags())
+    command
+        .after_help(
+            "Examples:\n  rootbound diff\n  rootbound diff before-agent\n  rootbound diff --session 3f9a1c0b src",
+        )
+        .arg(
+            Arg::new("name")
+                .value_name("NAME")
+                .value_hint(ValueHint::Other)
+                .help("The checkpoint [default: the disk, with --stage]"),
+        )
+        .arg(paths().help("Only these files, and what is below these directories"))
+        .arg(session())
+        .args(flags())
 }
 
 fn apply(command: Command) -> Command {
@@ -139,8 +204,6 @@ fn setup(command: Command) -> Command {
     let value = |name: &'static str, value: &'static str| {
         Arg::new(name).long(name).value_name(value).action(ArgAction::Set).value_hint(ValueHint::Other)
     };
-    let switch =
-        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     let client = Arg::new("client").value_name("CLIENT").value_parser(PossibleValuesParser::new(SETUP_CLIENTS));
     let scopes = PossibleValuesParser::new(["user", "project", "local"]);
     command
@@ -256,8 +319,6 @@ fn exec(command: Command) -> Command {
         let arg = Arg::new(name).long(name).value_name(value).action(ArgAction::Append);
         arg.value_parser(value_parser!(OsString)).value_hint(hint)
     };
-    let switch =
-        |name: &'static str, help: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue).help(help);
     command
         .override_usage("rootbound exec [OPTIONS] -- CMD [ARG]...")
         .after_help(

@@ -40,9 +40,11 @@ use super::{
 use go_back::PlannedWayBack;
 use output::Output;
 use revert::RevertPlan;
-use since::{ChangesSince, Earlier};
 use walk_back::LeftAlone;
-use way_back::{Diff, WayBack};
+
+pub(crate) use since::Earlier;
+pub(super) use since::{ChangesSince, changes_since};
+pub(super) use way_back::{Diff, WayBack};
 
 /// The tool.
 pub(crate) struct Undo;
@@ -184,7 +186,7 @@ fn way_to(
     let within = path.map(|text| cx.workspace.resolve(text)).transpose()?;
     let within: Vec<WorkspacePath> =
         within.map(|path| cx.workspace.canonical(&path).unwrap_or(path)).into_iter().collect();
-    let ChangesSince { changes, mut others, is_cut } = since::changes_since(cx, earlier, includes_others)?;
+    let ChangesSince { changes, mut others, is_cut } = changes_since(cx, earlier, includes_others)?;
     if changes.is_empty() && others.is_empty() && earlier == Earlier::Session {
         return Err(no_change(""));
     }

@@ -361,3 +361,55 @@ fn a_deleted_tree_deeper_than_path_max_is_restored() {
     fs::rename(&joint, project.root().join("b")).unwrap();
     assert_eq!(project.content(&format!("b/{half}/last\n.txt")), "deep\n");
 }
+
+#[test]
+fn checkpoint_of_the_command_line_is_what_restore_diff_and_undo_go_back_to() {
+    let project = Project::new();
+    project.write("a.txt", "one\n");
+    project.write("b.txt", "b\n");
+    project.write("other.txt", "other\n");
+    let call = |arguments: &[&str]| {
+        let mut all = vec!["--read-before-write", "off", "call"];
+        all.extend(arguments);
+        project.ok(&all)
+    };
+    call(&["edit", "path=a.txt", "old_string=one", "new_string=two"]);
+    assert!(project.ok(&["checkpoint", "before"]).contains("made"));
+    assert!(project.ok(&["checkpoint", "before"]).contains("moved"));
+    for name in ["", "session", "a\nb"] {
+        project.fails(&["checkpoint", name]);
+    }
+    call(&["edit", "path=a.txt", "old_string=two", "new_string=three"]);
+    call(&["move", "source=b.txt", "destination=d/c.txt"]);
+    call(&["write", "path=new/n.txt", "content=n", "checkpoint=later"]);
+    project.write("d/c.txt", "changed by a person\n");
+
+    let listed = project.ok(&["history"]);
+    assert!(listed.contains("checkpoint before") && listed.contains("checkpoint later"), "{listed}");
+    let since = project.ok(&["history", "--since", "later"]);
+    assert!(since.contains("new/n.txt") && !since.contains("a.txt"), "{since}");
+    let diff = project.ok(&["diff", "before", "a.txt"]);
+    assert!(diff.contains("-two\n+three") && !diff.contains("n.txt"), "{diff}");
+    assert!(project.ok(&["diff", "before"]).contains("created new/n.txt"));
+    assert!(project.fails(&["diff", "nothing"]).contains("nothing"));
+    let preview = project.ok(&["restore", "--to", "before", "--dry-run"]);
+    assert!(preview.contains("left alone: d/c.txt (changed since)"), "{preview}");
+    assert_eq!(project.content("a.txt"), "three\n");
+    project.ok(&["restore", "--to", "before"]);
+    assert_eq!(
+        (project.content("a.txt"), project.content("d/c.txt")),
+        ("two\n".into(), "changed by a person\n".into())
+    );
+    assert!(!project.root().join("new").exists());
+    project.ok(&["restore", "--to", "before", "--include-others"]);
+    assert!(project.root().join("b.txt").exists());
+
+    // Each call was a session of its own.
+    let undone = call(&["undo", "to=before"]);
+    assert!(undone.contains("changed by another session") && undone.contains("include_others=true"), "{undone}");
+    let listed = project.ok(&["history", "a.txt"]);
+    let line = listed.lines().find(|line| line.contains("edit")).unwrap();
+    let session = line.split_whitespace().nth(4).unwrap().split('.').next().unwrap();
+    assert!(project.ok(&["diff", "--session", session]).contains("no difference"), "{listed}");
+    project.fails(&["restore", "--session", "zzzz"]);
+}

@@ -14,13 +14,12 @@ const NAMED: usize = 5;
 
 /// The state that is to come back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tools) enum Earlier<'a> {
+pub(crate) enum Earlier<'a> {
     /// That before the first change of this session.
     Session,
     /// That which has this name.
     Checkpoint(&'a str),
     /// That before the first change of a recorded session, and of that session's changes alone.
-    #[cfg_attr(all(), allow(dead_code, reason = "for the subcommands"))]
     RecordedSession(&'a str),
 }
 

@@ -37,7 +37,7 @@ pub(super) enum Scope {
 
 /// Why a path is left alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
+pub(in crate::tools) enum Reason {
     /// It is not what the change left.
     Changed,
     /// What was moved or made is no longer there.
@@ -67,9 +67,9 @@ impl fmt::Display for Reason {
 
 /// A path that is left as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LeftAlone {
-    pub(super) path: WorkspacePath,
-    pub(super) reason: Reason,
+pub(in crate::tools) struct LeftAlone {
+    pub(in crate::tools) path: WorkspacePath,
+    pub(in crate::tools) reason: Reason,
 }
 
 /// The walk so far.

@@ -31,7 +31,6 @@ pub(in crate::tools) enum Diff {
     /// From now to the earlier state.
     Back,
     /// From the earlier state to now.
-    #[cfg_attr(all(), allow(dead_code, reason = "for the subcommands"))]
     Forward,
 }
 
@@ -136,7 +135,7 @@ impl WayBack {
         let _ = writeln!(self.effect, "{net:?}");
         self.paths.push(net.path().clone());
         self.changes.push(FileChange { target, change });
-        self.lines.push(line);
+        self.lines.push(if diff == Diff::Forward { forward(net, &line) } else { line });
         Ok(())
     }
 
@@ -235,4 +234,17 @@ impl WayBack {
 
 fn shown_now(cx: &CallContext, path: &WorkspacePath) -> Option<Vec<u8>> {
     cx.read_to_change(path).ok().map(|now| now.bytes)
+}
+
+/// What has been done since, where `line` is the order to take it back.
+fn forward(net: &NetChange, line: &str) -> String {
+    match net {
+        NetChange::Remove(path) if line.starts_with("remove") => format!("made the directory {path}"),
+        NetChange::Remove(path) => format!("created {path}"),
+        NetChange::Move { from, to } => format!("moved {to} to {from}"),
+        NetChange::MakeDirectory { path, .. } => format!("removed the directory {path}"),
+        NetChange::MakeLink { path, .. } => format!("deleted the link {path}"),
+        NetChange::Write { path, over: true, .. } => format!("changed {path}"),
+        NetChange::Write { path, .. } => format!("deleted {path}"),
+    }
 }

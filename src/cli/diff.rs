@@ -1,0 +1,19 @@
+//! `rootbound diff`: how an earlier state differs from now.
+
+use std::process::ExitCode;
+
+use crate::{config::EarlierState, server::Parts, tools::earlier_state};
+
+use super::{
+    output::{fail, print},
+    restore::{TIME_LIMIT, earlier},
+};
+
+/// Prints the difference as a unified diff.
+pub fn diff(parts: &Parts, state: &EarlierState) -> ExitCode {
+    let cx = parts.context(TIME_LIMIT);
+    match earlier_state::diff(&cx, earlier(state), &state.paths) {
+        Ok(text) => print(text.trim_end()),
+        Err(error) => fail(&error.text(), 1),
+    }
+}

@@ -1,0 +1,87 @@
+//! Earlier states for the person at the command line: going back to one, and comparing it with now.
+//!
+//! All recorded changes count, whichever session made them: it is the person's tree.
+
+use std::fmt::Write as _;
+
+use crate::workspace::{Approval, WorkspacePath};
+
+use super::{
+    CallContext, ToolError,
+    answer::{count, noted},
+    undo::{ChangesSince, Diff, WayBack, changes_since},
+    with_history::{self, Undoable},
+};
+
+pub(crate) use super::undo::Earlier;
+
+/// Goes back to an earlier state, and says what was done.
+pub(crate) fn restore(
+    cx: &CallContext,
+    earlier: Earlier<'_>,
+    paths: &[String],
+    include_others: bool,
+    dry_run: bool,
+) -> Result<String, ToolError> {
+    let (since, way) = way_to(cx, earlier, paths, include_others, Diff::Back)?;
+    let mut notes: Vec<String> =
+        since.is_cut.then(|| "older changes are no longer recorded".to_owned()).into_iter().collect();
+    let steps = count(way.changes.len(), "step");
+    let mut text = if dry_run {
+        noted(format!("Would restore in {steps}"), &notes)
+    } else {
+        if !way.changes.is_empty() {
+            let approval = Approval::by_policy();
+            let done = with_history::commit_files(cx, "restore", &way.changes, Undoable::No, approval)?;
+            notes.extend(done.notes);
+        }
+        noted(format!("Restored in {steps}"), &notes)
+    };
+    for line in &way.lines {
+        let _ = write!(text, "\n{line}");
+    }
+    for left in &way.left_alone {
+        let _ = write!(text, "\nleft alone: {} ({})", left.path, left.reason);
+    }
+    if !way.left_alone.is_empty() {
+        text.push_str("\n--include-others restores what others changed as well; their content is kept first");
+    }
+    if dry_run {
+        let _ = write!(text, "\n\n{}", way.diff);
+    }
+    Ok(text)
+}
+
+/// How an earlier state differs from now: what is no text in one line, then the unified diffs.
+pub(crate) fn diff(cx: &CallContext, earlier: Earlier<'_>, paths: &[String]) -> Result<String, ToolError> {
+    let (_, way) = way_to(cx, earlier, paths, true, Diff::Forward)?;
+    if way.changes.is_empty() {
+        return Ok("no difference".to_owned());
+    }
+    let mut text = String::new();
+    for line in &way.lines {
+        let _ = writeln!(text, "# {line}");
+    }
+    for left in &way.left_alone {
+        let _ = writeln!(text, "# not compared: {} ({})", left.path, left.reason);
+    }
+    text.push_str(&way.diff);
+    Ok(text)
+}
+
+fn way_to(
+    cx: &CallContext,
+    earlier: Earlier<'_>,
+    paths: &[String],
+    include_others: bool,
+    diff: Diff,
+) -> Result<(ChangesSince, WayBack), ToolError> {
+    let real = |text: &String| -> Result<WorkspacePath, ToolError> {
+        let path = cx.workspace.resolve(text)?;
+        Ok(cx.workspace.canonical(&path).unwrap_or(path))
+    };
+    let within = paths.iter().map(real).collect::<Result<Vec<_>, _>>()?;
+    let since = changes_since(cx, earlier, true)?;
+    let way = WayBack::of(cx, &since.changes, include_others, &within, diff)?;
+    Ok((since, way))
+}
