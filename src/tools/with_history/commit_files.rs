@@ -68,7 +68,7 @@ pub(in crate::tools) struct CommittedFiles {
 const SYNCED_ONE_BY_ONE: usize = 16;
 
 /// The note on a change of several files without a journal.
-const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change leaves a part of it";
+const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change can leave a part of it";
 
 /// One change as it is recorded once it is made.
 struct Recorded<'c> {
