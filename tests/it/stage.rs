@@ -277,7 +277,7 @@ const WORDS: &[&str] = &["alpha", "beta", "gamma", "delta"];
 fn random_call(random: &mut Random) -> (&'static str, Value) {
     let (path, other) = (random.pick(NAMES), random.pick(NAMES));
     let overwrite = random.below(2) == 0;
-    match random.below(12) {
+    match random.below(14) {
         0..=2 => {
             let content = format!("{}\n{}\n", random.pick(WORDS), random.pick(WORDS));
             ("write", json!({"path": path, "content": content, "mode": if overwrite { "overwrite" } else { "create" }}))
@@ -290,6 +290,11 @@ fn random_call(random: &mut Random) -> (&'static str, Value) {
         7..=8 => ("move", json!({"source": path, "destination": other, "overwrite": overwrite})),
         9 => ("copy", json!({"source": path, "destination": other, "overwrite": overwrite})),
         10 => ("mkdir", json!({"path": path})),
+        11..=12 if path != other => {
+            let (old, new) = (random.pick(WORDS), random.pick(WORDS));
+            let edit = |path| json!({"path": path, "old_string": old, "new_string": new, "replace_all": true});
+            ("edit", json!({"edits": [edit(path), edit(other)]}))
+        }
         _ => ("undo", json!({})),
     }
 }
@@ -321,6 +326,12 @@ fn search_both(staged: &Harness, plain: &Harness, what: &str) {
     }
 }
 
+fn apply(staged: &Harness) {
+    let mut command = program(&staged.path(""));
+    command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));
+    Outcome::of(command.arg("apply")).succeeded();
+}
+
 /// The same random calls on a staged root and on a plain copy of it: equal answers, and after `apply` equal trees.
 #[test]
 fn merged_view_equals_a_plain_copy_after_random_changes() {
@@ -343,20 +354,27 @@ fn merged_view_equals_a_plain_copy_after_random_changes() {
         }
         staged.write(".gitignore", "k.txt\n");
         plain.write(".gitignore", "k.txt\n");
-        let (before, times_before) = (tree(&staged.path("")), times(&staged.path("")));
+        let (mut before, mut times_before) = (tree(&staged.path("")), times(&staged.path("")));
         for number in 0..calls {
             let (tool, arguments) = random_call(&mut random);
             let what = format!("seed {seed}, call {number}: {tool} {arguments}");
             let (one, other) = (staged.call(tool, arguments.clone()).text(), plain.call(tool, arguments).text());
             assert_eq!(comparable(&one), comparable(&other), "{what}");
             search_both(&staged, &plain, &what);
+            // The person applies what there is so far, and both go on with new sessions.
+            if number == calls / 2 {
+                assert_eq!((tree(&staged.path("")), times(&staged.path(""))), (before, times_before), "seed {seed}");
+                apply(&staged);
+                assert_eq!(tree(&staged.path("")), tree(&plain.path("")), "seed {seed}");
+                (before, times_before) = (tree(&staged.path("")), times(&staged.path("")));
+                staged.restart();
+                plain.restart();
+            }
         }
         assert_eq!((tree(&staged.path("")), times(&staged.path(""))), (before, times_before), "seed {seed}");
         staged.restart();
         search_both(&staged, &plain, "a restart");
-        let mut command = program(&staged.path(""));
-        command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));
-        Outcome::of(command.arg("apply")).succeeded();
+        apply(&staged);
         assert_eq!(tree(&staged.path("")), tree(&plain.path("")), "seed {seed}");
         let mut command = program(&staged.path(""));
         command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));
