@@ -91,12 +91,12 @@ fn damaged_marked_patches_are_refused_with_the_line() {
     for (text, expected) in [
         (wrap(""), "the patch holds no file"),
         (wrap("*** Update File: x\n"), "line 2 of the patch: the section of x has no hunk"),
-        (wrap("*** Frob File: x\n"), "line 2 of the patch: `*** Frob File: x` begins no section"),
+        (wrap("*** Frob File: x\n"), "line 2 of the patch: `*** Frob File: x` is not the header of a section"),
         (wrap("*** Update File:\n@@\n-a\n"), "line 2 of the patch: `*** Update File:` names no file"),
         (wrap("*** Update File: x\n@@ f\n"), "line 3 of the patch: the hunk has no lines"),
         (wrap("*** Update File: x\n@@\n-a\nplain\n"), "line 5 of the patch: a line of a hunk begins with none"),
         (wrap("*** Add File: x\n+a\nplain\n"), "line 4 of the patch: a line of an added file"),
-        (wrap("∗∗∗ Update File: x\n@@\n-a\n"), "begins no section"),
+        (wrap("∗∗∗ Update File: x\n@@\n-a\n"), "is not the header of a section"),
         (
             "*** Begin Patch\n*** Update File: x\n@@\n-a\n+b\n".to_owned(),
             "has no line `*** End Patch`, so it may have been cut",
