@@ -120,7 +120,8 @@ fn changes_of(
         let disk = root.dir.open().map_err(|failure| failed(failure.into()))?;
         let crate::workspace::Dir::Plain(disk_root) = &disk else { continue };
         let disk = summary(disk_root, below).map_err(failed)?;
-        if staged == NodeSummary::Directory && disk == NodeSummary::Directory {
+        // One that is hidden was removed and made again: nothing is to be done, but to forget that.
+        if staged == NodeSummary::Directory && disk == NodeSummary::Directory && !is_hidden {
             continue;
         }
         if disk == NodeSummary::Absent && staged == NodeSummary::Absent {
