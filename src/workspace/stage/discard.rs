@@ -56,7 +56,9 @@ impl Workspace {
                 }
             }
             drop_empty_above(&lock, name)?;
-            lock.drop_empty_record()?;
+        }
+        for (_, layer) in self.shared.roots.layers() {
+            layer.lock()?.drop_empty_record()?;
         }
         Ok(())
     }
