@@ -133,16 +133,19 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
             }
             _ => None,
         };
-        let entry = cx.workspace.writable_entry(path)?;
-        if entry.path() != path {
+        let is_only_content = matches!(change.staged, NodeSummary::File(..))
+            && (replaced.is_some() || change.disk == NodeSummary::Absent);
+        // A masked file may be written, but not removed: its content is asked for where nothing else changes.
+        let target = if is_only_content { cx.workspace.writable(path)? } else { cx.workspace.writable_entry(path)? };
+        if target.path() != path {
             return Err(ToolError::new(
                 Kind::Stale,
-                format!("nothing was applied: a directory above {path} is a link to {} by now", entry.path()),
+                format!("nothing was applied: a directory above {path} is a link to {} by now", target.path()),
             )
             .hint("look at what is there, then discard the staged change or apply the others by their names"));
         }
         if replaced.is_none() && change.disk != NodeSummary::Absent {
-            going.push(FileChange { target: entry.clone(), change: NewState::Removed { base: former(cx, change)? } });
+            going.push(FileChange { target: target.clone(), change: NewState::Removed { base: former(cx, change)? } });
         }
         let new = match change.staged {
             NodeSummary::Absent => continue,
@@ -160,7 +163,7 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
         let is_file = matches!(change.disk, NodeSummary::Absent | NodeSummary::File(..));
         let target = match change.staged {
             NodeSummary::File(..) if is_file => cx.workspace.writable(path)?,
-            _ => entry,
+            _ => target,
         };
         coming.push(FileChange { target, change: new });
     }
