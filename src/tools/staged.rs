@@ -9,7 +9,7 @@ use crate::{
     session::history::{Former, FormerNode},
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Node, NodeSummary, Purpose, StagedChange, Workspace,
-        WorkspacePath, escape_name,
+        WorkspacePath, WritablePath, escape_name,
     },
 };
 
@@ -33,7 +33,7 @@ pub(crate) fn diff(workspace: &Workspace) -> Result<String, ToolError> {
 }
 
 /// Makes the staged changes of these paths and below them, or all, on the disk: all of them, or none where others have
-/// changed one on the disk since. (What is in a directory that takes the place of a file is made right after the rest.) With `skip_conflicts` those stay staged, and the rest is made.
+/// changed one on the disk since. With `skip_conflicts` those stay staged, and the rest is made.
 pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) -> Result<String, ToolError> {
     let selected = Selected::of(&cx.workspace, paths)?;
     let staged = changes(&cx.workspace)?;
@@ -65,29 +65,13 @@ pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) ->
     };
     let (done, rest): (Vec<_>, Vec<_>) = chosen.into_iter().partition(StagedChange::is_done);
     let (left, todo): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_blocked);
-    let mut notes = Vec::new();
     let made = todo.len();
-    // What is in a directory that takes the place of a file cannot be planned before that.
-    let becomes_directory = |change: &&StagedChange| {
-        !matches!(change.disk, NodeSummary::Absent | NodeSummary::Directory) && change.staged == NodeSummary::Directory
-    };
-    let tops: Vec<PathBuf> = todo.iter().filter(becomes_directory).map(|change| host(&change.path)).collect();
-    let is_later = |change: &StagedChange| {
-        let own = host(&change.path);
-        tops.iter().any(|top| own != *top && own.starts_with(top))
-    };
-    let (later, first): (Vec<_>, Vec<_>) = todo.into_iter().partition(is_later);
+    let mut notes = Vec::new();
     let mut applied = done;
-    for part in [first, later] {
-        if !part.is_empty() {
-            let steps = steps(cx, &part)?;
-            let committed = with_history::commit_files(cx, "apply", &steps, Undoable::No, Approval::by_policy());
-            let committed = committed.map_err(|error| {
-                if applied.is_empty() { error } else { error.followed_by("; the rest was applied") }
-            })?;
-            notes.extend(committed.notes);
-        }
-        applied.extend(part);
+    if !todo.is_empty() {
+        let steps = steps(cx, &todo)?;
+        notes = with_history::commit_files(cx, "apply", &steps, Undoable::No, Approval::by_policy())?.notes;
+        applied.extend(todo);
     }
     // In one order again: each directory before what is in it.
     applied.sort_by(|one, other| one.path.cmp(&other.path));
@@ -136,7 +120,8 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
         let is_only_content = matches!(change.staged, NodeSummary::File(..))
             && (replaced.is_some() || change.disk == NodeSummary::Absent);
         // A masked file may be written, but not removed: its content is asked for where nothing else changes.
-        let target = if is_only_content { cx.workspace.writable(path)? } else { cx.workspace.writable_entry(path)? };
+        let target = if is_only_content { cx.workspace.writable(path) } else { cx.workspace.writable_entry(path) };
+        let target = in_place_of_file(cx, path, target, is_only_content)?;
         if target.path() != path {
             return Err(ToolError::new(
                 Kind::Stale,
@@ -162,7 +147,7 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
         };
         let is_file = matches!(change.disk, NodeSummary::Absent | NodeSummary::File(..));
         let target = match change.staged {
-            NodeSummary::File(..) if is_file => cx.workspace.writable(path)?,
+            NodeSummary::File(..) if is_file => in_place_of_file(cx, path, cx.workspace.writable(path), true)?,
             _ => target,
         };
         coming.push(FileChange { target, change: new });
@@ -170,6 +155,21 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
     going.reverse();
     going.extend(coming);
     Ok(going)
+}
+
+/// The right to change a path, also where it is in a directory that comes in the place of a file.
+fn in_place_of_file(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: Result<WritablePath, AccessError>,
+    is_content: bool,
+) -> Result<WritablePath, AccessError> {
+    match target {
+        Err(error) if error.kind == AccessErrorKind::NotADirectory => {
+            cx.workspace.writable_in_place_of_file(path, is_content)
+        }
+        target => target,
+    }
 }
 
 /// What the disk has at a path that goes.

@@ -3,7 +3,6 @@
 //! Where it cannot be kept, a replacement goes on and says so; a removal is refused, as nothing of the
 //! file would be left.
 
-#[cfg_attr(not(test), allow(dead_code, reason = "the tools that change many files are being written"))]
 mod commit_files;
 mod keep_file;
 mod note;

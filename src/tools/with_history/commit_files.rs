@@ -6,8 +6,8 @@ use crate::{
     session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange},
     workspace::{
         AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
-        NewContent, NewDirectory, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath,
-        WritablePath, WriteGuard,
+        NewContent, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
+        WriteGuard,
     },
 };
 
@@ -58,8 +58,6 @@ pub(in crate::tools) enum NewState {
 pub(in crate::tools) struct CommittedFiles {
     /// For each change, in order, where it was made and the revision of a file's content now, as it is shown.
     pub(in crate::tools) files: Vec<(WorkspacePath, Option<Revision>)>,
-    /// The directories that were made, the outermost first.
-    pub(in crate::tools) made: Vec<NewDirectory>,
     /// What the answer has to say besides.
     pub(in crate::tools) notes: Vec<String>,
 }
@@ -68,7 +66,7 @@ pub(in crate::tools) struct CommittedFiles {
 const SYNCED_ONE_BY_ONE: usize = 16;
 
 /// The note on a change of several files without a journal.
-const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change leaves a part of it";
+const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change can leave a part of it";
 
 /// One change as it is recorded once it is made.
 struct Recorded<'c> {
@@ -109,8 +107,8 @@ pub(in crate::tools) fn commit_files(
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
         let guard = if *verbatim { guard.with_former_content() } else { guard };
-        let (Committed { path, revision, made, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
-        return Ok(CommittedFiles { files: vec![(path, Some(revision))], made, notes: note.into_iter().collect() });
+        let (Committed { path, revision, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
+        return Ok(CommittedFiles { files: vec![(path, Some(revision))], notes: note.into_iter().collect() });
     }
     let (mut entries, mut leaving) = (Vec::new(), Vec::new());
     for FileChange { target, change } in changes {
@@ -156,11 +154,11 @@ pub(in crate::tools) fn commit_files(
         }
     };
     match transaction.commit(approval, note_down) {
-        Ok(CommittedTransaction { made, survives_a_kill }) => {
+        Ok(CommittedTransaction { survives_a_kill, .. }) => {
             if changes.len() > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
-            Ok(CommittedFiles { files, made, notes })
+            Ok(CommittedFiles { files, notes })
         }
         Err(NotCommitted { error, left }) => {
             cx.session.history.void(&pending);
@@ -471,7 +469,7 @@ mod tests {
         assert_eq!(fs::metadata(root.join("new/y")).unwrap().ino(), inode);
         assert_eq!(fs::metadata(root.join("a")).unwrap().mode() & 0o777, 0o640);
         assert_eq!(fs::metadata(root.join("dir")).unwrap().mode() & 0o777, 0o700);
-        assert_eq!((done.files.len(), done.made.len()), (12, 3));
+        assert_eq!(done.files.len(), 12);
         assert_eq!(done.notes, [NOT_RECOVERABLE]);
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
         let (_, change) = cx.session.history.last(None).unwrap();

@@ -82,7 +82,7 @@ fn set_aside(
         EntryState::File(revision) => is_unchanged(dir, &aside, seen, *revision),
         EntryState::Link(_) => was.is_at(dir, &aside),
         EntryState::Directory => dir.child_stat(&aside).and_then(|now| {
-            let is_same = now.kind == FileKind::Directory && now.same_file(seen);
+            let is_same = now.kind == FileKind::Directory && (now.same_file(seen) || goes && !dir.keeps_identities());
             Ok(is_same && (!goes || holds_only_own(steps, &dir.child_dir(&aside, OpenFor::List)?)?))
         }),
     };
