@@ -1,4 +1,4 @@
-//! Staged changes, for the person at the command line: shown, made on the disk, or dropped. No tool of a model's.
+//! Staged changes, for the person at the command line: shown, applied to the disk, or discarded. A model has no tool for this.
 //!
 //! What is made goes through the same checks as any other change, in one transaction, and can be taken back with
 //! `rootbound restore`.
@@ -17,7 +17,7 @@ use super::{
     CallContext, Kind, ToolError,
     answer::{count, noted},
     shown_diff, with_history,
-    with_history::{FileChange, NewState, Undoable},
+    with_history::{ChangeStep, NewState, Undoable},
 };
 
 /// The staged changes of all roots as a diff. Contents that policy denies are not shown, and values of secrets are masked.
@@ -103,7 +103,7 @@ fn host(path: &WorkspacePath) -> PathBuf {
 }
 
 /// What makes the changes: what goes first, from the innermost, then what comes, from the outermost.
-fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, ToolError> {
+fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, ToolError> {
     let (mut going, mut coming) = (Vec::new(), Vec::new());
     for change in changes {
         let path = &change.path;
@@ -125,12 +125,12 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
         if target.path() != path {
             return Err(ToolError::new(
                 Kind::Stale,
-                format!("nothing was applied: a directory above {path} is a link to {} by now", target.path()),
+                format!("nothing was applied: a directory above {path} is now a link to {}", target.path()),
             )
-            .hint("look at what is there, then discard the staged change or apply the others by their names"));
+            .hint("look at the link, then discard the staged change or apply the other paths by name"));
         }
         if replaced.is_none() && change.disk != NodeSummary::Absent {
-            going.push(FileChange { target: target.clone(), change: NewState::Removed { base: former(cx, change)? } });
+            going.push(ChangeStep { target: target.clone(), change: NewState::Removed { base: former(cx, change)? } });
         }
         let new = match change.staged {
             NodeSummary::Absent => continue,
@@ -150,7 +150,7 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
             NodeSummary::File(..) if is_file => in_place_of_file(cx, path, cx.workspace.writable(path), true)?,
             _ => target,
         };
-        coming.push(FileChange { target, change: new });
+        coming.push(ChangeStep { target, change: new });
     }
     going.reverse();
     going.extend(coming);
@@ -263,7 +263,7 @@ impl Selected {
 /// One change: a note on what is no text, and a diff.
 fn one(workspace: &Workspace, change: &StagedChange) -> Result<String, ToolError> {
     let path = &change.path;
-    let conflict = if change.is_conflict() { " (changed on the disk meanwhile)" } else { "" };
+    let conflict = if change.is_conflict() { " (also changed on the disk)" } else { "" };
     let words = |node: NodeSummary| match node {
         NodeSummary::Absent => "nothing",
         NodeSummary::File(..) => "file",
@@ -302,7 +302,7 @@ fn one(workspace: &Workspace, change: &StagedChange) -> Result<String, ToolError
     }
     let shown = shown_diff::diff(path, old.flatten(), new.flatten());
     if shown.is_empty() {
-        text.push_str("  no text, or nothing that is shown differs\n");
+        text.push_str("  not text, or the shown parts are equal\n");
     }
     text.push_str(&shown);
     Ok(text)

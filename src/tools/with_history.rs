@@ -10,7 +10,7 @@ mod record;
 mod remove_tree;
 mod write_file;
 
-pub(super) use commit_files::{CommittedFiles, FileChange, NewState, commit_files};
+pub(super) use commit_files::{ChangeStep, CommittedFiles, NewState, commit_files};
 pub(super) use keep_file::{changed, keep_replaced};
 pub(super) use note::begin;
 pub(super) use record::{

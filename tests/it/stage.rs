@@ -89,7 +89,7 @@ fn nothing_is_applied_over_what_others_changed_on_the_disk() {
     let refused = project.fails(&["apply"]);
     assert!(refused.contains("nothing was applied: 3 paths") && refused.contains(": a, d, new"), "{refused}");
     assert_eq!(tree(&project.root()), before);
-    assert!(project.ok(&["diff"]).contains("changed file a (changed on the disk meanwhile)"));
+    assert!(project.ok(&["diff"]).contains("changed file a (also changed on the disk)"));
 
     let applied = project.ok(&["apply", "--skip-conflicts"]);
     assert!(applied.contains("Left staged, as the disk has changed: a, d, new"), "{applied}");
