@@ -36,8 +36,12 @@ pub(super) enum NoPlace {
     Unsaid,
 }
 
-/// The places of a hunk that has old lines.
-pub(super) fn of_lines(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> HunkCandidates {
+/// The places of a hunk that has old lines. What it returns once `go_on` says no is not to be used.
+pub(super) fn of_lines(
+    text: &PatchedText<'_>,
+    hunk: &PatchHunk<'_>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> HunkCandidates {
     let end = hunk.lines.iter().rposition(|line| *line != HunkLine::Kept("")).map_or(0, |last| last + 1);
     for used in [hunk.lines.len(), end] {
         let old: Vec<&str> = hunk.lines[..used].iter().filter_map(|line| line.old()).collect();
@@ -47,7 +51,7 @@ pub(super) fn of_lines(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> HunkCand
         let places = text.places(&old);
         if !places.lines.is_empty() {
             let mut found = HunkCandidates { places, used, covered: old.len(), note: None };
-            found.narrow(text, hunk, &old);
+            found.narrow(text, hunk, &old, go_on);
             return found;
         }
     }
@@ -70,13 +74,13 @@ impl HunkCandidates {
     }
 
     /// Leaves out the places that what the hunk says of its place excludes.
-    fn narrow(&mut self, text: &PatchedText<'_>, hunk: &PatchHunk<'_>, old: &[&str]) {
+    fn narrow(&mut self, text: &PatchedText<'_>, hunk: &PatchHunk<'_>, old: &[&str], go_on: &mut dyn FnMut() -> bool) {
         let last = text.lines.len() - old.len();
         if hunk.at_end && text.is_at(old, last) {
             self.keep(vec![last]);
         }
         if !hunk.contexts.is_empty() {
-            match below(text, &hunk.contexts) {
+            match below(text, &hunk.contexts, go_on) {
                 Ok(contexts) => {
                     let mut first: Vec<usize> =
                         contexts.iter().filter_map(|context| text.first_from(old, *context)).collect();
@@ -125,13 +129,21 @@ fn nearest(places: &FoundLines, said: usize) -> Option<usize> {
 }
 
 /// The lines of the last of `contexts`, each of which is below the one before it.
-fn below<'p>(text: &PatchedText<'_>, contexts: &[&'p str]) -> Result<Vec<usize>, &'p str> {
+fn below<'p>(
+    text: &PatchedText<'_>,
+    contexts: &[&'p str],
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Vec<usize>, &'p str> {
     let (first, others) = contexts.split_first().ok_or("")?;
     let mut lines = text.context_lines(first, 0);
     if lines.is_empty() {
         return Err(first);
     }
     for context in others {
+        // A hostile patch has a hundred thousand of them.
+        if !go_on() {
+            return Err(context);
+        }
         lines.truncate(MOST_KEPT);
         let mut next: Vec<usize> =
             lines.iter().filter_map(|line| text.context_lines(context, line + 1).first().copied()).collect();
@@ -146,7 +158,11 @@ fn below<'p>(text: &PatchedText<'_>, contexts: &[&'p str]) -> Result<Vec<usize>,
 }
 
 /// The place of a hunk that only adds lines and names none around them: before which line they go.
-pub(super) fn of_insertion(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<HunkCandidates, NoPlace> {
+pub(super) fn of_insertion(
+    text: &PatchedText<'_>,
+    hunk: &PatchHunk<'_>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<HunkCandidates, NoPlace> {
     let (used, end) = (hunk.lines.len(), text.lines.len());
     if hunk.at_end || end == 0 {
         return Ok(HunkCandidates::one(end, used));
@@ -161,7 +177,7 @@ pub(super) fn of_insertion(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Resu
         ([], None) => heading.as_slice(),
         (contexts, _) => contexts,
     };
-    let lines = below(text, contexts).map_err(|missing| NoPlace::Context(missing.to_owned()))?;
+    let lines = below(text, contexts, go_on).map_err(|missing| NoPlace::Context(missing.to_owned()))?;
     let places = FoundLines { more: lines.len() > MOST_KEPT, lines: lines.iter().map(|line| line + 1).collect() };
     Ok(HunkCandidates { places, used, covered: 0, note: None })
 }

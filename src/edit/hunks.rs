@@ -94,8 +94,10 @@ pub fn locate_hunks(
         return vec![Err(HunkMiss::NotFound(Diagnosis::without_place(summary)))];
     }
     let text = PatchedText::new(text);
-    let mut candidates: Vec<Result<HunkCandidates, HunkMiss>> =
-        hunks.iter().map(|hunk| if go_on() { candidates(&text, hunk) } else { Err(HunkMiss::Stopped) }).collect();
+    let mut candidates: Vec<Result<HunkCandidates, HunkMiss>> = hunks
+        .iter()
+        .map(|hunk| if go_on() { candidates(&text, hunk, go_on) } else { Err(HunkMiss::Stopped) })
+        .collect();
     let mut found: Vec<&mut HunkCandidates> =
         candidates.iter_mut().flatten().filter(|one| !one.places.lines.is_empty()).collect();
     hunk_places::in_order(&mut found);
@@ -112,11 +114,15 @@ pub fn locate_hunks(
     located
 }
 
-fn candidates(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<HunkCandidates, HunkMiss> {
+fn candidates(
+    text: &PatchedText<'_>,
+    hunk: &PatchHunk<'_>,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<HunkCandidates, HunkMiss> {
     if hunk.lines.iter().any(|line| line.old().is_some()) {
-        return Ok(hunk_places::of_lines(text, hunk));
+        return Ok(hunk_places::of_lines(text, hunk, go_on));
     }
-    hunk_places::of_insertion(text, hunk).map_err(|none| match none {
+    hunk_places::of_insertion(text, hunk, go_on).map_err(|none| match none {
         NoPlace::Context(context) => HunkMiss::NoContext(context),
         NoPlace::BeyondEnd(at) => HunkMiss::BeyondEnd { at, lines: text.lines.len() },
         NoPlace::Unsaid => HunkMiss::NoPlace,

@@ -117,16 +117,20 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
             }
             _ => None,
         };
-        let entry = in_place_of_file(cx, path, cx.workspace.writable_entry(path), false)?;
-        if entry.path() != path {
+        let is_only_content = matches!(change.staged, NodeSummary::File(..))
+            && (replaced.is_some() || change.disk == NodeSummary::Absent);
+        // A masked file may be written, but not removed: its content is asked for where nothing else changes.
+        let target = if is_only_content { cx.workspace.writable(path) } else { cx.workspace.writable_entry(path) };
+        let target = in_place_of_file(cx, path, target, is_only_content)?;
+        if target.path() != path {
             return Err(ToolError::new(
                 Kind::Stale,
-                format!("nothing was applied: a directory above {path} is now a link to {}", entry.path()),
+                format!("nothing was applied: a directory above {path} is now a link to {}", target.path()),
             )
             .hint("look at the link, then discard the staged change or apply the other paths by name"));
         }
         if replaced.is_none() && change.disk != NodeSummary::Absent {
-            going.push(ChangeStep { target: entry.clone(), change: NewState::Removed { base: former(cx, change)? } });
+            going.push(ChangeStep { target: target.clone(), change: NewState::Removed { base: former(cx, change)? } });
         }
         let new = match change.staged {
             NodeSummary::Absent => continue,
@@ -144,7 +148,7 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
         let is_file = matches!(change.disk, NodeSummary::Absent | NodeSummary::File(..));
         let target = match change.staged {
             NodeSummary::File(..) if is_file => in_place_of_file(cx, path, cx.workspace.writable(path), true)?,
-            _ => entry,
+            _ => target,
         };
         coming.push(ChangeStep { target, change: new });
     }

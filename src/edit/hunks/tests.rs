@@ -179,6 +179,23 @@ fn a_hunk_that_is_everywhere_is_answered() {
     assert!(matches!(miss(&text, &hunks), HunkMiss::Ambiguous { .. }));
 }
 
+#[test]
+fn search_among_many_contexts_is_stopped() {
+    let (text, contexts) = ("x\ny\n".repeat(1000), "@@ x\n".repeat(50_000));
+    for lines in ["-y\n+z\n", "+z\n"] {
+        let marked = format!("*** Begin Patch\n*** Update File: x\n{contexts}{lines}*** End Patch\n");
+        let patch = Patch::parse(&marked).unwrap();
+        let FileAction::Update { hunks, .. } = &patch.files[0].action else { panic!("no update") };
+        let mut asked = 0;
+        let mut go_on = || {
+            asked += 1;
+            asked < 5
+        };
+        let _ = locate_hunks(&text, hunks, &mut go_on);
+        assert!((5..10).contains(&asked), "asked {asked} times");
+    }
+}
+
 proptest! {
     /// A patch of two texts makes the second of the first, whatever their endings, and never panics.
     #[test]

@@ -29,6 +29,15 @@ impl Problems {
         Ok(())
     }
 
+    /// As [`Self::add`], for one that takes long to explain: only those that are described are.
+    pub(super) fn add_explained(&mut self, explain: impl FnOnce() -> ToolError) -> Result<(), ToolError> {
+        if self.described.len() < DESCRIBED {
+            return self.add(explain());
+        }
+        self.all += 1;
+        Ok(())
+    }
+
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.all
@@ -66,4 +75,24 @@ fn shortened(text: &str) -> String {
     // The last line may end a fence.
     let last = super::super::fence::end_of_fence(text).map(|end| format!("\n{end}")).unwrap_or_default();
     format!("{}\n… {} more lines{last}", lines[..LINES].join("\n"), lines.len() - LINES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_that_are_only_counted_are_not_explained() {
+        let (mut problems, mut explained) = (Problems::default(), 0);
+        for number in 0..1000 {
+            let explain = || {
+                explained += 1;
+                ToolError::invalid(format!("hunk {number}"))
+            };
+            problems.add_explained(explain).unwrap();
+        }
+        assert_eq!((explained, problems.count()), (DESCRIBED, 1000));
+        let error = problems.finish().unwrap_err().text();
+        assert!(error.contains("1000 problems") && error.contains("and 980 problems more"), "{error}");
+    }
 }

@@ -188,7 +188,9 @@ impl SectionApplier<'_> {
                 }
                 Err(miss) => {
                     missed = true;
-                    self.problems.add(hunk_error::explain(cx, (path, &real), text, (number, hunk), &miss))?;
+                    cx.check()?;
+                    self.problems
+                        .add_explained(|| hunk_error::explain(cx, (path, &real), text, (number, hunk), &miss))?;
                 }
             }
         }

@@ -107,7 +107,9 @@ fn now_lines(cx: &CallContext, now: FileNow<'_>, lines: &NumberedLines) -> Resul
     }
     let (place, rev, path) = (lines.place.counted_from_0(), lines.rev, now.path);
     let beyond = |total: usize| {
-        ToolError::invalid(format!("{path} has {} at rev {rev}, so there is no {}", count(total, "line"), lines.place))
+        let place = lines.place.to_string();
+        let missing = place.strip_prefix("after ").map_or(place.clone(), |line| format!("{line} to insert after"));
+        ToolError::invalid(format!("{path} has {} at rev {rev}, so there is no {missing}", count(total, "line")))
             .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
     };
     let was = match Held::of(cx, now.real, now.revision, rev) {
