@@ -324,10 +324,14 @@ fn random_call(random: &mut Random) -> (&'static str, Value) {
     }
 }
 
-/// An answer without what may differ: the order by time, and how a directory was moved.
+/// An answer without what may differ: the times and the order by them, and how a directory was moved.
 fn comparable(text: &str) -> Vec<String> {
     let copied = "; it was copied and its old place emptied, as the system does not rename it";
-    let unnumbered = |line: &str| line.split_once(". ").map_or(line, |(_, rest)| rest).to_owned();
+    let untimed = |line: &str| match line.split_once(", modified ") {
+        Some((before, after)) => before.to_owned() + after.split_once(',').map_or("", |(_, rest)| rest),
+        None => line.to_owned(),
+    };
+    let unnumbered = |line: &str| untimed(line.split_once(". ").map_or(line, |(_, rest)| rest));
     let mut lines: Vec<String> = text.replace(copied, "").lines().map(unnumbered).collect();
     lines.sort_unstable();
     lines
