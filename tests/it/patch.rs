@@ -210,7 +210,7 @@ fn a_path_that_occurs_twice_is_patched_in_order() {
     assert_eq!(without_revs(&text), "Applied to 3 files\nR a -> c\nA n\nM b");
     assert_eq!(tree(&h), of(&[("c", "three\nend\n"), ("n", "1\n2\n"), ("b", "new b\n")]));
     let text = apply(&h, &marked("*** Delete File: b\n*** Update File: b\n@@\n-new b\n+x")).fails("not_found");
-    assert!(text.contains("a section before deletes or renames it"), "{text}");
+    assert!(text.contains("an earlier section of the patch deletes or renames it"), "{text}");
 }
 
 #[test]
