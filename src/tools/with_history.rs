@@ -12,7 +12,7 @@ mod remove_tree;
 mod write_file;
 
 pub(super) use commit_files::{CommittedFiles, FileChange, NewState, commit_files};
-pub(super) use keep_file::{changed, keep_replaced};
+pub(super) use keep_file::{changed, former_node, keep_replaced};
 pub(super) use note::begin;
 pub(super) use record::{
     FormerIs, record_directories, record_former, record_made, record_moved, record_restored, record_unmade,

@@ -138,10 +138,15 @@ impl<'n> Transaction<'n> {
 
     /// The files that are replaced or go, each opened when it comes to it.
     pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
-        self.steps.iter().filter_map(|(step, ..)| {
+        let moves = self.steps.iter().filter_map(|(step, ..)| match &step.action {
+            Action::Move { to, .. } => Some(to.host()),
+            _ => None,
+        });
+        let moved_over: HashSet<PathBuf> = moves.collect();
+        self.steps.iter().filter_map(move |(step, ..)| {
             let (revision, goes) = match &step.action {
                 Action::Replace { old, .. } => (*old, false),
-                Action::Remove { was: EntryState::File(old) } => (*old, true),
+                Action::Remove { was: EntryState::File(old) } => (*old, !moved_over.contains(&step.path.host())),
                 _ => return None,
             };
             let open = || {
