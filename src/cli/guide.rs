@@ -46,6 +46,12 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("mkdir", &[r#"{"path": "src/new"}"#]),
     ("move", &[r#"{"source": "a.txt", "destination": "src/a.txt"}"#]),
     ("undo", &["{}"]),
+    (
+        "apply_patch",
+        &[
+            r#"{"patch": "*** Begin Patch\n*** Update File: src/app.py\n@@ def main():\n-    retries = 3\n+    retries = 5\n*** End Patch"}"#,
+        ],
+    ),
     ("present", &[r#"{"path": "report.md", "title": "Report"}"#]),
     ("wait", &[r#"{"path": "build.log", "pattern": "error|finished"}"#]),
 ];

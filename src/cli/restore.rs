@@ -6,7 +6,7 @@ use crate::{
     config::{EarlierState, EarlierTime},
     server::Parts,
     tools::{
-        earlier_state::{self, Earlier},
+        earlier_state::{self, HistoryPoint},
         restore as bring_back,
     },
 };
@@ -34,9 +34,9 @@ pub fn restore_state(parts: &Parts, state: &EarlierState, include_others: bool, 
     }
 }
 
-pub(super) fn earlier(state: &EarlierState) -> Earlier<'_> {
+pub(super) fn earlier(state: &EarlierState) -> HistoryPoint<'_> {
     match &state.when {
-        EarlierTime::Checkpoint(name) => Earlier::Checkpoint(name),
-        EarlierTime::Session(id) => Earlier::RecordedSession(id),
+        EarlierTime::Checkpoint(name) => HistoryPoint::Checkpoint(name),
+        EarlierTime::Session(id) => HistoryPoint::RecordedSession(id),
     }
 }

@@ -177,7 +177,7 @@ fn apply(command: Command) -> Command {
             Arg::new("skip-conflicts")
                 .long("skip-conflicts")
                 .action(ArgAction::SetTrue)
-                .help("Apply the rest where files were changed on the disk meanwhile; these stay staged"),
+                .help("Apply the rest if some files were also changed on the disk; these stay staged"),
         )
         .args(flags())
 }

@@ -1,6 +1,6 @@
 //! Which of several exact places a hunk of a patch means.
 
-use super::patched_text::{MOST_KEPT, PatchedText, Places};
+use super::patched_text::{FoundLines, MOST_KEPT, PatchedText};
 use crate::text::patch::{HunkLine, PatchHunk};
 
 /// A place this near to the line that a hunk names can be meant by it.
@@ -10,8 +10,8 @@ const FARTHER: usize = 3;
 
 /// Where a hunk can go.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Candidates {
-    pub(super) places: Places,
+pub(super) struct HunkCandidates {
+    pub(super) places: FoundLines,
     /// How many of the hunk's lines are there: those at its end that are only empty can be too many.
     pub(super) used: usize,
     /// How many lines of the text it covers.
@@ -37,7 +37,7 @@ pub(super) enum NoPlace {
 }
 
 /// The places of a hunk that has old lines.
-pub(super) fn of_lines(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Candidates {
+pub(super) fn of_lines(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> HunkCandidates {
     let end = hunk.lines.iter().rposition(|line| *line != HunkLine::Kept("")).map_or(0, |last| last + 1);
     for used in [hunk.lines.len(), end] {
         let old: Vec<&str> = hunk.lines[..used].iter().filter_map(|line| line.old()).collect();
@@ -46,17 +46,17 @@ pub(super) fn of_lines(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Candidat
         }
         let places = text.places(&old);
         if !places.lines.is_empty() {
-            let mut found = Candidates { places, used, covered: old.len(), note: None };
+            let mut found = HunkCandidates { places, used, covered: old.len(), note: None };
             found.narrow(text, hunk, &old);
             return found;
         }
     }
-    Candidates { used: hunk.lines.len(), ..Candidates::default() }
+    HunkCandidates { used: hunk.lines.len(), ..HunkCandidates::default() }
 }
 
-impl Candidates {
+impl HunkCandidates {
     fn one(line: usize, used: usize) -> Self {
-        Self { places: Places { lines: vec![line], more: false }, used, covered: 0, note: None }
+        Self { places: FoundLines { lines: vec![line], more: false }, used, covered: 0, note: None }
     }
 
     pub(super) fn is_sure(&self) -> bool {
@@ -65,7 +65,7 @@ impl Candidates {
 
     fn keep(&mut self, lines: Vec<usize>) {
         if !lines.is_empty() {
-            self.places = Places { more: lines.len() > MOST_KEPT, lines };
+            self.places = FoundLines { more: lines.len() > MOST_KEPT, lines };
         }
     }
 
@@ -115,7 +115,7 @@ impl Candidates {
 }
 
 /// The place that is near to `said` where all others are much farther.
-fn nearest(places: &Places, said: usize) -> Option<usize> {
+fn nearest(places: &FoundLines, said: usize) -> Option<usize> {
     let mut by_distance: Vec<(usize, usize)> = places.lines.iter().map(|line| (line.abs_diff(said), *line)).collect();
     by_distance.sort_unstable();
     match by_distance.as_slice() {
@@ -146,29 +146,29 @@ fn below<'p>(text: &PatchedText<'_>, contexts: &[&'p str]) -> Result<Vec<usize>,
 }
 
 /// The place of a hunk that only adds lines and names none around them: before which line they go.
-pub(super) fn of_insertion(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<Candidates, NoPlace> {
+pub(super) fn of_insertion(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<HunkCandidates, NoPlace> {
     let (used, end) = (hunk.lines.len(), text.lines.len());
     if hunk.at_end || end == 0 {
-        return Ok(Candidates::one(end, used));
+        return Ok(HunkCandidates::one(end, used));
     }
     let heading: Vec<&str> = hunk.heading.into_iter().collect();
     let contexts = match (hunk.contexts.as_slice(), hunk.at) {
         ([], Some(at)) if hunk.is_insertion && at > end => return Err(NoPlace::BeyondEnd(at)),
-        ([], Some(at)) if hunk.is_insertion => return Ok(Candidates::one(at, used)),
+        ([], Some(at)) if hunk.is_insertion => return Ok(HunkCandidates::one(at, used)),
         ([], Some(_)) => return Err(NoPlace::Unsaid),
         // As codex does: at the end of the file.
-        ([], None) if heading.is_empty() => return Ok(Candidates::one(end, used)),
+        ([], None) if heading.is_empty() => return Ok(HunkCandidates::one(end, used)),
         ([], None) => heading.as_slice(),
         (contexts, _) => contexts,
     };
     let lines = below(text, contexts).map_err(|missing| NoPlace::Context(missing.to_owned()))?;
-    let places = Places { more: lines.len() > MOST_KEPT, lines: lines.iter().map(|line| line + 1).collect() };
-    Ok(Candidates { places, used, covered: 0, note: None })
+    let places = FoundLines { more: lines.len() > MOST_KEPT, lines: lines.iter().map(|line| line + 1).collect() };
+    Ok(HunkCandidates { places, used, covered: 0, note: None })
 }
 
 /// Leaves each hunk the one place that it can have if all hunks are in the order of their places, where that is only one.
 /// Nothing changes where the hunks are in another order.
-pub(super) fn in_order(all: &mut [&mut Candidates]) {
+pub(super) fn in_order(all: &mut [&mut HunkCandidates]) {
     if all.iter().all(|one| one.is_sure()) {
         return;
     }

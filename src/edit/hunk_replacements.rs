@@ -9,7 +9,7 @@ use super::{
 use crate::text::patch::{FinalNewline, HunkLine, PatchHunk};
 
 /// The replacements of a hunk whose old lines are at `start` (or that goes before that line). `lines` are those of its
-/// lines that are used. Lines that stay keep their bytes, and those that come are ended as those around them.
+/// lines that are used. Lines that stay keep their bytes, and added lines get the line ending of those around them.
 pub(super) fn of(
     text: &PatchedText<'_>,
     hunk: &PatchHunk<'_>,

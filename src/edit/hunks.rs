@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::{
     Diagnosis, Located, Miss, Next, Place, Replacement, Request, Strategies,
-    hunk_places::{self, Candidates, ContextNote, NoPlace},
+    hunk_places::{self, ContextNote, HunkCandidates, NoPlace},
     hunk_replacements, ladder,
     patched_text::{PatchedText, plain},
     prepared::MOST_LINES,
@@ -94,9 +94,9 @@ pub fn locate_hunks(
         return vec![Err(HunkMiss::NotFound(Diagnosis::without_place(summary)))];
     }
     let text = PatchedText::new(text);
-    let mut candidates: Vec<Result<Candidates, HunkMiss>> =
+    let mut candidates: Vec<Result<HunkCandidates, HunkMiss>> =
         hunks.iter().map(|hunk| if go_on() { candidates(&text, hunk) } else { Err(HunkMiss::Stopped) }).collect();
-    let mut found: Vec<&mut Candidates> =
+    let mut found: Vec<&mut HunkCandidates> =
         candidates.iter_mut().flatten().filter(|one| !one.places.lines.is_empty()).collect();
     hunk_places::in_order(&mut found);
     let mut located: Vec<Result<LocatedHunk, HunkMiss>> = hunks
@@ -112,7 +112,7 @@ pub fn locate_hunks(
     located
 }
 
-fn candidates(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<Candidates, HunkMiss> {
+fn candidates(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<HunkCandidates, HunkMiss> {
     if hunk.lines.iter().any(|line| line.old().is_some()) {
         return Ok(hunk_places::of_lines(text, hunk));
     }
@@ -123,7 +123,7 @@ fn candidates(text: &PatchedText<'_>, hunk: &PatchHunk<'_>) -> Result<Candidates
     })
 }
 
-fn at_candidates(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, found: Candidates) -> Result<LocatedHunk, HunkMiss> {
+fn at_candidates(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, found: HunkCandidates) -> Result<LocatedHunk, HunkMiss> {
     let lines = &found.places.lines;
     if !found.is_sure() {
         let places = lines.iter().map(|line| place(text, *line)).collect();

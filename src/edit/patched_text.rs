@@ -22,7 +22,7 @@ pub(super) struct PatchedText<'t> {
 
 /// Lines where a text is, from 0, ascending.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Places {
+pub(super) struct FoundLines {
     pub(super) lines: Vec<usize>,
     /// Whether there are more.
     pub(super) more: bool,
@@ -46,10 +46,10 @@ impl<'t> PatchedText<'t> {
     }
 
     /// Where these whole lines are.
-    pub(super) fn places(&self, wanted: &[&str]) -> Places {
+    pub(super) fn places(&self, wanted: &[&str]) -> FoundLines {
         let needle = needle(wanted);
         let finder = Finder::new(needle.as_bytes());
-        let mut places = Places::default();
+        let mut places = FoundLines::default();
         let mut from = 0;
         while let Some(line) = self.next(&finder, from) {
             if places.lines.len() == MOST_KEPT {

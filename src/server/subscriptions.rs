@@ -12,8 +12,8 @@
 //! - Where the system reports too little (other systems than Linux, network file systems, overlayfs, `--index off`, or
 //!   no watch left), files are looked at twice a second and directories once a second, less often where that takes long.
 
-mod entry_state;
 mod followed;
+mod followed_state;
 mod follower;
 mod known_states;
 mod listing;
@@ -35,8 +35,8 @@ use crate::{
 use super::stdio::OutputQueue;
 
 use self::{
-    entry_state::EntryState,
     followed::{Followed, Noticed, Subscriber},
+    followed_state::FollowedState,
     table::{SharedTable, SubscriptionTable},
 };
 
@@ -81,7 +81,7 @@ impl Subscriptions {
         let workspace = &self.0.workspace;
         let path = workspace.resolve_uri(uri)?;
         let names = workspace.names_to_follow(&path)?;
-        let state = EntryState::now(workspace, &path, None);
+        let state = FollowedState::now(workspace, &path, None);
         let mut table = self.0.lock();
         if table.subscribers() >= MOST || table.bytes() + uri.len() > MOST_BYTES {
             return Err(ToolError::new(
@@ -173,7 +173,7 @@ impl ChangeListener for Subscriptions {
             }
         }
         for (path, version, names, before) in exact {
-            let now = EntryState::now(&shared.workspace, &path, Some(&before));
+            let now = FollowedState::now(&shared.workspace, &path, Some(&before));
             shared.arrived(&mut shared.lock(), &path, version, names, now);
         }
         shared.send(&mut shared.lock(), Instant::now());

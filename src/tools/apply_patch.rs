@@ -1,8 +1,8 @@
 //! `apply_patch`: a patch of many files, in the form of GPT models or as a unified diff; all of it or nothing.
 //!
-//! The sections of a patch are applied in their order to [`PatchedFiles`], what the files are going to be; what that comes to for each path is
-//! then committed at once. Hunks are found by the steps that `edit` has, and files are checked as `edit`, `write`,
-//! `move` and `delete` check them.
+//! The sections of a patch are applied in their order to [`PatchedFiles`], which are in memory. [`NetChanges`] then has one
+//! change for each path, and all of them are committed in one transaction. Hunks are found by the steps of `edit`; files
+//! are checked as `edit`, `write`, `move` and `delete` check them.
 
 mod hunk_error;
 mod net_change;
@@ -30,7 +30,7 @@ use patched_files::PatchedFiles;
 use problems::Problems;
 use report::Output;
 
-/// The tool.
+/// Applies a patch to one or many files.
 pub(crate) struct ApplyPatch;
 
 /// Arguments of `apply_patch`.
@@ -77,7 +77,7 @@ impl Tool for ApplyPatch {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let limit = cx.settings.max_file_size;
         if args.patch.len() as u64 > limit {
-            let message = format!("`patch` is {} bytes; at most {limit} bytes are applied at once", args.patch.len());
+            let message = format!("`patch` has {} bytes, more than the limit of {limit}", args.patch.len());
             return Err(ToolError::new(Kind::TooLarge, message).hint("nothing was changed; send it in several calls"));
         }
         let patch = Patch::parse(&args.patch).map_err(|error| unreadable(&error))?;
@@ -89,8 +89,10 @@ impl Tool for ApplyPatch {
         problems.finish()?;
         let changes = NetChanges::of(cx, files)?;
         if changes.is_empty() {
-            return Err(ToolError::invalid("the patch changes nothing: every file is already as it says")
-                .hint("look at the files before you send another patch"));
+            return Err(ToolError::invalid(
+                "the patch changes nothing: every file already has the content that it asks for",
+            )
+            .hint("look at the files before you send another patch"));
         }
         Ok(Plan::Change(Box::new(PlannedPatch { changes, notes: patch.notes })))
     }

@@ -69,7 +69,10 @@ impl Change for ChangeAfterCheckpoint {
             Ok(false) => format!("checkpoint {name}: the state before this call"),
             Ok(true) => format!("checkpoint {name} was moved: it is now the state before this call"),
             Err(error) => {
-                format!("checkpoint {name} is known until the server ends: the history: {}", error.kind())
+                format!(
+                    "checkpoint {name} is lost when the server ends: the history could not be written: {}",
+                    error.kind()
+                )
             }
         };
         add_note(&mut answer, &note);

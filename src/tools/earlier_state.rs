@@ -9,21 +9,21 @@ use crate::workspace::{Approval, WorkspacePath};
 use super::{
     CallContext, ToolError,
     answer::{count, noted},
-    undo::{ChangesSince, Diff, WayBack, changes_since},
+    undo::{ChangesSince, DiffDirection, WayBack, changes_since},
     with_history::{self, Undoable},
 };
 
-pub(crate) use super::undo::Earlier;
+pub(crate) use super::undo::HistoryPoint;
 
 /// Goes back to an earlier state, and says what was done.
 pub(crate) fn restore(
     cx: &CallContext,
-    earlier: Earlier<'_>,
+    earlier: HistoryPoint<'_>,
     paths: &[String],
     include_others: bool,
     dry_run: bool,
 ) -> Result<String, ToolError> {
-    let (since, way) = way_to(cx, earlier, paths, include_others, Diff::Back)?;
+    let (since, way) = way_to(cx, earlier, paths, include_others, DiffDirection::Back)?;
     let mut notes: Vec<String> =
         since.is_cut.then(|| "older changes are no longer recorded".to_owned()).into_iter().collect();
     let steps = count(way.changes.len(), "step");
@@ -53,8 +53,8 @@ pub(crate) fn restore(
 }
 
 /// How an earlier state differs from now: what is no text in one line, then the unified diffs.
-pub(crate) fn diff(cx: &CallContext, earlier: Earlier<'_>, paths: &[String]) -> Result<String, ToolError> {
-    let (_, way) = way_to(cx, earlier, paths, true, Diff::Forward)?;
+pub(crate) fn diff(cx: &CallContext, earlier: HistoryPoint<'_>, paths: &[String]) -> Result<String, ToolError> {
+    let (_, way) = way_to(cx, earlier, paths, true, DiffDirection::Forward)?;
     if way.changes.is_empty() {
         return Ok("no difference".to_owned());
     }
@@ -71,10 +71,10 @@ pub(crate) fn diff(cx: &CallContext, earlier: Earlier<'_>, paths: &[String]) -> 
 
 fn way_to(
     cx: &CallContext,
-    earlier: Earlier<'_>,
+    earlier: HistoryPoint<'_>,
     paths: &[String],
     include_others: bool,
-    diff: Diff,
+    diff: DiffDirection,
 ) -> Result<(ChangesSince, WayBack), ToolError> {
     let real = |text: &String| -> Result<WorkspacePath, ToolError> {
         let path = cx.workspace.resolve(text)?;

@@ -18,7 +18,7 @@ use super::{
     answer::{count, noted},
     destination::{self, Destination, Occupant},
     read_before_write,
-    with_history::{self, CommittedFiles, FileChange, NewState, Undoable},
+    with_history::{self, ChangeStep, CommittedFiles, NewState, Undoable},
 };
 
 /// The tool.
@@ -152,8 +152,8 @@ impl PlannedMove {
         };
         let removed = NewState::Removed { base: FormerNode::File(replaced) };
         let changes = [
-            FileChange { target: self.from.clone(), change: NewState::Moved { to: self.to.target.clone(), base } },
-            FileChange { target: self.to.target.clone(), change: removed },
+            ChangeStep { target: self.from.clone(), change: NewState::Moved { to: self.to.target.clone(), base } },
+            ChangeStep { target: self.to.target.clone(), change: removed },
         ];
         match with_history::commit_files(cx, "move", &changes, Undoable::Yes, approval) {
             Ok(CommittedFiles { notes, .. }) => Ok(Some(Moved { tree, copied: false, notes })),

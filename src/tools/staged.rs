@@ -1,4 +1,4 @@
-//! Staged changes, for the person at the command line: shown, made on the disk, or dropped. No tool of a model's.
+//! Staged changes, for the person at the command line: shown, applied to the disk, or discarded. A model has no tool for this.
 //!
 //! What is made goes through the same checks as any other change, in one transaction, and can be taken back with
 //! `rootbound restore`.
@@ -9,7 +9,7 @@ use crate::{
     session::history::{Former, FormerNode},
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Node, NodeSummary, Purpose, StagedChange, Workspace,
-        WorkspacePath, escape_name,
+        WorkspacePath, WritablePath, escape_name,
     },
 };
 
@@ -17,7 +17,7 @@ use super::{
     CallContext, Kind, ToolError,
     answer::{count, noted},
     shown_diff, with_history,
-    with_history::{FileChange, NewState, Undoable},
+    with_history::{ChangeStep, NewState, Undoable},
 };
 
 /// The staged changes of all roots as a diff. Contents that policy denies are not shown, and values of secrets are masked.
@@ -33,7 +33,7 @@ pub(crate) fn diff(workspace: &Workspace) -> Result<String, ToolError> {
 }
 
 /// Makes the staged changes of these paths and below them, or all, on the disk: all of them, or none where others have
-/// changed one on the disk since. (What is in a directory that takes the place of a file is made right after the rest.) With `skip_conflicts` those stay staged, and the rest is made.
+/// changed one on the disk since. With `skip_conflicts` those stay staged, and the rest is made.
 pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) -> Result<String, ToolError> {
     let selected = Selected::of(&cx.workspace, paths)?;
     let staged = changes(&cx.workspace)?;
@@ -65,29 +65,13 @@ pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) ->
     };
     let (done, rest): (Vec<_>, Vec<_>) = chosen.into_iter().partition(StagedChange::is_done);
     let (left, todo): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_blocked);
-    let mut notes = Vec::new();
     let made = todo.len();
-    // What is in a directory that takes the place of a file cannot be planned before that.
-    let becomes_directory = |change: &&StagedChange| {
-        !matches!(change.disk, NodeSummary::Absent | NodeSummary::Directory) && change.staged == NodeSummary::Directory
-    };
-    let tops: Vec<PathBuf> = todo.iter().filter(becomes_directory).map(|change| host(&change.path)).collect();
-    let is_later = |change: &StagedChange| {
-        let own = host(&change.path);
-        tops.iter().any(|top| own != *top && own.starts_with(top))
-    };
-    let (later, first): (Vec<_>, Vec<_>) = todo.into_iter().partition(is_later);
+    let mut notes = Vec::new();
     let mut applied = done;
-    for part in [first, later] {
-        if !part.is_empty() {
-            let steps = steps(cx, &part)?;
-            let committed = with_history::commit_files(cx, "apply", &steps, Undoable::No, Approval::by_policy());
-            let committed = committed.map_err(|error| {
-                if applied.is_empty() { error } else { error.followed_by("; the rest was applied") }
-            })?;
-            notes.extend(committed.notes);
-        }
-        applied.extend(part);
+    if !todo.is_empty() {
+        let steps = steps(cx, &todo)?;
+        notes = with_history::commit_files(cx, "apply", &steps, Undoable::No, Approval::by_policy())?.notes;
+        applied.extend(todo);
     }
     // In one order again: each directory before what is in it.
     applied.sort_by(|one, other| one.path.cmp(&other.path));
@@ -119,7 +103,7 @@ fn host(path: &WorkspacePath) -> PathBuf {
 }
 
 /// What makes the changes: what goes first, from the innermost, then what comes, from the outermost.
-fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, ToolError> {
+fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, ToolError> {
     let (mut going, mut coming) = (Vec::new(), Vec::new());
     for change in changes {
         let path = &change.path;
@@ -133,16 +117,16 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
             }
             _ => None,
         };
-        let entry = cx.workspace.writable_entry(path)?;
+        let entry = in_place_of_file(cx, path, cx.workspace.writable_entry(path), false)?;
         if entry.path() != path {
             return Err(ToolError::new(
                 Kind::Stale,
-                format!("nothing was applied: a directory above {path} is a link to {} by now", entry.path()),
+                format!("nothing was applied: a directory above {path} is now a link to {}", entry.path()),
             )
-            .hint("look at what is there, then discard the staged change or apply the others by their names"));
+            .hint("look at the link, then discard the staged change or apply the other paths by name"));
         }
         if replaced.is_none() && change.disk != NodeSummary::Absent {
-            going.push(FileChange { target: entry.clone(), change: NewState::Removed { base: former(cx, change)? } });
+            going.push(ChangeStep { target: entry.clone(), change: NewState::Removed { base: former(cx, change)? } });
         }
         let new = match change.staged {
             NodeSummary::Absent => continue,
@@ -159,14 +143,29 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<FileChange>, 
         };
         let is_file = matches!(change.disk, NodeSummary::Absent | NodeSummary::File(..));
         let target = match change.staged {
-            NodeSummary::File(..) if is_file => cx.workspace.writable(path)?,
+            NodeSummary::File(..) if is_file => in_place_of_file(cx, path, cx.workspace.writable(path), true)?,
             _ => entry,
         };
-        coming.push(FileChange { target, change: new });
+        coming.push(ChangeStep { target, change: new });
     }
     going.reverse();
     going.extend(coming);
     Ok(going)
+}
+
+/// The right to change a path, also where it is in a directory that comes in the place of a file.
+fn in_place_of_file(
+    cx: &CallContext,
+    path: &WorkspacePath,
+    target: Result<WritablePath, AccessError>,
+    is_content: bool,
+) -> Result<WritablePath, AccessError> {
+    match target {
+        Err(error) if error.kind == AccessErrorKind::NotADirectory => {
+            cx.workspace.writable_in_place_of_file(path, is_content)
+        }
+        target => target,
+    }
 }
 
 /// What the disk has at a path that goes.
@@ -260,7 +259,7 @@ impl Selected {
 /// One change: a note on what is no text, and a diff.
 fn one(workspace: &Workspace, change: &StagedChange) -> Result<String, ToolError> {
     let path = &change.path;
-    let conflict = if change.is_conflict() { " (changed on the disk meanwhile)" } else { "" };
+    let conflict = if change.is_conflict() { " (also changed on the disk)" } else { "" };
     let words = |node: NodeSummary| match node {
         NodeSummary::Absent => "nothing",
         NodeSummary::File(..) => "file",
@@ -299,7 +298,7 @@ fn one(workspace: &Workspace, change: &StagedChange) -> Result<String, ToolError
     }
     let shown = shown_diff::diff(path, old.flatten(), new.flatten());
     if shown.is_empty() {
-        text.push_str("  no text, or nothing that is shown differs\n");
+        text.push_str("  not text, or the shown parts are equal\n");
     }
     text.push_str(&shown);
     Ok(text)

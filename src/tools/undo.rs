@@ -3,7 +3,7 @@
 //! A second plain undo goes one change further back, and `to=redo` takes the last plain undo back. An undo to a
 //! checkpoint is one change on the list like any other: a plain undo takes it back.
 
-mod disk_past;
+mod disk_of_call;
 mod go_back;
 mod output;
 mod recorded;
@@ -42,11 +42,11 @@ use output::Output;
 use revert::RevertPlan;
 use walk_back::LeftAlone;
 
-pub(crate) use since::Earlier;
+pub(crate) use since::HistoryPoint;
 pub(super) use since::{ChangesSince, changes_since};
-pub(super) use way_back::{Diff, WayBack};
+pub(super) use way_back::{DiffDirection, WayBack};
 
-/// The tool.
+/// Reverts changes of this session.
 pub(crate) struct Undo;
 
 /// Arguments of `undo`.
@@ -70,10 +70,10 @@ impl Tool for Undo {
         name: "undo",
         title: "Undo the last change",
         purpose: "reverts your last change",
-        description: "Revert this session's last change, or its last change to a path, and show the diff. Only what is \
-            still as the change left it is reverted. A second undo goes one change further back; to=redo takes the last \
-            undo back. With to=session or to=CHECKPOINT all later changes are reverted at once; a following undo takes \
-            that back.",
+        description: "Revert this session's last change, or its last change to a path, and show the diff. A patch or an edit of \
+            several files is reverted as a whole. Only what is still as the change left it is reverted. A second undo goes one \
+            change further back; to=redo reverts the last undo. With to=session or to=CHECKPOINT all later changes are \
+            reverted in one step; the next undo reverts that step.",
         group: Group::Manage,
         aliases: &[PATH_ALIASES],
         read_only: false,
@@ -87,8 +87,8 @@ impl Tool for Undo {
         let includes_others = args.include_others.unwrap_or(false);
         let earlier = match to {
             Some(REDO) => return redo(cx, &args),
-            Some("session") => Some(Earlier::Session),
-            Some(name) => Some(Earlier::Checkpoint(name)),
+            Some("session") => Some(HistoryPoint::Session),
+            Some(name) => Some(HistoryPoint::Checkpoint(name)),
             None => None,
         };
         if let Some(earlier) = earlier {
@@ -96,7 +96,7 @@ impl Tool for Undo {
             return Ok(planned.plan(cx, args.dry_run));
         }
         if includes_others {
-            return Err(ToolError::invalid("include_others goes with to")
+            return Err(ToolError::invalid("include_others needs `to`")
                 .hint("pass to=session or a checkpoint's name as well, or leave include_others out"));
         }
         loop {
@@ -115,10 +115,10 @@ impl Tool for Undo {
     }
 }
 
-/// Takes the last plain undo back.
+/// Reverts the last plain undo.
 fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
     if args.path.is_some() || args.include_others.is_some() {
-        return Err(ToolError::invalid("to=redo goes with neither path nor include_others")
+        return Err(ToolError::invalid("to=redo takes neither path nor include_others")
             .hint("it takes the last undo back, whatever that was; pass to=redo alone"));
     }
     loop {
@@ -150,7 +150,7 @@ fn plan_revert(
     // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
     let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndoOf(number) };
     if let Effect::Several(effects) = &change.effect {
-        let way = WayBack::of(cx, std::slice::from_ref(&change), false, &[], Diff::Back)?;
+        let way = WayBack::of(cx, std::slice::from_ref(&change), false, &[], DiffDirection::Back)?;
         if let Some(left) = way.left_alone.first() {
             return Err(not_whole(cx, &way, left));
         }
@@ -190,10 +190,10 @@ fn not_whole(cx: &CallContext, way: &WayBack, first: &LeftAlone) -> ToolError {
         .details(fenced(&cx.workspace, paths, list.join("\n")))
 }
 
-/// The way back to an earlier state.
+/// The plan of going back to an earlier state.
 fn way_to(
     cx: &CallContext,
-    earlier: Earlier<'_>,
+    earlier: HistoryPoint<'_>,
     path: Option<&str>,
     includes_others: bool,
 ) -> Result<PlannedWayBack, ToolError> {
@@ -201,12 +201,12 @@ fn way_to(
     let within: Vec<WorkspacePath> =
         within.map(|path| cx.workspace.canonical(&path).unwrap_or(path)).into_iter().collect();
     let ChangesSince { changes, mut others, is_cut } = changes_since(cx, earlier, includes_others)?;
-    if changes.is_empty() && others.is_empty() && earlier == Earlier::Session {
+    if changes.is_empty() && others.is_empty() && earlier == HistoryPoint::Session {
         return Err(no_change(""));
     }
-    let way = WayBack::of(cx, &changes, includes_others, &within, Diff::Back)?;
+    let way = WayBack::of(cx, &changes, includes_others, &within, DiffDirection::Back)?;
     let where_to = match earlier {
-        Earlier::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
+        HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
         _ => "the start of this session".to_owned(),
     };
     if !within.is_empty() {

@@ -3,7 +3,6 @@
 //! Where it cannot be kept, a replacement goes on and says so; a removal is refused, as nothing of the
 //! file would be left.
 
-#[cfg_attr(not(test), allow(dead_code, reason = "the tools that change many files are being written"))]
 mod commit_files;
 mod keep_file;
 mod note;
@@ -11,7 +10,7 @@ mod record;
 mod remove_tree;
 mod write_file;
 
-pub(super) use commit_files::{CommittedFiles, FileChange, NewState, commit_files};
+pub(super) use commit_files::{ChangeStep, CommittedFiles, NewState, commit_files};
 pub(super) use keep_file::{changed, former_node, keep_replaced};
 pub(super) use note::begin;
 pub(super) use record::{

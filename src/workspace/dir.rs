@@ -186,6 +186,11 @@ impl Dir {
         of_either!(self, dir => dir.set_owner_of(stat));
     }
 
+    /// Whether a directory in it is the same one, by device and inode, once it has another name.
+    pub(crate) fn keeps_identities(&self) -> bool {
+        matches!(self, Self::Plain(_))
+    }
+
     pub(crate) fn sync(&self) -> io::Result<()> {
         of_either!(self, dir => dir.sync())
     }

@@ -180,6 +180,8 @@ impl AccessError {
             io::ErrorKind::AlreadyExists => AccessErrorKind::Exists,
             io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
+            // Links are followed before anything is opened: this one came later.
+            _ if sys::met_a_link(error) => AccessErrorKind::Changed,
             _ if sys::is_in_use(error) => AccessErrorKind::InUse,
             _ => Limit::of(error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         }

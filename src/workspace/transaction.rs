@@ -1,19 +1,19 @@
 //! Changes of many entries, all or none.
 //!
-//! A transaction is a net set of steps: each path occurs at most once as something that goes and at most once as
-//! something that comes. Under the locks of all of them every base is checked; what comes is made under reserved names;
-//! then names change; and after any error everything is as it was.
+//! A transaction is a net set of steps: each path is removed or left at most once, and gets an entry at most once. Under
+//! the locks of all paths every base is checked, new entries are made under reserved names, and then the names change.
+//! After any error everything is as it was.
 //!
 //! | question | file |
 //! |---|---|
 //! | How is a base checked, and a step added? | `builder` |
 //! | When does it count? | `commit` |
 //! | What is one step, and how is its entry recognised? | `step` |
-//! | In which order are steps made, and where are their entries meanwhile? | `steps` |
-//! | How is what comes made? | `prepare` |
+//! | In which order are steps made, and where are their entries in between? | `steps` |
+//! | How are new entries made? | `prepare` |
 //! | How do names change? | `publish` |
 //! | How does everything become as it was? | `roll_back` |
-//! | What is written down first, and how is it read after a crash? | `intent`, `intent_folder` |
+//! | What is recorded first, and how is it read after a crash? | `intent`, `intent_folder` |
 //! | What happens after a crash? | `recovery` |
 //!
 //! Limits: at most [`MOST_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system.

@@ -26,8 +26,10 @@ line() {
         let words: Vec<String> = line.iter().map(|word| format!("'{word}'")).collect();
         script.extend(["line ", &words.join(" "), "\n"]);
     }
+    // Longer than one argument may be.
+    fs::write(dir.path().join("folder/script"), script).expect("written");
     let mut bash = Command::new("bash");
-    let printed = Outcome::of(bash.args(["--norc", "-c", &script]).current_dir(dir.path())).succeeded();
+    let printed = Outcome::of(bash.args(["--norc", "folder/script"]).current_dir(dir.path())).succeeded();
     Some(printed.lines().map(str::to_owned).collect())
 }
 
@@ -39,7 +41,7 @@ fn bash_completes_subcommands_clients_choices_and_files() {
         (&["--confirm", ""], "never destructive writes"),
         (&["--confirm", "=", "d"], "destructive"),
         (&["--images", "off", "--history", ""], "auto off"),
-        (&["--allow", ""], "manage watch present"),
+        (&["--allow", ""], "manage patch watch present"),
         (&["--tools", "gl"], "glob"),
         (&["--config", "fi"], "file.toml"),
         (&["--audit", "fi"], "file.toml"),

@@ -11,6 +11,7 @@
 mod points;
 mod scenario;
 mod snapshot;
+mod staged;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -117,8 +117,12 @@ impl Setup {
     /// The server that these settings describe, on the folders below `dir`.
     pub(crate) fn server(&self, dir: &Path) -> Server {
         let state = self.state.then(|| StateDir::open(&dir.join("state")).expect("the state folder opens"));
+        let workspace = self.workspace(dir);
+        if let Some(state) = &state {
+            workspace.keep_intents(state);
+        }
         Server::new(Parts {
-            workspace: Arc::new(self.workspace(dir)),
+            workspace: Arc::new(workspace),
             session: Arc::new(Session::new(state).within(self.quota)),
             path_index: Arc::default(),
             toolbox: Toolbox::new(&self.selection),

@@ -134,7 +134,7 @@ fn one_wrong_hunk_leaves_every_file_and_all_problems_are_named() {
         "nothing of the patch was applied: 7 problems; the first: a, hunk 1 (line 9 of the patch): ",
         "problem 2: b, hunk 1 (line 13 of the patch): its lines are at lines 1, 2",
         "problem 3: c, hunk 1 (line 17 of the patch): this hunk is applied already: its new lines are at line 1",
-        "problem 4: dir is a directory, and a patch is about files",
+        "problem 4: dir is a directory, and a patch changes files only",
         "problem 5: no such file or directory: none",
         "problem 6: unseen has not been read in this session",
         "problem 7: a already exists",

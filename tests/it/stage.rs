@@ -1,131 +1,22 @@
 //! Staged changes: the merged view, the disk that stays as it is, and the commands `diff`, `apply` and `discard`.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-    time::SystemTime,
-};
+mod project;
+mod running_server;
+
+use std::fs;
 
 use rootbound::{
     tools::{Group, ReadBeforeWrite, Selection, Settings},
     workspace::Access,
 };
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::{
     harness::{Harness, Setup},
     program::{Outcome, program},
 };
 
-/// What is on the disk: of each entry its content and permission bits.
-fn tree(top: &Path) -> BTreeMap<String, String> {
-    fn add(top: &Path, here: &Path, found: &mut BTreeMap<String, String>) {
-        for entry in fs::read_dir(here).unwrap().map(Result::unwrap) {
-            let path = entry.path();
-            let name = path.strip_prefix(top).unwrap().to_string_lossy().replace('\\', "/");
-            let kind = entry.file_type().unwrap();
-            let what = if kind.is_symlink() {
-                format!("-> {}", fs::read_link(&path).unwrap().display())
-            } else if kind.is_dir() {
-                add(top, &path, found);
-                "directory".to_owned()
-            } else {
-                format!("{} {:?}", mode(&path), String::from_utf8_lossy(&fs::read(&path).unwrap()))
-            };
-            found.insert(name, what);
-        }
-    }
-    let mut found = BTreeMap::new();
-    add(top, top, &mut found);
-    found
-}
-
-#[cfg(unix)]
-fn mode(path: &Path) -> String {
-    use std::os::unix::fs::PermissionsExt as _;
-    format!("{:o}", fs::metadata(path).unwrap().permissions().mode() & 0o777)
-}
-
-#[cfg(not(unix))]
-fn mode(_: &Path) -> String {
-    String::new()
-}
-
-/// When each entry was last changed.
-fn times(top: &Path) -> BTreeMap<PathBuf, SystemTime> {
-    let names = tree(top).into_keys().map(PathBuf::from).chain([PathBuf::new()]);
-    names.map(|name| (name.clone(), fs::symlink_metadata(top.join(&name)).unwrap().modified().unwrap())).collect()
-}
-
-/// A project with a state folder next to it.
-struct Project {
-    folder: TempDir,
-}
-
-impl Project {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let folder = TempDir::new().unwrap();
-        fs::create_dir(folder.path().join("root")).unwrap();
-        let project = Self { folder };
-        for (path, content) in files {
-            project.write(path, content);
-        }
-        project
-    }
-
-    fn root(&self) -> PathBuf {
-        self.folder.path().join("root")
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.root().join(path)
-    }
-
-    fn write(&self, path: &str, content: &str) {
-        fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
-        fs::write(self.path(path), content).unwrap();
-    }
-
-    fn content(&self, path: &str) -> String {
-        fs::read_to_string(self.path(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-    }
-
-    /// Runs the program in the project; its exit code and what it printed.
-    fn run(&self, arguments: &[&str]) -> (i32, String) {
-        let mut command = program(&self.root());
-        command.env("ROOTBOUND_STATE_DIR", self.folder.path().join("state")).env("ROOTBOUND_ALLOW", "manage");
-        let ended = Outcome::of(command.args(arguments));
-        (ended.code.expect("not killed"), ended.stdout + &ended.stderr)
-    }
-
-    #[track_caller]
-    fn ok(&self, arguments: &[&str]) -> String {
-        let (code, text) = self.run(arguments);
-        assert_eq!(code, 0, "{arguments:?}: {text}");
-        text
-    }
-
-    #[track_caller]
-    fn fails(&self, arguments: &[&str]) -> String {
-        let (code, text) = self.run(arguments);
-        assert_eq!(code, 1, "{arguments:?}: {text}");
-        text
-    }
-
-    /// One call of a server with `--stage`, in a process of its own.
-    #[track_caller]
-    fn staged(&self, tool: &str, arguments: &Value) -> String {
-        self.ok(&["--stage", "--read-before-write", "off", "call", tool, &arguments.to_string()])
-    }
-
-    /// The folder of the layer.
-    fn layer(&self) -> PathBuf {
-        let stage = self.folder.path().join("state/stage");
-        fs::read_dir(stage).unwrap().next().unwrap().unwrap().path()
-    }
-}
+use project::{Project, times, tree};
 
 #[test]
 fn changes_are_seen_by_every_process_and_reach_the_disk_by_apply_alone() {
@@ -198,7 +89,7 @@ fn nothing_is_applied_over_what_others_changed_on_the_disk() {
     let refused = project.fails(&["apply"]);
     assert!(refused.contains("nothing was applied: 3 paths") && refused.contains(": a, d, new"), "{refused}");
     assert_eq!(tree(&project.root()), before);
-    assert!(project.ok(&["diff"]).contains("changed file a (changed on the disk meanwhile)"));
+    assert!(project.ok(&["diff"]).contains("changed file a (also changed on the disk)"));
 
     let applied = project.ok(&["apply", "--skip-conflicts"]);
     assert!(applied.contains("Left staged, as the disk has changed: a, d, new"), "{applied}");
@@ -386,7 +277,7 @@ const WORDS: &[&str] = &["alpha", "beta", "gamma", "delta"];
 fn random_call(random: &mut Random) -> (&'static str, Value) {
     let (path, other) = (random.pick(NAMES), random.pick(NAMES));
     let overwrite = random.below(2) == 0;
-    match random.below(12) {
+    match random.below(14) {
         0..=2 => {
             let content = format!("{}\n{}\n", random.pick(WORDS), random.pick(WORDS));
             ("write", json!({"path": path, "content": content, "mode": if overwrite { "overwrite" } else { "create" }}))
@@ -399,6 +290,11 @@ fn random_call(random: &mut Random) -> (&'static str, Value) {
         7..=8 => ("move", json!({"source": path, "destination": other, "overwrite": overwrite})),
         9 => ("copy", json!({"source": path, "destination": other, "overwrite": overwrite})),
         10 => ("mkdir", json!({"path": path})),
+        11..=12 if path != other => {
+            let (old, new) = (random.pick(WORDS), random.pick(WORDS));
+            let edit = |path| json!({"path": path, "old_string": old, "new_string": new, "replace_all": true});
+            ("edit", json!({"edits": [edit(path), edit(other)]}))
+        }
         _ => ("undo", json!({})),
     }
 }
@@ -430,6 +326,12 @@ fn search_both(staged: &Harness, plain: &Harness, what: &str) {
     }
 }
 
+fn apply(staged: &Harness) {
+    let mut command = program(&staged.path(""));
+    command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));
+    Outcome::of(command.arg("apply")).succeeded();
+}
+
 /// The same random calls on a staged root and on a plain copy of it: equal answers, and after `apply` equal trees.
 #[test]
 fn merged_view_equals_a_plain_copy_after_random_changes() {
@@ -452,20 +354,27 @@ fn merged_view_equals_a_plain_copy_after_random_changes() {
         }
         staged.write(".gitignore", "k.txt\n");
         plain.write(".gitignore", "k.txt\n");
-        let (before, times_before) = (tree(&staged.path("")), times(&staged.path("")));
+        let (mut before, mut times_before) = (tree(&staged.path("")), times(&staged.path("")));
         for number in 0..calls {
             let (tool, arguments) = random_call(&mut random);
             let what = format!("seed {seed}, call {number}: {tool} {arguments}");
             let (one, other) = (staged.call(tool, arguments.clone()).text(), plain.call(tool, arguments).text());
             assert_eq!(comparable(&one), comparable(&other), "{what}");
             search_both(&staged, &plain, &what);
+            // The person applies what there is so far, and both go on with new sessions.
+            if number == calls / 2 {
+                assert_eq!((tree(&staged.path("")), times(&staged.path(""))), (before, times_before), "seed {seed}");
+                apply(&staged);
+                assert_eq!(tree(&staged.path("")), tree(&plain.path("")), "seed {seed}");
+                (before, times_before) = (tree(&staged.path("")), times(&staged.path("")));
+                staged.restart();
+                plain.restart();
+            }
         }
         assert_eq!((tree(&staged.path("")), times(&staged.path(""))), (before, times_before), "seed {seed}");
         staged.restart();
         search_both(&staged, &plain, "a restart");
-        let mut command = program(&staged.path(""));
-        command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));
-        Outcome::of(command.arg("apply")).succeeded();
+        apply(&staged);
         assert_eq!(tree(&staged.path("")), tree(&plain.path("")), "seed {seed}");
         let mut command = program(&staged.path(""));
         command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));

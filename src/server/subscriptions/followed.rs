@@ -13,7 +13,7 @@ use crate::{
     workspace::WorkspacePath,
 };
 
-use super::{entry_state::EntryState, listing::Listing};
+use super::{followed_state::FollowedState, listing::Listing};
 
 /// A burst of changes is one notification in this time; the first goes out at once, the last is never lost.
 pub(super) const INTERVAL: Duration = Duration::from_millis(200);
@@ -75,7 +75,7 @@ pub(super) struct Followed {
     /// The real names that lead to it, the one of its content first.
     pub(super) names: Vec<WorkspacePath>,
     /// What the subscribers know.
-    pub(super) state: EntryState,
+    pub(super) state: FollowedState,
     /// Another number for each state, so that an older look does not replace a newer one.
     pub(super) version: u64,
     pub(super) noticed: Noticed,
@@ -93,7 +93,7 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    pub(super) fn new(names: Vec<WorkspacePath>, state: EntryState, now: Instant) -> Self {
+    pub(super) fn new(names: Vec<WorkspacePath>, state: FollowedState, now: Instant) -> Self {
         Self {
             names,
             state,

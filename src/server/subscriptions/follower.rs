@@ -14,8 +14,8 @@ use std::{
 use crate::workspace::{DirectoryWatcher, FileKind, WorkspacePath};
 
 use super::{
-    entry_state::EntryState,
     followed::Noticed,
+    followed_state::FollowedState,
     listing::{self, Difference, Listing},
     table::{SharedTable, SubscriptionTable},
 };
@@ -154,12 +154,12 @@ fn check(shared: &SharedTable) {
 }
 
 /// Looks at one path itself.
-fn look(shared: &SharedTable, path: &WorkspacePath, version: u64, before: &EntryState) {
+fn look(shared: &SharedTable, path: &WorkspacePath, version: u64, before: &FollowedState) {
     let names = shared.workspace.names_to_follow(path);
     let (names, state) = match names {
-        Ok(names) => (names, EntryState::now(&shared.workspace, path, Some(before))),
+        Ok(names) => (names, FollowedState::now(&shared.workspace, path, Some(before))),
         // What may not be read is not there; what lies behind a link to outside is not looked at.
-        Err(_) => (vec![path.clone()], EntryState::Nothing),
+        Err(_) => (vec![path.clone()], FollowedState::Nothing),
     };
     let mut table = shared.lock();
     shared.arrived(&mut table, path, version, names, state);

@@ -17,8 +17,8 @@ use crate::{
 };
 
 use super::{
-    entry_state::EntryState,
     followed::{Followed, Listener, Noticed},
+    followed_state::FollowedState,
     known_states::KnownStates,
 };
 
@@ -86,7 +86,7 @@ impl SharedTable {
         path: &WorkspacePath,
         version: u64,
         names: Vec<WorkspacePath>,
-        now: EntryState,
+        now: FollowedState,
     ) -> bool {
         let Some(followed) = table.followed.get_mut(path) else { return false };
         if followed.version != version {

@@ -86,7 +86,7 @@ fn no_patch(text: &str, lines: &[&str]) -> PatchError {
     if has("@@") {
         return PatchError::whole("the patch names no file").hint("put `--- a/PATH` and `+++ b/PATH` before its hunks");
     }
-    PatchError::whole("the text is no patch in a form that is known here").hint(FORMS)
+    PatchError::whole("the text is not a patch in a known form").hint(FORMS)
 }
 
 const FORMS: &str = "send a unified diff (`--- a/PATH`, `+++ b/PATH`, `@@ -1,3 +1,4 @@`), or `*** Begin Patch`, `*** Update File: PATH`, \

@@ -19,7 +19,7 @@ pub struct FilePatch<'p> {
 /// What is done to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileAction<'p> {
-    /// It is made.
+    /// The file is made.
     Add {
         /// Where.
         path: PatchPath,
@@ -30,20 +30,20 @@ pub enum FileAction<'p> {
         /// Whether git's mode of it is that of a program.
         executable: bool,
     },
-    /// It is removed.
+    /// The file is removed.
     Delete {
         /// Which.
         path: PatchPath,
         /// Its content, where the patch repeats it.
         hunks: Vec<PatchHunk<'p>>,
     },
-    /// It gets another content, another path, or both.
+    /// The file gets another content, another path, or both.
     Update {
         /// Which.
         path: PatchPath,
         /// Its new path.
         to: Option<PatchPath>,
-        /// None where it only gets another path.
+        /// Empty where the file only gets another path.
         hunks: Vec<PatchHunk<'p>>,
     },
     /// Another file is made that begins as a copy of it.
@@ -123,11 +123,11 @@ impl<'p> PatchHunk<'p> {
 /// A line of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HunkLine<'p> {
-    /// It stays.
+    /// The line stays.
     Kept(&'p str),
-    /// It goes.
+    /// The line is removed.
     Removed(&'p str),
-    /// It comes.
+    /// The line is added.
     Added(&'p str),
 }
 

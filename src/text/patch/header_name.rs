@@ -17,7 +17,7 @@ pub(super) struct HeaderName {
 const PREFIXES: &[(&str, &str)] = &[("a/", "b/"), ("i/", "w/"), ("c/", "w/"), ("c/", "i/"), ("o/", "w/")];
 
 impl HeaderName {
-    /// Reads what stands behind `---` or `+++`: the name, quoted or not, and perhaps a time.
+    /// Reads the rest of a line `---` or `+++`: the name, quoted or not, and perhaps a time.
     pub(super) fn parse(text: &str) -> Self {
         let text = text.trim_end_matches('\r');
         let name = match unquoted(text) {

@@ -27,13 +27,13 @@ impl EndMarks {
 }
 
 /// How many lines the header says are still to come.
-struct Expected {
+struct ExpectedLines {
     counts: Option<(usize, usize)>,
     old: usize,
     new: usize,
 }
 
-impl Expected {
+impl ExpectedLines {
     fn take(&mut self, line: HunkLine<'_>) {
         self.old += usize::from(line.old().is_some());
         self.new += usize::from(line.new_line().is_some());
@@ -66,7 +66,7 @@ pub(super) struct ReadHunk<'p> {
 /// Reads the hunk that begins with the header at `start`.
 pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, PatchError> {
     let header = HunkHeader::parse(lines[start]).unwrap_or_default();
-    let mut expected = Expected { counts: header.counts, old: 0, new: 0 };
+    let mut expected = ExpectedLines { counts: header.counts, old: 0, new: 0 };
     let mut hunk = PatchHunk {
         line: start + 1,
         contexts: header.context.into_iter().collect(),
@@ -100,7 +100,7 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
             }
             _ if expected.is_met() || blank > 0 && !lines[at..].iter().any(|line| is_header(line)) => break,
             _ => {
-                return Err(PatchError::at(at + 1, "a line of a hunk begins with none of ` `, `-`, `+`")
+                return Err(PatchError::at(at + 1, "a line of a hunk does not begin with ` `, `-` or `+`")
                     .hint("put a space in front of each line that stays, `-` or `+` in front of the others"));
             }
         };
@@ -124,7 +124,7 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
 }
 
 /// Whether something else than a line of this hunk begins at `at`.
-fn begins_other(lines: &[&str], at: usize, expected: &Expected) -> bool {
+fn begins_other(lines: &[&str], at: usize, expected: &ExpectedLines) -> bool {
     let (line, next) = (lines[at], lines.get(at + 1).copied().unwrap_or_default());
     if is_header(line) {
         return true;

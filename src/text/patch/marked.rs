@@ -12,7 +12,7 @@ const END_OF_FILE: &str = "*** End of File";
 const HEADERS: &str = "a section begins with `*** Add File: PATH`, `*** Update File: PATH` or `*** Delete File: PATH`";
 
 pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Sections<'p>, PatchError> {
-    let mut reader = Reader { lines, at: lines.begin + 1, size: PatchSize::default(), notes: Vec::new() };
+    let mut reader = MarkedReader { lines, at: lines.begin + 1, size: PatchSize::default(), notes: Vec::new() };
     reader.outside(0..lines.begin);
     let mut files = Vec::new();
     while let Some(line) = reader.peek() {
@@ -45,14 +45,14 @@ impl FileAction<'_> {
     }
 }
 
-struct Reader<'r, 'p> {
+struct MarkedReader<'r, 'p> {
     lines: &'r MarkedLines<'p>,
     at: usize,
     size: PatchSize,
     notes: Vec<String>,
 }
 
-impl<'p> Reader<'_, 'p> {
+impl<'p> MarkedReader<'_, 'p> {
     /// The line to be read, unless the patch has ended.
     fn peek(&self) -> Option<&'p str> {
         self.lines.all.get(self.at).copied()
@@ -116,7 +116,7 @@ impl<'p> Reader<'_, 'p> {
             FileAction::Update { path, to, hunks }
         } else {
             let shown: String = header.chars().take(80).collect();
-            return Err(PatchError::at(number, format!("`{shown}` begins no section")).hint(HEADERS));
+            return Err(PatchError::at(number, format!("`{shown}` is not the header of a section")).hint(HEADERS));
         };
         Ok(FilePatch { line: number, action })
     }
@@ -157,7 +157,7 @@ impl<'p> Reader<'_, 'p> {
                 if line.trim_end() != END_OF_FILE {
                     break;
                 }
-                return Err(PatchError::at(self.number(), format!("`{END_OF_FILE}` ends no hunk"))
+                return Err(PatchError::at(self.number(), format!("`{END_OF_FILE}` does not follow a hunk"))
                     .hint("write it after the lines of the hunk that the file ends with"));
             } else {
                 self.size.hunk(self.number())?;
@@ -190,7 +190,7 @@ impl<'p> Reader<'_, 'p> {
                     break;
                 }
                 _ => {
-                    return Err(PatchError::at(self.number(), "a line of a hunk begins with none of ` `, `-`, `+`")
+                    return Err(PatchError::at(self.number(), "a line of a hunk does not begin with ` `, `-` or `+`")
                         .hint("put a space in front of each line that stays, `-` or `+` in front of the others"));
                 }
             }

@@ -91,12 +91,12 @@ fn damaged_marked_patches_are_refused_with_the_line() {
     for (text, expected) in [
         (wrap(""), "the patch holds no file"),
         (wrap("*** Update File: x\n"), "line 2 of the patch: the section of x has no hunk"),
-        (wrap("*** Frob File: x\n"), "line 2 of the patch: `*** Frob File: x` begins no section"),
+        (wrap("*** Frob File: x\n"), "line 2 of the patch: `*** Frob File: x` is not the header of a section"),
         (wrap("*** Update File:\n@@\n-a\n"), "line 2 of the patch: `*** Update File:` names no file"),
         (wrap("*** Update File: x\n@@ f\n"), "line 3 of the patch: the hunk has no lines"),
-        (wrap("*** Update File: x\n@@\n-a\nplain\n"), "line 5 of the patch: a line of a hunk begins with none"),
+        (wrap("*** Update File: x\n@@\n-a\nplain\n"), "line 5 of the patch: a line of a hunk does not begin with"),
         (wrap("*** Add File: x\n+a\nplain\n"), "line 4 of the patch: a line of an added file"),
-        (wrap("∗∗∗ Update File: x\n@@\n-a\n"), "begins no section"),
+        (wrap("∗∗∗ Update File: x\n@@\n-a\n"), "is not the header of a section"),
         (
             "*** Begin Patch\n*** Update File: x\n@@\n-a\n+b\n".to_owned(),
             "has no line `*** End Patch`, so it may have been cut",
@@ -104,7 +104,7 @@ fn damaged_marked_patches_are_refused_with_the_line() {
         ("*** Update File: x\n@@\n-a\n+b\n*** End Patch".to_owned(), "has no line `*** Begin Patch`"),
         ("*** Begin Patch\\n*** Update File: x\\n".to_owned(), "line ends are spelled \\n"),
         ("  \n".to_owned(), "the patch is empty"),
-        ("fix the bug".to_owned(), "no patch in a form that is known"),
+        ("fix the bug".to_owned(), "not a patch in a known form"),
         ("@@ -1 +1 @@\n-a\n+b\n".to_owned(), "names no file"),
     ] {
         let error = error(&text);
@@ -203,7 +203,7 @@ fn unified_patches_that_cannot_be_meant_are_refused() {
         ("--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", "the names before and after differ: a/x and b/y"),
         ("--- a/x\n+++ b/x\n", "has no hunk"),
         ("--- a/x\n+++ b/x\n-a\n+b\n", "is no line of a diff's header"),
-        ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\nb\n+c\n", "line 5 of the patch: a line of a hunk begins with none"),
+        ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\nb\n+c\n", "line 5 of the patch: a line of a hunk does not begin with"),
         ("--- a/x\n+++ b/x\n@@@ -1 -1 +1 @@@\n", "combined diff"),
         ("diff --git a/x b/y\nindex 1..2\n@@ -1 +1 @@\n-a\n+b\n", "names no path that is the same"),
     ] {

@@ -9,7 +9,7 @@ use super::{
 };
 
 pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
-    let mut reader = Reader { lines, at: 0, size: PatchSize::default(), section: None, files: Vec::new() };
+    let mut reader = UnifiedReader { lines, at: 0, size: PatchSize::default(), section: None, files: Vec::new() };
     let (mut unused, mut first_unused, mut miscounted) = (0_usize, 0, 0_usize);
     while let Some(line) = lines.get(reader.at).copied() {
         let number = reader.at + 1;
@@ -59,7 +59,7 @@ pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
     Ok(Sections { files: reader.files, notes })
 }
 
-struct Reader<'r, 'p> {
+struct UnifiedReader<'r, 'p> {
     lines: &'r [&'p str],
     at: usize,
     size: PatchSize,
@@ -67,7 +67,7 @@ struct Reader<'r, 'p> {
     files: Vec<FilePatch<'p>>,
 }
 
-impl<'p> Reader<'_, 'p> {
+impl<'p> UnifiedReader<'_, 'p> {
     fn begin(&mut self, section: Section<'p>) -> Result<(), PatchError> {
         self.end()?;
         self.size.file(section.line)?;

@@ -49,7 +49,7 @@ pub(super) fn explain(
         ))
         .hint("leave it out if that is the change you mean; else read that part of the file again"),
         HunkMiss::NotAtEnd { line } => no_match(format!(
-            "its lines are at line {line}, but the patch says that the file ends with them, and it goes on"
+            "its lines are at line {line}, but the patch says that the file ends with them, and more lines follow"
         ))
         .hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean"),
         HunkMiss::NoContext(context) => {
@@ -57,15 +57,15 @@ pub(super) fn explain(
             no_match(format!("it only adds lines, below `{shown}`, which is not in the file"))
                 .hint("add a line that is in the file, with a space in front, above or below the new ones")
         }
-        HunkMiss::NoPlace => no_match("it only adds lines, and nothing says where".to_owned())
+        HunkMiss::NoPlace => no_match("it only adds lines, without a place in the file".to_owned())
             .hint("add a line that is in the file, with a space in front, above or below the new ones"),
         HunkMiss::BeyondEnd { at, lines } => {
             no_match(format!("it adds lines after line {at}, and the file has {lines} lines"))
                 .hint("add a line that is in the file, with a space in front, above or below the new ones")
         }
         HunkMiss::Overlaps(other) => {
-            ToolError::invalid(format!("{named}: it changes lines that hunk {} changes, too", other + 1))
-                .hint("make one hunk of both")
+            ToolError::invalid(format!("{named}: it changes lines that hunk {} changes as well", other + 1))
+                .hint("join both into one hunk")
         }
         HunkMiss::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: the time was too short to look for it"))
             .hint("nothing was changed; send the patch in several calls"),

@@ -1,5 +1,4 @@
-//! What a patch comes to for each path, whatever its sections were: the steps that are committed, and what is shown of
-//! them.
+//! The net change of each path after all sections of a patch: the steps that are committed, and what is shown of them.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,7 +21,7 @@ use super::{
         CallContext, Fingerprint, Preview, ToolError,
         answer::count,
         shown_diff,
-        with_history::{FileChange, NewState},
+        with_history::{ChangeStep, NewState},
     },
     patched_files::{HunkReport, NewFile, OnDisk, PatchedFile, PatchedFiles},
     problems::Problems,
@@ -33,7 +32,7 @@ const PROGRAM: u32 = 0o755;
 
 /// All changes of a patch, none of which changes the same path as another.
 pub(super) struct NetChanges {
-    pub(super) steps: Vec<FileChange>,
+    pub(super) steps: Vec<ChangeStep>,
     /// What each of them is.
     pub(super) files: Vec<NetChange>,
     /// New directories and files.
@@ -99,7 +98,7 @@ impl NetChanges {
     /// Where one may not be written as it would be.
     pub(super) fn of(cx: &CallContext, files: PatchedFiles) -> Result<Self, ToolError> {
         let files = files.into_files();
-        // Where the content on the disk at a path goes as it is: to the first other path that has it.
+        // The first other path that gets the content of a path on the disk, unchanged.
         let mut heirs: HashMap<&WorkspacePath, &WorkspacePath> = HashMap::new();
         for file in &files {
             if let Some(now) = file.now.as_ref().filter(|now| !now.is_copy)
@@ -232,7 +231,7 @@ struct Net<'n> {
 }
 
 impl Net<'_> {
-    fn of(&self, file: &PatchedFile) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+    fn of(&self, file: &PatchedFile) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
         match &file.now {
             Some(now) => self.present(file, now),
             None => self.gone(file),
@@ -249,7 +248,7 @@ impl Net<'_> {
             })
     }
 
-    fn gone(&self, file: &PatchedFile) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+    fn gone(&self, file: &PatchedFile) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
         if self.is_renamed_as_it_is(file) {
             return Ok(Vec::new());
         }
@@ -262,7 +261,7 @@ impl Net<'_> {
         };
         let revision = if let FormerNode::File(former) = &base { Some(former.revision) } else { None };
         let step =
-            FileChange { target: self.cx.workspace.writable_entry(&file.asked)?, change: NewState::Removed { base } };
+            ChangeStep { target: self.cx.workspace.writable_entry(&file.asked)?, change: NewState::Removed { base } };
         // What is renamed with other content is one change for whoever reads of it.
         let is_renamed = self.heirs.contains_key(&file.real);
         let change = (!is_renamed).then(|| NetChange {
@@ -274,7 +273,7 @@ impl Net<'_> {
         Ok(vec![(step, change)])
     }
 
-    fn present(&self, file: &PatchedFile, now: &NewFile) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+    fn present(&self, file: &PatchedFile, now: &NewFile) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
         let is_at_home = now.origin.as_ref() == Some(&file.real) && !now.is_copy;
         if is_at_home && !now.is_changed {
             return Ok(Vec::new());
@@ -319,7 +318,7 @@ impl Net<'_> {
         let mode = if now.executable { PROGRAM } else { 0 };
         let like = from.map(|from| from.real.clone());
         let change_of_file = NewState::Content { base, bytes, mode, like, verbatim: false };
-        Ok(vec![(FileChange { target, change: change_of_file }, Some(change))])
+        Ok(vec![(ChangeStep { target, change: change_of_file }, Some(change))])
     }
 
     /// A file that only gets another path keeps its inode.
@@ -327,12 +326,12 @@ impl Net<'_> {
         &self,
         file: &PatchedFile,
         from: &PatchedFile,
-    ) -> Result<Vec<(FileChange, Option<NetChange>)>, ToolError> {
+    ) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
         let OnDisk::File { revision, bytes } = &from.disk else { return Ok(Vec::new()) };
         let base = FormerNode::File(Former { revision: *revision, mode: 0 });
         let to = self.cx.workspace.writable_entry(&file.asked)?;
         let step =
-            FileChange { target: self.cx.workspace.writable_entry(&from.asked)?, change: NewState::Moved { to, base } };
+            ChangeStep { target: self.cx.workspace.writable_entry(&from.asked)?, change: NewState::Moved { to, base } };
         let is_same_root = Arc::ptr_eq(from.real.root(), file.real.root());
         let size = bytes.len() as u64;
         let change = NetChange {

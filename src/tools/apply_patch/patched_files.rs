@@ -49,7 +49,7 @@ pub(super) enum OnDisk {
 /// A file as it will be.
 #[derive(Clone)]
 pub(super) struct NewFile {
-    pub(super) body: Body,
+    pub(super) body: FileBody,
     /// The real path of the file on the disk that it comes from.
     pub(super) origin: Option<WorkspacePath>,
     /// Whether it is a copy of that.
@@ -61,7 +61,7 @@ pub(super) struct NewFile {
 
 /// What a file holds.
 #[derive(Clone)]
-pub(super) enum Body {
+pub(super) enum FileBody {
     Bytes(Vec<u8>),
     Text(Document),
 }
@@ -78,7 +78,7 @@ pub(super) struct HunkReport {
     pub(super) note: Option<String>,
 }
 
-impl Body {
+impl FileBody {
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -89,7 +89,14 @@ impl Body {
 
 impl NewFile {
     pub(super) fn added(bytes: Vec<u8>, executable: bool) -> Self {
-        Self { body: Body::Bytes(bytes), origin: None, is_copy: false, is_changed: true, executable, hunks: Vec::new() }
+        Self {
+            body: FileBody::Bytes(bytes),
+            origin: None,
+            is_copy: false,
+            is_changed: true,
+            executable,
+            hunks: Vec::new(),
+        }
     }
 }
 
@@ -269,7 +276,7 @@ fn on_disk(
     is_checked: bool,
 ) -> PatchedFile {
     let now = NewFile {
-        body: Body::Bytes(bytes.clone()),
+        body: FileBody::Bytes(bytes.clone()),
         origin: Some(target.path().clone()),
         is_copy: false,
         is_changed: false,
@@ -281,13 +288,16 @@ fn on_disk(
 }
 
 fn gone(path: &WorkspacePath) -> ToolError {
-    ToolError::new(Kind::NotFound, format!("{path} is not there any more: a section before deletes or renames it"))
-        .hint("change the file before it goes, or name its new path")
+    ToolError::new(
+        Kind::NotFound,
+        format!("{path} is no longer there: an earlier section of the patch deletes or renames it"),
+    )
+    .hint("change the file in a section before that one, or name its new path")
 }
 
 fn no_file(path: &WorkspacePath, is_directory: bool) -> ToolError {
     let what = if is_directory { "a directory" } else { "no regular file" };
-    ToolError::invalid(format!("{path} is {what}, and a patch is about files"))
+    ToolError::invalid(format!("{path} is {what}, and a patch changes files only"))
         .hint("name each file below it, or leave it as it is")
 }
 

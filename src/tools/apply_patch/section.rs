@@ -15,7 +15,7 @@ use crate::{
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
     hunk_error,
-    patched_files::{Body, HunkReport, NewFile, OnDisk, PatchedFiles},
+    patched_files::{FileBody, HunkReport, NewFile, OnDisk, PatchedFiles},
     problems::Problems,
     section_path,
 };
@@ -30,29 +30,29 @@ pub(super) fn apply(
     section: &FilePatch<'_>,
     problems: &mut Problems,
 ) -> Result<(), ToolError> {
-    let mut section_of = Section { cx, files, problems };
-    let applied = match &section.action {
+    let mut applier = SectionApplier { cx, files, problems };
+    let outcome = match &section.action {
         FileAction::Add { path, lines, final_newline, executable } => {
             let end = if *final_newline && !lines.is_empty() { "\n" } else { "" };
-            section_of.add(path, lines.join("\n") + end, *executable)
+            applier.add(path, lines.join("\n") + end, *executable)
         }
-        FileAction::Delete { path, hunks } => section_of.delete(path, hunks),
-        FileAction::Update { path, to, hunks } => section_of.update(path, to.as_ref(), hunks),
-        FileAction::Copy { path, to, hunks } => section_of.copy(path, to, hunks),
+        FileAction::Delete { path, hunks } => applier.delete(path, hunks),
+        FileAction::Update { path, to, hunks } => applier.update(path, to.as_ref(), hunks),
+        FileAction::Copy { path, to, hunks } => applier.copy(path, to, hunks),
     };
-    match applied {
+    match outcome {
         Ok(()) => Ok(()),
         Err(error) => problems.add(error),
     }
 }
 
-struct Section<'s> {
+struct SectionApplier<'s> {
     cx: &'s CallContext,
     files: &'s mut PatchedFiles,
     problems: &'s mut Problems,
 }
 
-impl Section<'_> {
+impl SectionApplier<'_> {
     fn add(&mut self, path: &PatchPath, text: String, executable: bool) -> Result<(), ToolError> {
         let path = section_path::new(self.cx, path)?;
         self.files.take(self.cx, text.len())?;
@@ -114,7 +114,7 @@ impl Section<'_> {
         let file = self.files.get_mut(index);
         if is_masked && file.now.as_ref().is_some_and(|now| now.is_changed) {
             return Err(ToolError::invalid(format!(
-                "{path} has masked values, so it is not changed and renamed at once"
+                "{path} has masked values, so one call cannot both change and rename it"
             ))
             .hint("rename it in one call, and change it in another"));
         }
@@ -139,7 +139,7 @@ impl Section<'_> {
     fn copy(&mut self, path: &PatchPath, to: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
         let path = section_path::existing(self.cx, self.files, path)?;
         if self.cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked) {
-            return Err(ToolError::new(Kind::Denied, format!("{path} has masked values, so a patch does not copy it"))
+            return Err(ToolError::new(Kind::Denied, format!("{path} has masked values, so a patch cannot copy it"))
                 .hint("work without the copy, or ask the user"));
         }
         let index = self.files.open_moved(self.cx, &path)?;
@@ -164,7 +164,7 @@ impl Section<'_> {
         index: usize,
         path: &WorkspacePath,
         hunks: &[PatchHunk<'_>],
-    ) -> Result<Option<Made>, ToolError> {
+    ) -> Result<Option<PatchedDocument>, ToolError> {
         let cx = self.cx;
         let file = self.files.get_mut(index);
         let real = file.real.clone();
@@ -204,13 +204,13 @@ impl Section<'_> {
         let changed = document.splice(&spans).map_err(|error| unwritable(path, &error))?;
         self.check_size(path, changed.bytes().len())?;
         self.files.take(cx, changed.bytes().len())?;
-        Ok(Some(Made { is_changed: !spans.is_empty(), document: changed, reports }))
+        Ok(Some(PatchedDocument { is_changed: !spans.is_empty(), document: changed, reports }))
     }
 
-    fn put(&mut self, index: usize, made: Made) -> Result<(), ToolError> {
+    fn put(&mut self, index: usize, made: PatchedDocument) -> Result<(), ToolError> {
         let file = self.files.get_mut(index);
         if let Some(now) = &mut file.now {
-            now.body = Body::Text(made.document);
+            now.body = FileBody::Text(made.document);
             now.is_changed |= made.is_changed;
             now.hunks.extend(made.reports);
         }
@@ -224,7 +224,7 @@ impl Section<'_> {
 }
 
 /// A file with its hunks made.
-struct Made {
+struct PatchedDocument {
     document: Document,
     is_changed: bool,
     reports: Vec<HunkReport>,
@@ -236,10 +236,10 @@ fn creates(hunks: &[PatchHunk<'_>]) -> bool {
     hunks.iter().all(only_adds) && hunks.first().is_some_and(|hunk| hunk.at == Some(0))
 }
 
-fn document(path: &WorkspacePath, body: &Body) -> Result<Document, ToolError> {
+fn document(path: &WorkspacePath, body: &FileBody) -> Result<Document, ToolError> {
     match body {
-        Body::Text(document) => Ok(document.clone()),
-        Body::Bytes(bytes) => Document::decode(bytes.clone(), None).map_err(|error| {
+        FileBody::Text(document) => Ok(document.clone()),
+        FileBody::Bytes(bytes) => Document::decode(bytes.clone(), None).map_err(|error| {
             let revision = crate::workspace::Revision::of(bytes);
             read_before_write::not_text(path, bytes.len() as u64, revision, &error)
         }),
@@ -251,7 +251,7 @@ fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<Hu
     let at = found.lines.start + 1;
     let elsewhere = hunk.at.filter(|said| *said != at && !hunk.is_insertion).map(|said| (at, said));
     let note = match &found.note {
-        Some(ContextNote::Missing(context)) => Some(format!("`@@ {context}` is no line of the file")),
+        Some(ContextNote::Missing(context)) => Some(format!("`@@ {context}` is not a line of the file")),
         Some(ContextNote::NotBelow(context)) => Some(format!("it is not below `@@ {context}`")),
         None => None,
     };

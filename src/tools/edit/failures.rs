@@ -81,7 +81,7 @@ impl Failures {
             first = first.hint(format!("{more} to repair: {}", self.others.join("; ")));
         }
         if let Some(not_read) = not_read {
-            first = first.hint(format!("besides, {}", not_read.message()));
+            first = first.hint(format!("also, {}", not_read.message()));
         }
         Some(first.hint(NONE))
     }

@@ -1,6 +1,6 @@
 //! The report on edits of several files: a line for each, and of the diffs as much as there is room for.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use serde::Serialize;
 
@@ -27,6 +27,8 @@ use super::{
 
 /// Files whose lines are shown where there is no room for all.
 const FEW: usize = 10;
+/// How long language servers may check all files together. What they have not said by then is left out.
+const DIAGNOSTICS: Duration = Duration::from_secs(10);
 /// Files that the note on cut diffs names.
 const NAMED: usize = 5;
 
@@ -72,7 +74,8 @@ impl FilesReport<'_> {
 
     /// The answer. A dry run counts as having seen the files whose diffs are shown whole.
     pub(super) fn answer(&self, cx: &CallContext) -> Answer {
-        let share = CallContext { budget: cx.budget.share(self.files.len()), ..cx.clone() };
+        let stop = cx.stop.with_earlier_deadline(DIAGNOSTICS);
+        let share = CallContext { budget: cx.budget.share(self.files.len()), stop, ..cx.clone() };
         let reports: Vec<FileReport<'_>> = self
             .files
             .iter()

@@ -1,4 +1,4 @@
-//! What the edits of a file come to: its new content, and how each edit was matched.
+//! The result of the edits of a file: its new content, and how each edit was matched.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::{
     search,
 };
 
-/// What it comes to on the file as it is now.
+/// The result on the file as it is now.
 pub(super) struct Planned {
     pub(super) base: Base,
     /// What is there now, unless that is nothing.

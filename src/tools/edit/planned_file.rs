@@ -8,7 +8,7 @@ use crate::{
 use super::{
     super::{
         Fingerprint,
-        with_history::{FileChange, NewState, Rewrite as _},
+        with_history::{ChangeStep, NewState, Rewrite as _},
     },
     job::Job,
     planned::Planned,
@@ -27,10 +27,10 @@ impl PlannedFile {
     }
 
     /// Its change on the disk.
-    pub(super) fn change(&self) -> FileChange {
+    pub(super) fn change(&self) -> ChangeStep {
         let (base, bytes) = (self.planned.base, self.planned.bytes().to_vec());
         let change = NewState::Content { base, bytes, mode: 0, like: None, verbatim: false };
-        FileChange { target: self.job.target.clone(), change }
+        ChangeStep { target: self.job.target.clone(), change }
     }
 
     /// See [`Change::fingerprint`](super::super::Change::fingerprint).

@@ -13,7 +13,7 @@ use super::{
         Answer, CallContext, Change, Fingerprint, Kind, Preview, ToolError,
         answer::count,
         shown_diff,
-        with_history::{self, CommittedFiles, FileChange, Undoable},
+        with_history::{self, ChangeStep, CommittedFiles, Undoable},
     },
     files_report::{FilesReport, replacements},
     planned_file::PlannedFile,
@@ -70,10 +70,10 @@ impl PlannedFiles {
     fn write(mut self, cx: &CallContext, mut approval: Approval) -> Result<(Self, CommittedFiles), ToolError> {
         let mut attempt = 1;
         loop {
-            // A commit that finds another file has changed nothing, and the yes is as good as before.
+            // A commit that finds another file has changed nothing, and the approval is still valid.
             let [own, rest] = approval.for_two_steps();
             approval = rest;
-            let changes: Vec<FileChange> = self.files.iter().map(PlannedFile::change).collect();
+            let changes: Vec<ChangeStep> = self.files.iter().map(PlannedFile::change).collect();
             match with_history::commit_files(cx, "edit", &changes, Undoable::Yes, own) {
                 Ok(committed) => return Ok((self, committed)),
                 Err(error) if error.kind() == Kind::Stale && approval.is_for_this_plan_only() => {

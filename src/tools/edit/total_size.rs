@@ -27,6 +27,6 @@ impl TotalSize {
 /// The error for files that are too large together.
 pub(super) fn too_large(cx: &CallContext) -> ToolError {
     let limit = cx.settings.max_file_size;
-    ToolError::new(Kind::TooLarge, format!("the files of this call are over {limit} bytes together, too many at once"))
+    ToolError::new(Kind::TooLarge, format!("the files of this call are over {limit} bytes together"))
         .hint("nothing was changed; send the edits in several calls")
 }

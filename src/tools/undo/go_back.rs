@@ -22,10 +22,10 @@ use super::{
 /// Steps, and paths that are left alone, which an answer names one by one.
 const NAMED: usize = 60;
 
-/// The way back to an earlier state, with what is said of it.
+/// The way back to an earlier state, and the words for the answer.
 pub(super) struct PlannedWayBack {
     pub(super) way: WayBack,
-    /// What is done, as an order: "Go back to the checkpoint x".
+    /// What is done, in the imperative: "Go back to the checkpoint x".
     pub(super) order: String,
     /// The same in the past.
     pub(super) done: String,

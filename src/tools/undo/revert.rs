@@ -17,7 +17,7 @@ use crate::{
 
 use super::super::{
     CallContext, Kind, ToolError, read_before_write, shown_diff,
-    with_history::{self, FileChange, NewState, Undoable},
+    with_history::{self, ChangeStep, NewState, Undoable},
 };
 
 /// What reverting a change would do.
@@ -254,8 +254,8 @@ fn move_back_from_over(
     let Ok(Some(base)) = with_history::former_node(cx, &tree) else { return Ok(false) };
     let content = NewState::Content { base: Base::Absent, bytes, mode: replaced.mode, like: None, verbatim: true };
     let changes = [
-        FileChange { target: now.clone(), change: NewState::Moved { to: old, base } },
-        FileChange { target: now, change: content },
+        ChangeStep { target: now.clone(), change: NewState::Moved { to: old, base } },
+        ChangeStep { target: now, change: content },
     ];
     match with_history::commit_files(cx, "undo", &changes, undoable, approval) {
         Ok(_) => Ok(true),

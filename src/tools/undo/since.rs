@@ -9,22 +9,22 @@ use crate::{
 
 use super::{
     super::{CallContext, Kind, ToolError, references::shown},
-    disk_past::DiskPast,
+    disk_of_call::DiskOfCall,
     recorded::{self, RecordedChange},
-    walk_back::{Past as _, Scope},
+    walk_back::{ChangedPart, DiskAndHistory as _},
 };
 
 /// Checkpoints that an error names.
 const NAMED: usize = 5;
 
-/// The state that is to come back.
+/// A point in the history: the state to return to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Earlier<'a> {
-    /// That before the first change of this session.
+pub(crate) enum HistoryPoint<'a> {
+    /// Before the first change of this session.
     Session,
-    /// That which has this name.
+    /// The checkpoint of this name.
     Checkpoint(&'a str),
-    /// That before the first change of a recorded session, and of that session's changes alone.
+    /// Before the first change of a recorded session; only the changes of that session count.
     RecordedSession(&'a str),
 }
 
@@ -42,7 +42,7 @@ pub(in crate::tools) struct ChangesSince {
 /// The changes since a state. `all_sessions`: those of other sessions as well.
 pub(in crate::tools) fn changes_since(
     cx: &CallContext,
-    earlier: Earlier<'_>,
+    earlier: HistoryPoint<'_>,
     all_sessions: bool,
 ) -> Result<ChangesSince, ToolError> {
     let history = &cx.session.history;
@@ -52,9 +52,9 @@ pub(in crate::tools) fn changes_since(
         ChangesSince { changes, others: BTreeSet::new(), is_cut: !is_whole }
     };
     let name = match earlier {
-        Earlier::Session => return Ok(own_since(0)),
-        Earlier::RecordedSession(id) => return recorded_session(cx, id),
-        Earlier::Checkpoint(name) => name,
+        HistoryPoint::Session => return Ok(own_since(0)),
+        HistoryPoint::RecordedSession(id) => return recorded_session(cx, id),
+        HistoryPoint::Checkpoint(name) => name,
     };
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
     let recorded = history.since_checkpoint(name, &roots).map_err(unreadable)?;
@@ -88,7 +88,7 @@ pub(in crate::tools) fn changes_since(
     } else {
         let names = others().flat_map(|change| change.change.effect.names());
         // A name that this caller may not change may be one that it may not see.
-        let may_change = |path: &&WorkspacePath| DiskPast(cx).refusal(path, Scope::Entry).is_none();
+        let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
         since.others = names.filter(may_change).map(ToString::to_string).collect();
         since.changes = own.into_iter().map(|(_, change)| change).collect();
     }

@@ -34,7 +34,7 @@ pub(super) enum VirtualNode {
     OnDisk(WorkspacePath),
     /// A file with a content that is kept.
     Kept(Former),
-    /// A link that says this.
+    /// A link with this target.
     Link(OsString),
     /// A directory.
     Directory(VirtualDirectory),
@@ -51,11 +51,11 @@ pub(super) struct VirtualDirectory {
     names: BTreeMap<OsString, VirtualNode>,
 }
 
-/// One difference between the tree as it would be and as it is. Paths of what goes are those of now; all others are
-/// those of then.
+/// One difference between the tree as it would be and as it is. Paths of removed entries are those of now; all others
+/// are those of then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum NetChange {
-    /// A file, a link, or a directory that is empty by then, goes.
+pub(super) enum TreeChange {
+    /// Removes a file, a link, or a directory that is empty at that moment.
     Remove(WorkspacePath),
     /// What is at a path moves to another.
     Move { from: WorkspacePath, to: WorkspacePath },
@@ -67,7 +67,7 @@ pub(super) enum NetChange {
     MakeLink { path: WorkspacePath, target: OsString },
 }
 
-impl NetChange {
+impl TreeChange {
     /// The path that it is about; that of then, where it moves.
     pub(super) fn path(&self) -> &WorkspacePath {
         match self {
@@ -187,8 +187,8 @@ impl VirtualTree {
     }
 
     /// What has to be done to the disk for the tree to be as it would be. Nothing is in it that stays as it is.
-    pub(super) fn net_changes(&self, disk: &dyn Disk) -> Vec<NetChange> {
-        let mut difference = Difference { disk, moved: HashSet::new(), changes: Vec::new() };
+    pub(super) fn net_changes(&self, disk: &dyn Disk) -> Vec<TreeChange> {
+        let mut difference = TreeComparison { disk, moved: HashSet::new(), changes: Vec::new() };
         for (path, node) in &self.roots {
             difference.find_moved(node, Some(path));
         }
@@ -218,16 +218,16 @@ impl VirtualNode {
 
 /// The difference while it is found.
 ///
-/// A directory that moves whole is one move. Where something in it changes besides, each entry of it moves, so that no
+/// A directory that moves whole is one move. If something in it changes as well, each entry of it moves, so that no
 /// change is inside of another one's directory.
-struct Difference<'d> {
+struct TreeComparison<'d> {
     disk: &'d dyn Disk,
     /// What moves away from where the disk has it.
     moved: HashSet<WorkspacePath>,
-    changes: Vec<NetChange>,
+    changes: Vec<TreeChange>,
 }
 
-impl Difference<'_> {
+impl TreeComparison<'_> {
     /// Notes what of the disk is in another place. `there`: where the disk has now what would be at `path` without a
     /// change.
     fn find_moved(&mut self, node: &VirtualNode, there: Option<&WorkspacePath>) {
@@ -274,7 +274,7 @@ impl Difference<'_> {
                 if !over {
                     self.clear(there);
                 }
-                self.changes.push(NetChange::Write { path: path.clone(), former: *former, over });
+                self.changes.push(TreeChange::Write { path: path.clone(), former: *former, over });
                 return;
             }
             VirtualNode::Link(target) if there.is_some_and(|there| self.has_link(there, target)) => return,
@@ -289,16 +289,16 @@ impl Difference<'_> {
         }
         match node {
             VirtualNode::OnDisk(disk) if self.disk.kind(disk).is_some() => {
-                self.changes.push(NetChange::Move { from: disk.clone(), to: path.clone() });
+                self.changes.push(TreeChange::Move { from: disk.clone(), to: path.clone() });
             }
             VirtualNode::Link(target) => {
-                self.changes.push(NetChange::MakeLink { path: path.clone(), target: target.clone() });
+                self.changes.push(TreeChange::MakeLink { path: path.clone(), target: target.clone() });
             }
             VirtualNode::Directory(directory) => {
                 let mode = directory.disk.as_ref().map_or(directory.mode, |disk| self.disk.mode(disk));
-                self.changes.push(NetChange::MakeDirectory { path: path.clone(), mode });
+                self.changes.push(TreeChange::MakeDirectory { path: path.clone(), mode });
                 for (name, from) in self.moving_with(directory) {
-                    self.changes.push(NetChange::Move { from, to: path.child(Path::new(&name)) });
+                    self.changes.push(TreeChange::Move { from, to: path.child(Path::new(&name)) });
                 }
                 for (name, child) in &directory.names {
                     self.add(&path.child(Path::new(name)), child, None);
@@ -334,7 +334,7 @@ impl Difference<'_> {
         }
     }
 
-    /// What is at `there` goes, but for what moves.
+    /// Removes what is at `there`, but for what moves.
     fn clear(&mut self, there: Option<&WorkspacePath>) {
         let Some(there) = there.filter(|there| !self.moved.contains(*there)) else { return };
         match self.disk.kind(there) {
@@ -346,7 +346,7 @@ impl Difference<'_> {
             }
             Some(_) => {}
         }
-        self.changes.push(NetChange::Remove(there.clone()));
+        self.changes.push(TreeChange::Remove(there.clone()));
     }
 }
 

@@ -13,20 +13,20 @@ use crate::{
 use super::virtual_tree::{Disk, VirtualNode, VirtualTree};
 
 /// What the walk has to know of the disk and of the history.
-pub(super) trait Past: Disk {
+pub(super) trait DiskAndHistory: Disk {
     /// Whether the file there has this content itself, not its masked form.
     fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool;
     /// Whether a content is still kept.
     fn is_kept(&self, revision: Revision) -> bool;
     /// Why a path may not be changed, if it may not: the content of its file, or the entry itself.
-    fn refusal(&self, path: &WorkspacePath, scope: Scope) -> Option<String>;
+    fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<String>;
     /// The mark of the file that is there ([`Tree::content_mark`](crate::workspace::Tree::content_mark)).
     fn file_mark(&self, path: &WorkspacePath) -> Option<Revision>;
 }
 
 /// What of a path changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum ChangedPart {
     /// The content of a file.
     Content,
     /// The entry.
@@ -72,8 +72,8 @@ pub(in crate::tools) struct LeftAlone {
 
 /// The walk so far.
 pub(super) struct WalkBack<'p> {
-    past: &'p dyn Past,
-    /// Whether what others changed since goes back, too.
+    view: &'p dyn DiskAndHistory,
+    /// Whether changes of others are taken back as well.
     includes_changed: bool,
     pub(super) tree: VirtualTree,
     pub(super) left_alone: Vec<LeftAlone>,
@@ -82,26 +82,26 @@ pub(super) struct WalkBack<'p> {
 }
 
 impl<'p> WalkBack<'p> {
-    pub(super) fn new(past: &'p dyn Past, includes_changed: bool) -> Self {
-        Self { past, includes_changed, tree: VirtualTree::default(), left_alone: Vec::new(), frozen: Vec::new() }
+    pub(super) fn new(view: &'p dyn DiskAndHistory, includes_changed: bool) -> Self {
+        Self { view, includes_changed, tree: VirtualTree::default(), left_alone: Vec::new(), frozen: Vec::new() }
     }
 
     /// Takes one change back.
     pub(super) fn take_back(&mut self, change: &UndoableChange) {
-        // All that the change left goes before anything comes back: its files may have changed places.
+        // All entries of the change are removed before any is put back: its files may have changed places.
         let mut back = Vec::new();
         self.take_away(&change.effect, &mut back);
         self.remove_made(&change.made);
-        back.sort_by_key(|one: &Back| depth(&one.path));
-        for Back { path, node, from } in back {
+        back.sort_by_key(|one: &PutBack| depth(&one.path));
+        for PutBack { path, node, from } in back {
             self.bring_back(&path, node, from);
         }
     }
 
-    fn take_away(&mut self, effect: &Effect, back: &mut Vec<Back>) {
+    fn take_away(&mut self, effect: &Effect, back: &mut Vec<PutBack>) {
         match effect {
             Effect::Several(effects) => {
-                // What is in a directory goes before it.
+                // The entries of a directory before the directory itself.
                 let (made, others): (Vec<&Effect>, Vec<&Effect>) =
                     effects.iter().partition(|effect| matches!(effect, Effect::Made { .. }));
                 let mut others = others;
@@ -117,7 +117,7 @@ impl<'p> WalkBack<'p> {
             Effect::Made { directories } => {
                 self.remove_made(directories);
                 for directory in directories.iter().map(NewDirectory::path) {
-                    if self.tree.kind(self.past, directory) == Some(FileKind::Directory) {
+                    if self.tree.kind(self.view, directory) == Some(FileKind::Directory) {
                         self.leave(directory, Reason::NotEmpty);
                     }
                 }
@@ -129,14 +129,14 @@ impl<'p> WalkBack<'p> {
         if self.is_frozen(path) {
             return;
         }
-        let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.past, path) {
+        let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.view, path) {
             _ if self.holds(path, after) => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
             Some(_) => Some(Reason::Changed),
         });
-        let scope = if before.is_some() { Scope::Content } else { Scope::Entry };
-        match reason.or_else(|| self.refusal(path, scope)) {
+        let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
+        match reason.or_else(|| self.refusal(path, part)) {
             Some(reason) => self.leave(path, reason),
             None => match before {
                 // In place, so that the file stays the one that it is.
@@ -146,7 +146,7 @@ impl<'p> WalkBack<'p> {
         }
     }
 
-    fn unremove(&mut self, top: &WorkspacePath, entries: &[FormerEntry], back: &mut Vec<Back>) {
+    fn unremove(&mut self, top: &WorkspacePath, entries: &[FormerEntry], back: &mut Vec<PutBack>) {
         for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
             if self.is_frozen(&path) {
                 continue;
@@ -155,9 +155,9 @@ impl<'p> WalkBack<'p> {
                 FormerNode::File(former) => Some(*former),
                 _ => None,
             };
-            match self.why_kept(former).or_else(|| self.refusal(&path, Scope::Entry)) {
+            match self.why_kept(former).or_else(|| self.refusal(&path, ChangedPart::Entry)) {
                 Some(reason) => self.leave(&path, reason),
-                None => back.push(Back { path, node: VirtualNode::from(&entry.node), from: None }),
+                None => back.push(PutBack { path, node: VirtualNode::from(&entry.node), from: None }),
             }
         }
     }
@@ -167,29 +167,31 @@ impl<'p> WalkBack<'p> {
         [from, to]: [&WorkspacePath; 2],
         mark: Option<Revision>,
         replaced: Option<Former>,
-        back: &mut Vec<Back>,
+        back: &mut Vec<PutBack>,
     ) {
         if self.is_frozen(to) || self.is_frozen(from) {
             return;
         }
-        let reason = match (self.tree.kind(self.past, to), self.tree.node(to)) {
+        let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
             (None, _) => Some(Reason::Gone),
             (Some(FileKind::File), VirtualNode::OnDisk(now)) if !self.includes_changed && mark.is_some() => {
-                Some(Reason::Changed).filter(|_| self.past.file_mark(&now) != mark)
+                Some(Reason::Changed).filter(|_| self.view.file_mark(&now) != mark)
             }
             _ => None,
         };
-        let refusal = || self.refusal(from, Scope::Entry).or_else(|| self.refusal(to, Scope::Entry));
+        let refusal = || self.refusal(from, ChangedPart::Entry).or_else(|| self.refusal(to, ChangedPart::Entry));
         if let Some(reason) = reason.or_else(refusal) {
             self.leave(to, reason);
             self.frozen.push(from.clone());
             return;
         }
         let node = self.tree.take(to);
-        back.push(Back { path: from.clone(), node, from: Some(to.clone()) });
+        back.push(PutBack { path: from.clone(), node, from: Some(to.clone()) });
         match (replaced, self.why_kept(replaced)) {
             (Some(_), Some(reason)) => self.leave(to, reason),
-            (Some(former), None) => back.push(Back { path: to.clone(), node: VirtualNode::Kept(former), from: None }),
+            (Some(former), None) => {
+                back.push(PutBack { path: to.clone(), node: VirtualNode::Kept(former), from: None });
+            }
             (None, _) => {}
         }
     }
@@ -202,18 +204,18 @@ impl<'p> WalkBack<'p> {
             if self.is_frozen(path) {
                 continue;
             }
-            let kind = self.tree.kind(self.past, path);
+            let kind = self.tree.kind(self.view, path);
             let reason = match (&entry.node, kind) {
                 // Somebody has removed it before: that is what is wanted.
                 (_, None) => continue,
                 (FormerNode::File(former), _) if self.holds(path, former.revision) => None,
                 (FormerNode::File(_), Some(FileKind::File)) if self.includes_changed => None,
                 (FormerNode::Link(target), _) if self.says(path, target) => None,
-                (FormerNode::Directory { .. }, _) if self.tree.is_empty_directory(self.past, path) => None,
+                (FormerNode::Directory { .. }, _) if self.tree.is_empty_directory(self.view, path) => None,
                 (FormerNode::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
                 _ => Some(Reason::Changed),
             };
-            match reason.or_else(|| self.refusal(path, Scope::Entry)) {
+            match reason.or_else(|| self.refusal(path, ChangedPart::Entry)) {
                 Some(reason) => self.leave(path, reason),
                 None => self.tree.put(path, VirtualNode::Absent),
             }
@@ -224,8 +226,8 @@ impl<'p> WalkBack<'p> {
     fn remove_made(&mut self, outermost_first: &[NewDirectory]) {
         for path in outermost_first.iter().rev().map(NewDirectory::path) {
             let goes = !self.is_frozen(path)
-                && self.tree.is_empty_directory(self.past, path)
-                && self.refusal(path, Scope::Entry).is_none();
+                && self.tree.is_empty_directory(self.view, path)
+                && self.refusal(path, ChangedPart::Entry).is_none();
             if goes {
                 self.tree.put(path, VirtualNode::Absent);
             }
@@ -233,13 +235,13 @@ impl<'p> WalkBack<'p> {
     }
 
     fn bring_back(&mut self, path: &WorkspacePath, node: VirtualNode, from: Option<WorkspacePath>) {
-        let occupant = self.tree.kind(self.past, path);
-        let parent = path.parent().map(|parent| self.tree.kind(self.past, &parent));
+        let occupant = self.tree.kind(self.view, path);
+        let parent = path.parent().map(|parent| self.tree.kind(self.view, &parent));
         let is_below_a_file = matches!(parent, Some(Some(FileKind::File | FileKind::Symlink | FileKind::Other)));
         let replaces = self.includes_changed
             && occupant == Some(FileKind::File)
             && matches!(node, VirtualNode::Kept(_))
-            && self.refusal(path, Scope::Entry).is_none();
+            && self.refusal(path, ChangedPart::Entry).is_none();
         let is_same_directory =
             matches!(node, VirtualNode::Directory(_)) && from.is_none() && occupant == Some(FileKind::Directory);
         if self.is_frozen(path) || is_same_directory {
@@ -252,7 +254,7 @@ impl<'p> WalkBack<'p> {
             self.tree.put(path, node);
             return;
         }
-        // The way back is blocked: what was to go there stays where it is.
+        // The old place is taken: the entry stays where it is.
         if let Some(from) = from {
             self.tree.put(&from, node);
             self.frozen.push(from);
@@ -276,19 +278,19 @@ impl<'p> WalkBack<'p> {
         self.frozen.iter().any(|frozen| path == frozen)
     }
 
-    fn refusal(&self, path: &WorkspacePath, scope: Scope) -> Option<Reason> {
-        self.past.refusal(path, scope).map(Reason::Refused)
+    fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<Reason> {
+        self.view.refusal(path, part).map(Reason::Refused)
     }
 
     fn why_kept(&self, former: Option<Former>) -> Option<Reason> {
-        former.filter(|former| !self.past.is_kept(former.revision)).map(|_| Reason::NotKept)
+        former.filter(|former| !self.view.is_kept(former.revision)).map(|_| Reason::NotKept)
     }
 
     /// Whether the file that would be there would have this content.
     fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
         match self.tree.node(path) {
             VirtualNode::Kept(former) => former.revision == revision,
-            VirtualNode::OnDisk(path) => self.past.holds(&path, revision),
+            VirtualNode::OnDisk(path) => self.view.holds(&path, revision),
             _ => false,
         }
     }
@@ -296,14 +298,14 @@ impl<'p> WalkBack<'p> {
     fn says(&self, path: &WorkspacePath, target: &std::ffi::OsStr) -> bool {
         match self.tree.node(path) {
             VirtualNode::Link(own) => own == target,
-            VirtualNode::OnDisk(path) => self.past.target(&path).is_some_and(|own| own == target),
+            VirtualNode::OnDisk(path) => self.view.target(&path).is_some_and(|own| own == target),
             _ => false,
         }
     }
 }
 
 /// What is to be put back.
-struct Back {
+struct PutBack {
     path: WorkspacePath,
     node: VirtualNode,
     /// Where it was taken from, if the change moved it.

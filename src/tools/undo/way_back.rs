@@ -13,11 +13,11 @@ use crate::{
 use super::{
     super::{
         CallContext, Kind, ToolError, shown_diff,
-        with_history::{self, FileChange, NewState},
+        with_history::{self, ChangeStep, NewState},
     },
-    disk_past::DiskPast,
-    virtual_tree::NetChange,
-    walk_back::{LeftAlone, Past as _, Scope, WalkBack},
+    disk_of_call::DiskOfCall,
+    virtual_tree::TreeChange,
+    walk_back::{ChangedPart, DiskAndHistory as _, LeftAlone, WalkBack},
 };
 
 /// Bytes of former contents that one call brings back.
@@ -25,9 +25,9 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Bytes of contents that are compared for the diff.
 const MOST_DIFFED: usize = 8 << 20;
 
-/// Which way a diff goes.
+/// From which state to which other a diff is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::tools) enum Diff {
+pub(in crate::tools) enum DiffDirection {
     /// From now to the earlier state.
     Back,
     /// From the earlier state to now.
@@ -37,8 +37,8 @@ pub(in crate::tools) enum Diff {
 /// The way from now to an earlier state.
 #[derive(Default)]
 pub(in crate::tools) struct WayBack {
-    pub(in crate::tools) changes: Vec<FileChange>,
-    /// For each change what it is, as an order.
+    pub(in crate::tools) changes: Vec<ChangeStep>,
+    /// For each change a line such as `restore src/a.rs`.
     pub(in crate::tools) lines: Vec<String>,
     /// The paths of the changes as they are printed now or then.
     pub(in crate::tools) paths: Vec<WorkspacePath>,
@@ -46,7 +46,7 @@ pub(in crate::tools) struct WayBack {
     pub(in crate::tools) diff: String,
     pub(in crate::tools) cost: Cost,
     pub(in crate::tools) left_alone: Vec<LeftAlone>,
-    /// Whether something that is there is replaced or goes.
+    /// Whether an existing entry is replaced or removed.
     pub(in crate::tools) is_destructive: bool,
     /// What the effect of a yes to it is bound to.
     effect: String,
@@ -61,24 +61,24 @@ impl WayBack {
         changes: &[UndoableChange],
         includes_changed: bool,
         within: &[WorkspacePath],
-        diff: Diff,
+        diff: DiffDirection,
     ) -> Result<Self, ToolError> {
-        let past = DiskPast(cx);
-        let mut walk = WalkBack::new(&past, includes_changed);
+        let view = DiskOfCall(cx);
+        let mut walk = WalkBack::new(&view, includes_changed);
         for change in changes {
             cx.check()?;
             walk.take_back(change);
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
         let mut way = Self::default();
-        for net in walk.tree.net_changes(&past) {
+        for net in walk.tree.net_changes(&view) {
             let from = match &net {
-                NetChange::Move { from, .. } => is_meant(from),
+                TreeChange::Move { from, .. } => is_meant(from),
                 _ => false,
             };
             if from || is_meant(net.path()) {
                 cx.check()?;
-                way.add(cx, &past, &net, diff)?;
+                way.add(cx, &view, &net, diff)?;
             }
         }
         way.left_alone = walk.left_alone;
@@ -91,9 +91,15 @@ impl WayBack {
         Revision::of(self.effect.as_bytes())
     }
 
-    fn add(&mut self, cx: &CallContext, past: &DiskPast<'_>, net: &NetChange, diff: Diff) -> Result<(), ToolError> {
+    fn add(
+        &mut self,
+        cx: &CallContext,
+        view: &DiskOfCall<'_>,
+        net: &TreeChange,
+        diff: DiffDirection,
+    ) -> Result<(), ToolError> {
         let (target, change, line) = match net {
-            NetChange::Remove(path) => {
+            TreeChange::Remove(path) => {
                 let base = self.former(cx, path)?;
                 let word = if matches!(base, FormerNode::Directory { .. }) { "remove the directory" } else { "delete" };
                 if let FormerNode::File(_) = base {
@@ -102,29 +108,29 @@ impl WayBack {
                 }
                 let size = Self::size(cx, path);
                 self.pay(Cost { freed: RootBytes::of(path.root(), size), ..Cost::default() });
-                (past.writable(path, Scope::Entry)?, NewState::Removed { base }, format!("{word} {path}"))
+                (view.writable(path, ChangedPart::Entry)?, NewState::Removed { base }, format!("{word} {path}"))
             }
-            NetChange::Move { from, to } => {
+            TreeChange::Move { from, to } => {
                 let base = self.former(cx, from)?;
                 if from.root().key() != to.root().key() {
                     let size = Self::size(cx, from);
                     let (growth, freed) = (RootBytes::of(to.root(), size), RootBytes::of(from.root(), size));
                     self.pay(Cost { growth, freed, ..Cost::default() });
                 }
-                let state = NewState::Moved { to: past.writable(to, Scope::Entry)?, base };
-                (past.writable(from, Scope::Entry)?, state, format!("move {from} back to {to}"))
+                let state = NewState::Moved { to: view.writable(to, ChangedPart::Entry)?, base };
+                (view.writable(from, ChangedPart::Entry)?, state, format!("move {from} back to {to}"))
             }
-            NetChange::MakeDirectory { path, mode } => {
+            TreeChange::MakeDirectory { path, mode } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
                 let line = format!("make the directory {path}");
-                (past.writable(path, Scope::Entry)?, NewState::Directory { mode: *mode }, line)
+                (view.writable(path, ChangedPart::Entry)?, NewState::Directory { mode: *mode }, line)
             }
-            NetChange::MakeLink { path, target } => {
+            TreeChange::MakeLink { path, target } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
                 let state = NewState::Link { target: target.clone() };
-                (past.writable(path, Scope::Entry)?, state, format!("bring back the link {path}"))
+                (view.writable(path, ChangedPart::Entry)?, state, format!("bring back the link {path}"))
             }
-            NetChange::Write { path, former, over } => match self.write(cx, past, path, *former, *over, diff)? {
+            TreeChange::Write { path, former, over } => match self.write(cx, view, path, *former, *over, diff)? {
                 None => return Ok(()),
                 Some((target, state)) => {
                     let word = if *over { "restore" } else { "bring back" };
@@ -134,22 +140,22 @@ impl WayBack {
         };
         let _ = writeln!(self.effect, "{net:?}");
         self.paths.push(net.path().clone());
-        self.changes.push(FileChange { target, change });
-        self.lines.push(if diff == Diff::Forward { forward(net, &line) } else { line });
+        self.changes.push(ChangeStep { target, change });
+        self.lines.push(if diff == DiffDirection::Forward { forward(net, &line) } else { line });
         Ok(())
     }
 
-    /// A former content comes back; None where it is there already.
+    /// Brings a former content back; `None` where it is there already.
     fn write(
         &mut self,
         cx: &CallContext,
-        past: &DiskPast<'_>,
+        view: &DiskOfCall<'_>,
         path: &WorkspacePath,
         former: Former,
         over: bool,
-        diff: Diff,
+        diff: DiffDirection,
     ) -> Result<Option<(WritablePath, NewState)>, ToolError> {
-        if over && past.holds(path, former.revision) {
+        if over && view.holds(path, former.revision) {
             return Ok(None);
         }
         let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
@@ -177,7 +183,7 @@ impl WayBack {
         }
         self.compare(cx, path, now, shown, diff);
         let state = NewState::Content { base, bytes, mode: former.mode, like: None, verbatim: true };
-        Ok(Some((past.writable(path, Scope::Content)?, state)))
+        Ok(Some((view.writable(path, ChangedPart::Content)?, state)))
     }
 
     /// What is at a path now, as what must still be there.
@@ -217,7 +223,7 @@ impl WayBack {
         path: &WorkspacePath,
         now: Option<Vec<u8>>,
         then: Option<Vec<u8>>,
-        diff: Diff,
+        diff: DiffDirection,
     ) {
         let size = now.as_ref().map_or(0, Vec::len) + then.as_ref().map_or(0, Vec::len);
         self.diffed = self.diffed.saturating_add(size);
@@ -225,8 +231,8 @@ impl WayBack {
             return;
         }
         let text = match diff {
-            Diff::Back => shown_diff::diff(path, now, then),
-            Diff::Forward => shown_diff::diff(path, then, now),
+            DiffDirection::Back => shown_diff::diff(path, now, then),
+            DiffDirection::Forward => shown_diff::diff(path, then, now),
         };
         self.diff.push_str(&text);
     }
@@ -237,14 +243,14 @@ fn shown_now(cx: &CallContext, path: &WorkspacePath) -> Option<Vec<u8>> {
 }
 
 /// What has been done since, where `line` is the order to take it back.
-fn forward(net: &NetChange, line: &str) -> String {
+fn forward(net: &TreeChange, line: &str) -> String {
     match net {
-        NetChange::Remove(path) if line.starts_with("remove") => format!("made the directory {path}"),
-        NetChange::Remove(path) => format!("created {path}"),
-        NetChange::Move { from, to } => format!("moved {to} to {from}"),
-        NetChange::MakeDirectory { path, .. } => format!("removed the directory {path}"),
-        NetChange::MakeLink { path, .. } => format!("deleted the link {path}"),
-        NetChange::Write { path, over: true, .. } => format!("changed {path}"),
-        NetChange::Write { path, .. } => format!("deleted {path}"),
+        TreeChange::Remove(path) if line.starts_with("remove") => format!("made the directory {path}"),
+        TreeChange::Remove(path) => format!("created {path}"),
+        TreeChange::Move { from, to } => format!("moved {to} to {from}"),
+        TreeChange::MakeDirectory { path, .. } => format!("removed the directory {path}"),
+        TreeChange::MakeLink { path, .. } => format!("deleted the link {path}"),
+        TreeChange::Write { path, over: true, .. } => format!("changed {path}"),
+        TreeChange::Write { path, .. } => format!("deleted {path}"),
     }
 }

@@ -10,8 +10,8 @@ use crate::{
     session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange},
     workspace::{
         AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
-        NewContent, NewDirectory, Node, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition,
-        WorkspacePath, WritablePath, WriteGuard,
+        NewContent, Node, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath,
+        WritablePath, WriteGuard,
     },
 };
 
@@ -23,9 +23,8 @@ use super::{
     write_file::{Undoable, commit},
 };
 
-/// A step of a change of many files. Every path occurs at most once as something that goes, and at most once as
-/// something that comes.
-pub(in crate::tools) struct FileChange {
+/// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
+pub(in crate::tools) struct ChangeStep {
     /// Where: from [`Workspace::writable`](crate::workspace::Workspace::writable) for a content, else from
     /// [`Workspace::writable_entry`](crate::workspace::Workspace::writable_entry).
     pub(in crate::tools) target: WritablePath,
@@ -36,7 +35,7 @@ pub(in crate::tools) struct FileChange {
 pub(in crate::tools) enum NewState {
     /// A file with this content.
     Content {
-        /// What must be there still. `Absent`: nothing, or what goes in the same change.
+        /// What must still be there. `Absent`: nothing, or an entry that the same change removes.
         base: Base,
         bytes: Vec<u8>,
         /// Permission bits of a new file; 0 leaves them to the umask.
@@ -46,14 +45,14 @@ pub(in crate::tools) enum NewState {
         /// Whether it is a former content, with the values of a masked file in it.
         verbatim: bool,
     },
-    /// Nothing: the file with this content, the link that says this, or the directory, empty by then, goes. Modes are
-    /// not compared.
+    /// Nothing: removes the file with this content, the link with this target, or the directory, which must be empty at
+    /// that moment. Modes are not compared.
     Removed { base: FormerNode },
     /// The same entry, its inode kept, at a path that is free or that this change frees.
     Moved { to: WritablePath, base: FormerNode },
-    /// A directory; permission bits of 0 leave them to the umask. Directories above what comes need no step.
+    /// A directory; permission bits of 0 leave them to the umask. Missing parent directories need no step.
     Directory { mode: u32 },
-    /// A link that says this.
+    /// A link with this target.
     Link { target: OsString },
 }
 
@@ -62,9 +61,7 @@ pub(in crate::tools) enum NewState {
 pub(in crate::tools) struct CommittedFiles {
     /// For each change, in order, where it was made and the revision of a file's content now, as it is shown.
     pub(in crate::tools) files: Vec<(WorkspacePath, Option<Revision>)>,
-    /// The directories that were made, the outermost first.
-    pub(in crate::tools) made: Vec<NewDirectory>,
-    /// What the answer has to say besides.
+    /// Notes for the answer.
     pub(in crate::tools) notes: Vec<String>,
 }
 
@@ -72,15 +69,15 @@ pub(in crate::tools) struct CommittedFiles {
 const SYNCED_ONE_BY_ONE: usize = 16;
 
 /// The note on a change of several files without a journal.
-const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change leaves a part of it";
+const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change can leave a part of it";
 
 /// One change as it is recorded once it is made.
 struct Recorded<'c> {
     path: WorkspacePath,
-    what: RecordedChange<'c>,
+    what: RecordedAction<'c>,
 }
 
-enum RecordedChange<'c> {
+enum RecordedAction<'c> {
     /// `shown`: the revision of what was shown of a masked file.
     Written {
         before: Option<Former>,
@@ -105,19 +102,19 @@ enum RecordedChange<'c> {
 pub(in crate::tools) fn commit_files(
     cx: &CallContext,
     tool: &'static str,
-    changes: &[FileChange],
+    changes: &[ChangeStep],
     undoable: Undoable,
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
-    if let [FileChange { target, change: NewState::Content { base, bytes, mode, like: None, verbatim } }] = changes {
+    if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None, verbatim } }] = changes {
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
         let guard = if *verbatim { guard.with_former_content() } else { guard };
-        let (Committed { path, revision, made, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
-        return Ok(CommittedFiles { files: vec![(path, Some(revision))], made, notes: note.into_iter().collect() });
+        let (Committed { path, revision, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
+        return Ok(CommittedFiles { files: vec![(path, Some(revision))], notes: note.into_iter().collect() });
     }
     let (mut entries, mut leaving) = (Vec::new(), Vec::new());
-    for FileChange { target, change } in changes {
+    for ChangeStep { target, change } in changes {
         entries.push(target);
         match change {
             NewState::Moved { to, .. } => {
@@ -152,7 +149,7 @@ pub(in crate::tools) fn commit_files(
         let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
-            // A link that was made is known by what it says, which only several are compared by.
+            // Alone, the undo of a copy compares a mark, which a new link does not have; as one of several it compares the target.
             1 if !matches!(effects[0], Effect::Copied { .. }) => effects.pop(),
             _ => Some(Effect::Several(effects)),
         };
@@ -162,11 +159,11 @@ pub(in crate::tools) fn commit_files(
         }
     };
     match transaction.commit(approval, note_down) {
-        Ok(CommittedTransaction { made, survives_a_kill }) => {
+        Ok(CommittedTransaction { survives_a_kill, .. }) => {
             if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
-            Ok(CommittedFiles { files: done, made, notes })
+            Ok(CommittedFiles { files: done, notes })
         }
         Err(NotCommitted { error, left }) => {
             cx.session.history.void(&pending);
@@ -176,9 +173,9 @@ pub(in crate::tools) fn commit_files(
 }
 
 /// Refuses a path that occurs twice: the caller has not netted its steps.
-fn check_once(changes: &[FileChange]) -> Result<(), ToolError> {
+fn check_once(changes: &[ChangeStep]) -> Result<(), ToolError> {
     let (mut going, mut coming) = (HashSet::new(), HashSet::new());
-    for FileChange { target, change } in changes {
+    for ChangeStep { target, change } in changes {
         let is_new = match change {
             NewState::Removed { .. } => going.insert(target.path()),
             NewState::Moved { to, .. } => going.insert(target.path()) && coming.insert(to.path()),
@@ -193,13 +190,13 @@ fn check_once(changes: &[FileChange]) -> Result<(), ToolError> {
 }
 
 /// The files in whose place the same change moves something: one change of both paths.
-fn moved_over(changes: &[FileChange]) -> HashMap<&WorkspacePath, Former> {
-    let removed = changes.iter().filter_map(|FileChange { target, change }| match change {
+fn moved_over(changes: &[ChangeStep]) -> HashMap<&WorkspacePath, Former> {
+    let removed = changes.iter().filter_map(|ChangeStep { target, change }| match change {
         NewState::Removed { base: FormerNode::File(former) } => Some((target.path(), *former)),
         _ => None,
     });
     let mut removed: HashMap<&WorkspacePath, Former> = removed.collect();
-    let destinations = changes.iter().filter_map(|FileChange { change, .. }| match change {
+    let destinations = changes.iter().filter_map(|ChangeStep { change, .. }| match change {
         NewState::Moved { to, .. } => Some(to.path()),
         _ => None,
     });
@@ -212,7 +209,7 @@ fn moved_over(changes: &[FileChange]) -> HashMap<&WorkspacePath, Former> {
 fn add<'c>(
     cx: &CallContext,
     transaction: &mut Transaction<'c>,
-    FileChange { target, change }: &'c FileChange,
+    ChangeStep { target, change }: &'c ChangeStep,
 ) -> Result<Recorded<'c>, AccessError> {
     let path = target.path().clone();
     let what = match change {
@@ -225,25 +222,25 @@ fn add<'c>(
             let shown = guard.shown_before().map(Revision::of);
             let before = guard.previous().map(|old| Former { revision: old.revision, mode: old.mode });
             transaction.write(guard, Arc::clone(&content), like.clone());
-            RecordedChange::Written { before, shown, content }
+            RecordedAction::Written { before, shown, content }
         }
         NewState::Removed { base } => {
             cx.workspace.tree(target, Purpose::Remove)?;
             transaction.remove(target, state(base))?;
-            RecordedChange::Removed(base)
+            RecordedAction::Removed(base)
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
             transaction.move_to(target, to, state(base))?;
-            RecordedChange::Moved { to: to.path(), mark: tree.content_mark(), tree }
+            RecordedAction::Moved { to: to.path(), mark: tree.content_mark(), tree }
         }
         NewState::Directory { mode } => {
             transaction.make_directory(target, *mode)?;
-            RecordedChange::Directory
+            RecordedAction::Directory
         }
         NewState::Link { target: says } => {
             transaction.make_link(target, says.clone())?;
-            RecordedChange::Link(says)
+            RecordedAction::Link(says)
         }
     };
     Ok(Recorded { path, what })
@@ -257,10 +254,10 @@ fn state(node: &FormerNode) -> EntryState {
     }
 }
 
-/// Keeps every content that is replaced or removed. Returns whether all are kept, and what is to be said of it.
+/// Keeps every content that is replaced or removed. Returns whether all are kept, and notes for the answer.
 ///
 /// # Errors
-/// When one that goes cannot be kept: nothing of the file would be left.
+/// When the content of a removed file cannot be kept: it would be lost.
 fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Vec<String>), ToolError> {
     let history = &cx.session.history;
     let several = transaction.former_files().count() > SYNCED_ONE_BY_ONE;
@@ -268,14 +265,14 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
     let (mut is_kept, mut notes) = (true, Vec::new());
     for (path, former) in transaction.former_files() {
         cx.check()?;
-        let FormerFile { mut content, size, revision, goes } = former.map_err(ToolError::from)?;
+        let FormerFile { mut content, size, revision, is_removed } = former.map_err(ToolError::from)?;
         let kept = history.keep(&mut content, size, Some(revision), durable);
         let (found, kept) = kept.map_err(|error| read_failed(path, error))?;
         if found.is_some_and(|found| found != revision) {
             return Err(changed(path));
         }
         if let Kept::Nowhere(why) = &kept {
-            if goes {
+            if is_removed {
                 let sentence = format!("{path} was not deleted: it could not be brought back, as {why}");
                 return Err(ToolError::new(Kind::TooLarge, sentence).hint("nothing was changed; ask the user"));
             }
@@ -295,25 +292,25 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
 }
 
 impl Recorded<'_> {
-    /// What the journal says of it; nothing of a file that is already what it is to be.
+    /// Its record in the journal; `None` for a file that already has the new content.
     fn journal_record(&self, tool: &str) -> Option<JournalRecord> {
         let record = JournalRecord::new(tool, &self.path);
         Some(match &self.what {
-            RecordedChange::Written { content, .. } if self.is_unchanged() => {
+            RecordedAction::Written { content, .. } if self.is_unchanged() => {
                 debug_assert!(!content.is_masked());
                 return None;
             }
-            RecordedChange::Written { before, content, .. } => record
+            RecordedAction::Written { before, content, .. } => record
                 .old(before.map(|former| former.revision), before.map_or(0, |former| former.mode))
                 .new_content(content.revision()),
-            RecordedChange::Removed(FormerNode::File(former)) => record.old(Some(former.revision), former.mode),
-            RecordedChange::Removed(FormerNode::Directory { mode }) => {
+            RecordedAction::Removed(FormerNode::File(former)) => record.old(Some(former.revision), former.mode),
+            RecordedAction::Removed(FormerNode::Directory { mode }) => {
                 JournalRecord { kind: RecordKind::Directory, ..record.old(None, *mode) }
             }
-            RecordedChange::Removed(FormerNode::Link(says)) => {
+            RecordedAction::Removed(FormerNode::Link(says)) => {
                 JournalRecord { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..record }
             }
-            RecordedChange::Moved { to, tree, mark } => {
+            RecordedAction::Moved { to, tree, mark } => {
                 let (kind, new) = match tree.node() {
                     Node::Directory(_) => (RecordKind::Directory, None),
                     Node::Link(_) => (RecordKind::Link, None),
@@ -322,16 +319,16 @@ impl Recorded<'_> {
                 JournalRecord { kind, new, to: Some(to.to_string()), ..record }
             }
             // Recorded once they are made.
-            RecordedChange::Link(_) | RecordedChange::Directory => return None,
+            RecordedAction::Link(_) | RecordedAction::Directory => return None,
         })
     }
 
     fn is_unchanged(&self) -> bool {
-        matches!(&self.what, RecordedChange::Written { before: Some(before), content, .. }
+        matches!(&self.what, RecordedAction::Written { before: Some(before), content, .. }
             if before.revision == content.revision() && !content.is_masked())
     }
 
-    /// Reports it as made. Returns what the caller gets of it, and how it is undone.
+    /// Reports it to the ledger, the audit and the listeners. Returns its row of [`CommittedFiles::files`], and how it is undone.
     /// `over`: the files in whose place another one of these changes moves something, which reports both.
     fn note_down(
         self,
@@ -342,7 +339,7 @@ impl Recorded<'_> {
         let is_unchanged = self.is_unchanged();
         let Self { path, what } = self;
         match what {
-            RecordedChange::Written { before, shown, content } => {
+            RecordedAction::Written { before, shown, content } => {
                 let revision = content.shown_revision();
                 cx.session.ledger.saw(&path, revision, Some(content.shown()));
                 if is_unchanged {
@@ -353,21 +350,21 @@ impl Recorded<'_> {
                 let effect = Effect::Wrote { path: path.clone(), before, after: content.revision() };
                 ((path, Some(revision)), Some(effect))
             }
-            RecordedChange::Removed(_) if over.contains_key(&path) => ((path, None), None),
-            RecordedChange::Removed(node) => {
+            RecordedAction::Removed(_) if over.contains_key(&path) => ((path, None), None),
+            RecordedAction::Removed(node) => {
                 let entries = vec![FormerEntry { position: TreePosition::top(), node: node.clone() }];
                 record_former(cx, tool, &path, &entries, FormerIs::Gone);
                 ((path.clone(), None), Some(Effect::Removed { path, entries: Arc::new(entries) }))
             }
-            RecordedChange::Moved { to, tree, mark } => {
+            RecordedAction::Moved { to, tree, mark } => {
                 let replaced = over.get(to).copied();
                 record_moved(cx, tool, &tree, to, replaced.map(|former| former.revision), &[]);
                 read_before_write::carry_seen(cx, &tree, to);
                 let effect = Effect::Moved { from: path, to: to.clone(), mark: Some(mark), replaced };
                 ((to.clone(), None), Some(effect))
             }
-            RecordedChange::Directory => ((path, None), None),
-            RecordedChange::Link(says) => {
+            RecordedAction::Directory => ((path, None), None),
+            RecordedAction::Link(says) => {
                 record_link(cx, tool, &path);
                 let entries = vec![FormerEntry { position: TreePosition::top(), node: FormerNode::Link(says.clone()) }];
                 let (to, mark) = (path.clone(), Revision::of(b""));
@@ -382,7 +379,7 @@ fn none_changed(changes: usize, error: ToolError) -> ToolError {
     if changes > 1 { error.followed_by("; none of the files of this call was changed") } else { error }
 }
 
-/// The error of a change that could not be rolled back completely.
+/// The error of a change that was not rolled back completely.
 fn changed_in_part(error: AccessError, left: &[LeftEntry]) -> ToolError {
     const NAMED: usize = 10;
     let mut list: Vec<String> = left.iter().take(NAMED).map(|left| format!("{} {}", left.path, left.how)).collect();
@@ -411,11 +408,11 @@ mod tests {
         CallContext::for_tests(Workspace::of_directory(root, Access::ReadWrite))
     }
 
-    fn file(cx: &CallContext, path: &str, base: Option<&str>, new: &str) -> FileChange {
+    fn file(cx: &CallContext, path: &str, base: Option<&str>, new: &str) -> ChangeStep {
         let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
         let target = cx.workspace.writable(&cx.workspace.resolve(path).unwrap()).unwrap();
         let bytes = new.as_bytes().to_vec();
-        FileChange { target, change: NewState::Content { base, bytes, mode: 0, like: None, verbatim: false } }
+        ChangeStep { target, change: NewState::Content { base, bytes, mode: 0, like: None, verbatim: false } }
     }
 
     fn entry(cx: &CallContext, path: &str) -> WritablePath {
@@ -426,16 +423,16 @@ mod tests {
         FormerNode::File(Former { revision: Revision::of(content.as_bytes()), mode: 0 })
     }
 
-    fn removed(cx: &CallContext, path: &str, base: FormerNode) -> FileChange {
-        FileChange { target: entry(cx, path), change: NewState::Removed { base } }
+    fn removed(cx: &CallContext, path: &str, base: FormerNode) -> ChangeStep {
+        ChangeStep { target: entry(cx, path), change: NewState::Removed { base } }
     }
 
-    fn moved(cx: &CallContext, from: &str, to: &str, content: &str) -> FileChange {
+    fn moved(cx: &CallContext, from: &str, to: &str, content: &str) -> ChangeStep {
         let change = NewState::Moved { to: entry(cx, to), base: node(content) };
-        FileChange { target: entry(cx, from), change }
+        ChangeStep { target: entry(cx, from), change }
     }
 
-    fn commit(cx: &CallContext, changes: &[FileChange]) -> Result<CommittedFiles, ToolError> {
+    fn commit(cx: &CallContext, changes: &[ChangeStep]) -> Result<CommittedFiles, ToolError> {
         commit_files(cx, "edit", changes, Undoable::Yes, Approval::by_policy())
     }
 
@@ -488,8 +485,8 @@ mod tests {
             removed(&cx, "kind", node("5")),
             file(&cx, "gone", None, "now a file"),
             removed(&cx, "link", FormerNode::Link("a".into())),
-            FileChange { target: entry(&cx, "dir"), change: NewState::Directory { mode: 0o700 } },
-            FileChange { target: entry(&cx, "other"), change: NewState::Link { target: "b".into() } },
+            ChangeStep { target: entry(&cx, "dir"), change: NewState::Directory { mode: 0o700 } },
+            ChangeStep { target: entry(&cx, "other"), change: NewState::Link { target: "b".into() } },
         ];
         let done = commit(&cx, &changes).unwrap();
         let expected = of(&[
@@ -508,7 +505,7 @@ mod tests {
         assert_eq!(fs::metadata(root.join("new/y")).unwrap().ino(), inode);
         assert_eq!(fs::metadata(root.join("a")).unwrap().mode() & 0o777, 0o640);
         assert_eq!(fs::metadata(root.join("dir")).unwrap().mode() & 0o777, 0o700);
-        assert_eq!((done.files.len(), done.made.len()), (12, 3));
+        assert_eq!(done.files.len(), 12);
         assert_eq!(done.notes, [NOT_RECOVERABLE]);
         assert_eq!(cx.session.history.content(Revision::of(b"4")).unwrap(), b"4");
         let (_, change) = cx.session.history.last(None).unwrap();

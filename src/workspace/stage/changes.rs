@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::sync::Arc;
 
-use crate::workspace::write::is_reserved;
+use crate::workspace::write::{is_reserved, is_temporary};
 use crate::workspace::{FileKind, OpenFor, Revision, Stat, sys};
 
 use super::NodeSummary;
@@ -90,6 +90,8 @@ impl StagedDir {
         self.relocate(from, to_dir, to, true)
     }
 
+    /// A directory of the disk, empty in the merged view, can be set aside under a reserved name: it is hidden, and one of
+    /// the layer moves. Where that is rolled back, the directory of the layer stays over the hidden one.
     fn relocate(&self, from: &OsStr, to_dir: &Self, to: &OsStr, replaces: bool) -> io::Result<()> {
         self.same_layer(to_dir)?;
         let lock = self.begin()?;
@@ -109,7 +111,11 @@ impl StagedDir {
                 }
             }
         }
-        self.movable(&lock, from, &source)?;
+        if is_directory && is_reserved(to) && !is_temporary(to) && self.shows_nothing_of_lower(from)? {
+            self.make_upper(from)?;
+        } else {
+            self.movable(&lock, from, &source)?;
+        }
         to_dir.note_bases(&lock, &[to])?;
         self.take_name(&lock, from)?;
         self.upper_dir()?.move_over(from, &to_dir.upper_parent()?, to)
@@ -214,6 +220,25 @@ impl StagedDir {
         }
         self.note_bases(lock, &[name])?;
         self.upper_parent()
+    }
+
+    /// Whether a directory can leave its name: it is one of the layer alone, or each name in that of the disk is hidden.
+    fn shows_nothing_of_lower(&self, name: &OsStr) -> io::Result<bool> {
+        if !self.shows_lower(name)? {
+            return Ok(true);
+        }
+        let Some(lower) = self.lower()? else { return Ok(true) };
+        let listed = lower.child_dir(name, OpenFor::List)?.list()?;
+        let path = self.path.join(name);
+        self.layer.with_record(|record| listed.iter().all(|listed| record.hides(&path.join(&listed.name))))
+    }
+
+    /// The directory of this name in the layer, made where only the disk has it.
+    fn make_upper(&self, name: &OsStr) -> io::Result<()> {
+        match self.upper_parent()?.make_dir(name, false) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// The directory in the layer, made with those above it where it is missing.

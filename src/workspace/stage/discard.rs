@@ -1,5 +1,6 @@
 //! Dropping staged changes: the disk shows again.
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use crate::workspace::remove_all::remove_all;
 use crate::workspace::{AccessError, AccessErrorKind, Dir, FileKind, OpenFor, Workspace, WorkspacePath};
 
 use super::layer::LayerLock;
-use super::record::RecordLine;
+use super::record::{RecordLine, folded};
 use super::review::{StagedChange, parent};
 use super::{Layer, NodeSummary};
 
@@ -43,11 +44,10 @@ impl Workspace {
                 continue;
             }
             if now == NodeSummary::Directory {
-                let (dir, own) = parent(&change.layer.upper, name)?;
-                if dir.remove_dir(own).is_err() {
+                if goes_with_above(&lock, name)? || !holds_only(&lock, name, applied)? {
                     continue;
                 }
-                lock.add(&[RecordLine::Forget(name.to_owned())])?;
+                drop_tree(&lock, name)?;
             } else {
                 lock.add(&[RecordLine::Forget(name.to_owned())])?;
                 if now != NodeSummary::Absent {
@@ -56,7 +56,9 @@ impl Workspace {
                 }
             }
             drop_empty_above(&lock, name)?;
-            lock.drop_empty_record()?;
+        }
+        for (_, layer) in self.shared.roots.layers() {
+            layer.lock()?.drop_empty_record()?;
         }
         Ok(())
     }
@@ -68,6 +70,33 @@ impl Workspace {
             .filter_map(|(root, layer)| Some((layer, host.strip_prefix(root.host()).ok()?.to_owned())))
             .min_by_key(|(_, below)| below.components().count())
     }
+}
+
+/// Whether a directory above is hidden: what the disk has at `below` would not show without the layer.
+fn goes_with_above(lock: &LayerLock<'_>, below: &Path) -> io::Result<bool> {
+    lock.layer.with_record(|record| record.hides_above(below))
+}
+
+/// Whether all that a directory of the layer holds or hides are directories that were applied.
+fn holds_only(lock: &LayerLock<'_>, directory: &Path, applied: &[StagedChange]) -> io::Result<bool> {
+    let is_own = |change: &&StagedChange| {
+        std::ptr::eq(Arc::as_ptr(&change.layer), lock.layer) && change.staged == NodeSummary::Directory
+    };
+    let applied: HashSet<PathBuf> = applied.iter().filter(is_own).map(|change| folded(&change.below)).collect();
+    if !lock.layer.with_record(|record| record.hidden_below(directory).all(|hidden| applied.contains(hidden)))? {
+        return Ok(false);
+    }
+    let mut todo = vec![directory.to_owned()];
+    while let Some(path) = todo.pop() {
+        for listed in lock.layer.upper.dir_beneath(&path, OpenFor::List)?.list()? {
+            let own = path.join(&listed.name);
+            if listed.kind != FileKind::Directory || !applied.contains(&folded(&own)) {
+                return Ok(false);
+            }
+            todo.push(own);
+        }
+    }
+    Ok(true)
 }
 
 /// First from the record, so that an entry of the disk is never hidden without one of the layer in its place.

@@ -81,6 +81,12 @@ impl Record {
         path.parent().is_some_and(|parent| self.hides(parent))
     }
 
+    /// The names below `path` that do not show, folded.
+    pub(super) fn hidden_below(&self, path: &Path) -> impl Iterator<Item = &Path> {
+        let top = folded(path);
+        self.hidden.iter().map(PathBuf::as_path).filter(move |hidden| *hidden != top && hidden.starts_with(&top))
+    }
+
     /// What the disk had at `path` when it was first changed; `None` where that is not known.
     pub(super) fn base(&self, path: &Path) -> Option<NodeSummary> {
         let path = folded(path);

@@ -74,7 +74,8 @@ impl Workspace {
         self.roots().iter().any(|root| root.is_staged())
     }
 
-    /// What the layers would change, by path, each directory before what is in it. Of a workspace that is no view.
+    /// What the layers would change, by path, each directory before what is in it, and what they hold that is on the
+    /// disk by now ([`StagedChange::is_done`]). Of a workspace that is no view.
     ///
     /// # Errors
     /// Those of the system about a layer, or about the disk, with the path.
@@ -120,9 +121,6 @@ fn changes_of(
         let disk = root.dir.open().map_err(|failure| failed(failure.into()))?;
         let crate::workspace::Dir::Plain(disk_root) = &disk else { continue };
         let disk = summary(disk_root, below).map_err(failed)?;
-        if staged == NodeSummary::Directory && disk == NodeSummary::Directory {
-            continue;
-        }
         if disk == NodeSummary::Absent && staged == NodeSummary::Absent {
             staged = disk;
         }

@@ -14,7 +14,7 @@ use crate::workspace::{
 
 use super::prepare::Material;
 use super::publish;
-use super::step::{Action, EntryState, Step};
+use super::step::{EntryState, Step, StepAction};
 use super::steps::MOST_STEPS;
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.
@@ -22,7 +22,7 @@ pub struct Transaction<'n> {
     pub(super) shared: Arc<Shared>,
     pub(super) wait_limit: WaitLimit,
     locks: Arc<EntryLocks>,
-    /// Paths whose entries go or move away.
+    /// Paths whose entries are removed or moved away.
     leaves: HashSet<PathBuf>,
     pub(super) steps: Vec<(Step, Material<'n>, Option<Stat>)>,
 }
@@ -35,12 +35,12 @@ pub struct FormerFile {
     pub size: u64,
     /// The revision of its content, when it was checked.
     pub revision: Revision,
-    /// Whether nothing comes in its place.
-    pub goes: bool,
+    /// Whether nothing takes its place.
+    pub is_removed: bool,
 }
 
 impl<'n> Transaction<'n> {
-    /// Waits for the locks of all entries at once. `leaving`: those of them that go or move away.
+    /// Waits for the locks of all entries at once. `leaving`: those of them that are removed or moved away.
     ///
     /// # Errors
     /// `TooMany` for more than [`MOST_STEPS`], and those of the rights and of the locks.
@@ -57,7 +57,7 @@ impl<'n> Transaction<'n> {
             return Err(AccessError::new(AccessErrorKind::TooMany { limit: MOST_STEPS }, &first));
         }
         let mut paths: Vec<WorkspacePath> = entries.iter().map(|entry| entry.path().clone()).collect();
-        // What is in a directory that goes, too: another process may be about to put something there.
+        // The entries of a removed directory as well: another process may be about to add one.
         let inside = leaving.iter().map(|entry| entry.path().child("rootbound".as_ref()));
         paths.extend(inside.filter(|path| {
             path.parent()
@@ -90,8 +90,8 @@ impl<'n> Transaction<'n> {
         let (action, seen) = match old {
             // Nothing to do. A masked file is written: nothing may show that a value was guessed.
             Some((_, old)) if old == new && !content.is_masked() => return,
-            Some((stat, old)) => (Action::Replace { old, new }, Some(stat)),
-            None => (Action::Create { is: EntryState::File(new) }, None),
+            Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
+            None => (StepAction::Create { is: EntryState::File(new) }, None),
         };
         self.steps.push((Step { path, action }, Material::File { content, mode, like }, seen));
     }
@@ -102,7 +102,7 @@ impl<'n> Transaction<'n> {
     /// `Stale` when it is something else.
     pub fn remove(&mut self, entry: &WritablePath, was: EntryState) -> Result<(), AccessError> {
         let seen = self.checked(entry, &was)?;
-        let step = Step { path: entry.path().clone(), action: Action::Remove { was } };
+        let step = Step { path: entry.path().clone(), action: StepAction::Remove { was } };
         self.steps.push((step, Material::None, Some(seen)));
         Ok(())
     }
@@ -114,7 +114,7 @@ impl<'n> Transaction<'n> {
     pub fn move_to(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
         let seen = self.checked(from, &was)?;
         self.check_free(to)?;
-        let action = Action::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
+        let action = StepAction::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
         self.steps.push((Step { path: from.path().clone(), action }, Material::None, Some(seen)));
         Ok(())
     }
@@ -123,42 +123,42 @@ impl<'n> Transaction<'n> {
     pub fn make_directory(&mut self, at: &WritablePath, mode: u32) -> Result<(), AccessError> {
         self.check_free(at)?;
         let mode = Some(mode).filter(|mode| *mode != 0);
-        let step = Step { path: at.path().clone(), action: Action::Create { is: EntryState::Directory } };
+        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Directory } };
         self.steps.push((step, Material::Directory { mode }, None));
         Ok(())
     }
 
-    /// Adds a link that says `target` where nothing is.
+    /// Adds a link to `target` where nothing is.
     pub fn make_link(&mut self, at: &WritablePath, target: OsString) -> Result<(), AccessError> {
         self.check_free(at)?;
-        let step = Step { path: at.path().clone(), action: Action::Create { is: EntryState::Link(target) } };
+        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Link(target) } };
         self.steps.push((step, Material::None, None));
         Ok(())
     }
 
-    /// The files that are replaced or go, each opened when it comes to it.
+    /// The files that are replaced or removed, each opened when the iterator reaches it.
     pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
         let moves = self.steps.iter().filter_map(|(step, ..)| match &step.action {
-            Action::Move { to, .. } => Some(to.host()),
+            StepAction::Move { to, .. } => Some(to.host()),
             _ => None,
         });
         let moved_over: HashSet<PathBuf> = moves.collect();
         self.steps.iter().filter_map(move |(step, ..)| {
-            let (revision, goes) = match &step.action {
-                Action::Replace { old, .. } => (*old, false),
-                Action::Remove { was: EntryState::File(old) } => (*old, !moved_over.contains(&step.path.host())),
+            let (revision, is_removed) = match &step.action {
+                StepAction::Replace { old, .. } => (*old, false),
+                StepAction::Remove { was: EntryState::File(old) } => (*old, !moved_over.contains(&step.path.host())),
                 _ => return None,
             };
             let open = || {
                 let content = step.path.root().dir.file_beneath(step.path.relative()).at(&step.path)?;
                 let size = sys::file_stat(&content).at(&step.path)?.size;
-                Ok(FormerFile { content, size, revision, goes })
+                Ok(FormerFile { content, size, revision, is_removed })
             };
             Some((&step.path, open()))
         })
     }
 
-    /// Whether what is at a path, or one of the directories above it, goes.
+    /// Whether the entry at a path, or a directory above it, is removed or moved away.
     fn is_freed(&self, path: &WorkspacePath) -> bool {
         let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
         above.any(|path| self.leaves.contains(&path.host()))
@@ -196,10 +196,10 @@ impl<'n> Transaction<'n> {
         if was.is_at(&dir, name).at(asked)? { Ok(seen) } else { Err(stale()) }
     }
 
-    /// A directory that goes and comes again stays.
+    /// Drops the steps of directories that would be removed and made again.
     pub(super) fn net_directories(&mut self) {
-        let going = |step: &Step| matches!(step.action, Action::Remove { was: EntryState::Directory });
-        let coming = |step: &Step| matches!(step.action, Action::Create { is: EntryState::Directory });
+        let going = |step: &Step| matches!(step.action, StepAction::Remove { was: EntryState::Directory });
+        let coming = |step: &Step| matches!(step.action, StepAction::Create { is: EntryState::Directory });
         let paths = |is: fn(&Step) -> bool| -> HashSet<PathBuf> {
             self.steps.iter().map(|(step, ..)| step).filter(|step| is(step)).map(|step| step.path.host()).collect()
         };
@@ -207,12 +207,12 @@ impl<'n> Transaction<'n> {
         self.steps.retain(|(step, ..)| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
     }
 
-    /// Adds the directories that are missing above what comes.
+    /// Adds the directories that are missing above new entries.
     pub(super) fn add_missing_directories(&mut self) -> Result<(), AccessError> {
         let arrives = |step: &Step| match &step.action {
-            Action::Create { .. } => Some(step.path.clone()),
-            Action::Move { to, .. } => Some(to.clone()),
-            Action::Replace { .. } | Action::Remove { .. } => None,
+            StepAction::Create { .. } => Some(step.path.clone()),
+            StepAction::Move { to, .. } => Some(to.clone()),
+            StepAction::Replace { .. } | StepAction::Remove { .. } => None,
         };
         let coming: Vec<WorkspacePath> = self.steps.iter().filter_map(|(step, ..)| arrives(step)).collect();
         let mut known: HashSet<PathBuf> = coming.iter().map(WorkspacePath::host).collect();
@@ -229,7 +229,7 @@ impl<'n> Transaction<'n> {
                         Err(failure) => return Err(AccessError::from_failure(failure, &path)),
                     }
                 }
-                let step = Step { path: above, action: Action::Create { is: EntryState::Directory } };
+                let step = Step { path: above, action: StepAction::Create { is: EntryState::Directory } };
                 self.steps.push((step, Material::Directory { mode: None }, None));
             }
         }

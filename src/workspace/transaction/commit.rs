@@ -1,4 +1,4 @@
-//! Making a transaction: the intent, what comes, the names, and the moment from which it counts.
+//! Committing a transaction: the intent, the new entries, the names, and the moment from which it counts.
 
 use crate::workspace::write::random;
 use crate::workspace::{AccessError, Approval, AtPath as _, NewDirectory, WorkspacePath};
@@ -6,7 +6,7 @@ use crate::workspace::{AccessError, Approval, AtPath as _, NewDirectory, Workspa
 use super::builder::Transaction;
 use super::intent_folder::{IntentFolder, OwnIntent, Stage};
 use super::roll_back::{self, LeftEntry};
-use super::step::{Action, EntryState};
+use super::step::{EntryState, StepAction};
 use super::steps::{self, Steps};
 use super::{intent, prepare, publish};
 
@@ -22,7 +22,7 @@ pub struct CommittedTransaction {
 /// Why a transaction was not made.
 #[derive(Debug)]
 pub struct NotCommitted {
-    /// What stood in the way.
+    /// What prevented it.
     pub error: AccessError,
     /// Entries that are not as before; none, but where another program acted or the system refused something.
     pub left: Vec<LeftEntry>,
@@ -93,9 +93,10 @@ impl Transaction<'_> {
     }
 }
 
-/// The directories that come, which are there under reserved names.
+/// The new directories, which are still under reserved names.
 fn made_directories(steps: &Steps) -> Result<Vec<NewDirectory>, AccessError> {
-    let new = steps.list().iter().filter(|step| matches!(step.action, Action::Create { is: EntryState::Directory }));
+    let new =
+        steps.list().iter().filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory }));
     new.map(|step| {
         let stat = steps.directory(&step.path).and_then(|dir| dir.stat()).at(&step.path)?;
         Ok(NewDirectory::of(step.path.clone(), stat))
@@ -103,7 +104,7 @@ fn made_directories(steps: &Steps) -> Result<Vec<NewDirectory>, AccessError> {
     .collect()
 }
 
-/// Writes down what is about to be done; nothing where that cannot be.
+/// Records the steps in the state folder; `None` where that is not possible.
 fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps) -> Option<OwnIntent> {
     let folder = folder.filter(|_| !steps.list().is_empty())?;
     let begun = folder.begin(steps.id(), &intent::write(steps)?);
@@ -126,13 +127,13 @@ fn undo(steps: &Steps, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
     };
     match noted {
         Ok(()) => remove_prepared(steps, intent),
-        // The intent stays, and recovery goes on with it.
+        // The intent stays: recovery tries again.
         Err(error) => tracing::warn!(%error, "a change could not be rolled back"),
     }
     rolled.left
 }
 
-/// Removes what was to come.
+/// Removes the new entries.
 fn remove_prepared(steps: &Steps, intent: Option<OwnIntent>) {
     match roll_back::remove_new(steps) {
         Ok(()) => intent.into_iter().for_each(forget),

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::workspace::write::is_reserved;
 use crate::workspace::{Revision, Root, WorkspacePath};
 
-use super::step::{Action, EntryState, Step};
+use super::step::{EntryState, Step, StepAction};
 use super::steps::{MOST_STEPS, Steps};
 
 /// The version of the format. Another one is left to the program that knows it.
@@ -25,16 +25,16 @@ pub(super) const LARGEST: u64 = 32 << 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct IntentHead {
     rootbound: u32,
     id: String,
     steps: usize,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct IntentLine {
     root: RootId,
-    path: Name,
+    path: IntentName,
     #[serde(flatten)]
     action: LineAction,
 }
@@ -43,16 +43,16 @@ struct Line {
 #[serde(rename_all = "lowercase")]
 enum LineAction {
     Replace { old: String, new: String },
-    Remove(State),
-    Move { root: RootId, to: Name, was: State, device: u64, inode: u64 },
-    Create(State),
+    Remove(LineState),
+    Move { root: RootId, to: IntentName, was: LineState, device: u64, inode: u64 },
+    Create(LineState),
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum LineState {
     File(String),
-    Link(Name),
+    Link(IntentName),
     Directory,
 }
 
@@ -73,7 +73,7 @@ enum RootId {
 /// A name or a path: as it is, or in hexadecimal digits where it is no UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Name {
+enum IntentName {
     Text(String),
     Bytes { hex: String },
 }
@@ -89,10 +89,10 @@ pub(super) enum Unusable {
 
 /// The text of the intent of `steps`; `None` where a name cannot be written down.
 pub(super) fn write(steps: &Steps) -> Option<Vec<u8>> {
-    let head = Head { rootbound: VERSION, id: format!("{:016x}", steps.id()), steps: steps.list().len() };
+    let head = IntentHead { rootbound: VERSION, id: format!("{:016x}", steps.id()), steps: steps.list().len() };
     let mut text = line_of(&head)?;
     for step in steps.list() {
-        text.push_str(&line_of(&Line::of(step)?)?);
+        text.push_str(&line_of(&IntentLine::of(step)?)?);
     }
     let sum = Sum { sum: Revision::of(text.as_bytes()).to_string() };
     text.push_str(&line_of(&sum)?);
@@ -108,7 +108,7 @@ pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps, 
     let damaged = Unusable::Damaged;
     let text = str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
     let (first, _) = text.split_once('\n').ok_or(damaged("it is cut"))?;
-    let head: Head = serde_json::from_str(first).map_err(|_| damaged("its head is no head"))?;
+    let head: IntentHead = serde_json::from_str(first).map_err(|_| damaged("its first line is not a head"))?;
     if head.rootbound > VERSION {
         return Err(Unusable::Foreign);
     }
@@ -125,39 +125,39 @@ pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps, 
         return Err(damaged("steps are missing"));
     }
     let step = |line: &&str| {
-        let line: Line = serde_json::from_str(line).map_err(|_| damaged("a step is none"))?;
+        let line: IntentLine = serde_json::from_str(line).map_err(|_| damaged("a line is not a step"))?;
         line.step(roots)
     };
     let list: Vec<Step> = lines.iter().map(step).collect::<Result<_, _>>()?;
     Ok(Steps::new(id, list))
 }
 
-impl Line {
+impl IntentLine {
     fn of(step: &Step) -> Option<Self> {
         let action = match &step.action {
-            Action::Replace { old, new } => LineAction::Replace { old: old.to_string(), new: new.to_string() },
-            Action::Remove { was } => LineAction::Remove(State::of(was)?),
-            Action::Move { to, was, identity: (device, inode) } => LineAction::Move {
+            StepAction::Replace { old, new } => LineAction::Replace { old: old.to_string(), new: new.to_string() },
+            StepAction::Remove { was } => LineAction::Remove(LineState::of(was)?),
+            StepAction::Move { to, was, identity: (device, inode) } => LineAction::Move {
                 root: RootId::of(to.root()),
-                to: Name::of(to.relative().as_os_str())?,
-                was: State::of(was)?,
+                to: IntentName::of(to.relative().as_os_str())?,
+                was: LineState::of(was)?,
                 device: *device,
                 inode: *inode,
             },
-            Action::Create { is } => LineAction::Create(State::of(is)?),
+            StepAction::Create { is } => LineAction::Create(LineState::of(is)?),
         };
-        let path = Name::of(step.path.relative().as_os_str())?;
+        let path = IntentName::of(step.path.relative().as_os_str())?;
         Some(Self { root: RootId::of(step.path.root()), path, action })
     }
 
     fn step(self, roots: &[Arc<Root>]) -> Result<Step, Unusable> {
         let action = match self.action {
-            LineAction::Replace { old, new } => Action::Replace { old: revision(&old)?, new: revision(&new)? },
-            LineAction::Remove(was) => Action::Remove { was: was.entry()? },
+            LineAction::Replace { old, new } => StepAction::Replace { old: revision(&old)?, new: revision(&new)? },
+            LineAction::Remove(was) => StepAction::Remove { was: was.entry()? },
             LineAction::Move { root, to, was, device, inode } => {
-                Action::Move { to: to.path(&root, roots)?, was: was.entry()?, identity: (device, inode) }
+                StepAction::Move { to: to.path(&root, roots)?, was: was.entry()?, identity: (device, inode) }
             }
-            LineAction::Create(is) => Action::Create { is: is.entry()? },
+            LineAction::Create(is) => StepAction::Create { is: is.entry()? },
         };
         Ok(Step { path: self.path.path(&self.root, roots)?, action })
     }
@@ -170,11 +170,11 @@ impl RootId {
     }
 }
 
-impl State {
+impl LineState {
     fn of(state: &EntryState) -> Option<Self> {
         Some(match state {
             EntryState::File(revision) => Self::File(revision.to_string()),
-            EntryState::Link(target) => Self::Link(Name::of(target)?),
+            EntryState::Link(target) => Self::Link(IntentName::of(target)?),
             EntryState::Directory => Self::Directory,
         })
     }
@@ -188,7 +188,7 @@ impl State {
     }
 }
 
-impl Name {
+impl IntentName {
     fn of(name: &std::ffi::OsStr) -> Option<Self> {
         match name.to_str() {
             Some(text) => Some(Self::Text(text.to_owned())),

@@ -27,7 +27,7 @@ const SETTLED: Duration = Duration::from_secs(4);
 pub(super) enum Stage {
     /// The intent is being written; nothing else is done.
     Writing,
-    /// What comes is being made under reserved names.
+    /// New entries are being made under reserved names.
     Begun,
     /// Names change.
     Ready,
@@ -55,11 +55,11 @@ impl Stage {
 #[derive(Debug)]
 pub(in crate::workspace) struct IntentFolder {
     state: StateDir,
-    look: Mutex<Look>,
+    look: Mutex<LastLook>,
 }
 
 #[derive(Debug, Default)]
-struct Look {
+struct LastLook {
     folder: Option<Dir>,
     /// The state of the folder in which it was seen to hold none that is not ignored.
     empty: Option<Stat>,
@@ -169,7 +169,7 @@ impl IntentFolder {
     }
 }
 
-impl Look {
+impl LastLook {
     fn may_have_some(&mut self, state: &Dir) -> io::Result<bool> {
         for _ in 0..2 {
             let folder = match &self.folder {

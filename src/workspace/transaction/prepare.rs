@@ -1,4 +1,4 @@
-//! Making what comes, complete and on the disk, under reserved names. Nothing of it can be seen.
+//! Making new entries, complete and synced, under reserved names, which no tool shows.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::workspace::write::{NewContent, Temporary, fill};
 use crate::workspace::{AccessError, AccessErrorKind, AtPath as _, Dir, Stat, WaitLimit, WorkspacePath, sys};
 
-use super::step::{Action, EntryState};
+use super::step::{EntryState, StepAction};
 use super::steps::{Steps, last_name};
 
-/// What an entry that comes is made of.
+/// What a new entry is made of.
 pub(super) enum Material<'n> {
-    /// Nothing: it goes, moves, or is a link.
+    /// Nothing: the entry is removed, moved, or a link.
     None,
     /// A file's content, with the permission bits of a new file, or the file whose attributes it gets.
     File { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
@@ -19,7 +19,7 @@ pub(super) enum Material<'n> {
     Directory { mode: Option<u32> },
 }
 
-/// Makes everything that comes. The caller removes it when this fails.
+/// Makes all new entries. The caller removes them if this fails.
 pub(super) fn prepare(
     steps: &Steps,
     material: &[Material<'_>],
@@ -32,10 +32,10 @@ pub(super) fn prepare(
         }
         let path = &step.path;
         let new = steps.new_name(index);
-        let is_new = matches!(step.action, Action::Create { .. });
+        let is_new = matches!(step.action, StepAction::Create { .. });
         let name = if is_new && steps.is_in_new(path) { last_name(path).at(path)? } else { &new };
         match (&step.action, material) {
-            (Action::Replace { .. } | Action::Create { .. }, Material::File { content, mode, like }) => {
+            (StepAction::Replace { .. } | StepAction::Create { .. }, Material::File { content, mode, like }) => {
                 let dir = steps.holder(path).at(path)?;
                 let like = like.as_ref().map(open).transpose()?;
                 let old = match &seen[index] {
@@ -48,10 +48,10 @@ pub(super) fn prepare(
                 fill(&mut temporary, content.real(), old, *mode).at(path)?;
                 temporary.keep();
             }
-            (Action::Create { is: EntryState::Directory }, _) => {
+            (StepAction::Create { is: EntryState::Directory }, _) => {
                 steps.holder(path).and_then(|dir| dir.make_dir(name, false)).at(path)?;
             }
-            (Action::Create { is: EntryState::Link(target) }, _) => {
+            (StepAction::Create { is: EntryState::Link(target) }, _) => {
                 steps.holder(path).and_then(|dir| dir.make_link(target, name)).at(path)?;
             }
             _ => {}
@@ -59,7 +59,7 @@ pub(super) fn prepare(
     }
     // Rights once everything is in them, the innermost first.
     for (step, material) in steps.list().iter().zip(material).rev() {
-        let Action::Create { is: EntryState::Directory } = step.action else { continue };
+        let StepAction::Create { is: EntryState::Directory } = step.action else { continue };
         let dir = steps.directory(&step.path).at(&step.path)?;
         if let Material::Directory { mode: Some(mode) } = material {
             dir.set_mode(*mode).at(&step.path)?;

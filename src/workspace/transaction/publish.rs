@@ -1,4 +1,4 @@
-//! Changing the names: what goes gets its reserved name first, and what comes has been complete under one.
+//! Changing the names: an old entry gets its reserved name first; a new one is already complete under its own.
 //!
 //! What had a name is looked at after it has lost it, when no other program can put something else there. The caller
 //! rolls back after an error.
@@ -11,26 +11,26 @@ use crate::workspace::{
 };
 
 use super::roll_back::exists;
-use super::step::{Action, EntryState, Step};
+use super::step::{EntryState, Step, StepAction};
 use super::steps::{Steps, last_name};
 
-/// What was seen of each step's entry when it was checked; nothing of one that comes.
-pub(super) type Seen = [Option<Stat>];
+/// What was seen of each step's entry when it was checked; `None` for a new entry.
+pub(super) type SeenEntries = [Option<Stat>];
 
 /// Makes all steps.
 ///
 /// # Errors
 /// With some of them made.
-pub(super) fn publish(steps: &Steps, seen: &Seen) -> Result<(), AccessError> {
+pub(super) fn publish(steps: &Steps, seen: &SeenEntries) -> Result<(), AccessError> {
     for (index, (step, seen)) in steps.list().iter().zip(seen).enumerate() {
         let dir = steps.holder(&step.path).at(&step.path)?;
         match (&step.action, seen) {
-            (Action::Remove { was: EntryState::Link(target) }, _) => unlink(&dir, step, target)?,
-            (Action::Remove { was }, Some(seen)) => set_aside(steps, index, &dir, step, was, seen, true)?,
-            (Action::Move { was, .. }, Some(seen)) => set_aside(steps, index, &dir, step, was, seen, false)?,
-            (Action::Replace { old, .. }, Some(seen)) => replace(steps, index, &dir, step, *old, seen)?,
-            (Action::Create { .. }, _) if steps.is_in_new(&step.path) => {}
-            (Action::Create { .. }, _) => {
+            (StepAction::Remove { was: EntryState::Link(target) }, _) => unlink(&dir, step, target)?,
+            (StepAction::Remove { was }, Some(seen)) => set_aside(steps, index, &dir, step, was, seen, true)?,
+            (StepAction::Move { was, .. }, Some(seen)) => set_aside(steps, index, &dir, step, was, seen, false)?,
+            (StepAction::Replace { old, .. }, Some(seen)) => replace(steps, index, &dir, step, *old, seen)?,
+            (StepAction::Create { .. }, _) if steps.is_in_new(&step.path) => {}
+            (StepAction::Create { .. }, _) => {
                 let name = last_name(&step.path).at(&step.path)?;
                 dir.rename_new(&steps.new_name(index), name).map_err(|error| taken(error, &step.path))?;
             }
@@ -38,7 +38,7 @@ pub(super) fn publish(steps: &Steps, seen: &Seen) -> Result<(), AccessError> {
         }
     }
     for (index, step) in steps.list().iter().enumerate() {
-        let Action::Move { to, .. } = &step.action else { continue };
+        let StepAction::Move { to, .. } = &step.action else { continue };
         let (from_dir, to_dir) = (steps.holder(&step.path).at(&step.path)?, steps.holder(to).at(to)?);
         let name = last_name(to).at(to)?;
         from_dir.move_new(&steps.old_name(index), &to_dir, name).map_err(|error| taken(error, to))?;
@@ -53,7 +53,7 @@ fn taken(error: io::Error, path: &WorkspacePath) -> AccessError {
     }
 }
 
-/// A link holds no content to lose, and the sandbox of some systems does not let links be renamed: it goes at once.
+/// A link holds no content to lose, and the sandbox of some systems does not let links be renamed: it is removed now.
 fn unlink(dir: &Dir, step: &Step, target: &std::ffi::OsStr) -> Result<(), AccessError> {
     let name = last_name(&step.path).at(&step.path)?;
     if !dir.child_link(name).is_ok_and(|now| now == *target) {
@@ -82,7 +82,7 @@ fn set_aside(
         EntryState::File(revision) => is_unchanged(dir, &aside, seen, *revision),
         EntryState::Link(_) => was.is_at(dir, &aside),
         EntryState::Directory => dir.child_stat(&aside).and_then(|now| {
-            let is_same = now.kind == FileKind::Directory && now.same_file(seen);
+            let is_same = now.kind == FileKind::Directory && (now.same_file(seen) || goes && !dir.keeps_identities());
             Ok(is_same && (!goes || holds_only_own(steps, &dir.child_dir(&aside, OpenFor::List)?)?))
         }),
     };
@@ -141,7 +141,7 @@ pub(super) fn sync(steps: &Steps) -> Result<(), AccessError> {
     let mut synced: Vec<WorkspacePath> = Vec::new();
     for step in steps.list().iter().filter(|step| !steps.is_in_new(&step.path)) {
         let to = match &step.action {
-            Action::Move { to, .. } => Some(to),
+            StepAction::Move { to, .. } => Some(to),
             _ => None,
         };
         for path in [Some(&step.path), to].into_iter().flatten() {
@@ -153,7 +153,7 @@ pub(super) fn sync(steps: &Steps) -> Result<(), AccessError> {
     Ok(())
 }
 
-/// Whether nothing has the name of an entry that comes, or what has it goes.
+/// Whether the name of a new entry is free, or its present entry is removed.
 pub(super) fn is_free(path: &WorkspacePath, goes: bool) -> Result<bool, AccessError> {
     if goes {
         return Ok(true);

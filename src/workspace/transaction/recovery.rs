@@ -1,4 +1,4 @@
-//! Recovery: what a process that has ended left of its transactions becomes all of it, or none.
+//! Recovery: completes or rolls back the transactions of processes that have ended.
 //!
 //! Before the names change, and while they do, a transaction is rolled back; once its intent says that it counts, what it
 //! has replaced is removed. Both look at what each name has now, so recovery may itself be ended at any moment and
@@ -45,7 +45,7 @@ impl Workspace {
     pub fn recover(&self, wait_limit: &WaitLimit) {
         let intents = &self.shared.intents;
         let Some(folder) = intents.folder.get() else { return };
-        // What a panic left half done is found again.
+        // What a panic interrupted is found again.
         let _alone = intents.recovering.lock().unwrap_or_else(PoisonError::into_inner);
         let found = match folder.list() {
             Ok(found) => found,

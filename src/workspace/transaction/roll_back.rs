@@ -1,9 +1,9 @@
-//! Making everything as it was, from whatever moment a transaction has reached: by looking at what each name has now.
+//! Rolling a transaction back from any moment of it, by looking at the entry that each name has now.
 //!
 //! The process itself calls it after an error, and another process after a crash. Every look and every rename may be the
 //! last one before the next crash, so that what has been put back once is found to be in its place. Nothing is
-//! overwritten, and nothing is removed but what this transaction has made: an entry that somebody else has changed
-//! meanwhile stays as it is, and what cannot go back to its place because of that gets a name next to it.
+//! overwritten, and nothing is removed but what this transaction has made: an entry that another program has
+//! changed since stays as it is, and an entry that cannot return to its place because of that gets a name next to it.
 
 use std::ffi::OsStr;
 use std::{fmt, io};
@@ -12,7 +12,7 @@ use crate::workspace::remove_all::remove_all;
 use crate::workspace::write::{Exchanged, keep_aside, swap_if};
 use crate::workspace::{Dir, FileKind, OpenFor, WorkspacePath};
 
-use super::step::{Action, EntryState, Step};
+use super::step::{EntryState, Step, StepAction};
 use super::steps::{Steps, last_name};
 
 /// An entry that is neither as before the transaction nor as after it.
@@ -38,9 +38,9 @@ pub enum LeftHow {
 impl fmt::Display for LeftHow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ChangedSince => "was changed by another program meanwhile and was left as it is",
+            Self::ChangedSince => "was changed by another program and was left as it is",
             Self::KeptNextToIt => {
-                "was changed by another program meanwhile; its earlier content is next to it, in a name that ends in \
+                "was changed by another program; its earlier content is next to it, under a name that ends in \
                  .rootbound-kept"
             }
             Self::NotPutBack => "could not be put back yet",
@@ -51,32 +51,32 @@ impl fmt::Display for LeftHow {
 /// What became of one step.
 type Undone = io::Result<Option<LeftHow>>;
 
-/// Undoes every change of a name that the transaction has made. What was to come is under its reserved name again.
+/// Undoes every change of a name that the transaction has made. New entries have their reserved names again.
 ///
 /// # Errors
 /// With what could not be put back, where the system refuses something.
 pub(super) fn roll_back(steps: &Steps) -> RolledBack {
     let mut rolled = RolledBack::default();
     for (index, step) in steps.list().iter().enumerate() {
-        if let Action::Move { to, was, identity } = &step.action {
+        if let StepAction::Move { to, was, identity } = &step.action {
             rolled.note(to, take_back(steps, index, step, to, was, *identity));
         }
     }
     for (index, step) in steps.list().iter().enumerate().rev() {
         let undone = match &step.action {
-            Action::Create { .. } if steps.is_in_new(&step.path) => continue,
-            Action::Create { is: EntryState::Directory } => uncreate_directory(steps, index, step),
-            Action::Create { is } => uncreate(steps, index, step, is),
-            Action::Replace { .. } => unreplace(steps, index, step),
-            Action::Remove { was: EntryState::Link(target) } => relink(steps, step, target),
-            Action::Remove { was } | Action::Move { was, .. } => bring_back(steps, index, step, was),
+            StepAction::Create { .. } if steps.is_in_new(&step.path) => continue,
+            StepAction::Create { is: EntryState::Directory } => uncreate_directory(steps, index, step),
+            StepAction::Create { is } => uncreate(steps, index, step, is),
+            StepAction::Replace { .. } => unreplace(steps, index, step),
+            StepAction::Remove { was: EntryState::Link(target) } => relink(steps, step, target),
+            StepAction::Remove { was } | StepAction::Move { was, .. } => bring_back(steps, index, step, was),
         };
         rolled.note(&step.path, undone);
     }
     rolled
 }
 
-/// What rolling back came to.
+/// The result of rolling back.
 #[derive(Debug, Default)]
 pub(super) struct RolledBack {
     /// Entries that are not as they were.
@@ -129,7 +129,7 @@ fn remove_second_name(dir: &Dir, name: &OsStr, second_dir: &Dir, second: &OsStr)
     Ok(is_second)
 }
 
-/// What has arrived under its new path goes to the reserved name at its old place again.
+/// Moves an entry from its new path to its reserved name at the old place.
 fn take_back(
     steps: &Steps,
     index: usize,
@@ -160,7 +160,7 @@ fn take_back(
     Ok(None)
 }
 
-/// What has come goes to its reserved name again, if nobody has changed it.
+/// Gives a new entry its reserved name again, if nobody has changed it.
 fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, new) = (last_name(&step.path)?, steps.new_name(index));
@@ -183,7 +183,7 @@ fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone
     Ok(Some(LeftHow::ChangedSince))
 }
 
-/// A directory that has come goes with all that came in it. Where somebody has put something else into it, that stays.
+/// Removes a new directory with all of its new entries. If another program has added something to it, that stays.
 fn uncreate_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, new) = (last_name(&step.path)?, steps.new_name(index));
@@ -201,7 +201,7 @@ fn uncreate_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
     let inside = steps.list().iter().filter(|one| one.path.is_in(&step.path));
     // Files are after the directories in the list, and the innermost directories after the outer ones.
     for one in inside.rev() {
-        let Action::Create { is } = &one.action else { continue };
+        let StepAction::Create { is } = &one.action else { continue };
         let (Some(dir), name) = (holder(steps, &one.path)?, last_name(&one.path)?) else { continue };
         match is {
             EntryState::Directory => {
@@ -219,7 +219,7 @@ fn is_as_made(steps: &Steps, dir: &Dir, path: &WorkspacePath) -> io::Result<bool
     for listed in dir.list()? {
         let child = path.child(listed.name.as_ref());
         let made = steps.list().iter().find_map(|step| match &step.action {
-            Action::Create { is } if step.path == child => Some(is),
+            StepAction::Create { is } if step.path == child => Some(is),
             _ => None,
         });
         let same = match made {
@@ -239,7 +239,7 @@ fn is_as_made(steps: &Steps, dir: &Dir, path: &WorkspacePath) -> io::Result<bool
 
 /// The former file gets its name again, and the new one its reserved name.
 fn unreplace(steps: &Steps, index: usize, step: &Step) -> Undone {
-    let Action::Replace { old, new } = &step.action else { return Ok(None) };
+    let StepAction::Replace { old, new } = &step.action else { return Ok(None) };
     let (old, new) = (EntryState::File(*old), EntryState::File(*new));
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, next, aside) = (last_name(&step.path)?, steps.new_name(index), steps.old_name(index));
@@ -296,7 +296,7 @@ fn unreplace_by_renames(
     Ok(Some(LeftHow::KeptNextToIt))
 }
 
-/// A link that is gone is made again.
+/// Makes a removed link again.
 fn relink(steps: &Steps, step: &Step, target: &OsStr) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let name = last_name(&step.path)?;
@@ -306,7 +306,7 @@ fn relink(steps: &Steps, step: &Step, target: &OsStr) -> Undone {
     Ok(None)
 }
 
-/// What has gone to its reserved name gets its own again.
+/// Gives a removed entry its own name again.
 fn bring_back(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, aside) = (last_name(&step.path)?, steps.old_name(index));
@@ -327,10 +327,10 @@ fn bring_back(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Und
     Ok(Some(LeftHow::KeptNextToIt))
 }
 
-/// Removes what was to come, once every name is as it was.
+/// Removes the new entries, once every name is as it was.
 pub(super) fn remove_new(steps: &Steps) -> io::Result<()> {
     for (index, step) in steps.list().iter().enumerate().rev() {
-        let is_own = matches!(step.action, Action::Replace { .. } | Action::Create { .. });
+        let is_own = matches!(step.action, StepAction::Replace { .. } | StepAction::Create { .. });
         if !is_own || steps.is_in_new(&step.path) {
             continue;
         }
@@ -343,15 +343,17 @@ pub(super) fn remove_new(steps: &Steps) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes what has gone, once the transaction counts. `is_known`: the process that has made it removes it unseen, as
+/// Removes the old entries, once the transaction counts. `is_known`: the process that has made it removes it unseen, as
 /// it has just looked at it; another one only what it was, and leaves the rest under a name that can be seen.
 pub(super) fn remove_old(steps: &Steps, is_known: bool) -> RolledBack {
     let mut rolled = RolledBack::default();
     for (index, step) in steps.list().iter().enumerate() {
         let (was, names) = match &step.action {
-            Action::Replace { old, .. } => (EntryState::File(*old), vec![steps.new_name(index), steps.old_name(index)]),
-            Action::Remove { was } => (was.clone(), vec![steps.old_name(index)]),
-            Action::Move { .. } | Action::Create { .. } => continue,
+            StepAction::Replace { old, .. } => {
+                (EntryState::File(*old), vec![steps.new_name(index), steps.old_name(index)])
+            }
+            StepAction::Remove { was } => (was.clone(), vec![steps.old_name(index)]),
+            StepAction::Move { .. } | StepAction::Create { .. } => continue,
         };
         if was == EntryState::Directory && rolled.error.is_some() {
             // It may hold what could not be removed, which is no content of others: recovery removes both.

@@ -13,14 +13,14 @@ use crate::workspace::{Dir, FileKind, Revision, WorkspacePath};
 pub enum EntryState {
     /// A regular file with this content.
     File(Revision),
-    /// A link that says this.
+    /// A link with this target.
     Link(OsString),
     /// A directory. What it holds is not compared.
     Directory,
 }
 
 impl EntryState {
-    /// Whether it is what has this name; false where nothing has.
+    /// Whether the entry of this name is in this state; false where there is none.
     pub(super) fn is_at(&self, dir: &Dir, name: &OsStr) -> io::Result<bool> {
         let kind = match dir.child_stat(name) {
             Ok(stat) => stat.kind,
@@ -38,14 +38,14 @@ impl EntryState {
 
 /// What a transaction does with one entry.
 #[derive(Clone, Debug)]
-pub(super) enum Action {
+pub(super) enum StepAction {
     /// A file gets another content.
     Replace { old: Revision, new: Revision },
-    /// It goes.
+    /// The entry is removed.
     Remove { was: EntryState },
-    /// It keeps what it is, device and inode included, under another path.
+    /// The entry gets another path and keeps its device and inode.
     Move { to: WorkspacePath, was: EntryState, identity: (u64, u64) },
-    /// It comes, where nothing is or what is there goes in the same transaction.
+    /// An entry is made where there is none, or where the same transaction removes it.
     Create { is: EntryState },
 }
 
@@ -53,5 +53,5 @@ pub(super) enum Action {
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) path: WorkspacePath,
-    pub(super) action: Action,
+    pub(super) action: StepAction,
 }

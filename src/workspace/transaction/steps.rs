@@ -1,7 +1,7 @@
 //! The steps of one transaction in the order in which they are made, and where their entries are at any moment.
 //!
-//! A directory that goes has another name from some moment on, and a new one has another until it is complete. So a path
-//! is opened name by name there: first by the reserved name, then by its own.
+//! A removed directory has a reserved name from some moment on, and a new one has one until it is complete. So paths below
+//! them are opened name by name: first by the reserved name, then by the own one.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::workspace::write::{is_reserved, transaction_name};
 use crate::workspace::{Dir, OpenFor, WorkspacePath};
 
-use super::step::{Action, EntryState, Step};
+use super::step::{EntryState, Step, StepAction};
 
 /// Most steps of one transaction, those of missing directories above its entries included.
 pub const MOST_STEPS: usize = 5_000;
@@ -21,9 +21,9 @@ pub const MOST_STEPS: usize = 5_000;
 pub(super) struct Steps {
     id: u64,
     list: Vec<Step>,
-    /// Directories that go, by root and path, and the names that they get.
+    /// Removed directories, by root and path, and the reserved names that they get.
     going: HashMap<(usize, PathBuf), OsString>,
-    /// Directories that come, but for those in them, and the names that they are made under.
+    /// The outermost new directories, and the reserved names that they are made under.
     coming: HashMap<(usize, PathBuf), OsString>,
 }
 
@@ -35,10 +35,10 @@ impl Steps {
         for index in 0..steps.list.len() {
             let Step { path, action } = &steps.list[index];
             match action {
-                Action::Remove { was: EntryState::Directory } => {
+                StepAction::Remove { was: EntryState::Directory } => {
                     steps.going.insert(key(path), steps.old_name(index));
                 }
-                Action::Create { is: EntryState::Directory } if !steps.is_in_new(path) => {
+                StepAction::Create { is: EntryState::Directory } if !steps.is_in_new(path) => {
                     steps.coming.insert(key(path), steps.new_name(index));
                 }
                 _ => {}
@@ -59,19 +59,19 @@ impl Steps {
     pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.list.iter().flat_map(|step| {
             let to = match &step.action {
-                Action::Move { to, .. } => Some(to),
+                StepAction::Move { to, .. } => Some(to),
                 _ => None,
             };
             std::iter::once(&step.path).chain(to)
         })
     }
 
-    /// The name in its directory that what comes has before, and what is replaced has afterwards.
+    /// The reserved name of a new entry before it gets its own, and of a replaced one afterwards.
     pub(super) fn new_name(&self, index: usize) -> OsString {
         transaction_name(self.id, 2 * index)
     }
 
-    /// The name in its directory that what goes has until the transaction is over.
+    /// The reserved name of a removed entry until the transaction is over.
     pub(super) fn old_name(&self, index: usize) -> OsString {
         transaction_name(self.id, 2 * index + 1)
     }
@@ -82,7 +82,7 @@ impl Steps {
         is_reserved(name) && name.to_str().is_some_and(|name| name.starts_with(&own))
     }
 
-    /// Whether a path is in a directory that the transaction makes: it comes and goes with that.
+    /// Whether a path is in a directory that the transaction makes: it is made and rolled back with that directory.
     pub(super) fn is_in_new(&self, path: &WorkspacePath) -> bool {
         !self.coming.is_empty()
             && std::iter::successors(path.parent(), WorkspacePath::parent)
@@ -127,12 +127,12 @@ impl Steps {
 pub(super) fn order(step: &Step) -> (u8, usize) {
     let depth = step.path.relative().iter().count();
     match &step.action {
-        Action::Move { .. } => (0, 0),
-        Action::Remove { was: EntryState::Directory } => (2, usize::MAX - depth),
-        Action::Remove { .. } => (1, 0),
-        Action::Replace { .. } => (3, 0),
-        Action::Create { is: EntryState::Directory } => (4, depth),
-        Action::Create { .. } => (5, 0),
+        StepAction::Move { .. } => (0, 0),
+        StepAction::Remove { was: EntryState::Directory } => (2, usize::MAX - depth),
+        StepAction::Remove { .. } => (1, 0),
+        StepAction::Replace { .. } => (3, 0),
+        StepAction::Create { is: EntryState::Directory } => (4, depth),
+        StepAction::Create { .. } => (5, 0),
     }
 }
 

@@ -22,13 +22,13 @@ use super::{
 const THREADS: usize = 4;
 
 /// A server that may end at any moment.
-struct Victim {
+pub(super) struct Victim {
     process: Process,
     last_id: u64,
 }
 
 impl Victim {
-    fn start(scenario: &Scenario, world: &World, fault: Option<&str>) -> Self {
+    pub(super) fn start(scenario: &Scenario, world: &World, fault: Option<&str>) -> Self {
         let mut command = program(&world.root());
         command.arg("--state-dir").arg(world.state()).args(scenario.options).arg(".");
         if let Some(fault) = fault {
@@ -56,14 +56,14 @@ impl Victim {
     }
 
     /// Whether a call succeeded, and the text of its answer.
-    fn call(&mut self, (tool, arguments): &(&str, Value)) -> Option<(bool, String)> {
+    pub(super) fn call(&mut self, (tool, arguments): &(&str, Value)) -> Option<(bool, String)> {
         let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
         let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned();
         Some((answer["result"]["isError"] == false, text))
     }
 
     /// The log until the server ends, which it does now.
-    fn end(mut self) -> String {
+    pub(super) fn end(mut self) -> String {
         self.process.end_input();
         self.process.exit().1
     }
@@ -150,7 +150,7 @@ pub(super) fn each(run: impl Fn(u64) -> Result<bool, String> + Sync) -> u64 {
 }
 
 /// The fault that a log names.
-fn met(log: &str) -> Option<&str> {
+pub(super) fn met(log: &str) -> Option<&str> {
     log.lines().find(|line| line.starts_with("fault "))
 }
 
@@ -181,7 +181,7 @@ pub(super) fn ends_twice(scenario: &Scenario, states: &States, fault: &str, seco
     Ok(met(&log).is_some())
 }
 
-fn look() -> (&'static str, Value) {
+pub(super) fn look() -> (&'static str, Value) {
     ("read", json!({ "path": "dir/c.txt" }))
 }
 

@@ -100,7 +100,7 @@ const SCENARIOS: &[Scenario] = &[
         name: "013 an unknown header is rejected",
         before: &[("f.txt", "same\n")],
         patch: "*** Begin Patch\n*** Rewrite File: f.txt\n*** End Patch",
-        outcome: Refused("invalid_input", "`*** Rewrite File: f.txt` begins no section"),
+        outcome: Refused("invalid_input", "`*** Rewrite File: f.txt` is not the header of a section"),
     },
     // Stricter: codex ends the last line, which nobody asked for.
     Scenario {

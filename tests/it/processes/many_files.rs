@@ -26,6 +26,7 @@ const TOP: &str = "top\n";
 
 /// What disturbs the rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(windows, expect(dead_code, reason = "the tests of processes that are disturbed are those of Unix"))]
 enum With {
     Nothing,
     /// In a third of the rounds a process is killed during its change, and the next round begins with a new one.

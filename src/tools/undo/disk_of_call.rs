@@ -1,4 +1,4 @@
-//! What the walk back asks of the disk and of the history.
+//! The disk and the history as the call that undoes may see and change them.
 
 use std::{ffi::OsString, io};
 
@@ -7,23 +7,23 @@ use crate::workspace::{AccessError, AccessErrorKind, FileKind, Node, Purpose, Re
 use super::{
     super::CallContext,
     virtual_tree::Disk,
-    walk_back::{Past, Scope},
+    walk_back::{ChangedPart, DiskAndHistory},
 };
 
 /// The disk as a call sees it. Everything that its policy does not let it change is as if nothing were there.
-pub(super) struct DiskPast<'c>(pub(super) &'c CallContext);
+pub(super) struct DiskOfCall<'c>(pub(super) &'c CallContext);
 
-impl DiskPast<'_> {
+impl DiskOfCall<'_> {
     /// The path as one that may be changed, also where a file is in the place of one of its directories now.
-    pub(super) fn writable(&self, path: &WorkspacePath, scope: Scope) -> Result<WritablePath, AccessError> {
+    pub(super) fn writable(&self, path: &WorkspacePath, part: ChangedPart) -> Result<WritablePath, AccessError> {
         let workspace = &self.0.workspace;
-        let target = match scope {
-            Scope::Content => workspace.writable(path),
-            Scope::Entry => workspace.writable_entry(path),
+        let target = match part {
+            ChangedPart::Content => workspace.writable(path),
+            ChangedPart::Entry => workspace.writable_entry(path),
         };
         match target {
             Err(error) if error.kind == AccessErrorKind::NotADirectory => {
-                workspace.writable_in_place_of_file(path, scope == Scope::Content)
+                workspace.writable_in_place_of_file(path, part == ChangedPart::Content)
             }
             target => target,
         }
@@ -36,7 +36,7 @@ impl DiskPast<'_> {
     }
 }
 
-impl Disk for DiskPast<'_> {
+impl Disk for DiskOfCall<'_> {
     fn kind(&self, path: &WorkspacePath) -> Option<FileKind> {
         if path.is_root() {
             return Some(FileKind::Directory);
@@ -68,7 +68,7 @@ impl Disk for DiskPast<'_> {
     }
 }
 
-impl Past for DiskPast<'_> {
+impl DiskAndHistory for DiskOfCall<'_> {
     fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
         let hashed = || -> io::Result<bool> {
             let mut file = self.0.workspace.open_file(path).map_err(io::Error::other)?;
@@ -82,8 +82,8 @@ impl Past for DiskPast<'_> {
         self.0.session.history.has_content(revision)
     }
 
-    fn refusal(&self, path: &WorkspacePath, scope: Scope) -> Option<String> {
-        match self.writable(path, scope) {
+    fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<String> {
+        match self.writable(path, part) {
             Ok(target) if target.path() == path => None,
             Ok(_) => Some("a link leads elsewhere now".to_owned()),
             Err(_) => Some("it may not be changed".to_owned()),

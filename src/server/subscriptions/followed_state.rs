@@ -9,7 +9,7 @@ const COMPARED: u64 = 1 << 20;
 
 /// What is at a path.
 #[derive(Clone, Debug)]
-pub(super) enum EntryState {
+pub(super) enum FollowedState {
     /// Nothing that may be read.
     Nothing,
     /// A file, with its content where that was compared.
@@ -18,7 +18,7 @@ pub(super) enum EntryState {
     Other(Stat),
 }
 
-impl EntryState {
+impl FollowedState {
     /// What is at `path` now; `before` is what was there.
     pub(super) fn now(workspace: &Workspace, path: &WorkspacePath, before: Option<&Self>) -> Self {
         match workspace.open_file(path) {
