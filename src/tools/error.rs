@@ -3,7 +3,7 @@
 //! The wording avoids what clients classify by substring ("timeout", "connection", bare status
 //! numbers, "not configured", "disabled"), and its point is in the first 480 characters.
 
-use std::{fmt, io};
+use std::fmt;
 
 use crate::{
     session::QuotaError,
@@ -139,12 +139,6 @@ impl ToolError {
     pub fn source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
-    }
-
-    /// Whether the cause is that the system renames nothing between these directories.
-    pub(super) fn crosses_devices(&self) -> bool {
-        let cause = self.source.as_ref().and_then(|source| source.downcast_ref::<io::Error>());
-        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::CrossesDevices)
     }
 
     /// Adds the end of the sentence.

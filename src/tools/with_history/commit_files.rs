@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     ffi::OsString,
+    io,
     sync::Arc,
 };
 
