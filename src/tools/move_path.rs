@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     session::{
         Cost, RootBytes,
-        history::{Effect, Former, JournalRecord, RecordKind, UndoableChange},
+        history::{Effect, Former, FormerNode, JournalRecord, RecordKind, UndoableChange},
     },
     workspace::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
 };
@@ -17,7 +17,8 @@ use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
     destination::{self, Destination, Occupant},
-    read_before_write, with_history,
+    read_before_write,
+    with_history::{self, ChangeStep, CommittedFiles, NewState, Undoable},
 };
 
 /// The tool.
@@ -118,13 +119,61 @@ impl Change for PlannedMove {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { source, from, tree: planned, to } = *self;
-        let history = &cx.session.history;
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&from, &to.target], cx.wait_limit())?;
-        let tree = cx.workspace.tree(&from, Purpose::Move(&to.target))?;
-        if tree.mark() != planned.mark() {
-            return Err(with_history::changed(&source));
+        let [first, second] = approval.for_two_steps();
+        let moved = match self.move_over(cx, first)? {
+            Some(moved) => moved,
+            None => self.move_tree(cx, second)?,
+        };
+        Ok(self.answer(cx, moved))
+    }
+}
+
+/// How it went.
+struct Moved {
+    tree: Tree,
+    /// Whether it was copied and its old place emptied.
+    copied: bool,
+    notes: Vec<String>,
+}
+
+impl PlannedMove {
+    /// Over a file, as one change of both paths, whole also after a kill. None where nothing is replaced, and where that
+    /// cannot be: the system renames nothing between the two directories, or the source cannot be read.
+    fn move_over(&self, cx: &CallContext, approval: Approval) -> Result<Option<Moved>, ToolError> {
+        let Occupant::File(expected) = self.to.occupant else { return Ok(None) };
+        let tree = self.unchanged(cx)?;
+        let Ok(Some(base)) = with_history::former_node(cx, &tree) else { return Ok(None) };
+        let over = cx.workspace.tree(&self.to.target, Purpose::Remove)?;
+        let replaced = match with_history::former_node(cx, &over)? {
+            Some(FormerNode::File(replaced)) if expected.is_none_or(|expected| expected == replaced.revision) => {
+                replaced
+            }
+            _ => return Err(with_history::changed(&self.to.path)),
+        };
+        let removed = NewState::Removed { base: FormerNode::File(replaced) };
+        let changes = [
+            ChangeStep { target: self.from.clone(), change: NewState::Moved { to: self.to.target.clone(), base } },
+            ChangeStep { target: self.to.target.clone(), change: removed },
+        ];
+        match with_history::commit_files(cx, "move", &changes, Undoable::Yes, approval) {
+            Ok(CommittedFiles { notes, .. }) => Ok(Some(Moved { tree, copied: false, notes })),
+            Err(error) if with_history::crosses_devices(&error) => Ok(None),
+            Err(error) => Err(error),
         }
+    }
+
+    /// The source, if it is what was planned.
+    fn unchanged(&self, cx: &CallContext) -> Result<Tree, ToolError> {
+        let tree = cx.workspace.tree(&self.from, Purpose::Move(&self.to.target))?;
+        if tree.mark() == self.tree.mark() { Ok(tree) } else { Err(with_history::changed(&self.source)) }
+    }
+
+    /// To where nothing is, or over a file where [`Self::move_over`] cannot.
+    fn move_tree(&self, cx: &CallContext, approval: Approval) -> Result<Moved, ToolError> {
+        let Self { from, to, .. } = self;
+        let history = &cx.session.history;
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[from, &to.target], cx.wait_limit())?;
+        let tree = self.unchanged(cx)?;
         let replaced = match to.occupant {
             Occupant::Nothing => None,
             Occupant::File(revision) => Some(with_history::keep_replaced(cx, &to.path, revision)?),
@@ -150,7 +199,7 @@ impl Change for PlannedMove {
         }
         let (pending, note) = with_history::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
-        let MovedTree { copied, made } = match guard.move_tree(&from, &tree, &to.target, over, approval) {
+        let MovedTree { copied, made } = match guard.move_tree(from, &tree, &to.target, over, approval) {
             Ok(transferred) => transferred,
             Err(error) => {
                 history.void(&pending);
@@ -159,7 +208,7 @@ impl Change for PlannedMove {
         };
         let mark = if copied {
             // Other files by now, so another mark.
-            cx.workspace.tree(&to.target, Purpose::Move(&from)).map(|tree| tree.content_mark()).ok()
+            cx.workspace.tree(&to.target, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
         } else {
             Some(mark)
         };
@@ -175,15 +224,20 @@ impl Change for PlannedMove {
             );
         }
         read_before_write::carry_seen(cx, &tree, to.target.path());
+        Ok(Moved { tree, copied, notes: note.into_iter().collect() })
+    }
+
+    fn answer(&self, cx: &CallContext, Moved { tree, copied, notes }: Moved) -> Answer {
+        let Self { source, to, .. } = self;
         let output = Output {
             source: source.to_string(),
             destination: to.path.to_string(),
             files: tree.files(),
-            replaced: over.is_some(),
+            replaced: to.occupant != Occupant::Nothing,
             notes: copied
                 .then(|| "it was copied and its old place emptied, as the system does not rename it".to_owned())
                 .into_iter()
-                .chain(note)
+                .chain(notes)
                 .collect(),
         };
         let mut text = format!("Moved {source} to {}", to.path);
@@ -191,6 +245,6 @@ impl Change for PlannedMove {
             let _ = write!(text, " with {}", count(output.files, "file"));
         }
         text.push_str(to.replacing());
-        Ok(Answer::text(noted(text, &output.notes), &output).data(cx, &output))
+        Answer::text(noted(text, &output.notes), &output).data(cx, &output)
     }
 }

@@ -99,15 +99,19 @@ impl Tool for Undo {
             return Err(ToolError::invalid("include_others needs `to`")
                 .hint("pass to=session or a checkpoint's name as well, or leave include_others out"));
         }
-        let found = match &args.path {
-            None => cx.session.history.last(None),
-            Some(text) => last_change(cx, text)?,
-        };
-        let Some((number, change)) = found else {
-            let of = args.path.map_or_else(String::new, |path| format!(" to {}", shown(&path)));
-            return Err(no_change(&of));
-        };
-        plan_revert(cx, number, change, false, args.dry_run)
+        loop {
+            let found = match &args.path {
+                None => cx.session.history.last(None),
+                Some(text) => last_change(cx, text)?,
+            };
+            let Some((number, change)) = found else {
+                let of = args.path.map_or_else(String::new, |path| format!(" to {}", shown(&path)));
+                return Err(no_change(&of));
+            };
+            if let Some(plan) = plan_revert(cx, number, change, false, args.dry_run)? {
+                return Ok(plan);
+            }
+        }
     }
 }
 
@@ -117,11 +121,15 @@ fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
         return Err(ToolError::invalid("to=redo takes neither path nor include_others")
             .hint("it takes the last undo back, whatever that was; pass to=redo alone"));
     }
-    let (number, change) = cx.session.history.last_undo().ok_or_else(|| {
-        ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
-            .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
-    })?;
-    plan_revert(cx, number, change, true, args.dry_run)
+    loop {
+        let (number, change) = cx.session.history.last_undo().ok_or_else(|| {
+            ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
+                .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
+        })?;
+        if let Some(plan) = plan_revert(cx, number, change, true, args.dry_run)? {
+            return Ok(plan);
+        }
+    }
 }
 
 fn no_change(of: &str) -> ToolError {
@@ -130,20 +138,25 @@ fn no_change(of: &str) -> ToolError {
     )
 }
 
-/// The plan of taking one change back, or an undo of it.
+/// The plan of taking one change back, or an undo of it. None where all is already as it was before: such a change counts
+/// as taken back from here on, so that the one before it comes next.
 fn plan_revert(
     cx: &CallContext,
     number: u64,
     change: UndoableChange,
     is_redo: bool,
     dry_run: Option<bool>,
-) -> Result<Plan, ToolError> {
+) -> Result<Option<Plan>, ToolError> {
     // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
     let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndoOf(number) };
     if let Effect::Several(effects) = &change.effect {
         let way = WayBack::of(cx, std::slice::from_ref(&change), false, &[], DiffDirection::Back)?;
         if let Some(left) = way.left_alone.first() {
             return Err(not_whole(cx, &way, left));
+        }
+        if way.changes.is_empty() {
+            cx.session.history.take_back(number);
+            return Ok(None);
         }
         let (tool, files) = (change.tool, count(effects.len(), "file"));
         let planned = PlannedWayBack {
@@ -156,11 +169,12 @@ fn plan_revert(
             takes_back: Some(number).filter(|_| is_redo),
             way,
         };
-        return Ok(planned.plan(cx, dry_run));
+        return Ok(Some(planned.plan(cx, dry_run)));
     }
     let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
     let planned = PlannedUndo { number, change, diff, cost, undoable };
-    Ok(if dry_run.unwrap_or(false) { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) })
+    let is_dry_run = dry_run.unwrap_or(false);
+    Ok(Some(if is_dry_run { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) }))
 }
 
 /// Why a change of several files is not taken back: all of it, or nothing.
@@ -215,15 +229,6 @@ fn way_to(
         undoable: Undoable::Yes,
         takes_back: None,
     })
-}
-
-impl PlannedWayBack {
-    fn plan(self, cx: &CallContext, dry_run: Option<bool>) -> Plan {
-        if self.way.changes.is_empty() {
-            return Plan::Answer(self.nothing(cx));
-        }
-        if dry_run.unwrap_or(false) { Plan::Answer(self.dry_run(cx)) } else { Plan::Change(Box::new(self)) }
-    }
 }
 
 /// The value of `to` that takes the last plain undo back.

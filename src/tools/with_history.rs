@@ -10,8 +10,8 @@ mod record;
 mod remove_tree;
 mod write_file;
 
-pub(super) use commit_files::{ChangeStep, CommittedFiles, NewState, commit_files};
-pub(super) use keep_file::{changed, keep_replaced};
+pub(super) use commit_files::{ChangeStep, CommittedFiles, NewState, commit_files, crosses_devices};
+pub(super) use keep_file::{changed, former_node, keep_replaced};
 pub(super) use note::begin;
 pub(super) use record::{
     FormerIs, record_directories, record_former, record_made, record_moved, record_restored, record_unmade,

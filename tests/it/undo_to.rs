@@ -249,3 +249,33 @@ fn nothing_to_go_back_to_is_said() {
     let text = h.call("undo", json!({ "to": "x" })).ok();
     assert!(text.starts_with("Nothing was changed"), "{text}");
 }
+
+#[test]
+fn undo_to_a_checkpoint_that_changes_nothing_is_no_change() {
+    let h = open();
+    write(&h, "b/x", "x\n");
+    h.call("write", json!({ "path": "x", "content": "x\n", "checkpoint": "two" })).ok();
+    h.call("undo", json!({ "to": "session" })).ok();
+    let empty = tree(&h);
+    h.call("undo", json!({ "to": "two" })).ok();
+    let two = tree(&h);
+    h.call("undo", json!({ "to": "two" })).ok();
+    assert_eq!(tree(&h), two);
+    h.call("undo", json!({})).ok();
+    assert_eq!(tree(&h), empty);
+}
+
+#[test]
+fn move_over_a_file_is_undone_and_redone_again_and_again() {
+    let h = prepared();
+    let before = tree(&h);
+    h.call("read", json!({ "path": "b.txt" })).ok();
+    h.call("move", json!({ "source": "a.txt", "destination": "b.txt", "overwrite": true })).ok();
+    let after = tree(&h);
+    for _ in 0..3 {
+        h.call("undo", json!({})).ok();
+        assert_eq!(tree(&h), before);
+        h.call("undo", json!({ "to": "redo" })).ok();
+        assert_eq!(tree(&h), after);
+    }
+}

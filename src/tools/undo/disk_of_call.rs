@@ -58,6 +58,14 @@ impl Disk for DiskOfCall<'_> {
         let inside = tree.entries().iter().filter(|entry| entry.position.depth == 1);
         Some(inside.map(|entry| entry.position.name.clone()).collect())
     }
+
+    fn target(&self, path: &WorkspacePath) -> Option<OsString> {
+        let tree = self.0.workspace.tree(&self.entry(path)?, Purpose::Remove).ok()?;
+        match tree.node() {
+            Node::Link(target) => Some(target.clone()),
+            _ => None,
+        }
+    }
 }
 
 impl DiskAndHistory for DiskOfCall<'_> {
@@ -68,14 +76,6 @@ impl DiskAndHistory for DiskOfCall<'_> {
         };
         self.kind(path) == Some(FileKind::File)
             && (self.0.workspace.is_at(path, revision).is_ok_and(|is_at| is_at) || hashed().unwrap_or(false))
-    }
-
-    fn target(&self, path: &WorkspacePath) -> Option<OsString> {
-        let tree = self.0.workspace.tree(&self.entry(path)?, Purpose::Remove).ok()?;
-        match tree.node() {
-            Node::Link(target) => Some(target.clone()),
-            _ => None,
-        }
     }
 
     fn is_kept(&self, revision: Revision) -> bool {

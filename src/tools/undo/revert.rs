@@ -15,7 +15,10 @@ use crate::{
     },
 };
 
-use super::super::{CallContext, Kind, ToolError, read_before_write, shown_diff, with_history, with_history::Undoable};
+use super::super::{
+    CallContext, Kind, ToolError, read_before_write, shown_diff,
+    with_history::{self, ChangeStep, NewState, Undoable},
+};
 
 /// What reverting a change would do.
 pub(super) struct RevertPlan {
@@ -141,7 +144,14 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             remove(cx, &guard, &entry, None, undoable, approval)
         }
         Effect::Removed { path, entries } => bring_back(cx, path, entries, undoable, approval),
-        Effect::Moved { from, to, mark, replaced } => move_back(cx, [from, to], *mark, *replaced, undoable, approval),
+        Effect::Moved { from, to, mark, replaced: None } => move_back(cx, [from, to], *mark, None, undoable, approval),
+        Effect::Moved { from, to, mark, replaced: Some(replaced) } => {
+            let [first, second] = approval.for_two_steps();
+            if move_back_from_over(cx, [from, to], *mark, *replaced, undoable, first)? {
+                return Ok(());
+            }
+            move_back(cx, [from, to], *mark, Some(*replaced), undoable, second)
+        }
         Effect::Copied { to, mark, .. } => {
             let entry = cx.workspace.writable_entry(to)?;
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
@@ -227,6 +237,34 @@ fn bring_back(
     }
 }
 
+/// Moves an entry back, and brings back the file that it had replaced, in one change. False where that cannot be: the
+/// system renames nothing between the two directories, or the entry cannot be read.
+fn move_back_from_over(
+    cx: &CallContext,
+    [from, to]: [&WorkspacePath; 2],
+    mark: Option<Revision>,
+    replaced: Former,
+    undoable: Undoable,
+    approval: Approval,
+) -> Result<bool, ToolError> {
+    let now = cx.workspace.writable_entry(to)?;
+    let old = old_place(cx, from, &now)?;
+    let bytes = kept_content(cx, to, replaced.revision)?;
+    let tree = unchanged_tree(cx, &now, &old, mark)?;
+    let Ok(Some(base)) = with_history::former_node(cx, &tree) else { return Ok(false) };
+    let content = NewState::Content { base: Base::Absent, bytes, mode: replaced.mode, like: None, verbatim: true };
+    let changes = [
+        ChangeStep { target: now.clone(), change: NewState::Moved { to: old, base } },
+        ChangeStep { target: now, change: content },
+    ];
+    match with_history::commit_files(cx, "undo", &changes, undoable, approval) {
+        Ok(_) => Ok(true),
+        Err(error) if with_history::crosses_devices(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Moves an entry back. What it had replaced, where [`move_back_from_over`] cannot do that, comes back in a second step.
 fn move_back(
     cx: &CallContext,
     [from, to]: [&WorkspacePath; 2],

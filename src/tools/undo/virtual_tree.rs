@@ -21,6 +21,8 @@ pub(super) trait Disk {
     fn mode(&self, directory: &WorkspacePath) -> u32;
     /// The names in a directory; `None` if they cannot be known.
     fn names(&self, directory: &WorkspacePath) -> Option<Vec<OsString>>;
+    /// What a link says.
+    fn target(&self, path: &WorkspacePath) -> Option<OsString>;
 }
 
 /// What would be at a path.
@@ -275,6 +277,14 @@ impl TreeComparison<'_> {
                 self.changes.push(TreeChange::Write { path: path.clone(), former: *former, over });
                 return;
             }
+            VirtualNode::Link(target) if there.is_some_and(|there| self.has_link(there, target)) => return,
+            VirtualNode::Directory(VirtualDirectory { disk: None, names, .. }) => {
+                if let Some(there) = there.filter(|there| self.has_directory(there)) {
+                    self.become_in_place(path, names, there);
+                    return;
+                }
+                self.clear(there);
+            }
             _ => self.clear(there),
         }
         match node {
@@ -295,6 +305,32 @@ impl TreeComparison<'_> {
                 }
             }
             VirtualNode::OnDisk(_) | VirtualNode::Absent | VirtualNode::Kept(_) => {}
+        }
+    }
+
+    fn has_link(&self, there: &WorkspacePath, target: &OsStr) -> bool {
+        !self.moved.contains(there) && self.disk.target(there).is_some_and(|says| says == target)
+    }
+
+    fn has_directory(&self, there: &WorkspacePath) -> bool {
+        !self.moved.contains(there) && self.disk.kind(there) == Some(FileKind::Directory)
+    }
+
+    /// A directory that would be made where the disk has one stays that one, and holds only `names`: what went and came
+    /// back on the way is no change.
+    fn become_in_place(
+        &mut self,
+        path: &WorkspacePath,
+        names: &BTreeMap<OsString, VirtualNode>,
+        there: &WorkspacePath,
+    ) {
+        let others = self.disk.names(there).unwrap_or_default().into_iter();
+        for name in others.filter(|name| !names.contains_key(name)) {
+            self.clear(Some(&there.child(Path::new(&name))));
+        }
+        for (name, child) in names {
+            let name = Path::new(name);
+            self.add(&path.child(name), child, Some(&there.child(name)));
         }
     }
 

@@ -16,8 +16,6 @@ use super::virtual_tree::{Disk, VirtualNode, VirtualTree};
 pub(super) trait DiskAndHistory: Disk {
     /// Whether the file there has this content itself, not its masked form.
     fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool;
-    /// The target of a link.
-    fn target(&self, path: &WorkspacePath) -> Option<std::ffi::OsString>;
     /// Whether a content is still kept.
     fn is_kept(&self, revision: Revision) -> bool;
     /// Why a path may not be changed, if it may not: the content of its file, or the entry itself.

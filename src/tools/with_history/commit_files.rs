@@ -1,13 +1,18 @@
 //! Changing many files, all or none: what they held is kept first, and one undo reverts all of it.
 
-use std::{collections::HashSet, ffi::OsString, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    ffi::OsString,
+    io,
+    sync::Arc,
+};
 
 use crate::{
     session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange},
     workspace::{
         AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
-        NewContent, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
-        WriteGuard,
+        NewContent, Node, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath,
+        WritablePath, WriteGuard,
     },
 };
 
@@ -122,7 +127,9 @@ pub(in crate::tools) fn commit_files(
         }
     }
     check_once(changes)?;
-    let unchanged = |error: AccessError| none_changed(changes.len(), error.into());
+    let over = moved_over(changes);
+    let files = changes.len() - over.len();
+    let unchanged = |error: AccessError| none_changed(files, error.into());
     let mut transaction =
         Transaction::acquire(&cx.workspace, &entries, &leaving, cx.wait_limit()).map_err(unchanged)?;
     let mut recorded = Vec::with_capacity(changes.len());
@@ -135,11 +142,11 @@ pub(in crate::tools) fn commit_files(
     let is_empty = records.is_empty();
     let (pending, note) = if is_empty { (cx.session.history.unrecorded(), None) } else { begin(cx, records, None) };
     notes.extend(note);
-    let mut files = Vec::new();
+    let mut done = Vec::new();
     let note_down = |committed: &CommittedTransaction| {
         record_directories(cx, tool, &committed.made);
-        let (done, effects): (Vec<_>, Vec<_>) = recorded.into_iter().map(|one| one.note_down(cx, tool)).unzip();
-        files = done;
+        let effects: Vec<_>;
+        (done, effects) = recorded.into_iter().map(|one| one.note_down(cx, tool, &over)).unzip();
         let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
@@ -154,10 +161,10 @@ pub(in crate::tools) fn commit_files(
     };
     match transaction.commit(approval, note_down) {
         Ok(CommittedTransaction { survives_a_kill, .. }) => {
-            if changes.len() > 1 && !survives_a_kill {
+            if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
-            Ok(CommittedFiles { files, notes })
+            Ok(CommittedFiles { files: done, notes })
         }
         Err(NotCommitted { error, left }) => {
             cx.session.history.void(&pending);
@@ -181,6 +188,22 @@ fn check_once(changes: &[ChangeStep]) -> Result<(), ToolError> {
         }
     }
     Ok(())
+}
+
+/// The files in whose place the same change moves something: one change of both paths.
+fn moved_over(changes: &[ChangeStep]) -> HashMap<&WorkspacePath, Former> {
+    let removed = changes.iter().filter_map(|ChangeStep { target, change }| match change {
+        NewState::Removed { base: FormerNode::File(former) } => Some((target.path(), *former)),
+        _ => None,
+    });
+    let mut removed: HashMap<&WorkspacePath, Former> = removed.collect();
+    let destinations = changes.iter().filter_map(|ChangeStep { change, .. }| match change {
+        NewState::Moved { to, .. } => Some(to.path()),
+        _ => None,
+    });
+    let destinations: HashSet<&WorkspacePath> = destinations.collect();
+    removed.retain(|path, _| destinations.contains(path));
+    removed
 }
 
 /// Checks one change, and adds it to the transaction.
@@ -288,7 +311,14 @@ impl Recorded<'_> {
             RecordedAction::Removed(FormerNode::Link(says)) => {
                 JournalRecord { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..record }
             }
-            RecordedAction::Moved { to, .. } => JournalRecord { to: Some(to.to_string()), ..record },
+            RecordedAction::Moved { to, tree, mark } => {
+                let (kind, new) = match tree.node() {
+                    Node::Directory(_) => (RecordKind::Directory, None),
+                    Node::Link(_) => (RecordKind::Link, None),
+                    Node::File(_) | Node::Other(_) => (RecordKind::File, Some(mark.to_string())),
+                };
+                JournalRecord { kind, new, to: Some(to.to_string()), ..record }
+            }
             // Recorded once they are made.
             RecordedAction::Link(_) | RecordedAction::Directory => return None,
         })
@@ -300,7 +330,13 @@ impl Recorded<'_> {
     }
 
     /// Reports it to the ledger, the audit and the listeners. Returns its row of [`CommittedFiles::files`], and how it is undone.
-    fn note_down(self, cx: &CallContext, tool: &'static str) -> ((WorkspacePath, Option<Revision>), Option<Effect>) {
+    /// `over`: the files in whose place another one of these changes moves something, which reports both.
+    fn note_down(
+        self,
+        cx: &CallContext,
+        tool: &'static str,
+        over: &HashMap<&WorkspacePath, Former>,
+    ) -> ((WorkspacePath, Option<Revision>), Option<Effect>) {
         let is_unchanged = self.is_unchanged();
         let Self { path, what } = self;
         match what {
@@ -315,15 +351,17 @@ impl Recorded<'_> {
                 let effect = Effect::Wrote { path: path.clone(), before, after: content.revision() };
                 ((path, Some(revision)), Some(effect))
             }
+            RecordedAction::Removed(_) if over.contains_key(&path) => ((path, None), None),
             RecordedAction::Removed(node) => {
                 let entries = vec![FormerEntry { position: TreePosition::top(), node: node.clone() }];
                 record_former(cx, tool, &path, &entries, FormerIs::Gone);
                 ((path.clone(), None), Some(Effect::Removed { path, entries: Arc::new(entries) }))
             }
             RecordedAction::Moved { to, tree, mark } => {
-                record_moved(cx, tool, &tree, to, None, &[]);
+                let replaced = over.get(to).copied();
+                record_moved(cx, tool, &tree, to, replaced.map(|former| former.revision), &[]);
                 read_before_write::carry_seen(cx, &tree, to);
-                let effect = Effect::Moved { from: path, to: to.clone(), mark: Some(mark), replaced: None };
+                let effect = Effect::Moved { from: path, to: to.clone(), mark: Some(mark), replaced };
                 ((to.clone(), None), Some(effect))
             }
             RecordedAction::Directory => ((path, None), None),

@@ -3,8 +3,8 @@
 use std::io::{self, Seek as _};
 
 use crate::{
-    session::history::Kept,
-    workspace::{AccessError, Durable, OpenFile, ReplacedFile, Revision, WorkspacePath},
+    session::history::{Former, FormerNode, Kept},
+    workspace::{AccessError, Durable, Node, OpenFile, ReplacedFile, Revision, Tree, WorkspacePath},
 };
 
 use super::{
@@ -25,6 +25,19 @@ pub(in crate::tools) fn keep_replaced(
     }
     let usable = !matches!(kept, Kept::Nowhere(_));
     Ok((ReplacedFile { stat, revision }, note_of(&kept), usable))
+}
+
+/// What an entry is, if it is one that can be part of a change of several.
+pub(in crate::tools) fn former_node(cx: &CallContext, tree: &Tree) -> Result<Option<FormerNode>, ToolError> {
+    let path = tree.top();
+    Ok(match tree.node() {
+        Node::File(stat) => {
+            let revision = hash(cx.workspace.open_file(path)?).map_err(|error| read_failed(path, error))?;
+            Some(FormerNode::File(Former { revision, mode: stat.permissions() }))
+        }
+        Node::Link(says) => Some(FormerNode::Link(says.clone())),
+        Node::Directory(_) | Node::Other(_) => None,
+    })
 }
 
 /// Keeps a file as it is now. Its revision is exact even where its content could not be kept.

@@ -138,10 +138,15 @@ impl<'n> Transaction<'n> {
 
     /// The files that are replaced or removed, each opened when the iterator reaches it.
     pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
-        self.steps.iter().filter_map(|(step, ..)| {
+        let moves = self.steps.iter().filter_map(|(step, ..)| match &step.action {
+            StepAction::Move { to, .. } => Some(to.host()),
+            _ => None,
+        });
+        let moved_over: HashSet<PathBuf> = moves.collect();
+        self.steps.iter().filter_map(move |(step, ..)| {
             let (revision, is_removed) = match &step.action {
                 StepAction::Replace { old, .. } => (*old, false),
-                StepAction::Remove { was: EntryState::File(old) } => (*old, true),
+                StepAction::Remove { was: EntryState::File(old) } => (*old, !moved_over.contains(&step.path.host())),
                 _ => return None,
             };
             let open = || {

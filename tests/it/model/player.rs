@@ -192,7 +192,8 @@ pub(super) fn play(operations: &[Operation]) -> Result<Counts, String> {
             (false, _) => &mut counts.refused,
         } += 1;
         if succeeded {
-            if let Some(checkpoint) = checkpoint {
+            // A call that changes nothing makes none, and says so.
+            if let Some(checkpoint) = checkpoint.filter(|_| !text.contains("no checkpoint ")) {
                 session.checkpoints.insert(checkpoint, session.tree.clone());
             }
             session.made(operation, now);
