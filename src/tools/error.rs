@@ -3,7 +3,7 @@
 //! The wording avoids what clients classify by substring ("timeout", "connection", bare status
 //! numbers, "not configured", "disabled"), and its point is in the first 480 characters.
 
-use std::{fmt, io};
+use std::fmt;
 
 use crate::{
     session::QuotaError,
@@ -141,12 +141,6 @@ impl ToolError {
         self
     }
 
-    /// Whether the cause is that the system renames nothing between these directories.
-    pub(super) fn crosses_devices(&self) -> bool {
-        let cause = self.source.as_ref().and_then(|source| source.downcast_ref::<io::Error>());
-        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::CrossesDevices)
-    }
-
     /// Adds the end of the sentence.
     #[must_use]
     pub fn followed_by(mut self, end: &str) -> Self {
@@ -172,7 +166,7 @@ impl ToolError {
     }
 
     /// The cause, for the log.
-    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
+    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         self.source.as_deref()
     }
 

@@ -157,7 +157,7 @@ impl PlannedMove {
         ];
         match with_history::commit_files(cx, "move", &changes, Undoable::Yes, approval) {
             Ok(CommittedFiles { notes, .. }) => Ok(Some(Moved { tree, copied: false, notes })),
-            Err(error) if error.crosses_devices() => Ok(None),
+            Err(error) if with_history::crosses_devices(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -231,15 +231,6 @@ fn way_to(
     })
 }
 
-impl PlannedWayBack {
-    fn plan(self, cx: &CallContext, dry_run: Option<bool>) -> Plan {
-        if self.way.changes.is_empty() {
-            return Plan::Answer(self.nothing(cx));
-        }
-        if dry_run.unwrap_or(false) { Plan::Answer(self.dry_run(cx)) } else { Plan::Change(Box::new(self)) }
-    }
-}
-
 /// The value of `to` that takes the last plain undo back.
 const REDO: &str = "redo";
 

@@ -10,7 +10,7 @@ mod record;
 mod remove_tree;
 mod write_file;
 
-pub(super) use commit_files::{ChangeStep, CommittedFiles, NewState, commit_files};
+pub(super) use commit_files::{ChangeStep, CommittedFiles, NewState, commit_files, crosses_devices};
 pub(super) use keep_file::{changed, former_node, keep_replaced};
 pub(super) use note::begin;
 pub(super) use record::{

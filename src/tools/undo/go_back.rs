@@ -9,7 +9,7 @@ use crate::{
 
 use super::{
     super::{
-        Answer, CallContext, Change, Fingerprint, Preview, ToolError,
+        Answer, CallContext, Change, Fingerprint, Plan, Preview, ToolError,
         answer::{count, noted},
         fence::fenced,
         shown_diff::ShownDiff,
@@ -41,6 +41,13 @@ pub(super) struct PlannedWayBack {
 }
 
 impl PlannedWayBack {
+    pub(super) fn plan(self, cx: &CallContext, dry_run: Option<bool>) -> Plan {
+        if self.way.changes.is_empty() {
+            return Plan::Answer(self.nothing(cx));
+        }
+        if dry_run.unwrap_or(false) { Plan::Answer(self.dry_run(cx)) } else { Plan::Change(Box::new(self)) }
+    }
+
     /// What would be done.
     pub(super) fn dry_run(&self, cx: &CallContext) -> Answer {
         self.answer(cx, &format!("Would do: {} (dry run, nothing was changed)", self.order), &self.notes)

@@ -259,7 +259,7 @@ fn move_back_from_over(
     ];
     match with_history::commit_files(cx, "undo", &changes, undoable, approval) {
         Ok(_) => Ok(true),
-        Err(error) if error.crosses_devices() => Ok(false),
+        Err(error) if with_history::crosses_devices(&error) => Ok(false),
         Err(error) => Err(error),
     }
 }

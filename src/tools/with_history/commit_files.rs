@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, HashSet},
     ffi::OsString,
+    io,
     sync::Arc,
 };
 
@@ -377,6 +378,12 @@ impl Recorded<'_> {
 /// An error after which everything is as it was, with that said.
 fn none_changed(changes: usize, error: ToolError) -> ToolError {
     if changes > 1 { error.followed_by("; none of the files of this call was changed") } else { error }
+}
+
+/// Whether nothing was changed as the system renames nothing between two of the directories.
+pub(in crate::tools) fn crosses_devices(error: &ToolError) -> bool {
+    let cause = error.cause().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::CrossesDevices)
 }
 
 /// The error of a change that was not rolled back completely.
