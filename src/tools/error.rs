@@ -166,7 +166,7 @@ impl ToolError {
     }
 
     /// The cause, for the log.
-    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync)> {
+    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         self.source.as_deref()
     }
 

@@ -380,6 +380,12 @@ fn none_changed(changes: usize, error: ToolError) -> ToolError {
     if changes > 1 { error.followed_by("; none of the files of this call was changed") } else { error }
 }
 
+/// Whether nothing was changed as the system renames nothing between two of the directories.
+pub(in crate::tools) fn crosses_devices(error: &ToolError) -> bool {
+    let cause = error.cause().and_then(|cause| cause.downcast_ref::<io::Error>());
+    cause.is_some_and(|cause| cause.kind() == io::ErrorKind::CrossesDevices)
+}
+
 /// The error of a change that was not rolled back completely.
 fn changed_in_part(error: AccessError, left: &[LeftEntry]) -> ToolError {
     const NAMED: usize = 10;
