@@ -204,6 +204,8 @@ fn directory_and_root_report_what_is_below_them() {
             let (_, mut updates) = follower.call("write", json!({ "path": "src/p/q/r.txt", "content": "r\n" }));
             updates.extend(follower.silence());
             updates.sort();
+            // On a busy machine what the server has reported at once is seen on the disk after that.
+            updates.dedup();
             assert_eq!(updates, [root, src], "written with the directories above it");
             let (_, mut updates) = follower.call("delete", json!({ "path": "src/p", "recursive": true }));
             updates.extend(follower.silence());

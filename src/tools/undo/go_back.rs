@@ -55,11 +55,15 @@ impl PlannedWayBack {
 
     /// That there is nothing to be done.
     pub(super) fn nothing(&self, cx: &CallContext) -> Answer {
-        self.answer(cx, &format!("Nothing was changed: {} needs no change that may be made", self.order), &self.notes)
+        let none = self.way.left_alone.is_empty() && self.others.is_empty();
+        let why = if none { "there is nothing to take back" } else { "what could be taken back is left alone" };
+        self.answer(cx, &format!("Nothing was changed: {why}"), &self.notes)
     }
 
     fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
-        let mut text = noted(format!("{what}: {}", count(self.way.changes.len(), "step")), notes);
+        let steps = self.way.changes.len();
+        let what = if steps == 0 { what.to_owned() } else { format!("{what}: {}", count(steps, "step")) };
+        let mut text = noted(what, notes);
         let mut list = String::new();
         for line in self.way.lines.iter().take(NAMED) {
             let _ = write!(list, "\n{line}");

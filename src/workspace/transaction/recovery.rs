@@ -144,7 +144,8 @@ fn recover_one(
                  be in files named .rootbound-{:016x}-N.txn",
                 own.id()
             ));
-            return own.set_aside();
+            // Reported once, even where it cannot be renamed.
+            return own.set_aside().inspect_err(|_| folder.ignore(own.id()));
         }
     };
     let paths: Vec<&WorkspacePath> = steps.paths().collect();
