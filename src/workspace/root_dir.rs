@@ -72,7 +72,7 @@ impl RootDir {
         self.held.dir_beneath(&self.path(relative), purpose).map(Dir::Plain)
     }
 
-    /// As [`Dir::file_beneath`]; the root itself is never opened as a file, whatever is at its path.
+    /// As `file_beneath` of a directory; the root itself is never opened as a file, whatever is at its path.
     pub(super) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
         if relative.as_os_str().is_empty() {
             return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
@@ -97,7 +97,7 @@ impl RootDir {
         }
     }
 
-    /// As [`Dir::read_cached`].
+    /// As `read_cached` of a directory.
     pub(super) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
         if relative.as_os_str().is_empty() || self.is_staged() {
             return None;

@@ -176,8 +176,9 @@ impl VirtualTree {
                     _ => true,
                 };
                 let unchanged = match &directory.disk {
-                    None => Some(Vec::new()),
-                    Some(path) => disk.names(path),
+                    Some(path) if disk.kind(path).is_some() => disk.names(path),
+                    // It would be made for what is put into it.
+                    _ => Some(Vec::new()),
                 };
                 !directory.names.values().any(is_there)
                     && unchanged.is_some_and(|names| names.iter().all(|name| directory.names.contains_key(name)))

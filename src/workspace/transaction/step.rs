@@ -49,7 +49,7 @@ pub(super) enum StepAction {
     Create { is: EntryState },
 }
 
-/// One step. Its place in the list of all gives it two names: see [`Step::new_name`].
+/// One step. Its place in the list of all gives it two names: see `Steps::new_name` and `Steps::old_name`.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) path: WorkspacePath,
