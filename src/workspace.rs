@@ -74,7 +74,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dir::Dir;
+use dir::{Dir, HeldLock};
 use directory_stack::DirectoryStack;
 use error::AtPath;
 use links::Location;

@@ -20,6 +20,16 @@ pub(crate) enum Dir {
     Staged(Box<StagedDir>),
 }
 
+/// The lock of a directory for as long as this lives. On Windows it is without the directory itself, which could be neither
+/// renamed nor removed while it is open.
+#[derive(Debug)]
+pub(crate) struct HeldLock {
+    #[cfg(not(windows))]
+    _dir: Dir,
+    #[cfg(windows)]
+    _file: Option<File>,
+}
+
 /// Passes a call on to the directory that it is.
 macro_rules! of_either {
     ($self:ident, $dir:ident => $call:expr) => {
@@ -201,6 +211,22 @@ impl Dir {
 
     pub(crate) fn try_lock(&self) -> LockAttempt {
         of_either!(self, dir => dir.try_lock())
+    }
+
+    /// Keeps the lock that [`Self::try_lock`] has taken.
+    #[cfg(not(windows))]
+    pub(crate) fn into_lock(self) -> HeldLock {
+        HeldLock { _dir: self }
+    }
+
+    /// Keeps the lock that [`Self::try_lock`] has taken.
+    #[cfg(windows)]
+    pub(crate) fn into_lock(self) -> HeldLock {
+        let dir = match self {
+            Self::Plain(dir) => Some(dir),
+            Self::Staged(dir) => dir.into_locked(),
+        };
+        HeldLock { _file: dir.and_then(sys::Dir::into_lock) }
     }
 }
 

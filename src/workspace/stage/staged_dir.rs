@@ -231,6 +231,12 @@ impl StagedDir {
         }
     }
 
+    /// The directory whose lock [`Self::try_lock`] takes.
+    #[cfg(windows)]
+    pub(crate) fn into_locked(self) -> Option<sys::Dir> {
+        self.lower.or(self.upper)
+    }
+
     pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
         let generation = || self.layer.with_record(|record| record.generation);
         let mut attempts = 0;

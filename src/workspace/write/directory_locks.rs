@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::workspace::{AccessErrorKind, Dir, LockAttempt, WorkspacePath};
+use crate::workspace::{AccessErrorKind, HeldLock, LockAttempt, WorkspacePath};
 
 use super::WaitLimit;
 use super::existing_directories::{ExistingDirectories, ExistingDirectory, Identity, existing_directories, identities};
@@ -57,7 +57,7 @@ struct LockTable {
 #[derive(Debug)]
 enum LockState {
     /// Locked through this handle, for so many calls.
-    Held { _dir: Dir, path: PathBuf, calls: usize, since: Instant, shared: bool },
+    Held { _lock: HeldLock, path: PathBuf, calls: usize, since: Instant, shared: bool },
     /// A call of this process asks the system for the lock, or frees it. That may take long on a network file system,
     /// so nothing waits for it while the table is locked.
     InSystemCall,
@@ -147,8 +147,13 @@ impl DirectoryLocks {
                     this.freed.notify_all();
                     match answer {
                         LockAttempt::Acquired => {
-                            let held =
-                                LockState::Held { _dir: dir, path, calls: 1, since: Instant::now(), shared: false };
+                            let held = LockState::Held {
+                                _lock: dir.into_lock(),
+                                path,
+                                calls: 1,
+                                since: Instant::now(),
+                                shared: false,
+                            };
                             table.entries.insert(identity, held);
                             return Ok(lock());
                         }
@@ -268,6 +273,7 @@ mod tests {
 
     use super::super::super::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
     use super::*;
+    use crate::workspace::Dir;
 
     /// What one process has.
     fn process(folder: &Path) -> (Workspace, Arc<DirectoryLocks>) {

@@ -326,10 +326,12 @@ const UNIX_CASES: &[&str] = &["an escaped name comes back", "a name that is a sl
 
 fn names_a_link(value: &Value) -> bool {
     match value {
-        Value::String(text) => {
-            let path = Path::new(text.trim_start_matches("{host}/root/").trim_start_matches("app/"));
+        // Also in a patch, between quotes and behind the prefixes of git.
+        Value::String(text) => text.split([' ', '\n', '"']).any(|word| {
+            let word = word.strip_prefix("a/").or_else(|| word.strip_prefix("b/")).unwrap_or(word);
+            let path = Path::new(word.trim_start_matches("{host}/root/").trim_start_matches("app/"));
             LINKS.iter().map(|(name, _)| name).chain(UNIX_ONLY).any(|name| path.starts_with(name))
-        }
+        }),
         Value::Object(map) => map.values().any(names_a_link),
         Value::Array(list) => list.iter().any(names_a_link),
         _ => false,

@@ -45,6 +45,11 @@ impl Dir {
             Err(_) => LockAttempt::Unsupported,
         }
     }
+
+    /// The lock that this handle has, without the directory.
+    pub(crate) fn into_lock(self) -> Option<File> {
+        self.lock.into_inner()
+    }
 }
 
 /// Where this user's programs keep what belongs to this machine.
