@@ -169,11 +169,10 @@ fn doctor_shows_what_is_staged() {
 
 #[test]
 fn full_layer_is_a_quota_error() {
-    let project = Project::new(&[("a", "a\n")]);
-    let large = "x".repeat(100 << 10);
+    let project = Project::new(&[("large", &"x".repeat(100 << 10))]);
     let call = |number: usize| {
-        let arguments = json!({"path": format!("f{number}"), "content": large}).to_string();
-        project.run(&["--stage", "--history-size", "1MiB", "call", "write", &arguments])
+        let arguments = json!({"source": "large", "destination": format!("f{number}")}).to_string();
+        project.run(&["--stage", "--history-size", "1MiB", "--allow", "manage", "call", "copy", &arguments])
     };
     let (code, text) = (0..12).map(call).find(|(code, _)| *code != 0).expect("more than a mebibyte");
     assert!(code == 1 && text.contains("the layer of staged changes is full"), "{text}");
