@@ -24,7 +24,7 @@ const SHOWN: usize = 160;
 /// Where a hunk applies.
 #[derive(Clone, Debug)]
 pub struct LocatedHunk {
-    /// Ascending and disjoint, also from those of the other hunks; none where the hunk changes nothing.
+    /// Ascending and disjoint, also from those of the other hunks; empty if the hunk changes nothing.
     pub replacements: Vec<Replacement>,
     /// How it was found.
     pub strategy: Strategies,

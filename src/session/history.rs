@@ -219,7 +219,7 @@ impl History {
         Ok(is_moved)
     }
 
-    /// The first change of this session after a checkpoint of its own.
+    /// The first change of this session after a checkpoint that this session made.
     pub fn own_checkpoint(&self, name: &str) -> Option<u64> {
         self.checkpoints().get(name)
     }

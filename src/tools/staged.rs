@@ -32,8 +32,9 @@ pub(crate) fn diff(workspace: &Workspace) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// Makes the staged changes of these paths and below them, or all, on the disk: all of them, or none where others have
-/// changed one on the disk since. With `skip_conflicts` those stay staged, and the rest is made.
+/// Makes the staged changes of these paths and below them on the disk; without paths, all staged changes. If another
+/// program has changed one of them on the disk since, nothing is made. With `skip_conflicts` those stay staged, and the
+/// rest is made.
 pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) -> Result<String, ToolError> {
     let selected = Selected::of(&cx.workspace, paths)?;
     let staged = changes(&cx.workspace)?;

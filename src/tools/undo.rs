@@ -23,7 +23,7 @@ use crate::{
         Cost,
         history::{Effect, UndoableChange},
     },
-    text::Document,
+    text::{Document, problems::Problem},
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 
@@ -275,6 +275,18 @@ struct PlannedUndo {
 }
 
 impl PlannedUndo {
+    fn output(&self, shown: ShownDiff, problems: Vec<Problem>) -> Output {
+        Output {
+            path: self.path().to_string(),
+            reverted: self.change.tool.to_owned(),
+            diff: shown.text,
+            diff_cut_lines: shown.cut_lines,
+            notes: shown.hidden.into_iter().collect(),
+            problems,
+            ..Output::default()
+        }
+    }
+
     /// What it would do.
     fn dry_run(&self, cx: &CallContext) -> Answer {
         let mut text = format!("Would do: {} (dry run, nothing was changed)", self.words().0);
@@ -282,14 +294,7 @@ impl PlannedUndo {
         if !shown.block.is_empty() {
             let _ = write!(text, "\n\n{}", shown.block);
         }
-        let output = Output {
-            path: self.path().to_string(),
-            reverted: self.change.tool.to_owned(),
-            diff: shown.text,
-            diff_cut_lines: shown.cut_lines,
-            notes: shown.hidden.into_iter().collect(),
-            ..Output::default()
-        };
+        let output = self.output(shown, Vec::new());
         Answer::text(text, &output).data(cx, &output)
     }
 
@@ -382,15 +387,7 @@ impl Change for PlannedUndo {
             text.push_str(&shown.block);
         }
         text.push_str(&introduced.text);
-        let output = Output {
-            path: self.path().to_string(),
-            reverted: self.change.tool.to_owned(),
-            diff: shown.text,
-            diff_cut_lines: shown.cut_lines,
-            notes: shown.hidden.into_iter().collect(),
-            problems: introduced.problems,
-            ..Output::default()
-        };
+        let output = self.output(shown, introduced.problems);
         Ok(Answer::text(text, &output).data(cx, &output))
     }
 }

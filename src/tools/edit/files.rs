@@ -193,7 +193,7 @@ fn name_file(workspace: &Workspace, job: &mut Job) {
     }
 }
 
-/// The edits of a file; none where it only is one of a glob and does not have the text as it would be matched.
+/// The edits of a file. `None` if only a glob names the file, and it does not hold the text as it would be matched.
 fn work_out(cx: &CallContext, job: &Job, dry_run: bool) -> Result<Option<Planned>, ToolError> {
     if !job.is_of_globs() {
         return job.work_out(cx).map(Some);

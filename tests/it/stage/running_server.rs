@@ -43,15 +43,20 @@ fn undo_takes_directories_away_that_the_person_has_applied() {
     assert!(!project.layer().join("record").exists());
 }
 
+/// One change of each kind to the files `a`, `gone` and `d/f`, and a new one.
+fn change_each(server: &mut Process) {
+    ok(server, "edit", &json!({"path": "a", "old_string": "one", "new_string": "ONE"}));
+    ok(server, "write", &json!({"path": "new/x", "content": "x\n"}));
+    ok(server, "delete", &json!({"path": "gone"}));
+    ok(server, "move", &json!({"source": "d", "destination": "e"}));
+}
+
 #[test]
 fn single_undo_after_apply_stages_the_way_back() {
     let project = Project::new(&[("a", "one\n"), ("gone", "x\n"), ("d/f", "f\n")]);
     let start = tree(&project.root());
     let mut server = project.serve();
-    ok(&mut server, "edit", &json!({"path": "a", "old_string": "one", "new_string": "ONE"}));
-    ok(&mut server, "write", &json!({"path": "new/x", "content": "x\n"}));
-    ok(&mut server, "delete", &json!({"path": "gone"}));
-    ok(&mut server, "move", &json!({"source": "d", "destination": "e"}));
+    change_each(&mut server);
     project.ok(&["apply"]);
     let applied = tree(&project.root());
     for _ in 0..4 {
@@ -74,10 +79,7 @@ fn undo_and_edits_after_discard_work_on_the_disk_that_shows() {
     let project = Project::new(&[("a", "one\n"), ("gone", "x\n"), ("d/f", "f\n")]);
     let start = tree(&project.root());
     let mut server = project.serve();
-    ok(&mut server, "edit", &json!({"path": "a", "old_string": "one", "new_string": "ONE"}));
-    ok(&mut server, "write", &json!({"path": "new/x", "content": "x\n"}));
-    ok(&mut server, "delete", &json!({"path": "gone"}));
-    ok(&mut server, "move", &json!({"source": "d", "destination": "e"}));
+    change_each(&mut server);
     project.ok(&["discard"]);
     let (succeeded, text) = call(&mut server, "undo", &json!({}));
     assert!(!succeeded && text.starts_with("another entry is at d now, and undo does not replace it"), "{text}");
