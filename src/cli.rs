@@ -2,6 +2,7 @@
 //!
 //! They print for people and return the exit code. The work is done by the layers below.
 
+mod age;
 mod call;
 mod checkpoint;
 mod diff;
@@ -10,6 +11,7 @@ mod document;
 mod exec;
 mod guide;
 mod history;
+mod index;
 mod output;
 mod restore;
 mod setup;
@@ -25,6 +27,7 @@ pub use document::document;
 pub use exec::exec;
 pub use guide::guide;
 pub use history::history;
+pub use index::{build_indexes, clear_all_indexes, clear_indexes, index_status};
 pub use restore::{restore, restore_state};
 pub use setup::setup;
 pub use stage::{apply_staged, discard_staged, staged_diff};

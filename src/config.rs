@@ -8,6 +8,7 @@ mod arguments;
 
 mod command_line;
 mod environment;
+mod exec_arguments;
 mod exec_request;
 mod file;
 mod guide_request;
@@ -18,6 +19,7 @@ mod misspelled_command;
 mod option;
 mod options;
 mod parse_value;
+mod plain_arguments;
 mod policy;
 mod program;
 mod raw;
@@ -46,7 +48,7 @@ use crate::{
     workspace::{self, Confine, RootSpec},
 };
 
-pub use action::{Action, Document, EarlierState, EarlierTime, HistoryRequest};
+pub use action::{Action, Document, EarlierState, EarlierTime, HistoryRequest, IndexRequest};
 pub(in crate::config) use command_line::CommandLine;
 pub(crate) use command_line::{command, command_without_directories};
 pub use environment::Environment;
@@ -84,6 +86,8 @@ pub struct Config {
     pub history: HistoryLimits,
     /// What searches keep between calls.
     pub index: IndexMode,
+    /// Bytes of all stored indexes.
+    pub index_size: u64,
     /// What one session may spend.
     pub quota: QuotaLimits,
     /// Where and how calls are recorded.
@@ -122,6 +126,7 @@ impl Default for Config {
             stage: false,
             history: HistoryLimits::default(),
             index: IndexMode::default(),
+            index_size: 256 << 20,
             quota: QuotaLimits::default(),
             audit: AuditOptions::default(),
             events: EventsOptions::default(),

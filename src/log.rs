@@ -10,12 +10,17 @@
 use std::{
     collections::VecDeque,
     io::{self, Write as _},
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
 
-use tracing::level_filters::LevelFilter;
+use tracing::{
+    Event, Metadata, Subscriber,
+    level_filters::LevelFilter,
+    span::{Attributes, Id, Record},
+    subscriber::set_global_default,
+};
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 /// Bytes that wait to be written at most.
@@ -45,7 +50,69 @@ pub fn init(level: LevelFilter) {
     // rmcp's warnings repeat what clients are answered, such as the name of an unknown tool.
     let rmcp = if level == LevelFilter::WARN { LevelFilter::ERROR } else { level };
     let filter = Targets::new().with_default(level).with_target("rmcp", rmcp);
-    tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lines).finish().with(filter).init();
+    // Messages of these levels are rare, and no span has one of them.
+    let is_quiet = level <= LevelFilter::WARN;
+    let format = move || tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lines).finish();
+    if is_quiet {
+        let _ = set_global_default(RareMessages {
+            level,
+            filter,
+            formatter: LazyLock::new(Box::new(move || Box::new(format()))),
+        });
+    } else {
+        format().with(filter).init();
+    }
+}
+
+/// Makes what formats messages with the first of them: its tables take 32 KiB, which most servers never need.
+struct RareMessages {
+    level: LevelFilter,
+    filter: Targets,
+    formatter: LazyLock<Formatter, Box<dyn FnOnce() -> Formatter + Send>>,
+}
+
+type Formatter = Box<dyn Subscriber + Send + Sync>;
+
+impl Subscriber for RareMessages {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        self.filter.would_enable(metadata.target(), metadata.level())
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(self.level)
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        self.formatter.event(event);
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        self.formatter.new_span(span)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        self.formatter.record(span, values);
+    }
+
+    fn record_follows_from(&self, span: &Id, follows: &Id) {
+        self.formatter.record_follows_from(span, follows);
+    }
+
+    fn enter(&self, span: &Id) {
+        self.formatter.enter(span);
+    }
+
+    fn exit(&self, span: &Id) {
+        self.formatter.exit(span);
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        self.formatter.clone_span(id)
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        self.formatter.try_close(id)
+    }
 }
 
 /// Starts to write. Until then lines wait: Landlock and seccomp bind the thread that installs them and the threads

@@ -14,10 +14,10 @@ use std::{
 use rootbound::{
     audit::Audit,
     cli::{self, StartReport},
-    config::{Action, Config, Environment, Invocation, Role, StartError},
+    config::{Action, Config, Environment, IndexRequest, Invocation, Role, StartError},
     log,
     lsp::LanguageServers,
-    search::PathIndex,
+    search::{IndexMode, PathIndex, StoredIndexes},
     server::{self, EventLog, Parts, RoleParts, Server},
     session::{ChangeListener, Session},
     tools::{Selection, Toolbox},
@@ -101,6 +101,10 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
             cli::apply_staged(&assemble(config, profile)?.0, paths, *skip_conflicts)
         }
         Action::Discard { paths } => cli::discard_staged(&assemble(config, profile)?.0, paths),
+        Action::Index(IndexRequest::ClearAll) => cli::clear_all_indexes(config),
+        Action::Index(IndexRequest::Clear) => cli::clear_indexes(config, &assemble(config, profile)?.0),
+        Action::Index(IndexRequest::Build) => cli::build_indexes(config, &assemble(config, profile)?.0),
+        Action::Index(IndexRequest::Status { json }) => cli::index_status(config, &assemble(config, profile)?.0, *json),
         Action::Doctor => {
             let (parts, _, report) = assemble(config, profile)?;
             cli::doctor(config, &parts, &report)
@@ -184,10 +188,10 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     };
     let mut options = config.server.clone();
     options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
-    let transactions = state.as_ref().and_then(|state| state.try_clone().ok());
+    let kept = state.as_ref().and_then(|state| state.try_clone().ok());
     let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
     let parts = |workspace: Workspace, session: Session, selection: &Selection| {
-        keep_intents(&workspace, transactions.as_ref());
+        keep_intents(&workspace, kept.as_ref());
         if let Some(events) = events {
             let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
             session.changes.follow(Arc::downgrade(&listener));
@@ -195,7 +199,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
         Parts {
             workspace: Arc::new(workspace),
             session: Arc::new(session),
-            path_index: Arc::new(PathIndex::new(config.index)),
+            path_index: Arc::new(path_index(config, kept.as_ref())),
             toolbox: Toolbox::new(selection),
             settings: Arc::new(config.settings.clone()),
             language_servers: language_servers.clone(),
@@ -231,6 +235,18 @@ fn keep_intents(workspace: &Workspace, state: Option<&StateDir>) {
     if let Some(state) = state {
         workspace.keep_intents(state);
     }
+}
+
+/// What searches keep, and where it outlives the process, if there is a state folder.
+fn path_index(config: &Config, state: Option<&StateDir>) -> PathIndex {
+    let mode = match config.action {
+        // A person who asks for an index gets it of a small tree, too.
+        Action::Index(IndexRequest::Build) if config.index == IndexMode::Auto => IndexMode::Eager,
+        _ => config.index,
+    };
+    let state = state.filter(|_| mode.stores()).and_then(|state| state.try_clone().ok());
+    let stored = state.map_or_else(StoredIndexes::default, |state| StoredIndexes::new(state, config.index_size));
+    PathIndex::stored_in(mode, stored)
 }
 
 /// The state folder; without a usable one the server works, and keeps its history in memory.

@@ -6,7 +6,8 @@
 //! A content search goes through these files: `query` (what is asked for) → `content_search` (walk and
 //! threads) → `producer` (chunks of files) → `pool` (threads) → `worker` (one file) → `collector` (lines of a
 //! file) → `merge` (results in order). Which names count is decided in `name_glob` and `file_filter`; what
-//! is kept between calls, in `path_index` and `ngram_filter`.
+//! is kept between calls, in `path_index` and `ngram_filter`; what is kept between processes, in `stored_index`, and its
+//! part in a search, in `stored_results`.
 
 mod anchors;
 mod collector;
@@ -18,8 +19,10 @@ mod excerpt;
 mod file_content;
 mod file_filter;
 mod glob_unicode;
+mod haystack;
 mod hits;
 mod interruptible;
+mod known_result;
 mod literal_glob;
 mod merge;
 mod name_glob;
@@ -33,7 +36,10 @@ mod producer;
 mod progress;
 mod query;
 mod read_buffer;
+mod required_bytes;
 mod scope;
+mod stored_index;
+mod stored_results;
 mod tail_search;
 mod worker;
 
@@ -50,6 +56,7 @@ pub use pattern_error::PatternError;
 pub use progress::SearchProgress;
 pub use query::{Keep, Query, SearchMode};
 pub use scope::Scope;
+pub use stored_index::{Saved, StoredIndexes, StoredStatus, Unusable};
 pub use tail_search::{NearestTop, TailHits, search_tail};
 
 pub(in crate::search) use collector::{Collector, FileLimits, FileMatches};
@@ -57,12 +64,17 @@ pub(in crate::search) use decoded_file::read_decoded;
 pub(in crate::search) use definition_search::DefinitionSearch;
 pub(in crate::search) use file_content::FileContent;
 pub(in crate::search) use glob_unicode::GlobEncoding;
+pub(in crate::search) use haystack::{Haystack, Searched};
 pub(in crate::search) use interruptible::{InterruptibleMatcher, PieceSize};
+pub(in crate::search) use known_result::KnownResult;
 pub(in crate::search) use merge::{ChunkHits, Merge};
-pub(in crate::search) use ngram_filter::{Candidates, FilterQuery, MayMatch, SEGMENT};
+pub(in crate::search) use ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT, SegmentSlice};
 pub(in crate::search) use path_index::{IndexSnapshot, IndexedPath, KnownContent, ListedName, Listing, PathSummary};
 pub(in crate::search) use pool::{Chunk, SearchPool, WAIT};
 pub(in crate::search) use producer::{Producer, StartVisitor};
 pub(in crate::search) use progress::ProgressReader;
 pub(in crate::search) use read_buffer::SMALL;
-pub(in crate::search) use worker::{Haystack, Searched, Worker};
+pub(in crate::search) use required_bytes::RequiredBytes;
+pub(in crate::search) use stored_index::{IndexContents, StoredFile, StoredIndex};
+pub(in crate::search) use stored_results::{StoredResult, StoredResults};
+pub(in crate::search) use worker::Worker;

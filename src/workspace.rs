@@ -49,6 +49,7 @@ mod revision;
 mod root;
 mod root_dir;
 mod root_gone;
+mod root_identity;
 mod roots;
 mod sentinel_fault;
 mod server_files;
@@ -56,7 +57,9 @@ mod shared;
 mod stage;
 mod start;
 mod stat;
+mod stat_facts;
 mod state;
+mod stored_moment;
 mod suggest;
 mod sys;
 mod tail;
@@ -99,17 +102,21 @@ pub use limits::{Limit, prepare_process};
 pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
+pub(crate) use path::path_order;
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use priority::{Priority, lower_priority};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, Root, RootSpec};
 pub use root_gone::RootGone;
+pub use root_identity::{NotStorable, RootIdentity};
 pub use sentinel_fault::SentinelFault;
 pub use shared::Workspace;
 pub use stage::{LayerFull, LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use start::{Opened, WorkspaceOptions};
 pub use stat::{FileKind, Stat};
-pub use state::{AppendLog, Durable, EventSink, FolderLock, StateDir, StateFile};
+pub use stat_facts::StatFacts;
+pub use state::{AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile};
+pub use stored_moment::StoredMoment;
 pub use tail::Tail;
 pub use transaction::{
     CommittedTransaction, EntryState, FormerFile, LeftEntry, LeftHow, MOST_STEPS, NotCommitted, Transaction,
@@ -118,7 +125,10 @@ pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
 pub use visibility::Visibility;
-pub use walk::{Entry, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, StatCache, WalkOptions, WalkReport};
+pub use walk::{
+    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, WalkOptions,
+    WalkReport,
+};
 pub use watch::{
     Changes, DirectoryEvents, DirectoryWatcher, NameEvent, PathWatch, PathWatches, Unwatchable, Wake, Wakeup,
     WatchedEntry, Watcher, watch_limit,
@@ -137,6 +147,11 @@ impl Workspace {
     /// Whether a path is in another root that is nested in its own.
     pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
         self.shared.roots.is_in_nested(path)
+    }
+
+    /// Where walks of a root begin.
+    pub fn entry_origin(&self, root: &WorkspacePath) -> EntryOrigin {
+        EntryOrigin::of_root(&self.shared, root)
     }
 
     /// A root directory itself.

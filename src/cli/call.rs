@@ -22,12 +22,15 @@ pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -
         Ok(arguments) => arguments,
         Err(why) => return fail(&why, BAD_CONFIGURATION),
     };
+    let indexes = server.kept_indexes();
     let outcome = match server::call_once(server, tool, arguments) {
         Ok(outcome) => outcome,
         Err(why) => return fail(&why, 1),
     };
     let text = outcome.text();
-    if outcome.is_error { fail(&text, 1) } else { print(&text) }
+    let code = if outcome.is_error { fail(&text, 1) } else { print(&text) };
+    server::finish_indexes(indexes);
+    code
 }
 
 /// What to do about JSON that a shell has changed. cmd and PowerShell before 7.3 drop its double quotes.

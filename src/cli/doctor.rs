@@ -13,12 +13,12 @@ use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
     server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
-    text::byte_size::exact_size,
+    text::byte_size::{exact_size, file_size},
     tools::{AnswerBudget, ReadBeforeWrite, answer::count},
-    workspace::{AgentFile, ConfineReport, PolicyRules, Secrets, escape_controls},
+    workspace::{AgentFile, ConfineReport, PolicyRules, Secrets, Unwatchable, escape_controls},
 };
 
-use super::output::print;
+use super::{index, output::print};
 use language_servers::language_servers;
 use report_text::{ReportText, UNNAMED};
 use walls::walls;
@@ -254,6 +254,9 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
             IndexMode::Auto => {
                 "kept for large trees after their first search, with a filter over their files (--index auto)"
             }
+            IndexMode::Memory => {
+                "kept for large trees after their first search, with a filter over their files (--index memory)"
+            }
             IndexMode::Eager => "kept for every tree from the start, with a filter over its files (--index eager)",
             IndexMode::Off => "none: every search walks its directory (--index off)",
         },
@@ -270,7 +273,12 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
                     .map_or_else(String::new, |limit| format!(" of the {limit} that the user may set"));
                 out.line(&format!("{name}  can be indexed, with watches on its directories: {watched}{limit}"));
             }
-            Err(why) => out.line(&format!("{name}  is walked at each search because {why}")),
+            Err(why) => {
+                out.line(&format!("{name}  is walked at each search because {why}"));
+                if let Some(hint) = raised_limit(why, start.watch_limit) {
+                    out.line(&hint);
+                }
+            }
         }
     }
     let seconds = PathIndex::COMPARED_EVERY.as_secs();
@@ -278,6 +286,35 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
         "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a \
          comparison with the disk after a search, at most every {seconds} s"
     ));
+    stored_indexes(out, config, parts);
+}
+
+/// How to raise the limit of the system that keeps a root from being indexed.
+fn raised_limit(why: Unwatchable, watches: Option<u64>) -> Option<String> {
+    let (name, value) = match why {
+        Unwatchable::OutOfWatches => ("max_user_watches", (watches.unwrap_or_default() * 2).max(1 << 20)),
+        Unwatchable::OutOfInstances => ("max_user_instances", 1024),
+        _ => return None,
+    };
+    Some(format!("raise it: sudo sysctl fs.inotify.{name}={value}"))
+}
+
+/// What is stored for the searches of the next process.
+fn stored_indexes(out: &mut ReportText, config: &Config, parts: &Parts) {
+    if let Some(why) = index::off(config, parts) {
+        return out.head("stored index", &format!("none: {why}"));
+    }
+    let stored = parts.path_index.stored_indexes();
+    let total =
+        format!("{} of all directories, of at most {}", file_size(stored.bytes()), exact_size(config.index_size));
+    out.head("stored index", &total);
+    for root in parts.workspace.roots() {
+        let name = root.name().unwrap_or(UNNAMED);
+        out.line(&format!("{name}  {}", index::words(&stored.status(&parts.workspace.root_path(root)))));
+    }
+    if let Err(error) = stored.probe() {
+        out.line(&format!("nothing new can be stored: {error}"));
+    }
 }
 
 fn records(out: &mut ReportText, config: &Config, start: &StartReport) {

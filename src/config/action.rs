@@ -53,6 +53,8 @@ pub enum Action {
         /// Only these paths and what is below them.
         paths: Vec<String>,
     },
+    /// About what searches have stored.
+    Index(IndexRequest),
     /// Print what protects a run with these options.
     Doctor,
     /// Print what a client would be offered.
@@ -85,6 +87,7 @@ impl Action {
                 | Self::Diff(_)
                 | Self::Apply { .. }
                 | Self::Discard { .. }
+                | Self::Index(IndexRequest::Clear | IndexRequest::Build | IndexRequest::Status { .. })
                 | Self::Doctor
                 | Self::Tools { .. }
         )
@@ -100,6 +103,22 @@ pub struct HistoryRequest {
     pub session: Option<String>,
     /// Only those since the checkpoint of this name.
     pub since: Option<String>,
+}
+
+/// What is to be done with stored indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexRequest {
+    /// Remove those of all directories.
+    ClearAll,
+    /// Remove those of the roots.
+    Clear,
+    /// List and read the roots now, and store what is found.
+    Build,
+    /// Print what is stored of the roots.
+    Status {
+        /// As JSON.
+        json: bool,
+    },
 }
 
 /// A state of the roots that was.

@@ -22,6 +22,11 @@ pub(super) fn directories() -> Arg {
         .help("Directories to offer, taken literally; the same as --root without a name")
 }
 
+/// A flag of a subcommand that has no value.
+pub(super) fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
 pub(super) fn flags() -> impl Iterator<Item = Arg> {
     SECTIONS.iter().flat_map(|(heading, options)| options.iter().map(|option| flag(option).help_heading(*heading)))
 }

@@ -9,10 +9,11 @@ use clap_complete::Shell;
 
 use super::{
     Action, Document, EarlierState, EarlierTime, Environment, ExecRequest, GUIDE_CLIENTS, GuideRequest, HistoryRequest,
-    OTHER, RawArgs, RawValue, SetupRequest, Source, StatsRequest,
+    IndexRequest, OTHER, RawArgs, RawValue, SetupRequest, Source, StatsRequest,
     arguments::{directories, flags},
     exec_request::exec_request,
     options::options,
+    plain_arguments,
     subcommands::SUBCOMMANDS,
 };
 
@@ -44,6 +45,7 @@ Examples:
   rootbound restore --to before                   go back to it
   rootbound setup claude-code --write             add it to a client
   rootbound guide claude-code                     print a text for CLAUDE.md
+  rootbound index build ~/code/app                store what searches need
   rootbound stats --since 2d audit.jsonl          add up two days of calls
   rootbound exec --root . -- npm test             run a command behind the same walls
   rootbound completions bash                      print a completion script
@@ -55,13 +57,21 @@ line overrides the environment, the environment overrides the file; patterns
 from all three are combined. A list in the environment is a JSON array, or one
 value per line.";
 
-/// Reads the command line; clap answers `--help`, `--version` and misspelled flags by itself.
+/// Reads the command line, with the program's name first; clap answers `--help`, `--version` and misspelled flags by
+/// itself.
 pub(super) fn parse(
-    arguments: impl IntoIterator<Item = OsString>,
+    arguments: Vec<OsString>,
     environment: &Environment,
     raw: &mut RawArgs,
     problems: &mut Vec<String>,
 ) -> Result<CommandLine, clap::Error> {
+    if let Some(plain) = plain_arguments::read(arguments.get(1..).unwrap_or_default()) {
+        for option in options() {
+            let own = plain.values.iter().filter(|(flag, _)| *flag == option.flag);
+            own.for_each(|(_, text)| raw.push(option, text.clone(), Source::CommandLine));
+        }
+        return Ok(CommandLine::Start { action: Action::Serve, directories: plain.directories });
+    }
     let matches = command().try_get_matches_from(arguments)?;
     let mut directories: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
     collect(&matches, raw, problems);
@@ -109,6 +119,16 @@ pub(super) fn parse(
             since: inner.get_one("since").copied(),
             json: inner.get_flag("json"),
         }),
+        "index" => {
+            directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
+            let named = !directories.is_empty() || inner.contains_id("root") || matches.contains_id("root");
+            Action::Index(match word("what").as_deref() {
+                Some("clear") if named => IndexRequest::Clear,
+                Some("clear") => IndexRequest::ClearAll,
+                Some("build") => IndexRequest::Build,
+                _ => IndexRequest::Status { json: inner.get_flag("json") },
+            })
+        }
         "doctor" => {
             directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
             Action::Doctor
@@ -136,7 +156,9 @@ pub(crate) fn command_without_directories() -> Command {
              rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] checkpoint NAME\n       \
              rootbound [OPTIONS] restore --to NAME [PATH]...\n       \
              rootbound [OPTIONS] diff [NAME] [PATH]...\n       rootbound [OPTIONS] apply [PATH]...\n       \
-             rootbound [OPTIONS] discard [PATH]...\n       rootbound [OPTIONS] doctor [DIR]...\n       \
+             rootbound [OPTIONS] discard [PATH]...\n       \
+             rootbound [OPTIONS] index status | build | clear [DIR]...\n       \
+             rootbound [OPTIONS] doctor [DIR]...\n       \
              rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
              rootbound stats [FILE]\n       rootbound exec [--root DIR]... -- CMD [ARG]...\n       \
              rootbound completions SHELL\n       rootbound man",

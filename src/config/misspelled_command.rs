@@ -14,7 +14,6 @@ pub(super) fn problem(words: &[OsString], directory: &Path) -> Option<String> {
     if first.starts_with('-') || names().any(|name| name == first) {
         return None;
     }
-    let nearest = *nearest_names(first, names(), ONE_OF_FEW).first()?;
     #[expect(
         clippy::disallowed_methods,
         reason = "only distinguishes a directory that can be served from a typing error"
@@ -22,6 +21,7 @@ pub(super) fn problem(words: &[OsString], directory: &Path) -> Option<String> {
     if directory.join(first).exists() {
         return None;
     }
+    let nearest = *nearest_names(first, names(), ONE_OF_FEW).first()?;
     Some(format!("{first} is neither a command nor an existing directory; did you mean `rootbound {nearest}`?"))
 }
 

@@ -222,7 +222,7 @@ const PROCESS: &[OptionRow] = &[
     OptionRow {
         flag: "state-dir",
         help: "Folder for the record of files that have been read, for clients that start a new process for each \
-               call, and for the former content of files; `off` keeps both in memory [default: \
+               call, for the former content of files, and for the stored index; `off` keeps them in memory [default: \
                $XDG_STATE_HOME/rootbound]",
         kind: ValueKind::Text("DIR"),
     },
@@ -235,16 +235,24 @@ const PROCESS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "index",
-        help: "Keep an index of the paths below a directory and an n-gram filter over its files in memory between calls: \
-               `auto` (default) for large trees after their first search, `eager` for every tree from the start, `off`",
+        help: "Keep an index of the paths below a directory and an n-gram filter over its files between calls, and in the \
+               state folder for the next process: `auto` (default) for large trees after their first search, `memory` the \
+               same but nothing is stored, `eager` for every tree from the start, `off`",
         kind: ValueKind::Choice(
             "MODE",
             &[
                 ("auto", |config| config.index = IndexMode::Auto),
+                ("memory", |config| config.index = IndexMode::Memory),
                 ("eager", |config| config.index = IndexMode::Eager),
                 ("off", |config| config.index = IndexMode::Off),
             ],
         ),
+    },
+    OptionRow {
+        flag: "index-size",
+        help: "Disk space for the stored indexes of all directories; those that were not used for the longest time are \
+               removed first. 0: nothing is stored",
+        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.index_size)),
     },
     OptionRow {
         flag: "history",

@@ -11,7 +11,8 @@ use clap_complete::Shell;
 
 use super::{
     GUIDE_CLIENTS, GuidePart, SETUP_CLIENTS,
-    arguments::{Known, directories, flags},
+    arguments::{Known, directories, flags, switch},
+    exec_arguments::exec,
     stats_request,
 };
 
@@ -27,6 +28,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     ("diff", "Show how an earlier state differs from now, or with --stage what is staged, as a diff", diff),
     ("apply", "Make the changes on the disk that are staged with --stage, all or none", apply),
     ("discard", "Drop changes that are staged with --stage", discard),
+    ("index", "Show, build or remove what is stored in the state folder so that the first search is fast, too", index),
     (
         "doctor",
         "Show what protects a run with these options; exit 1 when something is not as configured, 2 when it cannot \
@@ -96,10 +98,6 @@ fn which(name: &'static str, value: &'static str) -> Arg {
 fn session() -> Arg {
     which("session", "ID")
         .help("Only the changes of the session with these first digits, as `rootbound history` lists it")
-}
-
-fn switch(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }
 
 fn history(command: Command) -> Command {
@@ -186,6 +184,29 @@ fn discard(command: Command) -> Command {
     command
         .after_help("Examples:\n  rootbound discard src/main.rs\n  rootbound discard")
         .arg(paths().help("Only these files, and what is below these directories [default: everything]"))
+        .args(flags())
+}
+
+fn index(command: Command) -> Command {
+    let possible = [
+        PossibleValue::new("status").help("One line for each directory: what is stored, and whether it is used"),
+        PossibleValue::new("build").help("List and read the directories now, and store what searches need"),
+        PossibleValue::new("clear").help("Remove what is stored of the directories; without one, of all"),
+    ];
+    command
+        .override_usage("rootbound index [OPTIONS] status | build | clear [DIR]...")
+        .after_help(
+            "Examples:\n  rootbound index status ~/code/app\n  rootbound index build ~/code/app\n  rootbound index clear",
+        )
+        .arg(
+            Arg::new("what")
+                .value_name("status | build | clear")
+                .required(true)
+                .value_parser(PossibleValuesParser::new(possible))
+                .help("What to do"),
+        )
+        .arg(directories().help("Directories, as a server is started with them [default: the current one]"))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the status as JSON"))
         .args(flags())
 }
 
@@ -312,61 +333,6 @@ fn stats(command: Command) -> Command {
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the numbers as JSON"))
         .args(flags())
-}
-
-fn exec(command: Command) -> Command {
-    let list = |name: &'static str, value: &'static str, hint: ValueHint| {
-        let arg = Arg::new(name).long(name).value_name(value).action(ArgAction::Append);
-        arg.value_parser(value_parser!(OsString)).value_hint(hint)
-    };
-    command
-        .override_usage("rootbound exec [OPTIONS] -- CMD [ARG]...")
-        .after_help(
-            "Examples:\n  rootbound exec --root ~/code/app -- npm test\n  \
-             rootbound exec --root .:ro --root ./target --read ~/.cargo/bin --read ~/.rustup -- cargo check\n  \
-             rootbound exec --root . --network --env GITHUB_TOKEN -- gh pr list\n\n\
-             The exit code is the command's; 126 if it cannot be executed, 127 if it is not found, 2 if a wall is \
-             missing or an option is wrong. Variables and files with options of the server have no meaning here.",
-        )
-        .arg(list("root", "DIR[:ro]", ValueHint::DirPath).help(
-            "A directory to read, change and execute files in, or with :ro only to read and execute; the command runs in \
-             the first one [default: the current directory]",
-        ))
-        .arg(
-            list("read", "PATH", ValueHint::AnyPath)
-                .help("A file or directory to read and execute, such as a toolchain in your home directory"),
-        )
-        .arg(
-            Arg::new("cwd")
-                .long("cwd")
-                .value_name("DIR")
-                .value_parser(value_parser!(OsString))
-                .value_hint(ValueHint::DirPath)
-                .help("Run the command in this directory of the first root"),
-        )
-        .arg(switch("network", "Allow the internet; local sockets of other programs stay closed"))
-        .arg(
-            list("env", "NAME[=VALUE]", ValueHint::Other)
-                .help("Also pass this variable, or set it; of the rest the command gets only PATH, HOME and the language"),
-        )
-        .arg(
-            Arg::new("confine")
-                .long("confine")
-                .value_name("MODE")
-                .value_parser(ValueParser::new(Known::Words(&["required", "auto", "off"])))
-                .hide_possible_values(true)
-                .help("required: all walls, or nothing runs; auto: those that this system has; off: none [default: required]"),
-        )
-        .arg(switch("die-with-parent", "Kill the command when the process that started it ends (Linux)"))
-        .arg(
-            Arg::new("command")
-                .value_name("CMD [ARG]")
-                .last(true)
-                .num_args(0..)
-                .value_parser(value_parser!(OsString))
-                .value_hint(ValueHint::CommandWithArguments)
-                .help("The command, which no shell reads; a path with / is relative to the directory that it runs in"),
-        )
 }
 
 fn completions(command: Command) -> Command {

@@ -4,7 +4,7 @@
 //! thread included; results are merged in order, and once the page that was asked for is complete
 //! everything else stops. Holds no more than a few chunks beyond what is shown.
 
-use std::thread;
+use std::{sync::atomic::Ordering, thread};
 
 use crossbeam_channel::bounded;
 
@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     Chunk, FileFilter, FileHits, Haystack, PathSource, Producer, Query, Scope, SearchMode, SearchPool, SkippedPaths,
-    StartVisitor, Tally, Worker,
+    StartVisitor, StoredResults, Tally, Worker,
     path_index::{walk_ignored_entries, walk_snapshot},
 };
 
@@ -75,6 +75,10 @@ pub fn search(
     if counts_first {
         pool.fetch_lines(workspace);
     }
+    let (answered, outdated) = (pool.answered.load(Ordering::Relaxed), pool.outdated.load(Ordering::Relaxed));
+    if answered + outdated > 0 {
+        tracing::debug!(answered, outdated, "files that the stored index knew");
+    }
     let mut merge = pool.into_merge();
     if !merge.capped && merge.stopped.is_none() && walk.stopped {
         merge.stopped = query.stop.stopped();
@@ -117,7 +121,7 @@ fn search_directories(
         let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
         for start in scope.starts() {
             let visitor = StartVisitor::new(&mut producer, workspace, (scope, start), filter);
-            let (one, from) = walk_start(workspace, start, ignored, query, visitor)?;
+            let (one, from) = walk_start(workspace, start, ignored, pool, visitor)?;
             if from == PathSource::Walk {
                 source = PathSource::Walk;
             }
@@ -139,9 +143,10 @@ fn walk_start(
     workspace: &Workspace,
     start: &WorkspacePath,
     ignored: Ignored,
-    query: &Query<'_>,
+    pool: &SearchPool<'_>,
     mut visitor: StartVisitor<'_, '_>,
 ) -> Result<(WalkReport, PathSource), AccessError> {
+    let query = pool.query;
     // Directories are visited for the stop signal alone: a tree may have few files.
     let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
     let walked = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
@@ -151,14 +156,23 @@ fn walk_start(
         let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
         let mut snapshot = query.path_index.and_then(|index| index.snapshot(start, pattern));
         visitor.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
+        if snapshot.is_none() {
+            visitor.stored = query
+                .path_index
+                .zip(pattern)
+                .and_then(|(index, pattern)| StoredResults::of(&index.stored(start)?, pattern));
+        }
         walk_snapshot(workspace, snapshot.as_ref(), start, &options, &mut visitor)
     };
-    let StartVisitor { failed, files, .. } = visitor;
+    let StartVisitor { failed, files, stored, .. } = visitor;
     let (report, source) = walked?;
     if let Some(error) = failed {
         return Err(error);
     }
     if let (Ignored::Skip, Some(index)) = (ignored, query.path_index) {
+        if let Some(stored) = stored {
+            index.note_outdated(start, files, stored.unknown + pool.outdated.load(Ordering::Relaxed));
+        }
         index.after_search(workspace, start, files, report.stopped);
     }
     Ok((report, source))

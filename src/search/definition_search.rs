@@ -8,7 +8,7 @@ use grep_regex::RegexMatcher;
 use crate::{
     stop::StopSignal,
     text::{self, outline::Definition},
-    workspace::{OpenFile, WorkspacePath},
+    workspace::OpenFile,
 };
 
 use super::{
@@ -31,13 +31,8 @@ pub(super) struct DefinitionSearch<'s> {
 
 impl DefinitionSearch<'_> {
     /// Searches a file, of which `content` has been read.
-    pub(super) fn search(
-        &self,
-        path: &WorkspacePath,
-        file: &mut OpenFile,
-        content: FileContent<'_>,
-    ) -> Result<FileMatches, Skipped> {
-        let name = path.to_string();
+    pub(super) fn search(&self, file: &mut OpenFile, content: FileContent<'_>) -> Result<FileMatches, Skipped> {
+        let name = file.path().to_string();
         let mut found = FileMatches::default();
         if content.whole && content.bytes.len() <= text::HEAD {
             let text = text::view(content.bytes, None).map_err(|_| Skipped::Binary)?;

@@ -10,20 +10,31 @@
 //! 64 segments, so that one word answers for 64 segments and a query costs a few `and`s. A hash with a
 //! single function is a Bloom filter with `k = 1`: with a third of the bits set, a query of `n` grams
 //! admits a segment by chance about once in `3^n`, if grams were independent.
+//! How a pattern becomes a graph of grams: [`filter_query`]; how the graph is asked: [`gram_query`].
 //!
 //! [cox]: https://swtch.com/~rsc/regexp/regexp4.html
 //! [bitfunnel]: https://dl.acm.org/doi/10.1145/3077136.3080789
 
 mod candidates;
+mod columns;
+mod content_grams;
 mod filter;
+mod filter_query;
 mod gram;
 mod gram_query;
+mod kept_filter;
 mod segments;
 
+/// Another number for another meaning of columns and segments: filters that were kept with it are not used.
+pub(in crate::search) const FILTER_VERSION: u32 = 2;
+
 pub(in crate::search) use candidates::{Candidates, MayMatch};
+pub(in crate::search::ngram_filter) use columns::Columns;
+pub(in crate::search) use content_grams::ContentGrams;
 pub(in crate::search) use filter::NgramFilter;
-pub(in crate::search::ngram_filter) use gram::{COLUMNS, OVERLAP};
-pub(in crate::search) use gram_query::FilterQuery;
+pub(in crate::search) use filter_query::FilterQuery;
+pub(in crate::search) use gram::COLUMNS;
+pub(in crate::search::ngram_filter) use gram::OVERLAP;
 pub(in crate::search::ngram_filter) use gram_query::GramQuery;
-pub(in crate::search::ngram_filter) use segments::{BLOCK, SEGMENTS, SegmentBlock, SegmentSlice};
-pub(in crate::search) use segments::{FileSegments, SEGMENT};
+pub(in crate::search::ngram_filter) use segments::{BLOCK, SegmentBlock};
+pub(in crate::search) use segments::{FileSegments, SEGMENT, SEGMENTS, SegmentSlice};

@@ -5,6 +5,13 @@
 //! Linux, the search walks. The index is made in the background after a first search and is never
 //! needed for an answer.
 //!
+//! # Between processes
+//! What is known of the files is stored in the background ([`super::stored_index`]). A search of a process that has no
+//! index yet walks, and opens only the files that the stored one does not leave out: of all others a stat shows that
+//! they are still in the state that it knows (`stored_results`). The index of the process takes the same over
+//! (`take_over`), so that it reads only what has changed, and writes what it read (`save`). Where no index can be kept,
+//! as on an overlay, the files are read for the stored one alone.
+//!
 //! # Limits
 //! Some writes cause no event:
 //!
@@ -19,11 +26,20 @@
 
 mod background;
 mod fill;
+mod finish;
 mod indexed_path;
 mod kept_names;
+mod loaded;
 mod path_list;
+mod path_page;
+mod path_state;
+mod path_summary;
 mod path_table;
+mod path_text;
 mod root_index;
+mod save;
+mod settled;
+mod take_over;
 mod update;
 mod walk;
 
@@ -38,21 +54,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Candidates, FilterQuery, Pattern};
+use super::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};
 use crate::workspace::{FileKind, Unwatchable, Workspace, WorkspacePath};
 
-pub(in crate::search::path_index) use indexed_path::KnownStat;
-pub(in crate::search) use indexed_path::{IndexedPath, KnownContent};
+pub(in crate::search) use indexed_path::IndexedPath;
 pub(in crate::search) use kept_names::{ListedName, Listing};
 pub(in crate::search::path_index) use path_list::Edits;
-pub(in crate::search) use path_table::PathSummary;
-pub(in crate::search::path_index) use path_table::PathTable;
+pub(in crate::search) use path_state::KnownContent;
+pub(in crate::search::path_index) use path_state::{KnownStat, PathState, short_inode};
+pub(in crate::search) use path_summary::PathSummary;
+pub(in crate::search::path_index) use path_table::{NewPath, PathRun, PathTable};
 pub(in crate::search) use walk::walk_snapshot;
 pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 
 use kept_names::KeptNames;
+use loaded::LoadedIndexes;
 use path_list::PathList;
-use root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, slot_of};
+pub(in crate::search::path_index) use root_index::RootSlot;
+use root_index::{COMPARED_EVERY, RootIndex, RootState, slot_of};
 
 /// How long a batch of background work waits for searches to end, at most, and how often it looks. Waiting
 /// before each file would be too much: with searches without end the filter would never be there, which is
@@ -63,13 +82,22 @@ const LOOK: Duration = Duration::from_millis(2);
 /// Whether indexes are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IndexMode {
-    /// For large trees, once they have been searched.
+    /// For large trees, once they have been searched; in memory, and stored for the processes that follow.
     #[default]
     Auto,
+    /// As `Auto`, in memory alone.
+    Memory,
     /// Never: every search walks.
     Off,
-    /// For every tree, from the start.
+    /// For every tree, from the start; in memory, and stored.
     Eager,
+}
+
+impl IndexMode {
+    /// Whether indexes outlive the process.
+    pub fn stores(self) -> bool {
+        matches!(self, Self::Auto | Self::Eager)
+    }
 }
 
 /// What is kept of all roots between calls. Cheap when nothing is.
@@ -81,6 +109,10 @@ pub struct PathIndex {
     searches: AtomicUsize,
     /// Background work is under way.
     building: AtomicBool,
+    /// Stored indexes that are being written.
+    saves: AtomicUsize,
+    /// What former processes have stored, and where this one stores what it knows.
+    stored: LoadedIndexes,
     /// Names of large trees without an index, for completions.
     pub(in crate::search) kept_names: KeptNames,
 }
@@ -96,20 +128,15 @@ pub(in crate::search) struct IndexSnapshot {
 
 impl IndexSnapshot {
     /// The paths, ignored ones too, in path order.
-    fn items(&self) -> &[Arc<IndexedPath>] {
-        &self.list.items[self.below.clone()]
+    fn runs(&self) -> impl Iterator<Item = PathRun<'_>> {
+        self.list.items.runs(self.below.clone())
     }
 
     /// The files and directories among them that no ignore rule leaves out.
-    pub(in crate::search) fn shown(&self) -> impl Iterator<Item = &IndexedPath> {
+    pub(in crate::search) fn shown(&self) -> impl Iterator<Item = IndexedPath<'_>> {
         let is_shown =
-            |item: &&IndexedPath| !item.ignored && matches!(item.entry.kind(), FileKind::File | FileKind::Directory);
-        self.items().iter().map(|item| &**item).filter(is_shown)
-    }
-
-    /// What most searches ask of each of them.
-    fn summaries(&self) -> &[PathSummary] {
-        &self.list.items.summaries()[self.below.clone()]
+            |item: &IndexedPath<'_>| !item.ignored && matches!(item.kind(), FileKind::File | FileKind::Directory);
+        self.list.items.range(self.below.clone()).filter(is_shown)
     }
 }
 
@@ -138,6 +165,16 @@ impl PathIndex {
         Self { mode, ..Self::default() }
     }
 
+    /// As [`Self::new`]; what is known outlives the process in `stored`.
+    pub fn stored_in(mode: IndexMode, stored: StoredIndexes) -> Self {
+        Self { mode, stored: LoadedIndexes::new(stored), ..Self::default() }
+    }
+
+    /// Where indexes are stored.
+    pub fn stored_indexes(&self) -> &StoredIndexes {
+        &self.stored.stored
+    }
+
     /// Whether indexes are kept, and so the system is asked for events.
     pub fn is_kept(&self) -> bool {
         self.mode != IndexMode::Off
@@ -150,6 +187,7 @@ impl PathIndex {
             RootState::Small => "walked; small".to_owned(),
             RootState::Unwatchable(why) => format!("walked; {why}"),
             RootState::Indexed(index) => index.describe(),
+            RootState::Storing(_, index) => format!("for the stored index: {}", index.describe()),
         };
         self.roots().iter().map(|slot| (slot.root.to_string(), describe(&slot.state))).collect()
     }
@@ -157,7 +195,7 @@ impl PathIndex {
     /// Why the root of `start` is only walked, where an index of it was tried and cannot be kept.
     pub fn unwatchable(&self, start: &WorkspacePath) -> Option<Unwatchable> {
         match slot_of(&mut self.roots(), start)?.state {
-            RootState::Unwatchable(why) => Some(why),
+            RootState::Unwatchable(why) | RootState::Storing(why, _) => Some(why),
             _ => None,
         }
     }
@@ -198,6 +236,16 @@ impl PathIndex {
         let below = index.list.below(start)?;
         let candidates = query.map(|query| index.filter.candidates(query));
         Some(IndexSnapshot { list: Arc::clone(&index.list), below, candidates })
+    }
+
+    /// The stored index of the root of `start`, for a search without a snapshot.
+    pub(in crate::search) fn stored(&self, start: &WorkspacePath) -> Option<Arc<StoredIndex>> {
+        if self.mode == IndexMode::Off { None } else { self.stored.get(start) }
+    }
+
+    /// Notes that a search below `start` met so many files of which the stored index did not know the state.
+    pub(in crate::search) fn note_outdated(&self, start: &WorkspacePath, files: usize, outdated: usize) {
+        self.stored.note(start, files, outdated);
     }
 
     /// Waits for searches to end, but not for ever.

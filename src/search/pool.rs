@@ -20,6 +20,8 @@ use super::{ChunkHits, FileHits, FileLimits, Haystack, Keep, Merge, Query, Searc
 const TO_FINISH: Duration = Duration::from_millis(200);
 /// Upper bound of one wait: the stop signal is checked in between.
 pub(super) const WAIT: Duration = Duration::from_millis(20);
+/// Files between two looks at the clock: the search of a file that takes long looks at it itself.
+const FILES_PER_CHECK: usize = 4;
 
 /// Consecutive files of the walk.
 pub(super) struct Chunk {
@@ -38,6 +40,9 @@ pub(super) struct SearchPool<'a> {
     done: AtomicBool,
     /// Files searched so far.
     pub(super) searched: AtomicUsize,
+    /// Files that were in another state than the stored index knows, and those that it answered for.
+    pub(super) outdated: AtomicUsize,
+    pub(super) answered: AtomicUsize,
 }
 
 impl<'a> SearchPool<'a> {
@@ -49,6 +54,8 @@ impl<'a> SearchPool<'a> {
             merged: Condvar::new(),
             done: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
+            outdated: AtomicUsize::new(0),
+            answered: AtomicUsize::new(0),
         }
     }
 
@@ -100,11 +107,13 @@ impl<'a> SearchPool<'a> {
         let (mut room, mut skip) = self.wanted();
         let mut text = TextBudget::of(self.query);
         let mut hits = ChunkHits::default();
-        for haystack in chunk.files {
+        for (at, haystack) in chunk.files.into_iter().enumerate() {
             if self.is_done() {
                 break;
             }
-            hits.stopped = self.query.stop.stopped();
+            if at % FILES_PER_CHECK == 0 {
+                hits.stopped = self.query.stop.stopped();
+            }
             if hits.stopped.is_some() {
                 break;
             }
@@ -123,7 +132,10 @@ impl<'a> SearchPool<'a> {
                 break;
             }
         }
+        worker.close_directory();
         self.searched.fetch_add(hits.tally.searched, Ordering::Relaxed);
+        self.outdated.fetch_add(std::mem::take(&mut worker.outdated), Ordering::Relaxed);
+        self.answered.fetch_add(std::mem::take(&mut worker.answered), Ordering::Relaxed);
         let mut merge = self.merge();
         merge.add(chunk.index, hits);
         if merge.done() {

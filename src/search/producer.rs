@@ -4,18 +4,19 @@
 //! What is searched in a file is decided in `worker`, and the order of results in `merge`.
 
 use std::{
-    ops::{ControlFlow, Range},
+    ops::ControlFlow,
     sync::{PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use crossbeam_channel::{Sender, TrySendError};
 
-use crate::workspace::{AccessError, FileKind, Workspace, WorkspacePath};
+use crate::workspace::{AccessError, Entry, FileKind, Workspace, WorkspacePath};
 
 use super::{
-    Candidates, Chunk, FileFilter, Haystack, IndexedPath, KnownContent, MayMatch, PathSummary, SEGMENT, Scope,
-    SearchEntry, SearchPool, SearchProgress, Skipped, SkippedPaths, Tally, Visit, WAIT, Worker, progress,
+    Candidates, Chunk, FileFilter, Haystack, IndexedPath, KnownResult, PathSummary, SEGMENT, Scope, SearchEntry,
+    SearchPool, SearchProgress, Skipped, SkippedPaths, StoredResult, StoredResults, Tally, Visit, WAIT, Worker,
+    progress,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; later ones
@@ -26,6 +27,8 @@ const LARGEST_CHUNK: usize = 64;
 const MAX_HELD: usize = 8 << 20;
 /// Names that are settled without a look into a file between two looks at the clock.
 const NAMES_PER_CHECK: usize = 1024;
+/// How many of them take as long as one that comes from the disk.
+const WALKED_NAME: usize = 64;
 /// Chunks that the walking thread searches itself before it lets others help: most searches end with
 /// the first or soon after. Of what the filter leaves, more of them while no more than this time has
 /// passed, as all of it often takes less than starting a thread.
@@ -96,10 +99,10 @@ impl<'a> Producer<'a> {
     }
 
     /// Takes in a file that is left out, with its path as long as an answer may name it.
-    fn leave(&mut self, item: &IndexedPath, why: Skipped) {
+    fn leave(&mut self, item: &IndexedPath<'_>, why: Skipped) {
         if self.names_skipped() {
             self.named += 1;
-            self.chunk.push(Haystack::Left(item.entry.path().clone(), why));
+            self.chunk.push(Haystack::Left(item.path().clone(), why));
         } else {
             let mut tally = Tally::default();
             tally.skip(why);
@@ -157,6 +160,8 @@ pub(super) struct StartVisitor<'f, 'a> {
     filter: &'f mut FileFilter,
     /// What the n-gram filter leaves, where names come from the path index that it is about.
     pub(super) candidates: Option<Candidates>,
+    /// What the stored index knows, where names come from a walk.
+    pub(super) stored: Option<StoredResults>,
     /// Whether every file is searched, so that names do not matter.
     admits_all: bool,
     /// Whether the pattern is searched in what files that are not UTF-8 decode to.
@@ -185,11 +190,27 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
             start,
             filter,
             candidates: None,
+            stored: None,
             admits_all,
             searches_decoded,
             steps: 0,
             files: 0,
             failed: None,
+        }
+    }
+
+    /// A file on the disk, with what the stored index knows of its result.
+    fn walked(&mut self, entry: Entry, max_file_size: u64) -> Haystack {
+        let stored = self.stored.as_mut();
+        match stored.and_then(|stored| stored.of_file(&entry, max_file_size, self.searches_decoded)) {
+            Some((KnownResult::NoMatch, facts)) => {
+                Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: None }))
+            }
+            Some((KnownResult::Skipped(why), facts)) => {
+                Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: Some(why) }))
+            }
+            Some((KnownResult::Within(lines), facts)) => Haystack::Walked(entry, Some((lines, facts.fingerprint()))),
+            Some((KnownResult::Anywhere, _)) | None => Haystack::Walked(entry, None),
         }
     }
 
@@ -249,17 +270,17 @@ impl Visit for StartVisitor<'_, '_> {
 
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
         let pool = self.producer.pool;
-        if met.kind() != FileKind::File || self.scope.belongs_to_other_start(self.workspace, met.path()) {
-            return pool.go_on();
+        if met.kind() != FileKind::File || self.scope.belongs_to_other_start(self.workspace, &met) {
+            return self.settled(WALKED_NAME);
         }
         self.files += 1;
         let max_file_size = pool.query.max_file_size;
-        let admitted = self.filter.admits(met.path().relative_to(self.start));
+        let admitted = self.filter.admits(met.relative_to(self.start));
         match (&met, &mut self.candidates) {
             (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
-            (SearchEntry::Walked(_), _) if !admitted => return pool.go_on(),
+            (SearchEntry::Walked(_), _) if !admitted => return self.settled(WALKED_NAME),
             (SearchEntry::Indexed(item), Some(candidates)) => {
-                match known_result(item, candidates, max_file_size, self.searches_decoded) {
+                match KnownResult::of(&item.content(), candidates, max_file_size, self.searches_decoded) {
                     KnownResult::NoMatch => {
                         self.producer.count(Tally { searched: 1, ..Tally::default() });
                         return self.settled(1);
@@ -268,15 +289,20 @@ impl Visit for StartVisitor<'_, '_> {
                         self.producer.leave(item, why);
                         return self.settled(1);
                     }
-                    KnownResult::MayMatch(lines) => {
-                        self.producer.chunk.push(Haystack::Walked(item.entry.clone(), lines));
+                    KnownResult::Within(lines) => {
+                        let lines = item.state().map(|state| (lines, state));
+                        self.producer.chunk.push(Haystack::Walked(item.entry(), lines));
                     }
+                    KnownResult::Anywhere => self.producer.chunk.push(Haystack::Walked(item.entry(), None)),
                 }
             }
-            _ => self.producer.chunk.push(Haystack::Walked(met.into_entry(), None)),
+            _ => {
+                let haystack = self.walked(met.into_entry(), max_file_size);
+                self.producer.chunk.push(haystack);
+            }
         }
         if self.producer.chunk.len() < self.producer.size {
-            return pool.go_on();
+            return self.settled(WALKED_NAME);
         }
         let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
         let alone = if short { ALONE_INDEXED } else { ALONE };
@@ -287,37 +313,5 @@ impl Visit for StartVisitor<'_, '_> {
                 ControlFlow::Break(())
             }
         }
-    }
-}
-
-/// What the path index knows of the result for a file.
-enum KnownResult {
-    /// It holds no match.
-    NoMatch,
-    /// It is left out.
-    Skipped(Skipped),
-    /// It has to be searched: where that is known, these lines, in the state with that fingerprint.
-    MayMatch(Option<(Vec<Range<u32>>, u64)>),
-}
-
-fn known_result(
-    item: &IndexedPath,
-    candidates: &mut Candidates,
-    max_file_size: u64,
-    searches_decoded: bool,
-) -> KnownResult {
-    match &item.content {
-        KnownContent::Secret => KnownResult::Skipped(Skipped::Secret),
-        KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => KnownResult::Skipped(Skipped::Binary),
-        // As in `pass`.
-        KnownContent::Filtered(_, _, false) if searches_decoded => KnownResult::MayMatch(None),
-        KnownContent::Filtered(segments, bytes, _) if u64::from(*bytes) <= max_file_size => {
-            match candidates.may_match(segments) {
-                MayMatch::Nowhere => KnownResult::NoMatch,
-                MayMatch::Within(lines) => KnownResult::MayMatch(item.state().map(|state| (lines, state))),
-                MayMatch::Anywhere => KnownResult::MayMatch(None),
-            }
-        }
-        _ => KnownResult::MayMatch(None),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! Also names the start in an answer ("under X"). Does not look below a start.
 
+use super::SearchEntry;
 use crate::workspace::{AccessError, AccessErrorKind, FileKind, Workspace, WorkspacePath};
 
 /// The starts of a search, in the order of the roots.
@@ -59,8 +60,8 @@ impl Scope {
     }
 
     /// Whether a path that a walk from a start meets belongs to another start: one root may lie in another.
-    pub fn belongs_to_other_start(&self, workspace: &Workspace, path: &WorkspacePath) -> bool {
-        self.starts.len() > 1 && workspace.in_nested_root(path)
+    pub fn belongs_to_other_start(&self, workspace: &Workspace, met: &SearchEntry<'_>) -> bool {
+        self.starts.len() > 1 && workspace.in_nested_root(met.path())
     }
 
     /// Whether something with exactly this path, glob characters included, is below a start.

@@ -80,7 +80,7 @@ pub fn search_tail(
             }
             let is_directory = entry.kind() == FileKind::Directory;
             let path = entry.path();
-            if (tail.is_directory && !is_directory) || scope.belongs_to_other_start(workspace, path) {
+            if (tail.is_directory && !is_directory) || scope.belongs_to_other_start(workspace, &entry) {
                 return ControlFlow::Continue(());
             }
             if tail.fits(path) {

@@ -4,7 +4,7 @@
 //! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, OnceCell},
     io::{self, Cursor, Read, Seek, SeekFrom},
     ops::Range,
 };
@@ -15,14 +15,14 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use crate::{
-    stop::StopReason,
     text,
-    workspace::{AccessError, AccessErrorKind, Entry, OpenFile, Revision, Workspace, WorkspacePath},
+    workspace::{AccessError, AccessErrorKind, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath},
 };
 
 use super::{
-    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher,
-    PieceSize, ProgressReader, Query, SMALL, SearchMode, SeenContent, Skipped, Tally,
+    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, Haystack,
+    InterruptibleMatcher, PieceSize, ProgressReader, Query, RequiredBytes, SMALL, SearchMode, Searched, SeenContent,
+    Skipped,
     read_buffer::{AsciiProbe, read_long_line, read_small},
 };
 
@@ -33,37 +33,6 @@ const HEAP_FILE: u64 = HEAP as u64;
 /// Bytes up to which the content of a file with hits is handed on to the ledger.
 const KEPT_CONTENT: usize = 64 << 10;
 
-/// A file to be searched: met on the walk, or named by the caller.
-#[derive(Clone, Debug)]
-pub(super) enum Haystack {
-    /// Met on the walk of a directory. Where the lines that may match are known, those, and the fingerprint of the
-    /// state in which there are no others.
-    Walked(Entry, Option<(Vec<Range<u32>>, u64)>),
-    /// Named as the path of the call.
-    Named(WorkspacePath),
-    /// Met before and counted: wanted for its lines.
-    Again(WorkspacePath),
-    /// Consecutive files that need not be opened: the path index knows their result.
-    Cached(Tally),
-    /// A file that is left out, by what the path index knows.
-    Left(WorkspacePath, Skipped),
-}
-
-/// The result for one file.
-#[derive(Debug)]
-pub(super) enum Searched {
-    /// Looked into; there may be hits.
-    Done(Option<Box<FileHits>>),
-    /// Looked into without a match, for a pattern beyond ASCII, and in no encoding that is recognised.
-    NotUtf8(Option<Box<FileHits>>),
-    /// Left out.
-    Skipped(WorkspacePath, Skipped),
-    /// No longer there, or no regular file: nothing to report.
-    Gone,
-    /// The call was stopped within the file; hits so far.
-    Stopped(StopReason, Option<Box<FileHits>>),
-}
-
 /// One thread's searcher.
 pub(super) struct Worker<'a> {
     workspace: &'a Workspace,
@@ -73,6 +42,12 @@ pub(super) struct Worker<'a> {
     searcher: Searcher,
     buffer: Vec<u8>,
     piece_size: PieceSize,
+    siblings: SiblingCache,
+    /// Found with the first file of a walk.
+    required: OnceCell<Option<RequiredBytes>>,
+    /// Files that were in another state than the stored index knows, and those that it answered for.
+    pub(super) outdated: usize,
+    pub(super) answered: usize,
 }
 
 /// What is searched of one opened file, and how much of it may be kept.
@@ -95,6 +70,10 @@ impl<'a> Worker<'a> {
             searcher: builder(query).build(),
             buffer: Vec::new(),
             piece_size: PieceSize::default(),
+            siblings: SiblingCache::default(),
+            required: OnceCell::new(),
+            outdated: 0,
+            answered: 0,
         }
     }
 
@@ -105,41 +84,48 @@ impl<'a> Worker<'a> {
     pub(super) fn search(&mut self, haystack: Haystack, limits: FileLimits) -> Result<Searched, AccessError> {
         let named = matches!(haystack, Haystack::Named(_));
         let mut within = None;
-        if let Haystack::Walked(entry, _) = &haystack
+        if let Haystack::Walked(entry, _) | Haystack::Stored(entry, _) = &haystack
             && self.is_without_definitions(entry.path())
         {
             return Ok(Searched::Done(None));
         }
-        let (path, opened) = match haystack {
+        let opened = match haystack {
             Haystack::Walked(entry, lines) => {
                 within = lines;
-                let opened = entry.open();
-                (entry.into_path(), opened)
+                entry.open_among(&mut self.siblings)
+            }
+            Haystack::Stored(entry, stored) => {
+                if stored.is_of(&entry, &mut self.siblings) {
+                    self.answered += 1;
+                    return Ok(match stored.skipped {
+                        None => Searched::Done(None),
+                        Some(why) => Searched::Skipped(entry.into_path(), why),
+                    });
+                }
+                self.outdated += 1;
+                entry.open_among(&mut self.siblings)
             }
             Haystack::Cached(_) => return Ok(Searched::Gone),
             Haystack::Left(path, why) => return Ok(Searched::Skipped(path, why)),
-            Haystack::Named(path) | Haystack::Again(path) => {
-                let opened = self.workspace.open_file(&path);
-                (path, opened)
-            }
+            Haystack::Named(path) | Haystack::Again(path) => self.workspace.open_file(&path),
         };
         let mut file = match opened {
             Ok(file) => file,
             Err(error) if named => return Err(error),
-            Err(error) => return Ok(skipped_by(path, &error.kind)),
+            Err(error) => return Ok(skipped_by(error)),
         };
         if !named && file.stat().size > self.query.max_file_size {
-            return Ok(Searched::Skipped(path, Skipped::TooLarge));
+            return Ok(Searched::Skipped(file.into_path(), Skipped::TooLarge));
         }
         if let Some((lines, state)) = within {
             if self.holds_none(&mut file, &lines, state) {
                 return Ok(Searched::Done(None));
             }
             if file.rewind().is_err() {
-                return Ok(Searched::Skipped(path, Skipped::Unreadable));
+                return Ok(Searched::Skipped(file.into_path(), Skipped::Unreadable));
             }
         }
-        Ok(self.search_open(path, file, limits, named))
+        Ok(self.search_open(file, limits, named))
     }
 
     /// Whether definitions are searched, and none is recognised in files of that name.
@@ -167,14 +153,22 @@ impl<'a> Worker<'a> {
         file.restat().is_ok_and(|stat| stat.fingerprint() == state)
     }
 
-    fn search_open(&mut self, path: WorkspacePath, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
+    /// Closes the directory that is kept open for the next file.
+    pub(super) fn close_directory(&mut self) {
+        self.siblings.clear();
+    }
+
+    fn search_open(&mut self, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
         let size = file.stat().size;
         let read = match size {
             0..=SMALL_FILE => read_small(&mut file, size, &mut self.buffer),
             0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(&mut file, size, &mut self.buffer),
             _ => Ok((0, false)),
         };
-        let Ok((length, whole)) = read else { return Searched::Skipped(path, Skipped::Unreadable) };
+        let Ok((length, whole)) = read else { return Searched::Skipped(file.into_path(), Skipped::Unreadable) };
+        if whole && !named && self.rules_out(length) {
+            return Searched::Done(None);
+        }
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
         let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
@@ -182,17 +176,17 @@ impl<'a> Worker<'a> {
             SearchMode::Definitions { prototypes } if found.matches > 0 && found.stopped.is_none() => {
                 let wanted = self.query.names.unwrap_or(self.query.pattern);
                 DefinitionSearch { names: &wanted.matcher, prototypes, limits, stop: self.query.stop }
-                    .search(&path, &mut file, content)
+                    .search(&mut file, content)
             }
             _ => Ok(found),
         });
         let result = match found {
-            Err(why) => Searched::Skipped(path, why),
+            Err(why) => Searched::Skipped(file.into_path(), why),
             Ok(found) => {
                 let (stopped, undecoded) = (found.stopped, found.undecoded && found.matches == 0);
                 // Of a file that was left early it is not known whether it holds a match.
                 let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
-                let hits = is_result.then(|| self.file_hits(path, &file, content, limits, found));
+                let hits = is_result.then(|| self.file_hits(&file, content, limits, found));
                 match stopped {
                     Some(reason) => Searched::Stopped(reason, hits),
                     None if undecoded => Searched::NotUtf8(hits),
@@ -204,9 +198,24 @@ impl<'a> Worker<'a> {
         result
     }
 
+    /// Whether the whole file, which the buffer holds, is text without a match.
+    fn rules_out(&mut self, length: usize) -> bool {
+        let content = &self.buffer[..length];
+        // What is not UTF-8 may be searched in another form, and a file without a match may itself be a result.
+        if self.query.mode == SearchMode::FilesWithout
+            || length > SMALL
+            || Encoding::for_bom(content).is_some()
+            || self.beyond_ascii.searches_decoded() && !content.is_ascii()
+        {
+            return false;
+        }
+        self.required.get_or_init(|| RequiredBytes::of(self.query.pattern));
+        let Some(Some(required)) = self.required.get_mut() else { return false };
+        required.rules_out(content) && memchr::memchr(0, content).is_none()
+    }
+
     fn file_hits(
         &self,
-        path: WorkspacePath,
         file: &OpenFile,
         content: FileContent<'_>,
         limits: FileLimits,
@@ -220,7 +229,7 @@ impl<'a> Worker<'a> {
             bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
             is_plain: content.is_plain(),
         });
-        let (real, stat) = (file.real_path().clone(), file.stat().clone());
+        let (path, real, stat) = (file.path().clone(), file.real_path().clone(), file.stat().clone());
         Box::new(FileHits { path, real, stat, matches, lines, prototypes, seen, bytes, cut })
     }
 
@@ -358,8 +367,8 @@ fn builder(query: &Query<'_>) -> SearcherBuilder {
     builder
 }
 
-fn skipped_by(path: WorkspacePath, kind: &AccessErrorKind) -> Searched {
-    let why = match kind {
+fn skipped_by(error: AccessError) -> Searched {
+    let why = match &error.kind {
         AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => {
             return Searched::Gone;
         }
@@ -368,5 +377,5 @@ fn skipped_by(path: WorkspacePath, kind: &AccessErrorKind) -> Searched {
         AccessErrorKind::TooLarge { .. } => Skipped::TooLarge,
         _ => Skipped::Unreadable,
     };
-    Searched::Skipped(path, why)
+    Searched::Skipped(error.path, why)
 }

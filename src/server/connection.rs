@@ -13,6 +13,7 @@ use super::{
     dispatch::Dispatcher,
     handler::Handler,
     instructions,
+    kept_indexes::KeptIndexes,
     listen_service::ListenService,
     parts::Parts,
     roles::{RoleParts, Served},
@@ -52,9 +53,14 @@ impl Server {
         Self { roles, ..self }
     }
 
+    /// What its searches keep.
+    pub fn kept_indexes(&self) -> KeptIndexes {
+        let parts = self.roles.iter().map(|role| &role.parts).chain([&*self.dispatcher.parts]);
+        KeptIndexes::new(parts.map(|parts| (Arc::clone(&parts.path_index), Arc::clone(&parts.workspace))).collect())
+    }
+
     /// One thread reads requests and writes answers; calls have threads of their own.
     pub(super) fn runtime() -> io::Result<Runtime> {
-        check_descriptors()?;
         Builder::new_current_thread().enable_all().max_blocking_threads(STREAMS).thread_keep_alive(STREAMS_STAY).build()
     }
 
@@ -90,20 +96,4 @@ impl Server {
             }
         }
     }
-}
-
-/// Fails if the runtime would get no files: tokio panics then (`signal::unix` in tokio 1.54), in whatever touches its
-/// signals first.
-#[cfg(unix)]
-fn check_descriptors() -> io::Result<()> {
-    use std::os::unix::net::UnixStream;
-    /// Pairs of files: the event loop has two files, signals three.
-    const NEEDED: usize = 3;
-    let pairs: io::Result<Vec<_>> = (0..NEEDED).map(|_| UnixStream::pair()).collect();
-    pairs.map(drop)
-}
-
-#[cfg(not(unix))]
-fn check_descriptors() -> io::Result<()> {
-    Ok(())
 }

@@ -13,7 +13,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{connection::Server, panics::log_panics, signals::stop_on_signal};
+use super::{connection::Server, kept_indexes::KeptIndexes, panics::log_panics, signals::stop_on_signal};
 
 /// Bytes that each direction of the pipe holds.
 const PIPE: usize = 1 << 20;
@@ -193,7 +193,7 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
     let mut client = InProcessClient::open(server)?;
     {
         let _inside = client.runtime.enter();
-        stop_on_signal(&client.stop);
+        stop_on_signal(&client.stop).map_err(|error| broken(&error))?;
     }
     let outcome = client.call(tool, arguments);
     let stopped = client.stop.is_cancelled();
@@ -205,6 +205,22 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
         (true, true) => Err("the call was ended by a signal; a change in progress was completed".to_owned()),
         (true, false) => Err("the call was ended by a signal; a change in progress was left incomplete".to_owned()),
     }
+}
+
+/// After the last answer: goes on with what is being read for an index, for about a second, and stores it. Ends at once
+/// when a signal arrives.
+pub fn finish_indexes(indexes: KeptIndexes) {
+    if !indexes.is_unfinished() {
+        return;
+    }
+    let Ok(runtime) = Server::runtime() else { return };
+    runtime.block_on(async {
+        let stop = CancellationToken::new();
+        if stop_on_signal(&stop).is_ok() {
+            indexes.finish_unless(&stop).await;
+        }
+    });
+    runtime.shutdown_background();
 }
 
 /// What a client would be offered: the answer to `tools/list`.

@@ -4,7 +4,7 @@
 //! changed since is sent after that. It ends when it is cancelled, and with the input. rmcp acknowledges without asking
 //! who calls, so the URIs are looked at before it gets the request: [`ListenService`] leaves out those that are refused.
 
-use std::sync::Arc;
+use std::{pin::Pin, sync::Arc};
 
 use rmcp::{
     ErrorData, RoleServer, Service,
@@ -87,32 +87,35 @@ struct Following {
     listener: Listener,
 }
 
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<ServerResult, ErrorData>> + Send + 'a>>;
+
 impl Drop for Following {
     fn drop(&mut self) {
         self.subscriptions.unsubscribe(&self.listener, None);
     }
 }
 
+/// The futures are boxed: rmcp moves them several times on the way to a task, and they hold the largest of all requests.
 impl Service<RoleServer> for ListenService {
-    async fn handle_request(
+    fn handle_request(
         &self,
         request: ClientRequest,
         context: RequestContext<RoleServer>,
-    ) -> Result<ServerResult, ErrorData> {
+    ) -> impl Future<Output = Result<ServerResult, ErrorData>> + Send + '_ {
         match request {
             ClientRequest::SubscriptionsListenRequest(request) if is_complete(&context) => {
-                self.listen(request, context).await
+                Box::pin(self.listen(request, context)) as Answering<'_>
             }
-            request => self.handler.handle_request(request, context).await,
+            request => Box::pin(self.handler.handle_request(request, context)),
         }
     }
 
-    async fn handle_notification(
+    fn handle_notification(
         &self,
         notification: ClientNotification,
         context: NotificationContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        self.handler.handle_notification(notification, context).await
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+        Box::pin(self.handler.handle_notification(notification, context))
     }
 
     fn get_info(&self) -> ServerConfig {

@@ -1,7 +1,7 @@
 //! Serving stdin and stdout until the client or a signal ends the process.
 
 use std::{
-    panic,
+    io, panic,
     sync::{Arc, Mutex, mpsc},
     thread,
     time::Duration,
@@ -27,26 +27,32 @@ pub fn run_stdio(server: Server) -> u8 {
     log_panics();
     let runtime = match Server::runtime() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            tracing::error!(%error, "the server cannot start: it needs a few open files (ulimit -n) for its event loop");
-            return NOT_STARTED;
-        }
+        Err(error) => return without_files(&error),
     };
     let commits = Arc::clone(&server.dispatcher.commits);
+    let indexes = server.kept_indexes();
+    let stop = CancellationToken::new();
+    let entered = runtime.enter();
+    if let Err(error) = stop_on_signal(&stop) {
+        return without_files(&error);
+    }
+    drop(entered);
     let ended: Result<_, String> = runtime.block_on(async {
-        let stop = CancellationToken::new();
-        stop_on_signal(&stop);
         let (input, output) = rmcp::transport::io::stdio_pipes();
         // Only the debug form says whether they are pipes, which need no threads.
         if !format!("{input:?}").contains("Pipe(") {
             reserve_threads().await?;
         }
-        Ok(server.serve(input, output, stop).await)
+        // A child, as the service cancels its token at its end.
+        Ok(server.serve(input, output, stop.child_token()).await)
     });
-    runtime.shutdown_background();
     if !commits.finish() {
         tracing::warn!("a change in progress at the end was left incomplete");
     }
+    if matches!(ended, Ok(Ok(()))) {
+        runtime.block_on(indexes.finish_unless(&stop));
+    }
+    runtime.shutdown_background();
     match ended {
         Ok(Ok(())) => 0,
         Ok(Err(error)) => {
@@ -58,6 +64,11 @@ pub fn run_stdio(server: Server) -> u8 {
             NOT_STARTED
         }
     }
+}
+
+fn without_files(error: &io::Error) -> u8 {
+    tracing::error!(%error, "the server cannot start: it needs a few open files (ulimit -n) for its event loop");
+    NOT_STARTED
 }
 
 /// Makes both threads for the standard streams now, while an error can still be reported: without one, tokio keeps an

@@ -72,7 +72,7 @@ impl Shared {
         let ((file, stat), way) = self.reach(asked, open)?;
         regular(&stat, asked)?;
         let mask = mask_or_open(way.names(), asked)?;
-        OpenFile::new(file, asked.clone(), way.real, stat, mask)
+        OpenFile::new(file, asked.clone(), Some(way.real), stat, mask)
     }
 
     /// Refuses what [`Self::open_file`] refuses by name, also where nothing is there yet. A hidden name is refused as
@@ -95,7 +95,7 @@ impl Shared {
         }
         readable(&real, asked).ok()?;
         let (file, stat, bytes) = real.root().dir.read_cached(real.relative(), limit)?;
-        Some((OpenFile::new(file, asked.clone(), real, stat, None).ok()?, bytes))
+        Some((OpenFile::new(file, asked.clone(), Some(real), stat, None).ok()?, bytes))
     }
 
     /// The whole content of a file, as it was at one moment. `known` may know the revision of a content.

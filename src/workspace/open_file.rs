@@ -16,20 +16,21 @@ use super::{AccessError, Revision, Stat, WorkspacePath, sys};
 pub struct OpenFile {
     file: File,
     asked: WorkspacePath,
-    real: WorkspacePath,
+    /// Where that is another one.
+    real: Option<WorkspacePath>,
     stat: Stat,
     masked: Option<Box<MaskedFile>>,
 }
 
 impl OpenFile {
-    /// `file` at the real path `real`, masked if policy says so.
+    /// `file` at the real path `real`, or `asked` where that is the real one; masked if policy says so.
     ///
     /// # Errors
     /// `Secret` where it must be masked and cannot be.
     pub(super) fn new(
         file: File,
         asked: WorkspacePath,
-        real: WorkspacePath,
+        real: Option<WorkspacePath>,
         stat: Stat,
         mask: Option<MaskFormat>,
     ) -> Result<Self, AccessError> {
@@ -54,9 +55,14 @@ impl OpenFile {
         &self.asked
     }
 
+    /// The same, once the file is no longer needed.
+    pub fn into_path(self) -> WorkspacePath {
+        self.asked
+    }
+
     /// Its real path, after links inside the roots.
     pub fn real_path(&self) -> &WorkspacePath {
-        &self.real
+        self.real.as_ref().unwrap_or(&self.asked)
     }
 
     /// What it was when it was opened.

@@ -70,10 +70,15 @@ impl WorkspacePath {
     /// The path below `base`, "" when they are equal. The whole relative path when `base` is no
     /// ancestor.
     pub fn relative_to(&self, base: &Self) -> &Path {
-        if base.is_root() {
-            return &self.relative;
+        base.rest_of(&self.relative)
+    }
+
+    /// What [`Self::relative_to`] this one is of a path whose [`Self::relative`] that is.
+    pub(crate) fn rest_of<'p>(&self, relative: &'p Path) -> &'p Path {
+        if self.is_root() {
+            return relative;
         }
-        self.relative.strip_prefix(&base.relative).unwrap_or(&self.relative)
+        relative.strip_prefix(&self.relative).unwrap_or(relative)
     }
 
     /// Whether it is `tree` or something below it.
@@ -168,11 +173,13 @@ impl PartialOrd for WorkspacePath {
 impl Ord for WorkspacePath {
     /// By root in the order given, then component by component, by bytes.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.root.index.cmp(&other.root.index).then_with(|| {
-            let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };
-            let one = self.relative.as_os_str().as_encoded_bytes();
-            let two = other.relative.as_os_str().as_encoded_bytes();
-            one.iter().map(rank).cmp(two.iter().map(rank))
-        })
+        self.root.index.cmp(&other.root.index).then_with(|| path_order(&self.relative, &other.relative))
     }
+}
+
+/// The order of two paths below one root: component by component, by bytes.
+pub(crate) fn path_order(one: &Path, other: &Path) -> Ordering {
+    let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };
+    let [one, other] = [one, other].map(|path| path.as_os_str().as_encoded_bytes());
+    one.iter().map(rank).cmp(other.iter().map(rank))
 }

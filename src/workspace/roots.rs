@@ -117,10 +117,13 @@ impl Roots {
 
     /// The same place, seen from the deepest root that holds it: that one's rights count.
     pub(super) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
-        match self.nested_root(path.root(), path.relative()) {
-            Some((inner, rest)) => WorkspacePath::new(inner, rest),
-            None => path.clone(),
-        }
+        self.in_nested(path).unwrap_or_else(|| path.clone())
+    }
+
+    /// As [`Self::deepest`]; `None` where that is the path itself.
+    pub(super) fn in_nested(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+        let (inner, rest) = self.nested_root(path.root(), path.relative())?;
+        Some(WorkspacePath::new(inner, rest))
     }
 }
 

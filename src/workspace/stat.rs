@@ -86,10 +86,9 @@ impl Stat {
 
     /// A number that is another one for nearly every other state of the file, its names counted.
     pub(crate) fn fingerprint(&self) -> u64 {
-        let identity = &self.identity;
+        let FileIdentity { device, inode, links, modified, changed, .. } = self.identity;
         let mut hasher = std::hash::DefaultHasher::new();
-        (identity.device, identity.inode, identity.links, self.size, identity.modified, identity.changed)
-            .hash(&mut hasher);
+        (device, inode, links, self.size, modified, changed).hash(&mut hasher);
         hasher.finish()
     }
 

@@ -6,6 +6,7 @@
 mod append_log;
 mod event_sink;
 mod objects;
+mod private_file;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -20,6 +21,7 @@ use super::{Dir, FileKind, LockAttempt, OpenFor, StaleAfter, sys};
 pub use append_log::AppendLog;
 pub use event_sink::EventSink;
 pub use objects::{Durable, StateFile};
+pub use private_file::{NewPrivateFile, PrivateFile};
 
 /// How long [`StateDir::lock`] tries.
 const LOCK_WITHIN: Duration = Duration::from_millis(100);

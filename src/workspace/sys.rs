@@ -13,6 +13,8 @@ mod entries;
 #[cfg(unix)]
 mod faults;
 mod file_changes;
+#[cfg(target_os = "linux")]
+mod file_system;
 #[cfg(unix)]
 mod flags;
 #[cfg(unix)]

@@ -183,3 +183,40 @@ fn a_run_that_cannot_start_exits_with_2() {
         assert!(log.contains(word), "{log}");
     }
 }
+
+/// The limits of a user namespace are its own, so that no other program on the machine has fewer.
+#[cfg(target_os = "linux")]
+#[test]
+fn limit_of_inotify_that_keeps_a_root_from_an_index_is_named() {
+    let dir = folders();
+    let limited = |limit: &str| {
+        let script = format!("echo {limit} && exec \"$@\"");
+        let mut command = std::process::Command::new("unshare");
+        command.args([
+            "--user",
+            "--map-root-user",
+            "sh",
+            "-c",
+            &script,
+            "sh",
+            env!("CARGO_BIN_EXE_rootbound"),
+            "doctor",
+        ]);
+        command.current_dir(dir.path()).env("HOME", dir.path()).args(["--state-dir", "off", "app"]);
+        command
+    };
+    if !limited("1 > /proc/sys/user/max_inotify_watches").arg("--help").output().is_ok_and(|done| done.status.success())
+    {
+        #[expect(clippy::print_stderr, reason = "a check says that it was skipped")]
+        {
+            eprintln!("SKIPPED: this machine gives no user namespace");
+        }
+        return;
+    }
+    fs::create_dir_all(dir.path().join("app/src/deep")).unwrap();
+    let text = Outcome::of(&mut limited("1 > /proc/sys/user/max_inotify_watches")).stdout;
+    assert!(text.contains("the limit of inotify watches is reached (sysctl fs.inotify.max_user_watches)"), "{text}");
+    assert!(text.contains("raise it: sudo sysctl fs.inotify.max_user_watches="), "{text}");
+    let text = Outcome::of(&mut limited("0 > /proc/sys/user/max_inotify_instances")).stdout;
+    assert!(text.contains("sudo sysctl fs.inotify.max_user_instances="), "{text}");
+}

@@ -14,7 +14,9 @@ mod mapping;
 mod mounts;
 mod rg;
 mod rules;
+mod searchers;
 mod silent;
+mod stored;
 
 use std::{
     fs,

@@ -33,6 +33,8 @@ mod history;
 mod images;
 #[cfg(unix)]
 mod index;
+#[cfg(target_os = "linux")]
+mod index_command;
 mod limits;
 mod long_paths;
 mod ls;
@@ -52,6 +54,8 @@ mod pdf;
 mod present;
 mod process;
 mod processes;
+#[cfg(unix)]
+mod processes_in_a_row;
 mod program;
 mod protocol;
 mod quota;

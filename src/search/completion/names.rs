@@ -1,6 +1,7 @@
 //! The names below one root, as a completion sees them.
 
 use std::{
+    path::Path,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -23,9 +24,9 @@ pub(super) enum TreeNames {
 }
 
 /// One of them.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) enum Name<'n> {
-    Indexed(&'n IndexedPath),
+    Indexed(IndexedPath<'n>),
     Listed(&'n ListedName),
 }
 
@@ -78,22 +79,30 @@ impl TreeNames {
 }
 
 impl<'n> Name<'n> {
-    pub(super) fn path(self) -> &'n WorkspacePath {
+    pub(super) fn path(&self) -> &WorkspacePath {
         match self {
-            Self::Indexed(item) => item.entry.path(),
+            Self::Indexed(item) => item.path(),
             Self::Listed(name) => &name.path,
         }
     }
 
-    pub(super) fn is_directory(self) -> bool {
+    /// Its path below the root.
+    pub(super) fn relative(&self) -> &'n Path {
         match self {
-            Self::Indexed(item) => item.entry.kind() == FileKind::Directory,
+            Self::Indexed(item) => item.relative(),
+            Self::Listed(name) => name.path.relative(),
+        }
+    }
+
+    pub(super) fn is_directory(&self) -> bool {
+        match self {
+            Self::Indexed(item) => item.kind() == FileKind::Directory,
             Self::Listed(name) => name.is_directory,
         }
     }
 
     /// When it was last modified: what is known, and if it `may_ask`, what the system says.
-    pub(super) fn modified(self, may_ask: bool) -> Option<SystemTime> {
+    pub(super) fn modified(&self, may_ask: bool) -> Option<SystemTime> {
         match self {
             Self::Indexed(item) if may_ask => item.modified(),
             Self::Indexed(item) => item.known_modified(),

@@ -70,7 +70,7 @@ pub(super) fn ranked(
             break;
         }
         // Nobody types what is not Unicode.
-        let Some(text) = name.path().relative().to_str() else { continue };
+        let Some(text) = name.relative().to_str() else { continue };
         let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
         if let Some(fit) = fit(&text, query) {
             let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };

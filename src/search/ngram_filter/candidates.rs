@@ -1,8 +1,8 @@
 //! Which files, and which of their lines, can hold a match.
 
-use std::{ops::Range, sync::Arc};
+use std::ops::Range;
 
-use super::{FileSegments, GramQuery, SEGMENTS, SegmentBlock, SegmentSlice};
+use super::{Columns, FileSegments, FilterQuery, GramQuery, SEGMENTS, SegmentSlice};
 
 /// What a query leaves of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,50 +15,28 @@ pub(in crate::search) enum MayMatch {
     Within(Vec<Range<u32>>),
 }
 
-impl GramQuery {
-    /// Which segments of a block satisfy it.
-    fn segments(&self, block: &SegmentBlock) -> u64 {
-        match self {
-            Self::All => u64::MAX,
-            Self::Nothing => 0,
-            Self::Gram(gram) => block.columns[usize::from(gram.column())],
-            Self::And(parts) => {
-                parts.iter().fold(u64::MAX, |left, part| if left == 0 { 0 } else { left & part.segments(block) })
-            }
-            Self::Or(parts) => parts.iter().fold(0, |segments, part| segments | part.segments(block)),
-        }
-    }
-
-    /// Whether segments satisfy it together.
-    fn together(&self, segments: &[(&SegmentBlock, u64)]) -> bool {
-        match self {
-            Self::All => true,
-            Self::Nothing => false,
-            Self::Gram(gram) => {
-                let column = usize::from(gram.column());
-                segments.iter().any(|(block, bit)| block.columns[column] & bit != 0)
-            }
-            Self::And(parts) => parts.iter().all(|part| part.together(segments)),
-            Self::Or(parts) => parts.iter().any(|part| part.together(segments)),
-        }
-    }
-}
-
 /// The files that a query leaves, as of one moment.
 #[derive(Debug)]
 pub(in crate::search) struct Candidates {
-    pub(super) blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
-    pub(super) grams: GramQuery,
-    /// [`FilterQuery::whole_file`](super::FilterQuery::whole_file).
-    pub(super) whole_file: bool,
+    columns: Columns,
+    grams: GramQuery,
+    /// [`FilterQuery::whole_file`].
+    whole_file: bool,
     /// Of each block met so far, which segments satisfy the query.
-    pub(super) hits: Vec<Option<u64>>,
+    hits: Vec<Option<u64>>,
+    /// [`GramQuery::satisfied`].
+    reached: Vec<u64>,
 }
 
 impl Candidates {
+    pub(super) fn new(columns: Columns, query: FilterQuery) -> Self {
+        let FilterQuery { grams, whole_file } = query;
+        Self { columns, grams, whole_file, hits: Vec::new(), reached: Vec::new() }
+    }
+
     /// Whether nothing is left out.
     pub(in crate::search) fn all(&self) -> bool {
-        self.grams == GramQuery::All
+        self.grams.is_all()
     }
 
     /// What may hold a match of the file there.
@@ -72,12 +50,17 @@ impl Candidates {
             FileSegments::Many { segments, within_line } if self.whole_file || *within_line => {
                 let segments: Vec<_> = segments
                     .iter()
-                    .filter_map(|SegmentSlice { segment, .. }| {
-                        let block = self.blocks.get(*segment as usize / SEGMENTS)?.as_deref()?;
-                        Some((block, 1 << (*segment as usize % SEGMENTS)))
+                    .map(|SegmentSlice { segment, .. }| {
+                        (*segment as usize / SEGMENTS, 1_u64 << (*segment as usize % SEGMENTS))
                     })
                     .collect();
-                whole(self.grams.together(&segments))
+                let columns = &self.columns;
+                let together = |column| {
+                    let has =
+                        |(block, bit): &(usize, u64)| columns.word(*block, column).is_none_or(|word| word & bit != 0);
+                    u64::from(segments.iter().any(has))
+                };
+                whole(self.grams.satisfied(together, &mut self.reached) & 1 != 0)
             }
             FileSegments::Many { segments, .. } => {
                 let mut within: Vec<Range<u32>> = Vec::new();
@@ -109,16 +92,13 @@ impl Candidates {
     pub(in crate::search) fn segment_may_match(&mut self, segment: u32) -> bool {
         let index = segment as usize / SEGMENTS;
         if self.hits.len() <= index {
-            self.hits.resize(self.blocks.len().max(index + 1), None);
+            self.hits.resize(index + 1, None);
         }
-        let segments = match self.hits[index] {
-            Some(segments) => segments,
-            // A segment that is not there says nothing, so it refuses nothing.
-            None => match self.blocks.get(index).and_then(Option::as_deref) {
-                Some(block) => self.grams.segments(block),
-                None => u64::MAX,
-            },
-        };
+        let segments = self.hits[index].unwrap_or_else(|| {
+            // What is not there says nothing, so it refuses nothing.
+            let word = |column| self.columns.word(index, column).unwrap_or(u64::MAX);
+            self.grams.satisfied(word, &mut self.reached)
+        });
         self.hits[index] = Some(segments);
         segments & (1 << (segment as usize % SEGMENTS)) != 0
     }

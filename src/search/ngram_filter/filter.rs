@@ -7,25 +7,30 @@
 use std::sync::Arc;
 
 use super::{
-    BLOCK, COLUMNS, Candidates, FileSegments, FilterQuery, GramQuery, OVERLAP, SEGMENT, SEGMENTS, SegmentBlock,
-    SegmentSlice, gram,
+    BLOCK, COLUMNS, Candidates, Columns, ContentGrams, FileSegments, FilterQuery, SEGMENT, SEGMENTS, SegmentBlock,
+    SegmentSlice,
 };
 
+/// Blocks in which the columns of a query are counted before it is asked of all.
+const SAMPLE: usize = 8;
+/// Share of the segments that have a column, in percent, from which it is not worth asking.
+const ALWAYS: usize = 97;
+
 #[derive(Clone, Copy, Debug, Default)]
-struct SegmentUse {
-    files: u32,
-    bytes: u32,
+pub(super) struct SegmentUse {
+    pub(super) files: u32,
+    pub(super) bytes: u32,
     /// Bytes of files that are no longer there: their bits stay until the segment is empty.
-    dead: u32,
+    pub(super) dead: u32,
 }
 
 /// The filter of many files.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::search) struct NgramFilter {
     /// Shared with the searches under way, all of them and each; copied when changed meanwhile.
-    blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
-    segments: Vec<SegmentUse>,
-    free: Vec<u32>,
+    pub(super) blocks: Arc<Vec<Option<Arc<SegmentBlock>>>>,
+    pub(super) segments: Vec<SegmentUse>,
+    pub(super) free: Vec<u32>,
     /// The segment that small files are added to.
     open: Option<u32>,
     /// Blocks that may be held.
@@ -39,25 +44,21 @@ impl NgramFilter {
     }
 
     /// Takes in a file. `None` when there is no room.
-    pub(in crate::search) fn insert(&mut self, content: &[u8]) -> Option<FileSegments> {
-        let (mut segments, mut within_line, mut at) = (Vec::new(), false, 0);
-        loop {
-            let (end, cut) = slice_end(content, at);
-            within_line |= cut;
-            let (Some(segment), Ok(until)) = (self.segment_for(end - at), u32::try_from(end)) else {
-                self.release(segments.iter().map(|slice: &SegmentSlice| slice.segment), content.len());
+    pub(in crate::search) fn add(&mut self, content: &ContentGrams) -> Option<FileSegments> {
+        let mut segments: Vec<SegmentSlice> = Vec::with_capacity(content.slices.len());
+        let mut at = 0;
+        for slice in &content.slices {
+            let Some(segment) = self.segment_for(slice.end - at) else {
+                self.release(segments.iter().map(|slice| slice.segment), content.bytes as usize);
                 return None;
             };
-            self.mark(segment, end - at, &content[at..(end + OVERLAP).min(content.len())]);
-            segments.push(SegmentSlice { segment, end: until });
-            at = end;
-            if at == content.len() {
-                break;
-            }
+            self.mark(segment, slice.end - at, &slice.columns);
+            segments.push(SegmentSlice { segment, end: slice.end });
+            at = slice.end;
         }
         Some(match segments.as_slice() {
             [slice] => FileSegments::One(slice.segment),
-            _ => FileSegments::Many { segments: segments.into(), within_line },
+            _ => FileSegments::Many { segments: segments.into(), within_line: content.within_line },
         })
     }
 
@@ -67,6 +68,11 @@ impl NgramFilter {
             FileSegments::One(segment) => self.release([*segment].into_iter(), bytes),
             FileSegments::Many { segments, .. } => self.release(segments.iter().map(|slice| slice.segment), bytes),
         }
+    }
+
+    /// Takes nothing in from now on that needs more than so many bytes; what is in it stays.
+    pub(in crate::search) fn limit_to(&mut self, bytes: usize) {
+        self.limit = bytes / BLOCK;
     }
 
     /// Memory held, in bytes.
@@ -87,19 +93,25 @@ impl NgramFilter {
     /// What `query` leaves of the files taken in so far.
     pub(in crate::search) fn candidates(&self, query: FilterQuery) -> Candidates {
         let FilterQuery { grams, whole_file } = query;
-        let blocks = if grams == GramQuery::All { Arc::default() } else { Arc::clone(&self.blocks) };
-        Candidates { blocks, grams, whole_file, hits: Vec::new() }
+        let sample: Vec<_> = self.blocks.iter().flatten().step_by(self.blocks.len() / SAMPLE + 1).collect();
+        let in_sample = |column| {
+            let segments = sample.iter().map(|block| block.columns[usize::from(column)].count_ones() as usize);
+            segments.sum()
+        };
+        let grams = grams.planned(sample.len() * SEGMENTS * ALWAYS / 100, in_sample);
+        let blocks = if grams.is_all() { Arc::default() } else { Arc::clone(&self.blocks) };
+        Candidates::new(Columns::Memory(blocks), FilterQuery { grams, whole_file })
     }
 
-    fn segment_for(&mut self, bytes: usize) -> Option<u32> {
+    fn segment_for(&mut self, bytes: u32) -> Option<u32> {
         if let Some(open) = self.open
-            && self.segments[open as usize].bytes as usize + bytes <= SEGMENT
+            && self.segments[open as usize].bytes.saturating_add(bytes) as usize <= SEGMENT
         {
             return Some(open);
         }
         let segment = self.fresh_segment()?;
         // Whichever leaves more room for the files to come.
-        if self.open.is_none_or(|open| self.segments[open as usize].bytes as usize > bytes) {
+        if self.open.is_none_or(|open| self.segments[open as usize].bytes > bytes) {
             self.open = Some(segment);
         }
         Some(segment)
@@ -136,20 +148,14 @@ impl NgramFilter {
         Arc::make_mut(&mut self.blocks)[segment as usize / SEGMENTS].as_mut().map(Arc::make_mut)
     }
 
-    fn mark(&mut self, segment: u32, bytes: usize, content: &[u8]) {
+    fn mark(&mut self, segment: u32, bytes: u32, grams: &[u64; COLUMNS / 64]) {
         let state = &mut self.segments[segment as usize];
         state.files += 1;
-        state.bytes += u32::try_from(bytes).unwrap_or(u32::MAX);
+        state.bytes = state.bytes.saturating_add(bytes);
         let Some(block) = self.block(segment) else { return };
         let columns = &mut block.columns;
         let bit = 1_u64 << (segment as usize % SEGMENTS);
-        // First into two KiB that stay in the nearest cache; a segment repeats its grams often.
-        let mut seen = [0_u64; COLUMNS / 64];
-        gram::each(content, |gram| {
-            let column = usize::from(gram.column());
-            seen[column / 64] |= 1 << (column % 64);
-        });
-        for (index, word) in seen.iter().enumerate() {
+        for (index, word) in grams.iter().enumerate() {
             let mut left = *word;
             while left != 0 {
                 columns[index * 64 + left.trailing_zeros() as usize] |= bit;
@@ -184,31 +190,19 @@ impl NgramFilter {
     }
 }
 
-/// Where the segment that begins at `at` ends: at the last line break within reach, else in the middle
-/// of a line; whether it is the latter.
-fn slice_end(content: &[u8], at: usize) -> (usize, bool) {
-    if content.len() - at <= SEGMENT {
-        return (content.len(), false);
-    }
-    match memchr::memrchr(b'\n', &content[at..at + SEGMENT]) {
-        Some(line_break) => (at + line_break + 1, false),
-        None => (at + SEGMENT, true),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use std::ops::Range;
 
-    use super::super::{candidates::MayMatch, gram_query::GramQuery};
+    use super::super::{candidates::MayMatch, filter_query::grams_of};
     use super::*;
 
     fn query(pattern: &str, multiline: bool) -> FilterQuery {
         let mut parser = regex_syntax::ParserBuilder::new();
         parser.utf8(false).multi_line(true).case_insensitive(true).dot_matches_new_line(multiline);
-        FilterQuery { grams: GramQuery::of(&parser.build().parse(pattern).unwrap(), !multiline), whole_file: multiline }
+        FilterQuery { grams: grams_of(&parser.build().parse(pattern).unwrap(), !multiline), whole_file: multiline }
     }
 
     fn oracle(pattern: &str, multiline: bool, content: &[u8]) -> bool {
@@ -220,6 +214,12 @@ mod tests {
             return matcher.is_match(content).unwrap();
         }
         content.split(|byte| *byte == b'\n').any(|line| matcher.is_match(line).unwrap())
+    }
+
+    impl NgramFilter {
+        fn insert(&mut self, content: &[u8]) -> Option<FileSegments> {
+            self.add(&ContentGrams::of(content).unwrap())
+        }
     }
 
     fn memory() -> NgramFilter {
@@ -302,6 +302,21 @@ mod tests {
         let mut tiny = NgramFilter::new(BLOCK);
         let fitted = (0..100).filter(|_| tiny.insert(&file).is_some()).count();
         assert_eq!(fitted, 64);
+    }
+
+    #[test]
+    fn lowered_limit_takes_nothing_in_and_keeps_what_is_there() {
+        let mut filter = memory();
+        let file = b"some words of content\n".repeat(1000);
+        let placed: Vec<_> = (0..70).map(|_| filter.insert(&file).unwrap()).collect();
+        let held = filter.memory();
+        filter.limit_to(BLOCK);
+        let fitted = (0..200).filter(|_| filter.insert(&file).is_some()).count();
+        assert!(fitted < 128 && filter.memory() <= held, "only what the blocks have room for");
+        let mut candidates = filter.candidates(query("words", false));
+        assert!(placed.iter().all(|segments| candidates.may_match(segments) != MayMatch::Nowhere));
+        filter.limit_to(64 * BLOCK);
+        assert!(filter.insert(&file).is_some());
     }
 
     #[test]

@@ -1,32 +1,67 @@
-//! 4-grams of folded content: what the filter counts, and how text becomes it.
+//! 3-grams and 4-grams of folded content: what the filter counts, and how text becomes it.
 //!
 //! Content and patterns are folded alike, so that one column answers for every case of a letter.
 //! Nothing here decides what is searched.
+//!
+//! Both lengths share the columns. A 4-gram is rarer, so it refuses more; a 3-gram serves literals of three
+//! bytes, and in a longer literal it is one more independent bit: each column is more often set than with
+//! 4-grams alone, but a literal asks for twice as many.
 
-/// Bytes of a gram: with three, most segments hold most of the common ones; with five, too many literals
-/// are too short.
-pub(super) const GRAM: usize = 4;
-/// Columns of a block, a power of two: a segment of 32 KiB of source sets about a third of them.
-pub(super) const COLUMNS: usize = 1 << COLUMN_BITS;
+/// Bytes that have to be known before a byte to name its grams.
+pub(super) const CONTEXT: u8 = 3;
+/// Columns of a block: a segment of 32 KiB of source sets about a third of them.
+pub(in crate::search) const COLUMNS: usize = 1 << COLUMN_BITS;
 const COLUMN_BITS: u32 = 14;
 /// Raw bytes beyond a cut that complete every gram which begins before it: three folded bytes come
 /// of at most nine raw ones, the last of which may need two more to be recognised.
 pub(super) const OVERLAP: usize = 12;
 
-/// Four folded bytes in a row, none of them a line break.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Gram(u32);
+/// The last folded bytes of a text since its last line break, as far as grams reach back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Context {
+    /// The last one lowest; zero beyond `length`.
+    bytes: u32,
+    length: u8,
+}
 
-impl Gram {
-    /// The column of this gram, and of some others: multiplicative hashing with 2^32 / φ, which spreads
-    /// consecutive values (Knuth, TAOCP vol. 3, 6.4).
-    pub(super) fn column(self) -> u16 {
-        u16::try_from(self.0.wrapping_mul(0x9E37_79B1) >> (32 - COLUMN_BITS)).unwrap_or_default()
+impl Context {
+    /// What a folded byte makes of it: the new context, and the columns of the grams that end there.
+    pub(super) fn then(self, folded: u8) -> (Self, [Option<u16>; 2]) {
+        if folded == b'\n' {
+            return (Self::default(), [None, None]);
+        }
+        let bytes = self.bytes << 8 | u32::from(folded);
+        let three = (self.length >= CONTEXT - 1).then(|| column_of_three(bytes));
+        let four = (self.length >= CONTEXT).then(|| column_of_four(bytes));
+        let next = Self { bytes: bytes & 0xFF_FFFF, length: (self.length + 1).min(CONTEXT) };
+        (next, [four, three])
+    }
+
+    /// It, with no more than the last `length` bytes.
+    pub(super) fn shortened(self, length: u8) -> Self {
+        let length = length.min(self.length);
+        Self { bytes: self.bytes & ((1 << (8 * u32::from(length))) - 1), length }
     }
 }
 
-/// Calls `found` with every gram of `bytes`, repeated ones too.
-pub(super) fn each(bytes: &[u8], mut found: impl FnMut(Gram)) {
+/// The column of a 4-gram, and of some others: multiplicative hashing with 2^32 / φ, which spreads
+/// consecutive values (Knuth, TAOCP vol. 3, 6.4).
+fn column_of_four(bytes: u32) -> u16 {
+    top_bits(bytes.wrapping_mul(0x9E37_79B1))
+}
+
+/// The column of the 3-gram at the end of `bytes`: the same with another odd constant, as a 3-gram should not
+/// share its column with the 4-grams that begin with a certain byte.
+fn column_of_three(bytes: u32) -> u16 {
+    top_bits((bytes << 8).wrapping_mul(0x85EB_CA6B))
+}
+
+fn top_bits(hash: u32) -> u16 {
+    u16::try_from(hash >> (32 - COLUMN_BITS)).unwrap_or_default()
+}
+
+/// Calls `found` with the column of every gram of `bytes`, repeated ones too.
+pub(super) fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
     let (mut gram, mut length, mut at) = (0_u32, 0_usize, 0_usize);
     while let Some(first) = bytes.get(at) {
         let (folded, width) = fold_at(*first, &bytes[at + 1..]);
@@ -37,19 +72,13 @@ pub(super) fn each(bytes: &[u8], mut found: impl FnMut(Gram)) {
         }
         gram = gram << 8 | u32::from(folded);
         length += 1;
-        if length >= GRAM {
-            found(Gram(gram));
+        if length >= 3 {
+            found(column_of_three(gram));
+            if length >= 4 {
+                found(column_of_four(gram));
+            }
         }
     }
-}
-
-/// The grams that content certainly holds where it holds `literal`, in any case of its letters.
-pub(super) fn certain(literal: &[u8]) -> Vec<Gram> {
-    let mut grams = Vec::new();
-    each(inner(literal), |gram| grams.push(gram));
-    grams.sort_unstable();
-    grams.dedup();
-    grams
 }
 
 /// `bytes`, folded.
@@ -74,54 +103,41 @@ fn fold_at(first: u8, rest: &[u8]) -> (u8, usize) {
     }
 }
 
-/// `literal` without what at its ends may be part of a folded sequence in the content around it.
-/// Only patterns that name single bytes have such ends.
-fn inner(literal: &[u8]) -> &[u8] {
-    let literal = match literal {
-        [0x84, 0xAA, rest @ ..] | [0xBF | 0xAA, rest @ ..] => rest,
-        all => all,
-    };
-    match literal {
-        [rest @ .., 0xE2, 0x84] | [rest @ .., 0xC5 | 0xE2] => rest,
-        all => all,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn grams(bytes: &[u8]) -> Vec<Gram> {
+    fn columns(bytes: &[u8]) -> Vec<u16> {
         let mut all = Vec::new();
-        each(bytes, |gram| all.push(gram));
+        each(bytes, |column| all.push(column));
         all
     }
 
     #[test]
     fn grams_ignore_case() {
-        assert_eq!(grams(b"KiSs"), grams(b"kiss"));
-        assert_eq!(grams("\u{212A}i\u{17F}s".as_bytes()), grams(b"kiss"));
+        assert_eq!(columns(b"KiSs"), columns(b"kiss"));
+        assert_eq!(columns("\u{212A}i\u{17F}s".as_bytes()), columns(b"kiss"));
     }
 
     #[test]
     fn no_gram_holds_a_line_break() {
-        assert_eq!(grams(b"abc\ndef"), []);
-        assert_eq!(grams(b"abcd\nefgh").len(), 2);
+        assert!(columns(b"ab\ncd").is_empty());
+        assert_eq!(columns(b"abcd\nefgh").len(), 2 * (2 + 1));
     }
 
     #[test]
-    fn partial_characters_at_literal_ends_yield_no_gram() {
-        for (literal, content) in [
-            (&b"\xBFabcd"[..], &b"\xC5\xBFabcd"[..]),
-            (b"\x84\xAAabcd", b"\xE2\x84\xAAabcd"),
-            (b"\xAAabcd", b"\xE2\x84\xAAabcd"),
-            (b"abcd\xC5", b"abcd\xC5\xBF"),
-            (b"abcd\xE2", b"abcd\xE2\x84\xAA"),
-            (b"abcd\xE2\x84", b"abcd\xE2\x84\xAA"),
-        ] {
-            let held = grams(content);
-            assert!(certain(literal).iter().all(|gram| held.contains(gram)), "{literal:?}");
-            assert!(!certain(literal).is_empty());
+    fn context_names_the_columns_that_content_has() {
+        for text in ["kernel_init", "ab\ncdef", "Straße", "ſK"] {
+            let (mut context, mut named) = (Context::default(), Vec::new());
+            for byte in folded(text.as_bytes()) {
+                let (next, columns) = context.then(byte);
+                named.extend(columns.into_iter().flatten());
+                context = next;
+            }
+            let mut held = columns(text.as_bytes());
+            named.sort_unstable();
+            held.sort_unstable();
+            assert_eq!(named, held, "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use super::COLUMNS;
 /// Bytes of content that one segment covers.
 pub(in crate::search) const SEGMENT: usize = 32 << 10;
 /// Segments of a block: the bits of one word.
-pub(super) const SEGMENTS: usize = 64;
+pub(in crate::search) const SEGMENTS: usize = 64;
 /// Bytes of a block.
 pub(super) const BLOCK: usize = COLUMNS * size_of::<u64>();
 
@@ -34,6 +34,14 @@ pub(in crate::search) enum FileSegments {
 }
 
 impl FileSegments {
+    /// Memory held outside of it, in bytes.
+    pub(in crate::search) fn memory(&self) -> usize {
+        match self {
+            Self::One(_) => 0,
+            Self::Many { segments, .. } => size_of_val(&**segments),
+        }
+    }
+
     /// The segments of a large file, where they follow upon each other but for the last one and each holds
     /// whole lines: all but the last one, and the last one.
     pub(in crate::search) fn consecutive(&self) -> Option<(Range<u32>, u32)> {
@@ -49,7 +57,7 @@ impl FileSegments {
 /// A segment's share of a large file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) struct SegmentSlice {
-    pub(super) segment: u32,
+    pub(in crate::search) segment: u32,
     /// Where it ends in the file; it begins where the one before ends.
-    pub(super) end: u32,
+    pub(in crate::search) end: u32,
 }

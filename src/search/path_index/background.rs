@@ -10,8 +10,9 @@ use std::{
 
 use super::{
     COMPARED_EVERY, IndexMode, PathIndex, PathList, RootIndex, RootSlot, RootState,
-    fill::fill,
-    root_index::{changed_files, slot_of},
+    fill::{begin, fill},
+    root_index::{changed_files, filter_memory, slot_of},
+    save::save,
 };
 use crate::workspace::{Priority, Unwatchable, Workspace, WorkspacePath, lower_priority};
 
@@ -21,12 +22,14 @@ const LARGE: usize = 2000;
 const VERIFY_FILES: usize = 512;
 /// Listings of a tree in a row while something is mounted or unmounted.
 const MAX_LISTINGS: usize = 5;
+/// How long the background work waits after a search that the stored index has answered.
+const SINGLE_CALL: Duration = Duration::from_millis(300);
 
 impl PathIndex {
     /// With [`IndexMode::Eager`], begins to list all roots in the background.
     pub fn start(self: &Arc<Self>, workspace: &Workspace) {
         if self.mode == IndexMode::Eager {
-            self.build(workspace);
+            self.build(workspace, Duration::ZERO);
         }
     }
 
@@ -36,6 +39,20 @@ impl PathIndex {
             thread::sleep(Duration::from_millis(1));
         }
         build_all(&Arc::downgrade(self), workspace);
+    }
+
+    /// Reads all roots for the stored index now, and stores what is found. Needs no watches, which other processes may
+    /// have used up.
+    pub fn store(self: &Arc<Self>, workspace: &Workspace) {
+        for root in workspace.roots().iter().filter(|root| !root.is_absent() && !root.is_staged()) {
+            let root = workspace.root_path(root);
+            let Ok(list) = PathList::walk(workspace, &root) else { continue };
+            let mut unwatched = RootIndex::new(None, list);
+            unwatched.prepare(&root, self.stored.get(&root), self.filter_memory(&root));
+            let state = RootState::Storing(Unwatchable::Refused, Box::new(unwatched));
+            self.roots().push(RootSlot::new(root, state));
+        }
+        self.settle(workspace);
     }
 
     /// Compares every index with the disk without waiting for its time, and does all other background work:
@@ -70,22 +87,28 @@ impl PathIndex {
                 }
                 grown
             }
-            Some(RootState::Unwatchable(_)) => false,
+            Some(RootState::Unwatchable(_)) => {
+                (files >= LARGE || self.mode == IndexMode::Eager) && self.stored.is_wanted(start)
+            }
+            Some(RootState::Storing(..)) => false,
             Some(RootState::Indexed(index)) => index.is_stale(),
         };
         if worth {
-            self.build(workspace);
+            // A process for a single call would spend what it has on an index that it does not need.
+            let pause = if self.stored.is_good(start) { SINGLE_CALL } else { Duration::ZERO };
+            self.build(workspace, pause);
         }
     }
 
-    /// Begins background work unless it is under way.
-    fn build(self: &Arc<Self>, workspace: &Workspace) {
+    /// Begins background work after a pause, unless it is under way.
+    fn build(self: &Arc<Self>, workspace: &Workspace, pause: Duration) {
         if self.building.swap(true, Ordering::Relaxed) {
             return;
         }
         let (index, workspace) = (Arc::downgrade(self), workspace.clone());
         let spawned = thread::Builder::new().name("index".to_owned()).spawn(move || {
             lower_priority(Priority::Background);
+            thread::sleep(pause);
             build_all(&index, &workspace);
         });
         if spawned.is_err() {
@@ -100,6 +123,13 @@ fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) {
     // A root that may be missing is listed once it is there, and was searched.
     for root in workspace.roots().iter().filter(|root| !root.is_absent()) {
         build_root(index, workspace, &workspace.root_path(root));
+    }
+}
+
+impl PathIndex {
+    /// As [`filter_memory`]; the lock is not held behind it.
+    fn filter_memory(&self, root: &WorkspacePath) -> usize {
+        filter_memory(&self.roots(), root)
     }
 }
 
@@ -120,26 +150,36 @@ fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePa
         let Some(index) = index.upgrade() else { return };
         list_unknown(&index, workspace, root);
     }
-    for step in [fill, compare] {
-        let mut after = None;
-        loop {
-            // Held for a batch only, so that the end of the session ends the work.
-            let Some(index) = index.upgrade() else { return };
-            match step(&index, root, after.as_ref()) {
-                Some(last) => after = Some(last),
-                None => break,
-            }
-        }
+    // Held for a batch only, so that the end of the session ends the work.
+    if let Some(index) = index.upgrade() {
+        begin(&index, root);
+    }
+    while index.upgrade().is_some_and(|index| fill(&index, root)) {}
+    let mut after = None;
+    while let Some(last) = index.upgrade().and_then(|index| compare(&index, root, after.as_ref())) {
+        after = Some(last);
+    }
+    if let Some(index) = index.upgrade() {
+        save(&index, root, false);
+        end_storing(&index, root);
     }
 }
 
 fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) {
-    let is_known = slot_of(&mut index.roots(), root).is_some_and(|slot| !matches!(slot.state, RootState::Unknown));
-    if is_known {
-        return;
-    }
+    let state = {
+        let mut roots = index.roots();
+        match slot_of(&mut roots, root).map(|slot| &slot.state) {
+            None | Some(RootState::Unknown) => None,
+            Some(RootState::Unwatchable(why)) => Some(*why),
+            Some(_) => return,
+        }
+    };
     index.yield_to_searches();
-    let state = listed(workspace, root, index.mode);
+    let state = if let Some(why) = state { RootState::Unwatchable(why) } else { listed(workspace, root, index) };
+    let state = match state {
+        RootState::Unwatchable(why) => unwatched(index, workspace, root, why),
+        other => other,
+    };
     let mut roots = index.roots();
     match slot_of(&mut roots, root) {
         Some(slot) => slot.set(state),
@@ -148,7 +188,9 @@ fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) 
 }
 
 /// Lists and watches a root.
-fn listed(workspace: &Workspace, root: &WorkspacePath, mode: IndexMode) -> RootState {
+fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> RootState {
+    let PathIndex { mode, stored, .. } = index;
+    let memory = index.filter_memory(root);
     for _ in 0..MAX_LISTINGS {
         let mut watcher = match workspace.watch(root.root()) {
             Ok(watcher) => watcher,
@@ -163,11 +205,44 @@ fn listed(workspace: &Workspace, root: &WorkspacePath, mode: IndexMode) -> RootS
             // Perhaps a directory was moved while it was listed: once more, later.
             (_, Some(Unwatchable::Twice)) | (Err(_), None) => RootState::Unknown,
             (_, Some(why)) => RootState::Unwatchable(why),
-            (Ok(list), None) if list.files() < LARGE && mode != IndexMode::Eager => RootState::Small,
-            (Ok(list), None) => RootState::Indexed(Box::new(RootIndex::new(watcher, list))),
+            (Ok(list), None) if list.files() < LARGE && *mode != IndexMode::Eager => RootState::Small,
+            (Ok(list), None) => {
+                let mut index = RootIndex::new(Some(watcher), list);
+                index.prepare(root, stored.get(root), memory);
+                // Again, for what was looked at meanwhile.
+                if index.is_remounted() {
+                    continue;
+                }
+                RootState::Indexed(Box::new(index))
+            }
         };
     }
     RootState::Unknown
+}
+
+/// What was read for the stored index alone is no longer needed.
+fn end_storing(index: &PathIndex, root: &WorkspacePath) {
+    if let Some(slot) = slot_of(&mut index.roots(), root)
+        && let RootState::Storing(why, _) = slot.state
+    {
+        slot.state = RootState::Unwatchable(why);
+    }
+}
+
+/// Lists a root that cannot be watched, to read it for the stored index.
+fn unwatched(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath, why: Unwatchable) -> RootState {
+    if why == Unwatchable::Staged || !index.stored.is_wanted(root) {
+        return RootState::Unwatchable(why);
+    }
+    index.stored.note_read(root);
+    match PathList::walk(workspace, root) {
+        Ok(list) if list.files() >= LARGE || index.mode == IndexMode::Eager => {
+            let mut unwatched = RootIndex::new(None, list);
+            unwatched.prepare(root, index.stored.get(root), index.filter_memory(root));
+            RootState::Storing(why, Box::new(unwatched))
+        }
+        _ => RootState::Unwatchable(why),
+    }
 }
 
 /// Compares what is known of the files behind `after` with the disk; the last one looked at, or
@@ -191,9 +266,9 @@ fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath
         (Arc::clone(&root.list), from)
     };
     index.yield_to_searches();
-    let batch = &paths.items[from..paths.items.len().min(from + VERIFY_FILES)];
-    let last = batch.last().map(|item| item.path().clone());
-    let changed = changed_files(batch);
+    let end = paths.items.len().min(from + VERIFY_FILES);
+    let last = Some(paths.items.get(end - 1).into_path());
+    let changed = changed_files(paths.items.range(from..end));
     drop(paths);
     if !changed.is_empty() {
         slot_of(&mut index.roots(), root)?.refresh()?.distrust(&changed);

@@ -4,103 +4,129 @@
 
 use std::{
     sync::{Arc, OnceLock},
-    time::{Duration, Instant, SystemTime},
+    time::{Instant, SystemTime},
 };
 
-use super::{KnownContent, KnownStat, PathIndex, RootIndex, root_index::slot_of};
+use super::{
+    KnownContent, KnownStat, PathIndex, RootIndex, RootSlot,
+    root_index::{filter_memory, slot_of},
+    settled::{Settled, TICK},
+};
 use crate::{
+    search::ngram_filter::ContentGrams,
     text,
     workspace::{Entry, Visibility, WorkspacePath},
 };
 
 /// Bytes of the largest file that is taken in: larger ones are searched each time.
 const LARGEST: u64 = 16 << 20;
-/// Files and bytes that are read between two turns of the lock.
+/// Files that are chosen at once, and bytes that are read between two turns of the lock.
 const BATCH_FILES: usize = 64;
 const BATCH_BYTES: usize = 1 << 20;
 /// Bytes at the front of a file in which every search looks for a NUL: the buffer of
 /// grep-searcher.
 const FIRST_LOOK: usize = 64 << 10;
-/// A file that was modified so shortly ago is likely to be again.
-const HOT: Duration = Duration::from_secs(2);
 /// Share of dead content, in percent, from which the filter is built again from nothing.
 const MAX_WASTE: u64 = 50;
 
 /// A file that was read for the filter.
 struct ReadFile {
     path: WorkspacePath,
-    id: u64,
+    id: u32,
     content: ReadContent,
     known: Option<KnownStat>,
 }
 
 enum ReadContent {
-    Text(Vec<u8>),
+    /// Whether it is UTF-8.
+    Text(ContentGrams, bool),
     Known(KnownContent),
 }
 
-/// Takes in the next unread files behind `after`; the last one looked at, or `None` at the end.
-pub(super) fn fill(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
-    let (batch, mounts) = next_batch(slot_of(&mut index.roots(), root)?.refresh()?, root, after)?;
-    let (mut files, mut bytes, mut last) = (Vec::new(), 0, None);
+/// Begins to take in what is not read, from the first path on.
+pub(super) fn begin(index: &PathIndex, root: &WorkspacePath) {
+    let mut roots = index.roots();
+    let Some(index) = slot_of(&mut roots, root).and_then(RootSlot::filled) else { return };
+    (index.stale, index.filled_to) = (0, None);
+    if index.filter.waste() > MAX_WASTE {
+        index.clear_filter();
+    }
+}
+
+/// Takes in the next unread files; false when there are no more. Several threads may do that at once.
+pub(super) fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
+    let batch = slot_of(&mut index.roots(), root).and_then(RootSlot::filled).and_then(next_batch);
+    let Some(Batch { files: batch, mounts, settled }) = batch else { return false };
+    let (mut files, mut bytes) = (Vec::new(), 0);
     index.yield_to_searches();
     for (entry, id) in batch {
-        last = Some(entry.path().clone());
-        let Some((content, known)) = read(&entry) else { continue };
-        if let ReadContent::Text(text) = &content {
-            bytes += text.len();
+        let Some((content, known)) = read(&entry, settled) else { continue };
+        if let ReadContent::Text(grams, _) = &content {
+            bytes += grams.bytes as usize;
         }
         files.push(ReadFile { path: entry.into_path(), id, content, known });
         if bytes >= BATCH_BYTES {
-            break;
+            bytes = 0;
+            take_in(index, root, mounts, std::mem::take(&mut files));
+            index.yield_to_searches();
         }
     }
-    let mut roots = index.roots();
-    let root = slot_of(&mut roots, root)?.refresh()?;
-    // Otherwise any of them may have been read from a file that was mounted there for a moment.
-    if root.mounts == mounts {
-        take_in(root, files);
+    take_in(index, root, mounts, files);
+    if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
+        index.filling = index.filling.saturating_sub(1);
     }
-    last
+    true
 }
 
-/// The next unread files, each with the number of its state, and [`RootIndex::mounts`].
-fn next_batch(
-    index: &mut RootIndex,
-    root: &WorkspacePath,
-    after: Option<&WorkspacePath>,
-) -> Option<(Vec<(Entry, u64)>, u64)> {
-    if after.is_none() {
-        index.stale = 0;
-        if index.filter.waste() > MAX_WASTE {
-            index.clear_filter();
-        }
-    }
-    let unread = index.list.items[index.list.position_after(after)..].iter().filter(|item| item.is_unread());
-    let batch: Vec<_> = unread.take(BATCH_FILES).map(|item| (item.entry.clone(), item.id)).collect();
-    if batch.is_empty() {
+/// What is read between two turns of the lock.
+struct Batch {
+    /// Each with the number of its state.
+    files: Vec<(Entry, u32)>,
+    /// [`RootIndex::mounts`].
+    mounts: u64,
+    settled: Settled,
+}
+
+/// The next unread files.
+fn next_batch(index: &mut RootIndex) -> Option<Batch> {
+    let from = index.list.position_after(index.filled_to.as_ref());
+    let items = &index.list.items;
+    let unread = items.range(from..items.len()).filter(|item| item.is_unread());
+    let files: Vec<_> = unread.take(BATCH_FILES).map(|item| (item.entry(), item.id)).collect();
+    let Some((last, _)) = files.last() else {
         index.built = Some(Instant::now());
         let (paths, filter) = (index.list.memory(), index.filter.memory());
-        tracing::debug!(%root, paths, filter, "the index is up to date; its size in bytes");
+        tracing::debug!(paths, filter, "the index is up to date; its size in bytes");
         return None;
-    }
-    Some((batch, index.mounts))
+    };
+    index.filled_to = Some(last.path().clone());
+    index.filling += 1;
+    Some(Batch { files, mounts: index.mounts, settled: index.settled })
 }
 
-fn take_in(index: &mut RootIndex, files: Vec<ReadFile>) {
+fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<ReadFile>) {
+    let mut roots = index.roots();
+    let allowed = filter_memory(&roots, root);
+    let Some(index) = slot_of(&mut roots, root).and_then(RootSlot::filled) else { return };
+    index.filter.limit_to(allowed);
+    // Otherwise any of them may have been read from a file that was mounted there for a moment.
+    if index.mounts != mounts {
+        return;
+    }
     let list = Arc::make_mut(&mut index.list);
+    index.unsaved += files.len();
     for ReadFile { path, id, content, known } in files {
         // Another number, or none: it has changed since the batch was chosen.
-        let Some(at) = list.find(&path).filter(|at| list.items[*at].id == id) else { continue };
+        let Some(at) = list.find(&path).filter(|at| list.items.get(*at).id == id) else { continue };
         let content = match content {
             ReadContent::Known(content) => content,
-            ReadContent::Text(text) => match (index.filter.insert(&text), u32::try_from(text.len())) {
-                (Some(segments), Ok(bytes)) => KnownContent::Filtered(segments, bytes, str::from_utf8(&text).is_ok()),
-                _ => KnownContent::AlwaysSearch,
+            ReadContent::Text(grams, utf8) => match index.filter.add(&grams) {
+                Some(segments) => KnownContent::Filtered(segments, grams.bytes, utf8),
+                None => KnownContent::AlwaysSearch,
             },
         };
         list.items.change(at, |item| {
-            item.content = content;
+            item.set_content(content);
             if let Some(known) = known {
                 item.known = OnceLock::from(known);
             }
@@ -109,7 +135,7 @@ fn take_in(index: &mut RootIndex, files: Vec<ReadFile>) {
 }
 
 /// What a file holds. `None` when it should be looked at another time.
-fn read(entry: &Entry) -> Option<(ReadContent, Option<KnownStat>)> {
+fn read(entry: &Entry, settled: Settled) -> Option<(ReadContent, Option<KnownStat>)> {
     let always = Some((ReadContent::Known(KnownContent::AlwaysSearch), None));
     match entry.visibility() {
         Visibility::Denied => return Some((ReadContent::Known(KnownContent::Secret), None)),
@@ -124,9 +150,10 @@ fn read(entry: &Entry) -> Option<(ReadContent, Option<KnownStat>)> {
     }
     // In the future counts as just now.
     let age = stat.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
-    if age.is_none_or(|age| age < HOT) {
+    if age.is_none_or(|age| age < TICK) {
         return None;
     }
+    let is_settled = stat.facts().is_some_and(|facts| settled.is_settled(&facts));
     let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or_default() + 1);
     match file.read_to_limit(&mut bytes, LARGEST + 1) {
         Ok(true) => {}
@@ -135,18 +162,20 @@ fn read(entry: &Entry) -> Option<(ReadContent, Option<KnownStat>)> {
     if !file.restat().is_ok_and(|now| now.same_file_state(&stat)) || bytes.len() as u64 != stat.size {
         return None;
     }
-    Some((classified(bytes), KnownStat::of(&stat)))
+    Some((classified(&bytes), KnownStat::of(&stat, is_settled)))
 }
 
 /// The content of a file as a search would take it.
-fn classified(bytes: Vec<u8>) -> ReadContent {
+fn classified(bytes: &[u8]) -> ReadContent {
     // Searched as what it decodes to.
-    if encoding_rs::Encoding::for_bom(&bytes).is_some() {
+    if encoding_rs::Encoding::for_bom(bytes).is_some() {
         return ReadContent::Known(KnownContent::AlwaysSearch);
     }
-    match memchr::memchr(0, &bytes) {
-        None => ReadContent::Text(bytes),
-        Some(at) if at < FIRST_LOOK && !text::looks_like_utf16(&bytes) => {
+    match memchr::memchr(0, bytes) {
+        None => ContentGrams::of(bytes).map_or(ReadContent::Known(KnownContent::AlwaysSearch), |grams| {
+            ReadContent::Text(grams, str::from_utf8(bytes).is_ok())
+        }),
+        Some(at) if at < FIRST_LOOK && !text::looks_like_utf16(bytes) => {
             ReadContent::Known(u32::try_from(bytes.len()).map_or(KnownContent::AlwaysSearch, KnownContent::Binary))
         }
         // UTF-16 is searched as what it decodes to; whether a search gets to a late NUL depends on its pattern.

@@ -2,19 +2,22 @@
 
 use std::{
     collections::HashSet,
-    ops::Range,
-    sync::{Arc, OnceLock},
+    ops::{ControlFlow, Range},
+    path::Path,
+    sync::OnceLock,
 };
 
-use super::{IndexedPath, KnownContent, KnownStat, PathSummary, PathTable};
-use crate::workspace::{AccessError, FileKind, WatchedEntry, Watcher, WorkspacePath};
+use super::{KnownContent, KnownStat, NewPath, PathState, PathTable, short_inode};
+use crate::workspace::{
+    AccessError, Entry, FileKind, Ignored, WalkOptions, WatchedEntry, Watcher, Workspace, WorkspacePath, path_order,
+};
 
 /// The names below one root, in path order, each directory before what is in it.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct PathList {
     pub(super) items: PathTable,
     root: WorkspacePath,
-    next_id: u64,
+    next_id: u32,
 }
 
 impl PathList {
@@ -23,10 +26,27 @@ impl PathList {
     /// # Errors
     /// When the root itself cannot be listed.
     pub(super) fn read(root: &WorkspacePath, watcher: &mut Watcher) -> Result<Self, AccessError> {
-        let (mut items, mut next_id) = (PathTable::default(), 0);
+        let (mut items, mut next_id) = (PathTable::new(watcher.origin()), 0_u32);
         watcher.watch_tree(root, true, &mut |listed| {
-            next_id += 1;
-            items.push(Arc::new(IndexedPath::new(listed, next_id)));
+            next_id = next_id.wrapping_add(1);
+            items.push(listed.entry.path().relative(), PathState::new(&listed, next_id));
+        })?;
+        items.shrink_to_fit();
+        Ok(Self { items, root: root.clone(), next_id })
+    }
+
+    /// Lists everything below `root` that no ignore rule leaves out, without a watch.
+    ///
+    /// # Errors
+    /// When the root itself cannot be listed.
+    pub(super) fn walk(workspace: &Workspace, root: &WorkspacePath) -> Result<Self, AccessError> {
+        let (mut items, mut next_id) = (PathTable::new(workspace.entry_origin(root)), 0_u32);
+        let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
+        workspace.walk(root, &options, &mut |entry| {
+            next_id = next_id.wrapping_add(1);
+            let listed = WatchedEntry::of_unwatched(entry);
+            items.push(listed.entry.path().relative(), PathState::new(&listed, next_id));
+            ControlFlow::Continue(())
         })?;
         items.shrink_to_fit();
         Ok(Self { items, root: root.clone(), next_id })
@@ -50,41 +70,46 @@ impl PathList {
             return Some(0..self.items.len());
         }
         let at = self.find(directory)?;
-        let item = &self.items[at];
-        let listed = item.entry.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.unwatched;
+        let item = self.items.get(at);
+        let listed = item.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.unwatched;
         listed.then(|| at + 1..self.end_of(at))
     }
 
-    /// Memory held, in bytes, about: a path has some 80 outside its item, sharing it costs some 24.
+    /// Memory held, in bytes.
     pub(super) fn memory(&self) -> usize {
-        self.items.len() * (size_of::<IndexedPath>() + size_of::<PathSummary>() + 80 + 24)
+        self.items.memory()
     }
 
     /// The position behind `after`, or of the first path.
     pub(super) fn position_after(&self, after: Option<&WorkspacePath>) -> usize {
-        after.map_or(0, |after| self.items.partition_point(|item| item.path() <= after))
+        let is_passed = |after: &WorkspacePath, path: &Path| path_order(path, after.relative()).is_le();
+        after.map_or(0, |after| self.items.partition_point(0..self.items.len(), |path| is_passed(after, path)))
     }
 
     pub(super) fn find(&self, path: &WorkspacePath) -> Option<usize> {
-        self.items.binary_search_by(|item| item.path().cmp(path)).ok()
+        let at = self.items.partition_point(0..self.items.len(), |one| path_order(one, path.relative()).is_lt());
+        let is_there =
+            at < self.items.len() && self.items.get(at).relative().as_os_str() == path.relative().as_os_str();
+        (is_there && path.is_in(&self.root)).then_some(at)
     }
 
     /// A new path, with the number of its first state.
-    pub(super) fn item(&mut self, watched: WatchedEntry) -> IndexedPath {
-        self.next_id += 1;
-        IndexedPath::new(watched, self.next_id)
+    pub(super) fn added(&mut self, listed: WatchedEntry) -> AddedPath {
+        self.next_id = self.next_id.wrapping_add(1);
+        let state = PathState::new(&listed, self.next_id);
+        AddedPath { entry: listed.entry, state }
     }
 
     /// The position behind the subtree of `at`.
     pub(super) fn end_of(&self, at: usize) -> usize {
-        let top = self.items[at].path().relative();
-        at + self.items[at..].partition_point(|item| item.path().relative().starts_with(top))
+        let top = self.items.get(at);
+        self.items.partition_point(at..self.items.len(), |path| path.starts_with(top.relative()))
     }
 
     /// Forgets the stats that were asked for while a search was under way.
     pub(super) fn forget_asked(&mut self) {
         for at in 0..self.items.len() {
-            if self.items[at].known.get().is_some_and(|known| known.asked) {
+            if self.items.get(at).known.get().is_some_and(|known| known.asked) {
                 self.items.change(at, |item| item.known = OnceLock::new());
             }
         }
@@ -92,11 +117,11 @@ impl PathList {
 
     /// Forgets what is known of a file.
     pub(super) fn forget_content(&mut self, at: usize, dropped: &mut Vec<KnownContent>) {
-        self.next_id += 1;
+        self.next_id = self.next_id.wrapping_add(1);
         dropped.push(self.items.change(at, |item| {
             item.known = OnceLock::new();
             item.id = self.next_id;
-            std::mem::replace(&mut item.content, KnownContent::Unread)
+            item.take_content()
         }));
     }
 
@@ -104,51 +129,44 @@ impl PathList {
     pub(super) fn merge(&mut self, edits: Edits, dropped: &mut Vec<KnownContent>) {
         let Edits { removed, mut added, mut kept } = edits;
         // A new name may be another one of a file that is known.
-        let linked: HashSet<u64> = added
+        let linked: HashSet<u32> = added
             .iter()
-            .filter(|item| item.is_file())
+            .filter(|item| item.state.is_file())
             .filter_map(|item| item.entry.stat().ok())
             .filter(|stat| stat.links() != 1)
-            .map(|stat| stat.inode())
+            .map(|stat| short_inode(stat.inode()))
             .collect();
         added.append(&mut kept);
         if !removed.is_empty() || !added.is_empty() {
-            self.replace(removed, added, dropped);
+            added.sort_by(|one, two| one.path().cmp(two.path()));
+            let added = added.iter().map(|new| NewPath { relative: new.path().relative(), state: new.state.clone() });
+            self.items.replace(removed, added, dropped);
         }
         if !linked.is_empty() {
-            self.forget_all(|known| linked.contains(&known.inode), dropped);
+            self.forget_all(|known| linked.iter().any(|inode| known.may_be(*inode)), dropped);
         }
-    }
-
-    fn replace(&mut self, removed: Vec<Range<usize>>, mut added: Vec<IndexedPath>, dropped: &mut Vec<KnownContent>) {
-        added.sort_by(|one, two| one.path().cmp(two.path()));
-        let mut gone = vec![false; self.items.len()];
-        for range in removed {
-            gone[range].fill(true);
-        }
-        let mut merged = PathTable::with_capacity(self.items.len() + added.len());
-        let mut added = added.into_iter().peekable();
-        for (item, gone) in self.items.drain().zip(gone) {
-            if gone {
-                dropped.push(Arc::unwrap_or_clone(item.0).content);
-                continue;
-            }
-            while let Some(new) = added.next_if(|new| new.path() < item.0.path()) {
-                merged.push(Arc::new(new));
-            }
-            merged.push_back(item);
-        }
-        added.for_each(|new| merged.push(Arc::new(new)));
-        self.items = merged;
     }
 
     /// Forgets what is known of the content of all files whose stat is one of these.
     fn forget_all(&mut self, is_one: impl Fn(&KnownStat) -> bool, dropped: &mut Vec<KnownContent>) {
         for at in 0..self.items.len() {
-            if self.items[at].known.get().is_some_and(&is_one) {
+            if self.items.get(at).known.get().is_some_and(&is_one) {
                 self.forget_content(at, dropped);
             }
         }
+    }
+}
+
+/// A path that is put into the list.
+#[derive(Debug)]
+pub(super) struct AddedPath {
+    pub(super) entry: Entry,
+    pub(super) state: PathState,
+}
+
+impl AddedPath {
+    pub(super) fn path(&self) -> &WorkspacePath {
+        self.entry.path()
     }
 }
 
@@ -156,17 +174,17 @@ impl PathList {
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     pub(super) removed: Vec<Range<usize>>,
-    pub(super) added: Vec<IndexedPath>,
+    pub(super) added: Vec<AddedPath>,
     /// Put in again, with what is known of them.
-    pub(super) kept: Vec<IndexedPath>,
+    pub(super) kept: Vec<AddedPath>,
 }
 
 impl Edits {
     /// Puts nothing in below `path`.
     pub(super) fn withdraw(&mut self, path: &WorkspacePath, dropped: &mut Vec<KnownContent>) {
-        let below = |item: &IndexedPath| item.path().relative().starts_with(path.relative());
+        let below = |item: &AddedPath| item.path().relative().starts_with(path.relative());
         for list in [&mut self.added, &mut self.kept] {
-            dropped.extend(list.extract_if(.., |item| below(item)).map(|item| item.content));
+            dropped.extend(list.extract_if(.., |item| below(item)).map(|item| item.state.content().into_owned()));
         }
     }
 }
@@ -174,7 +192,7 @@ impl Edits {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::workspace::{Access, Workspace};
+    use crate::workspace::Access;
 
     #[test]
     fn snapshots_share_unchanged_paths() {
@@ -183,10 +201,10 @@ mod tests {
         let mut list = PathList::read(&root, &mut workspace.watch(root.root()).unwrap()).unwrap();
         let before = list.clone();
         list.forget_content(3, &mut Vec::new());
-        let shared = |at: &usize| Arc::ptr_eq(&before.items[*at], &list.items[*at]);
-        let unwatched: Vec<usize> = (0..list.items.len()).filter(|at| !shared(at)).collect();
         assert!(list.items.len() > 100);
-        assert_eq!(unwatched, [3]);
-        assert_ne!(before.items[3].id, list.items[3].id, "the older list goes on saying what it said");
+        assert_ne!(before.items.get(3).id, list.items.get(3).id, "the older list goes on saying what it said");
+        let ids = |list: &PathList| list.items.iter().map(|item| item.id).collect::<Vec<_>>();
+        let (before, after) = (ids(&before), ids(&list));
+        assert_eq!((0..after.len()).filter(|at| before[*at] != after[*at]).collect::<Vec<_>>(), [3]);
     }
 }

@@ -5,9 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{IndexedPath, KnownContent, PathList, update};
+use super::{
+    IndexedPath, KnownContent, PathList,
+    settled::Settled,
+    take_over::{TakenOver, take_over},
+    update,
+};
 use crate::{
-    search::ngram_filter::NgramFilter,
+    search::{StoredIndex, ngram_filter::NgramFilter},
     workspace::{Changes, StatCache, Unwatchable, Watcher, WorkspacePath},
 };
 
@@ -15,6 +20,8 @@ use crate::{
 pub(super) const COMPARED_EVERY: Duration = Duration::from_secs(60);
 /// Memory of the filter, in bytes: that of some 1.4 GB of text.
 const FILTER_MEMORY: usize = 96 << 20;
+/// That of the filters of all roots, of which there may be many.
+const ALL_FILTERS: usize = 256 << 20;
 /// Changed files from which the filter is brought up to date, and how long after the last time.
 const STALE: usize = 64;
 const REST: Duration = Duration::from_secs(2);
@@ -38,15 +45,28 @@ pub(super) enum RootState {
     Unwatchable(Unwatchable),
     /// Indexed.
     Indexed(Box<RootIndex>),
+    /// Cannot be watched. Its files are being read for the stored index, and answer nothing here.
+    Storing(Unwatchable, Box<RootIndex>),
 }
 
 /// The index of one root, and the filter as far as it has been built.
 pub(super) struct RootIndex {
-    watcher: Watcher,
+    /// None for [`RootState::Storing`].
+    watcher: Option<Watcher>,
     pub(super) list: Arc<PathList>,
     pub(super) filter: NgramFilter,
     /// Files that changed since the filter was last brought up to date.
     pub(super) stale: usize,
+    /// Up to which path the filter is being brought up to date, and how many threads are reading a batch for that.
+    pub(super) filled_to: Option<WorkspacePath>,
+    pub(super) filling: usize,
+    pub(super) settled: Settled,
+    /// What was taken over of a former process.
+    taken_over: Option<TakenOver>,
+    /// Files that were taken in or forgotten since the stored index was written.
+    pub(super) unsaved: usize,
+    /// When this process last wrote the stored index.
+    pub(super) saved: Option<Instant>,
     /// When the filter was last brought up to date.
     pub(super) built: Option<Instant>,
     /// When all of it was last compared with the disk.
@@ -73,12 +93,23 @@ impl RootSlot {
         self.refresh_with(RootIndex::refresh)
     }
 
+    /// As [`Self::refresh`], and what is read for the stored index alone: what background work fills.
+    pub(super) fn filled(&mut self) -> Option<&mut RootIndex> {
+        if matches!(self.state, RootState::Indexed(_)) {
+            return self.refresh();
+        }
+        match &mut self.state {
+            RootState::Storing(_, index) => Some(index),
+            _ => None,
+        }
+    }
+
     /// As [`Self::refresh`], in that way.
     pub(super) fn refresh_with(&mut self, refresh: impl FnOnce(&mut RootIndex) -> bool) -> Option<&mut RootIndex> {
         let RootState::Indexed(index) = &mut self.state else { return None };
         if !refresh(index) {
             self.failures += 1;
-            let why = index.watcher.failure().unwrap_or(Unwatchable::Refused);
+            let why = index.watcher.as_ref().and_then(Watcher::failure).unwrap_or(Unwatchable::Refused);
             self.state = if self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX {
                 RootState::Unwatchable(why)
             } else {
@@ -93,12 +124,18 @@ impl RootSlot {
 }
 
 impl RootIndex {
-    pub(super) fn new(watcher: Watcher, list: PathList) -> Self {
+    pub(super) fn new(watcher: Option<Watcher>, list: PathList) -> Self {
         Self {
             watcher,
             list: Arc::new(list),
             filter: NgramFilter::new(FILTER_MEMORY),
             stale: 0,
+            filled_to: None,
+            filling: 0,
+            settled: Settled::default(),
+            taken_over: None,
+            unsaved: 0,
+            saved: None,
             built: None,
             verified: None,
             written_silently: false,
@@ -106,10 +143,24 @@ impl RootIndex {
         }
     }
 
+    /// Before anything is read: takes over what a former process stored, and has the file system written back where what
+    /// is read could not be kept otherwise.
+    ///
+    /// The filter may have `memory` bytes.
+    pub(super) fn prepare(&mut self, root: &WorkspacePath, stored: Option<Arc<StoredIndex>>, memory: usize) {
+        let list = Arc::make_mut(&mut self.list);
+        if let Some((filter, taken)) = stored.and_then(|stored| take_over(&stored, list, memory)) {
+            (self.filter, self.unsaved) = (filter, taken.outdated);
+            self.taken_over = Some(taken);
+        }
+        self.settled.prepare(root, list);
+    }
+
     /// Whether the list is true again; false when only a new listing helps.
     fn refresh(&mut self) -> bool {
-        let changes = self.watcher.changes();
-        self.written_silently |= self.watcher.has_silent_writers();
+        let Some(watcher) = &mut self.watcher else { return true };
+        let changes = watcher.changes();
+        self.written_silently |= watcher.has_silent_writers();
         self.apply(&changes)
     }
 
@@ -122,7 +173,7 @@ impl RootIndex {
             return refreshed;
         }
         // As of before the comparison: what is written from now on is the next answer's matter.
-        self.written_silently = self.watcher.has_silent_writers();
+        self.written_silently = self.watcher.as_ref().is_some_and(Watcher::has_silent_writers);
         let list = Arc::clone(&self.list);
         let changed = changed_files(list.items.iter());
         drop(list);
@@ -130,37 +181,45 @@ impl RootIndex {
         self.compare_rules()
     }
 
+    /// Whether something was mounted or unmounted since the last look.
+    pub(super) fn is_remounted(&self) -> bool {
+        self.watcher.as_ref().is_some_and(Watcher::is_remounted)
+    }
+
     /// Checks whether files of ignore rules are in the state in which they were read; false when only a
     /// new listing helps.
     pub(super) fn compare_rules(&mut self) -> bool {
-        let changes = Changes { trees: self.watcher.changed_rules().into_iter().collect(), ..Changes::default() };
+        let Some(watcher) = &self.watcher else { return true };
+        let changes = Changes { trees: watcher.changed_rules().into_iter().collect(), ..Changes::default() };
         self.apply(&changes)
     }
 
     /// Applies changes, as [`Self::refresh`].
     fn apply(&mut self, changes: &Changes) -> bool {
+        let Some(watcher) = &mut self.watcher else { return true };
         if changes.is_empty() {
-            return self.watcher.failure().is_none();
+            return watcher.failure().is_none();
         }
         self.mounts += u64::from(changes.remounted);
         let mut dropped = Vec::new();
-        let applied = update::apply(Arc::make_mut(&mut self.list), changes, &mut self.watcher, &mut dropped);
+        let applied = update::apply(Arc::make_mut(&mut self.list), changes, watcher, &mut dropped);
+        // What was mounted for a moment while it was looked at would stay in the list.
+        let is_true = applied.is_ok() && watcher.failure().is_none() && !watcher.is_remounted();
         self.stale += changes.files.len();
         self.release(dropped);
-        // What was mounted for a moment while it was looked at would stay in the list.
-        applied.is_ok() && self.watcher.failure().is_none() && !self.watcher.is_remounted()
+        is_true
     }
 
     /// Forgets what is known of files, where they still are in that state. They changed without an
     /// event, so a process may go on doing that: they are searched each time until an event
     /// says that they were closed.
-    pub(super) fn distrust(&mut self, files: &[(WorkspacePath, u64)]) {
+    pub(super) fn distrust(&mut self, files: &[(WorkspacePath, u32)]) {
         let list = Arc::make_mut(&mut self.list);
         let mut dropped = Vec::new();
         for (path, id) in files {
-            if let Some(at) = list.find(path).filter(|at| list.items[*at].id == *id) {
+            if let Some(at) = list.find(path).filter(|at| list.items.get(*at).id == *id) {
                 list.forget_content(at, &mut dropped);
-                list.items.change(at, |item| item.content = KnownContent::AlwaysSearch);
+                list.items.change(at, |item| item.set_content(KnownContent::AlwaysSearch));
             }
         }
         self.stale += dropped.len();
@@ -172,14 +231,15 @@ impl RootIndex {
         self.filter = NgramFilter::new(FILTER_MEMORY);
         let items = &mut Arc::make_mut(&mut self.list).items;
         for at in 0..items.len() {
-            if matches!(items[at].content, KnownContent::Filtered(..)) {
-                items.change(at, |item| item.content = KnownContent::Unread);
+            if items.get(at).is_filtered() {
+                items.change(at, |item| item.set_content(KnownContent::Unread));
             }
         }
     }
 
     /// Takes out of the filter what is no longer true.
     fn release(&mut self, dropped: Vec<KnownContent>) {
+        self.unsaved += dropped.len();
         for content in dropped {
             if let KnownContent::Filtered(segments, bytes, _) = content {
                 self.filter.remove(&segments, bytes as usize);
@@ -202,8 +262,23 @@ impl RootIndex {
     pub(super) fn describe(&self) -> String {
         let in_filter = self.list.items.iter().filter(|item| item.is_known()).count();
         let memory = self.filter.memory() + self.list.memory();
-        format!("listed; {} files, {in_filter} in the filter, {memory} bytes", self.list.files())
+        let taken = self.taken_over.map_or_else(String::new, |taken| {
+            let ago = taken.at.elapsed().as_secs();
+            format!(", of which {} were taken over from the stored index {ago} s ago", taken.files)
+        });
+        let saved = self.saved.map_or_else(String::new, |at| format!("; stored {} s ago", at.elapsed().as_secs()));
+        format!("listed; {} files, {in_filter} in the filter{taken}, {memory} bytes{saved}", self.list.files())
     }
+}
+
+/// Bytes that the filter of the root of `path` may have, by what the filters of the other roots hold.
+pub(super) fn filter_memory(roots: &[RootSlot], path: &WorkspacePath) -> usize {
+    let others = roots.iter().filter(|slot| slot.root.root().key() != path.root().key());
+    let held = others.map(|slot| match &slot.state {
+        RootState::Indexed(index) | RootState::Storing(_, index) => index.filter.memory(),
+        _ => 0,
+    });
+    ALL_FILTERS.saturating_sub(held.sum()).min(FILTER_MEMORY)
 }
 
 /// The slot of the root that `path` is in.
@@ -212,8 +287,8 @@ pub(super) fn slot_of<'r>(roots: &'r mut [RootSlot], path: &WorkspacePath) -> Op
 }
 
 /// The files whose state is no longer the known one, each with the number of that state.
-pub(super) fn changed_files<'i>(items: impl IntoIterator<Item = &'i Arc<IndexedPath>>) -> Vec<(WorkspacePath, u64)> {
+pub(super) fn changed_files<'l>(items: impl Iterator<Item = IndexedPath<'l>>) -> Vec<(WorkspacePath, u32)> {
     let mut stats = StatCache::default();
-    let changed = items.into_iter().filter(|item| !item.is_unchanged(&mut stats));
-    changed.map(|item| (item.entry.path().clone(), item.id)).collect()
+    let changed = items.filter(|item| !item.is_unchanged(&mut stats));
+    changed.map(|item| (item.path().clone(), item.id)).collect()
 }

@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use super::{Edits, KnownContent, PathList};
-use crate::workspace::{AccessErrorKind, Changes, FileKind, WatchedEntry, Watcher, WorkspacePath};
+use crate::workspace::{AccessErrorKind, Changes, FileKind, WatchedEntry, Watcher, WorkspacePath, path_order};
 
 /// Directories that are listed again one by one; with more, a new listing of all is quicker.
 const MAX_RELISTED: usize = 2000;
@@ -93,16 +93,16 @@ impl Update<'_> {
                 }
             }
             for listed in met {
-                let mut item = self.list.item(listed);
+                let mut item = self.list.added(listed);
                 if let Some(at) = self.list.find(item.path())
-                    && self.list.items[at].entry.kind() == item.entry.kind()
-                    && self.list.items[at].mounted == item.mounted
+                    && self.list.items.get(at).kind() == item.state.kind
+                    && self.list.items.get(at).mounted == item.state.mounted
                     && !self.is_touched(item.path())
                 {
                     self.list.items.change(at, |was| {
-                        item.content = std::mem::replace(&mut was.content, KnownContent::Unread);
-                        item.known = std::mem::take(&mut was.known);
-                        item.id = was.id;
+                        item.state.set_content(was.take_content());
+                        item.state.known = std::mem::take(&mut was.known);
+                        item.state.id = was.id;
                     });
                     self.edits.kept.push(item);
                 } else {
@@ -142,17 +142,18 @@ impl Update<'_> {
         let mut at = old.start;
         for listed in met {
             // Both are in path order.
-            while at < old.end && self.list.items[at].path() < listed.entry.path() {
+            let relative = listed.entry.path().relative();
+            while at < old.end && path_order(self.list.items.get(at).relative(), relative).is_lt() {
                 at = self.remove(at);
             }
-            let same_name = at < old.end && self.list.items[at].path() == listed.entry.path();
+            let same_name = at < old.end && self.list.items.get(at).relative().as_os_str() == relative.as_os_str();
             if !same_name {
                 self.add(listed);
                 continue;
             }
             let next = self.list.end_of(at);
-            let was = &self.list.items[at];
-            let same = was.entry.kind() == listed.entry.kind()
+            let was = self.list.items.get(at);
+            let same = was.kind() == listed.entry.kind()
                 && was.ignored == listed.ignored
                 && was.unwatched == listed.unwatched
                 && was.mounted == listed.mounted;
@@ -186,8 +187,9 @@ impl Update<'_> {
     /// The same; `stays` for a directory in whose place there is one, which keeps its own watch.
     fn take_out(&mut self, at: usize, stays: bool) -> usize {
         let end = self.list.end_of(at);
-        if self.list.items[at].entry.kind() == FileKind::Directory {
-            let path = self.list.items[at].path();
+        if self.list.items.get(at).kind() == FileKind::Directory {
+            let item = self.list.items.get(at);
+            let path = item.path();
             if self.covered.iter().any(|tree| tree.relative().starts_with(path.relative())) {
                 // Listed a moment ago, and gone by a later listing.
                 self.edits.withdraw(path, self.dropped);
@@ -203,16 +205,16 @@ impl Update<'_> {
     }
 
     fn add(&mut self, listed: WatchedEntry) {
-        let mut item = self.list.item(listed);
-        if item.entry.kind() == FileKind::Directory && !item.ignored && !item.unwatched {
+        let mut item = self.list.added(listed);
+        if item.state.kind == FileKind::Directory && !item.state.ignored && !item.state.unwatched {
             let mut met = Vec::new();
             match self.watcher.watch_tree(item.path(), true, &mut |listed| met.push(listed)) {
                 Ok(()) => {}
                 // As for a walk: one that is gone by now is still named.
-                Err(error) => item.unreadable = error.kind != AccessErrorKind::NotFound,
+                Err(error) => item.state.unreadable = error.kind != AccessErrorKind::NotFound,
             }
             for listed in met {
-                let below = self.list.item(listed);
+                let below = self.list.added(listed);
                 self.edits.added.push(below);
             }
         }

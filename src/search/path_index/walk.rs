@@ -2,9 +2,9 @@
 //!
 //! Both give the same paths in the same order with the same report.
 
-use std::{ops::ControlFlow, sync::Arc, time::SystemTime};
+use std::{ops::ControlFlow, path::Path, sync::Arc, time::SystemTime};
 
-use super::{IndexSnapshot, IndexedPath, PathIndex, PathSummary};
+use super::{IndexSnapshot, IndexedPath, PathIndex, PathRun, PathSummary};
 use crate::workspace::{
     AccessError, AccessErrorKind, Entry, FileKind, Ignored, Visibility, WalkOptions, WalkReport, Workspace,
     WorkspacePath,
@@ -51,25 +51,32 @@ pub enum SearchEntry<'a> {
     Walked(Entry),
     /// In the list.
     #[expect(private_interfaces, reason = "only read through the methods")]
-    Indexed(&'a IndexedPath),
+    Indexed(IndexedPath<'a>),
 }
 
 impl SearchEntry<'_> {
-    fn entry(&self) -> &Entry {
+    /// Its path. Of a name in the list it is made by the first call; most names are not asked for theirs.
+    pub fn path(&self) -> &WorkspacePath {
         match self {
-            Self::Walked(entry) => entry,
-            Self::Indexed(item) => &item.entry,
+            Self::Walked(entry) => entry.path(),
+            Self::Indexed(item) => item.path(),
         }
     }
 
-    /// Its path.
-    pub fn path(&self) -> &WorkspacePath {
-        self.entry().path()
+    /// Its path below `start`, which is above it.
+    pub fn relative_to(&self, start: &WorkspacePath) -> &Path {
+        match self {
+            Self::Walked(entry) => entry.path().relative_to(start),
+            Self::Indexed(item) => start.rest_of(item.relative()),
+        }
     }
 
     /// What it is.
     pub fn kind(&self) -> FileKind {
-        self.entry().kind()
+        match self {
+            Self::Walked(entry) => entry.kind(),
+            Self::Indexed(item) => item.kind(),
+        }
     }
 
     /// When it was last modified, where the system says.
@@ -82,14 +89,17 @@ impl SearchEntry<'_> {
 
     /// What tools see of its content.
     pub fn visibility(&self) -> Visibility {
-        self.entry().visibility()
+        match self {
+            Self::Walked(entry) => entry.visibility(),
+            Self::Indexed(item) => item.entry().visibility(),
+        }
     }
 
     /// Its path alone.
     pub fn into_path(self) -> WorkspacePath {
         match self {
             Self::Walked(entry) => entry.into_path(),
-            Self::Indexed(item) => item.entry.path().clone(),
+            Self::Indexed(item) => item.into_path(),
         }
     }
 
@@ -97,7 +107,7 @@ impl SearchEntry<'_> {
     pub(in crate::search) fn into_entry(self) -> Entry {
         match self {
             Self::Walked(entry) => entry,
-            Self::Indexed(item) => item.entry.clone(),
+            Self::Indexed(item) => item.entry(),
         }
     }
 }
@@ -151,9 +161,25 @@ pub(in crate::search) fn walk_snapshot(
 /// The walk over a snapshot. Most of it is decided by the summaries alone.
 fn over(workspace: &Workspace, snapshot: &IndexSnapshot, options: &WalkOptions, visit: &mut dyn Visit) -> WalkReport {
     let mut report = WalkReport::default();
-    let (items, summaries) = (snapshot.items(), snapshot.summaries());
+    for run in snapshot.runs() {
+        if over_run(workspace, &run, options, &mut report, visit).is_break() {
+            report.stopped = true;
+            break;
+        }
+    }
+    report
+}
+
+fn over_run(
+    workspace: &Workspace,
+    run: &PathRun<'_>,
+    options: &WalkOptions,
+    report: &mut WalkReport,
+    visit: &mut dyn Visit,
+) -> ControlFlow<()> {
+    let summaries = run.summaries();
     let mut at = 0;
-    while at < items.len() {
+    while at < summaries.len() {
         match (summaries[at], options.ignored) {
             (PathSummary::Ignored { directory }, Ignored::Skip) => {
                 *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
@@ -167,47 +193,39 @@ fn over(workspace: &Workspace, snapshot: &IndexSnapshot, options: &WalkOptions, 
                 at += 1;
                 continue;
             }
-            _ => match visit.pass(&summaries[at..]) {
-                ControlFlow::Continue(0) => {}
-                ControlFlow::Continue(passed) => {
+            _ => match visit.pass(&summaries[at..])? {
+                0 => {}
+                passed => {
                     at += passed;
                     continue;
                 }
-                ControlFlow::Break(()) => {
-                    report.stopped = true;
-                    return report;
-                }
             },
         }
-        let item = &items[at];
+        look(workspace, &run.get(at), options, report, visit)?;
         at += 1;
-        if look(workspace, item, options, &mut report, visit).is_break() {
-            report.stopped = true;
-            return report;
-        }
     }
-    report
+    ControlFlow::Continue(())
 }
 
 /// Deals with one item by asking it.
 fn look(
     workspace: &Workspace,
-    item: &IndexedPath,
+    item: &IndexedPath<'_>,
     options: &WalkOptions,
     report: &mut WalkReport,
     visit: &mut dyn Visit,
 ) -> ControlFlow<()> {
-    let kind = item.entry.kind();
+    let kind = item.kind();
     if item.unreadable {
         report.unreadable_count += 1;
         if report.unreadable.len() < NAMED {
-            report.unreadable.push(item.entry.path().clone());
+            report.unreadable.push(item.path().clone());
         }
     }
     let directory = kind == FileKind::Directory;
     if item.unwatched {
         return joined(
-            workspace.walk_child(item.entry.path(), options, &mut |entry| visit.visit(SearchEntry::Walked(entry))),
+            workspace.walk_child(item.path(), options, &mut |entry| visit.visit(SearchEntry::Walked(entry))),
             report,
         );
     }
@@ -222,11 +240,11 @@ fn look(
     };
     let shown = if directory { options.directories } else { kind == FileKind::File || options.symlinks };
     if wanted && shown {
-        visit.visit(SearchEntry::Indexed(item))?;
+        visit.visit(SearchEntry::Indexed(item.clone()))?;
     }
     // Below ignored directories nothing is listed.
     if item.ignored && directory {
-        return below(workspace, item.entry.path(), options, report, visit);
+        return below(workspace, item.path(), options, report, visit);
     }
     ControlFlow::Continue(())
 }

@@ -152,7 +152,7 @@ impl GlobRequest {
                 if visited > LOOKED_AT || (visited % CHECK_EVERY == 0 && stop.stopped().is_some()) {
                     return ControlFlow::Break(());
                 }
-                if !scope.belongs_to_other_start(&cx.workspace, entry.path()) {
+                if !scope.belongs_to_other_start(&cx.workspace, &entry) {
                     found.compare(wanted, entry.kind(), entry.path(), start);
                 }
                 ControlFlow::Continue(())

@@ -67,8 +67,8 @@ impl GlobRequest {
                 }
                 let directory = entry.kind() == FileKind::Directory;
                 if !(directory || entry.kind() == FileKind::File)
-                    || !self.glob.matches(entry.path().relative_to(start))
-                    || self.scope.belongs_to_other_start(&cx.workspace, entry.path())
+                    || !self.glob.matches(entry.relative_to(start))
+                    || self.scope.belongs_to_other_start(&cx.workspace, &entry)
                 {
                     return ControlFlow::Continue(());
                 }

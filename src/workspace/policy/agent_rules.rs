@@ -1,6 +1,8 @@
 //! Rules that people wrote for agents, as they apply below one root.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +28,12 @@ impl AgentRules {
     /// The rule against the content at a path below the root.
     pub(super) fn denied(&self, relative: &Path) -> Option<MatchedRule<'_>> {
         self.deny.first(&self.prefix, relative)
+    }
+
+    /// What the rules against content are made of: where they apply from, and the patterns.
+    pub(super) fn denied_patterns(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let patterns = self.deny.shown.iter().map(|(pattern, _)| Cow::Borrowed(pattern.as_str()));
+        iter::once(self.prefix.to_string_lossy()).chain(patterns)
     }
 
     /// The rule against a write to a path below the root.

@@ -35,6 +35,11 @@ impl Globs {
         self.set.is_empty()
     }
 
+    /// The patterns, each as often as it has globs.
+    pub(super) fn sources(&self) -> &[String] {
+        &self.sources
+    }
+
     pub(super) fn first_match(&self, path: impl AsRef<Path>) -> Option<&str> {
         if self.is_empty() {
             return None;
@@ -59,6 +64,11 @@ impl Refusals {
 
     pub(super) fn is_empty(&self) -> bool {
         self.folded.is_empty() && self.exact.is_empty()
+    }
+
+    /// As [`Globs::sources`], of both lists.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &String> {
+        self.folded.sources().iter().chain(self.exact.sources())
     }
 
     pub(super) fn first_match(&self, path: &Folded, relative: &Path) -> Option<&str> {

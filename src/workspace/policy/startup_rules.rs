@@ -52,6 +52,11 @@ impl ProtectedPaths {
         self.0.iter().find(lies_below).map(|place| place.why.as_str())
     }
 
+    /// The paths, as they are.
+    pub(super) fn exact_paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|place| place.exact.as_path())
+    }
+
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -52,8 +52,7 @@ fn walk_in(
     visitor: &mut dyn Visitor,
 ) -> Result<WalkReport, AccessError> {
     let (what, way) = shared.stat(asked)?;
-    let start =
-        Arc::new(WalkStart { asked: asked.clone(), real: way.real, aliases: way.aliases, shared: Arc::clone(shared) });
+    let start = Arc::new(WalkStart::new(asked, way, shared));
     let mut report = WalkReport::default();
     match what.kind {
         FileKind::Directory => {
@@ -77,6 +76,8 @@ fn walk_in(
 
 /// One directory from the start down to the current one.
 struct OpenDirectory {
+    /// Its real path below the root.
+    path: PathBuf,
     /// Its names, sorted by bytes, and the next one to look at.
     names: Vec<Listed>,
     next: usize,
@@ -138,7 +139,8 @@ impl<'w> Walk<'w> {
             path: real.relative().to_path_buf(),
         };
         let ignores = walk.ignores(above, &dir, &names).at(&start.asked)?;
-        walk.frames.push(OpenDirectory { names, next: 0, ignores, ignored: false });
+        let path = walk.path.clone();
+        walk.frames.push(OpenDirectory { path, names, next: 0, ignores, ignored: false });
         Ok(walk)
     }
 
@@ -164,27 +166,20 @@ impl<'w> Walk<'w> {
         let Some(listed) = frame.names.get(frame.next) else {
             self.frames.pop();
             self.dirs.leave();
-            self.path.pop();
             return true;
         };
         frame.next += 1;
+        // Not `PathBuf::pop`, which parses the whole path.
+        self.path.clear();
+        self.path.push(&frame.path);
         self.path.push(&listed.name);
         let kind = listed.kind;
-        match self.current(kind, depth) {
-            ControlFlow::Break(()) => {
-                self.report.stopped = true;
-                return false;
-            }
-            ControlFlow::Continue(true) => {}
-            ControlFlow::Continue(false) => {
-                self.path.pop();
-            }
-        }
-        true
+        self.report.stopped = self.current(kind, depth).is_break();
+        !self.report.stopped
     }
 
-    /// Deals with the current entry. True when it is a directory that was entered.
-    fn current(&mut self, kind: FileKind, depth: usize) -> ControlFlow<(), bool> {
+    /// Deals with the current entry.
+    fn current(&mut self, kind: FileKind, depth: usize) -> ControlFlow<()> {
         let directory = kind == FileKind::Directory;
         let frame = &self.frames[depth - 1];
         let listed = &frame.names[frame.next - 1];
@@ -193,7 +188,7 @@ impl<'w> Walk<'w> {
             || is_reserved(&listed.name)
             || self.is_hidden()
         {
-            return ControlFlow::Continue(false);
+            return ControlFlow::Continue(());
         }
         let mut matched = Match::None;
         if self.rules.needed && !frame.ignored {
@@ -205,7 +200,7 @@ impl<'w> Walk<'w> {
         let ignored = frame.ignored || matched.is_ignore();
         if ignored && self.options.ignored == Ignored::Skip {
             self.skip_ignored(kind, depth);
-            return ControlFlow::Continue(false);
+            return ControlFlow::Continue(());
         }
         if directory {
             return self.directory(ignored, matched.is_none(), depth);
@@ -213,11 +208,11 @@ impl<'w> Walk<'w> {
         if self.is_wanted(ignored) && (kind == FileKind::File || self.options.symlinks) {
             self.visit(kind, depth)?;
         }
-        ControlFlow::Continue(false)
+        ControlFlow::Continue(())
     }
 
     /// Deals with a directory that is not skipped by its name; `by_marker` where no rule of the user's decided.
-    fn directory(&mut self, mut ignored: bool, by_marker: bool, depth: usize) -> ControlFlow<(), bool> {
+    fn directory(&mut self, mut ignored: bool, by_marker: bool, depth: usize) -> ControlFlow<()> {
         let deeper = self.options.max_depth.is_none_or(|most| depth < most);
         let inside = self.open_child(deeper);
         // A rule of the user's that keeps a directory goes before a marker in it.
@@ -230,16 +225,17 @@ impl<'w> Walk<'w> {
             ignored = true;
             if self.options.ignored == Ignored::Skip {
                 self.skip_ignored(FileKind::Directory, depth);
-                return ControlFlow::Continue(false);
+                return ControlFlow::Continue(());
             }
         }
         if self.options.directories && self.is_wanted(ignored) {
             self.visit(FileKind::Directory, depth)?;
         }
         let Some(Subdirectory { dir, names, .. }) = inside.filter(|inside| deeper && !inside.closed) else {
-            return ControlFlow::Continue(false);
+            return ControlFlow::Continue(());
         };
-        ControlFlow::Continue(self.enter(dir, names, ignored))
+        self.enter(dir, names, ignored);
+        ControlFlow::Continue(())
     }
 
     /// Whether a file in it says that it is no source.
@@ -253,7 +249,7 @@ impl<'w> Walk<'w> {
     /// through it either.
     fn is_hidden(&self) -> bool {
         self.start.shared.roots.hidden(self.start.real.root(), &self.path)
-            || (!self.start.is_direct() && (self.asked_path().hidden() || self.start.hides(self.below())))
+            || (!self.start.is_direct && (self.asked_path().hidden() || self.start.hides(self.below())))
     }
 
     fn is_wanted(&self, ignored: bool) -> bool {
@@ -289,7 +285,7 @@ impl<'w> Walk<'w> {
 
     /// The path of the current entry as it is reached from the start that was asked for.
     fn asked_path(&self) -> WorkspacePath {
-        if self.start.is_direct() {
+        if self.start.is_direct {
             WorkspacePath::new(self.start.real.root(), &self.path)
         } else {
             self.start.asked.child(self.below())
@@ -364,8 +360,8 @@ impl<'w> Walk<'w> {
         self.rules.in_directory(above, here, |name| has(names, name), &mut on_source, &mut self.report.limits_hit)
     }
 
-    /// Goes into a directory; false where its ignore rules cannot be read, as ignored files would be shown then.
-    fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) -> bool {
+    /// Goes into a directory, unless its ignore rules cannot be read, as ignored files would be shown then.
+    fn enter(&mut self, dir: Arc<Dir>, names: Vec<Listed>, ignored: bool) {
         if has(&names, GIT) {
             self.visitor.repository(&dir, &self.path);
         }
@@ -381,13 +377,12 @@ impl<'w> Walk<'w> {
                 Ok(rules) => rules,
                 Err(error) => {
                     self.out_of_files(&error);
-                    return false;
+                    return;
                 }
             };
         }
-        self.frames.push(OpenDirectory { names, next: 0, ignores: rules, ignored });
+        self.frames.push(OpenDirectory { path: self.path.clone(), names, next: 0, ignores: rules, ignored });
         self.dirs.push(self.path.file_name().unwrap_or_default(), dir);
-        true
     }
 }
 

@@ -82,7 +82,7 @@ impl Queue {
     pub(super) fn new() -> Result<Self, Unwatchable> {
         match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
             Ok(fd) => Ok(Self { fd }),
-            Err(Errno::MFILE) => Err(Unwatchable::OutOfWatches),
+            Err(Errno::MFILE) => Err(Unwatchable::OutOfInstances),
             Err(_) => Err(Unwatchable::Refused),
         }
     }

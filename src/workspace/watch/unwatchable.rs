@@ -13,6 +13,8 @@ pub enum Unwatchable {
     Mounts,
     /// The user's limit of watches is reached.
     OutOfWatches,
+    /// The user's limit of inotify instances is reached: each root has one.
+    OutOfInstances,
     /// One directory is in two places, as with a bind mount.
     Twice,
     /// Ignore rules are too many for all to count, which each answer has to say.
@@ -29,7 +31,8 @@ impl fmt::Display for Unwatchable {
             Self::Platform => "this platform does not report every change",
             Self::FileSystem => "the file system does not report every change",
             Self::Mounts => "the system does not report mounts",
-            Self::OutOfWatches => "the limit of inotify watches is reached",
+            Self::OutOfWatches => "the limit of inotify watches is reached (sysctl fs.inotify.max_user_watches)",
+            Self::OutOfInstances => "the limit of inotify instances is reached (sysctl fs.inotify.max_user_instances)",
             Self::Twice => "a directory is mounted twice",
             Self::Rules => "there are too many ignore rules to apply them all",
             Self::Staged => "changes are staged",

@@ -26,6 +26,13 @@ pub struct WatchedEntry {
     pub mounted: bool,
 }
 
+impl WatchedEntry {
+    /// A name that a walk met.
+    pub(crate) fn of_unwatched(entry: Entry) -> Self {
+        Self { entry, ignored: false, unreadable: false, unwatched: false, mounted: false }
+    }
+}
+
 impl Watcher {
     /// Lists `start` in path order: all that is below it when `deep`, else its own names only;
     /// what is listed was watched before.

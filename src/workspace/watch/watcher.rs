@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::workspace::{Dir, Root, Shared, Stat, WorkspacePath};
+use crate::workspace::{Dir, EntryOrigin, Root, Shared, Stat, WorkspacePath};
 
 use super::ignore_files::WatchedIgnoreFiles;
 use super::{Changes, Event, MountsBelow, Queue, Unwatchable};
@@ -68,6 +68,11 @@ impl Watcher {
     /// Why changes can no longer be seen, if so.
     pub fn failure(&self) -> Option<Unwatchable> {
         self.failed
+    }
+
+    /// Where a walk of the root begins.
+    pub fn origin(&self) -> EntryOrigin {
+        EntryOrigin::of_root(&self.shared, &self.root)
     }
 
     /// How many directories are watched.

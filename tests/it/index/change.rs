@@ -33,7 +33,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind { name: "appended", weight: 1, make: appended },
     Kind { name: "truncated", weight: 1, make: truncated },
     Kind { name: "overwritten, same size and time", weight: 2, make: overwritten },
-    Kind { name: "file renamed", weight: 1, make: |_, at| fs::rename(&at.file, &at.other).is_ok() },
+    Kind { name: "file renamed", weight: 1, make: renamed },
     Kind { name: "folder renamed", weight: 1, make: folder_renamed },
     Kind {
         name: "folder renamed back",
@@ -125,6 +125,10 @@ fn overwritten(_: &mut Comparison, at: &Places) -> bool {
     bytes != other
 }
 
+fn renamed(comparison: &mut Comparison, at: &Places) -> bool {
+    !(at.file.is_symlink() && comparison.is_secret_later(&at.other)) && fs::rename(&at.file, &at.other).is_ok()
+}
+
 fn folder_renamed(comparison: &mut Comparison, at: &Places) -> bool {
     let target = comparison.random.pick(&["moved", "lib/moved", "src/moved", "docs"]);
     fs::rename(&at.folder, comparison.path(target)).is_ok()
@@ -182,7 +186,10 @@ fn replaced(comparison: &mut Comparison, at: &Places) -> bool {
     fs::rename(&temporary, &at.file).is_ok()
 }
 
-fn symlinked(_: &mut Comparison, at: &Places) -> bool {
+fn symlinked(comparison: &mut Comparison, at: &Places) -> bool {
+    if comparison.is_secret_later(&at.file) {
+        return false;
+    }
     let _ = fs::remove_file(&at.file);
     std::os::unix::fs::symlink(&at.other, &at.file).is_ok()
 }

@@ -1,0 +1,95 @@
+//! Writes what is known of a root's files to the stored index, for the processes that follow.
+//!
+//! The lock is held only to take a snapshot, which shares its memory with the index. Only what a stat of now shows in
+//! the state that is known is written, and only where no change since could have left that state as it is
+//! ([`KnownStat::is_settled`](super::KnownStat)).
+
+use std::{path::Path, sync::atomic::Ordering, time::Instant};
+
+use super::{
+    KnownContent, PathIndex, PathList, RootIndex, RootSlot,
+    loaded::{REST, is_outdated},
+    root_index::slot_of,
+};
+use crate::{
+    search::{IndexContents, StoredFile},
+    workspace::{FileKind, StatCache, WorkspacePath},
+};
+
+/// Writes the index of a root if enough of it is not stored. `at_end`: without regard to when that was last done.
+pub(super) fn save(index: &PathIndex, root: &WorkspacePath, at_end: bool) {
+    let _under_way = SaveInProgress::of(index);
+    if !index.stored.stored.is_kept() {
+        return;
+    }
+    let snapshot = {
+        let mut roots = index.roots();
+        slot_of(&mut roots, root).and_then(RootSlot::filled).filter(|index| is_due(index, at_end)).map(|index| {
+            let taken = std::mem::take(&mut index.unsaved);
+            index.saved = Some(Instant::now());
+            (index.list.clone(), index.filter.clone(), taken)
+        })
+    };
+    let Some((list, filter, taken)) = snapshot else { return };
+    let Ok(identity) = root.root().identity_for_index() else { return };
+    let contents = contents(&list, identity.device);
+    drop(list);
+    match index.stored.stored.save(root, contents, &filter) {
+        Ok(saved) => {
+            tracing::debug!(%root, ?saved, files = taken, "the index is stored");
+            index.stored.forget(root);
+        }
+        Err(error) => tracing::debug!(%root, %error, "the index cannot be stored"),
+    }
+}
+
+/// Counts in [`PathIndex::saves`] until it is dropped.
+struct SaveInProgress<'i>(&'i PathIndex);
+
+impl<'i> SaveInProgress<'i> {
+    fn of(index: &'i PathIndex) -> Self {
+        index.saves.fetch_add(1, Ordering::Relaxed);
+        Self(index)
+    }
+}
+
+impl Drop for SaveInProgress<'_> {
+    fn drop(&mut self) {
+        self.0.saves.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn is_due(index: &RootIndex, at_end: bool) -> bool {
+    let rested = at_end || index.saved.is_none_or(|saved| saved.elapsed() >= REST);
+    rested && is_outdated(index.list.files(), index.unsaved)
+}
+
+/// What is known of the files that are in the known state.
+fn contents(list: &PathList, device: u64) -> IndexContents {
+    let mut contents = IndexContents::new(device);
+    contents.directory(Path::new(""), None);
+    let mut stats = StatCache::default();
+    for item in list.items.iter() {
+        let relative = item.relative();
+        match item.kind() {
+            FileKind::Directory => contents.directory(relative, None),
+            FileKind::File if !item.mounted => {
+                let is_kept = match &*item.content() {
+                    KnownContent::AlwaysSearch => true,
+                    KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
+                    KnownContent::Unread | KnownContent::Secret => false,
+                };
+                let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else {
+                    continue;
+                };
+                let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
+                if let Some(facts) = stat.facts().filter(|_| is_same) {
+                    let content = item.content().into_owned();
+                    contents.entry(relative, FileKind::File, Some(&StoredFile { facts, content }));
+                }
+            }
+            _ => {}
+        }
+    }
+    contents
+}

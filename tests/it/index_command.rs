@@ -1,0 +1,165 @@
+//! `rootbound index`, its options, and what other programs may put in the place of what is stored.
+
+use std::{
+    fs,
+    os::unix::fs::{PermissionsExt as _, symlink},
+    path::PathBuf,
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::program::{Outcome, program};
+
+/// Longer than the rule for files that were just changed.
+const SETTLED: Duration = Duration::from_millis(2300);
+
+struct Project {
+    temp: TempDir,
+}
+
+impl Project {
+    /// Three files and a secret; `None` where the file system of the temporary folder is one of which nothing is stored.
+    fn new() -> Option<Self> {
+        let project = Self { temp: tempfile::tempdir().unwrap() };
+        let root = project.temp.path().join("root");
+        fs::create_dir(&root).unwrap();
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            fs::write(root.join(name), format!("content of {name}\n")).unwrap();
+        }
+        fs::write(root.join("key.pem"), "nobody may see this\n").unwrap();
+        let text = project.ok(&["index", "status"]);
+        (!text.contains("file system")).then_some(project)
+    }
+
+    fn state(&self) -> PathBuf {
+        self.temp.path().join("state")
+    }
+
+    /// The files that are stored.
+    fn stored(&self) -> Vec<PathBuf> {
+        let listed = fs::read_dir(self.state().join("index")).into_iter().flatten();
+        listed.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Outcome {
+        let root = self.temp.path().join("root");
+        Outcome::of(program(&root).env("ROOTBOUND_STATE_DIR", self.state()).args(arguments))
+    }
+
+    #[track_caller]
+    fn ok(&self, arguments: &[&str]) -> String {
+        self.run(arguments).succeeded()
+    }
+
+    fn status(&self) -> Value {
+        let status: Value = serde_json::from_str(&self.ok(&["index", "status", "--json"])).unwrap();
+        status["roots"][0].clone()
+    }
+}
+
+#[test]
+fn index_is_built_shown_and_cleared() {
+    let Some(project) = Project::new() else { return };
+    assert!(project.ok(&["index", "status"]).contains("nothing is stored"));
+    assert_eq!(project.ok(&["index", "clear"]), "nothing was stored\n");
+    thread::sleep(SETTLED);
+    let built = project.ok(&["index", "build"]);
+    assert!(built.contains("stored ") && built.contains("3 files"), "{built}");
+    let mode = |path: &PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let stored = project.stored();
+    assert_eq!(stored.len(), 1);
+    assert_eq!((mode(&project.state().join("index")), mode(&stored[0])), (0o700, 0o600));
+    let bytes = fs::read(&stored[0]).unwrap();
+    let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(holds("a.txt") && !holds("key.pem") && !holds("content of"), "denied files and text are not in it");
+    let status = project.status();
+    assert_eq!((&status["used"], &status["files"]), (&true.into(), &3.into()), "{status}");
+    assert_eq!(status["bytes"], bytes.len());
+    let report = project.run(&["doctor"]).stdout;
+    assert!(report.contains("stored index") && report.contains("3 files"), "{report}");
+    // Under other rules it is not used, and removed by the next one.
+    let other = project.ok(&["index", "status", "--deny", "b.txt"]);
+    assert!(other.contains("not used: the rules about secret content have changed"), "{other}");
+    project.ok(&["index", "build", "--deny", "b.txt"]);
+    let bytes = fs::read(&project.stored()[0]).unwrap();
+    assert!(!bytes.windows(5).any(|window| window == b"b.txt"));
+    assert!(project.ok(&["index", "clear", "."]).contains("removed ("));
+    assert!(project.stored().is_empty());
+}
+
+#[test]
+fn index_options_are_read_from_everywhere_and_name_a_wrong_value() {
+    let Some(project) = Project::new() else { return };
+    let nothing = |arguments: &[&str]| project.ok(&[&["index", "status"], arguments].concat());
+    assert_eq!(nothing(&["--index", "memory"]), "nothing is stored: --index is memory\n");
+    assert_eq!(nothing(&["--index", "off"]), "nothing is stored: --index is off\n");
+    assert_eq!(nothing(&["--index-size", "0"]), "nothing is stored: --index-size is 0\n");
+    assert_eq!(nothing(&["--state-dir", "off"]), "nothing is stored: no state folder is used (--state-dir)\n");
+    let file = project.temp.path().join("options.toml");
+    fs::write(&file, "index = \"memory\"\n").unwrap();
+    assert_eq!(nothing(&["--config", file.to_str().unwrap()]), "nothing is stored: --index is memory\n");
+    fs::write(&file, "index_size = \"lots\"\nindex = \"sometimes\"\n").unwrap();
+    let wrong = project.run(&["index", "status", "--config", file.to_str().unwrap()]);
+    assert!(
+        wrong.stderr.contains("\"lots\" is not a size") && wrong.stderr.contains("\"sometimes\""),
+        "{}",
+        wrong.stderr
+    );
+    assert_eq!(wrong.code, Some(2));
+    let refused = project.run(&["index", "build", "--index", "off"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{}", refused.stderr);
+    let small = project.run(&["index", "build", "--index-size", "100"]);
+    assert_eq!(small.code, Some(1), "{}", small.stdout);
+    assert!(small.stderr.contains("--index-size"), "{}", small.stderr);
+}
+
+#[test]
+fn index_folder_that_is_a_link_or_shared_is_not_used() {
+    let Some(project) = Project::new() else { return };
+    project.ok(&["index", "build"]);
+    let folder = project.state().join("index");
+    let elsewhere = project.temp.path().join("elsewhere");
+    fs::rename(&folder, &elsewhere).unwrap();
+    let kept = fs::read_dir(&elsewhere).unwrap().count();
+    symlink(&elsewhere, &folder).unwrap();
+    let linked = project.ok(&["index", "status"]);
+    assert!(linked.contains("it cannot be used"), "{linked}");
+    for command in ["build", "clear"] {
+        let refused = project.run(&["index", command, "."]);
+        assert_eq!(refused.code, Some(1), "{command}: {}", refused.stdout);
+        assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
+    }
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), kept);
+    let report = project.run(&["doctor"]).stdout;
+    assert!(report.contains("nothing new can be stored"), "{report}");
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&elsewhere, &folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(project.ok(&["index", "status"]).contains("others may write to it"));
+}
+
+#[test]
+fn builds_and_clears_at_the_same_time_leave_a_whole_index_or_none() {
+    let Some(project) = Project::new() else { return };
+    thread::scope(|scope| {
+        for number in 0..4 {
+            let project = &project;
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    let command = if number == 3 { "clear" } else { "build" };
+                    let ended = project.run(&["index", command, "."]);
+                    assert!(matches!(ended.code, Some(0 | 1)), "{}{}", ended.stdout, ended.stderr);
+                    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+                }
+            });
+        }
+    });
+    let status = project.status();
+    assert!(status["used"] == true || status["reason"] == "nothing is stored", "{status}");
+    project.ok(&["index", "build"]);
+    assert_eq!(project.status()["used"], true);
+    assert_eq!(project.stored().len(), 1, "no temporary file is left");
+}
