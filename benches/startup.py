@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""The cost of starting: benches/startup.py [PROGRAM] [ROUNDS]
+"""The cost of starting: benches/startup.py [PROGRAM…] [ROUNDS]
 
-Prints the time from spawning the server to its answer to `initialize` and the time of spawning `true`
-(interleaved, medians and ratio), the size of the binary, and the resident memory after `initialize` and
-after `tools/list`. Nothing is asserted: only the ratios within one run are meaningful.
+Prints the time from spawning the server to its answer to `initialize`, and its ratio to spawning `true` and waiting
+for its end, both by posix_spawn and interleaved (medians and quartiles); the size of the program; and the resident memory
+after `initialize` and after `tools/list`. Without PROGRAM: the release program of `cargo build --release`, and the one
+for musl if it was built. Nothing is asserted: only the ratios within one run are meaningful.
 """
 
+import glob
 import json
 import os
+import platform
 import shutil
 import statistics
 import subprocess
@@ -75,30 +78,54 @@ class Server:
         os.close(self.stdout)
 
 
-def main(program=os.path.join(TOP, "target", "release", "rootbound"), rounds="200"):
+def programs():
+    """The release program, and that of the packages where it was built."""
+    release = os.path.join(TOP, "target", "release", "rootbound")
+    others = glob.glob(os.path.join(TOP, "target", "*-linux-musl", "release", "rootbound"))
+    return [release, *(path for path in others if platform.machine() in path)]
+
+
+def quartiles(times):
+    return statistics.quantiles(times, n=4)
+
+
+def shown(name, times, base=None):
+    low, middle, high = (time * 1e3 for time in quartiles(times))
+    ratio = ""
+    if base:
+        # By the fast quarter as well, which other work on the machine disturbs least.
+        ratio = f"  {middle / (quartiles(base)[1] * 1e3):.2f} times (fast quarter: {low / (quartiles(base)[0] * 1e3):.2f}; goal: at most 2)"
+    print(f"{name:27}{middle:7.3f} ms (quartiles {low:.3f} to {high:.3f}){ratio}")
+
+
+def main(*arguments):
+    rounds = next((int(word) for word in arguments if word.isdigit()), 200)
+    measured = [word for word in arguments if not word.isdigit()] or programs()
     true = shutil.which("true")
-    trues, servers, after_initialize, after_list = [], [], [], []
+    trues = []
+    runs = {program: {"times": [], "initialize": [], "list": []} for program in measured}
     with tempfile.TemporaryDirectory() as directory:
-        for _ in range(WARM_UP + int(rounds)):
+        for _ in range(WARM_UP + rounds):
             trues.append(spawn_true(true))
-            started = time.perf_counter()
-            server = Server(program, directory)
-            answer = server.ask(INITIALIZE)
-            servers.append(time.perf_counter() - started)
-            assert answer["result"]["serverInfo"]["name"] == "rootbound", answer
-            after_initialize.append(server.resident())
-            server.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
-            server.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
-            after_list.append(server.resident())
-            server.end()
-    base = statistics.median(trues[WARM_UP:])
-    ours = statistics.median(servers[WARM_UP:])
-    size = os.path.getsize(program)
-    print(f"spawn true                 {base * 1e3:7.2f} ms")
-    print(f"spawn to initialize answer {ours * 1e3:7.2f} ms   {ours / base:.2f} times (goal: at most 2)")
-    print(f"binary                     {size / 1e6:7.2f} MB                (goal: under 12)")
-    print(f"resident after initialize  {statistics.median(after_initialize) / 1024:7.2f} MiB               (goal: under 8 MB)")
-    print(f"resident after tools/list  {statistics.median(after_list) / 1024:7.2f} MiB")
+            for program, run in runs.items():
+                started = time.perf_counter()
+                server = Server(program, directory)
+                answer = server.ask(INITIALIZE)
+                run["times"].append(time.perf_counter() - started)
+                assert answer["result"]["serverInfo"]["name"] == "rootbound", answer
+                run["initialize"].append(server.resident())
+                server.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
+                server.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+                run["list"].append(server.resident())
+                server.end()
+    trues = trues[WARM_UP:]
+    shown("spawn true", trues)
+    for program, run in runs.items():
+        print(os.path.relpath(program))
+        shown("spawn to initialize answer", run["times"][WARM_UP:], trues)
+        print(f"binary                     {os.path.getsize(program) / 1e6:7.2f} MB")
+        print(f"resident after initialize  {statistics.median(run['initialize']) / 1024:7.2f} MiB (goal: at most 8)")
+        print(f"resident after tools/list  {statistics.median(run['list']) / 1024:7.2f} MiB")
     print(f"{rounds} rounds, load {os.getloadavg()[0]:.1f}")
 
 
