@@ -89,10 +89,22 @@ pub(super) fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
     Sha256::digest(format!("{base}\n{content}\n{}", fingerprint.path)).into()
 }
 
+/// Random bytes of the system.
+#[cfg(not(target_os = "linux"))]
 pub(super) fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).ok()?;
     Some(bytes)
+}
+
+/// Random bytes of the system, by its call: a program linked statically with glibc has no `dlsym`, without which the crate
+/// `getrandom` opens `/dev/urandom`, and Landlock refuses that.
+#[cfg(target_os = "linux")]
+pub(super) fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    // A read of up to 256 bytes is never cut: getrandom(2).
+    let length = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).ok()?;
+    (length == N).then_some(bytes)
 }
 
 #[cfg(test)]
