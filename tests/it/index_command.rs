@@ -91,6 +91,22 @@ fn index_is_built_shown_and_cleared() {
 }
 
 #[test]
+fn masked_files_are_not_stored() {
+    let Some(project) = Project::new() else { return };
+    fs::write(project.temp.path().join("root/.env"), "TOKEN=hunter2\n").unwrap();
+    // Always searched, because of its mark; but it is open.
+    fs::write(project.temp.path().join("root/marked.txt"), "\u{FEFF}text\n").unwrap();
+    thread::sleep(SETTLED);
+    for secrets in ["deny", "mask"] {
+        let built = project.ok(&["index", "build", "--secrets", secrets]);
+        assert!(built.contains("4 files"), "{secrets}: {built}");
+        let bytes = fs::read(&project.stored()[0]).unwrap();
+        let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+        assert!(holds("marked.txt") && !holds(".env") && !holds("key.pem"), "{secrets}");
+    }
+}
+
+#[test]
 fn index_options_are_read_from_everywhere_and_name_a_wrong_value() {
     let Some(project) = Project::new() else { return };
     let nothing = |arguments: &[&str]| project.ok(&[&["index", "status"], arguments].concat());

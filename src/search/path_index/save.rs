@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     search::{IndexContents, StoredFile},
-    workspace::{FileKind, StatCache, WorkspacePath},
+    workspace::{FileKind, StatCache, Visibility, WorkspacePath},
 };
 
 /// Writes the index of a root if enough of it is not stored. `at_end`: without regard to when that was last done.
@@ -75,7 +75,8 @@ fn contents(list: &PathList, device: u64) -> IndexContents {
             FileKind::Directory => contents.directory(relative, None),
             FileKind::File if !item.mounted => {
                 let is_kept = match &*item.content() {
-                    KnownContent::AlwaysSearch => true,
+                    // That of a masked file says nothing, and its name is not stored.
+                    KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
                     KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
                     KnownContent::Unread | KnownContent::Secret => false,
                 };
