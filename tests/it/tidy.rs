@@ -33,7 +33,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("rmcp::", &["server"]),
     ("tokio::", &["server"]),
     ("tokio_util::", &["server"]),
-    ("std::fs", &["workspace", "config/file", "fuzzing"]),
+    ("std::fs", &["workspace", "config/file", "fuzzing", "search/stored_index/testing"]),
     ("rustix::", &["workspace"]),
     ("cap_primitives::", &["workspace"]),
     ("landlock::", &["workspace"]),

@@ -4,7 +4,7 @@
 //! the state that is known is written, and only where no change since could have left that state as it is
 //! ([`KnownStat::is_settled`](super::KnownStat)).
 
-use std::{path::Path, sync::atomic::Ordering, time::Instant};
+use std::{sync::atomic::Ordering, time::Instant};
 
 use super::{
     KnownContent, PathIndex, PathList, RootIndex, RootSlot,
@@ -67,29 +67,18 @@ fn is_due(index: &RootIndex, at_end: bool) -> bool {
 /// What is known of the files that are in the known state.
 fn contents(list: &PathList, device: u64) -> IndexContents {
     let mut contents = IndexContents::new(device);
-    contents.directory(Path::new(""), None);
     let mut stats = StatCache::default();
-    for item in list.items.iter() {
-        let relative = item.relative();
-        match item.kind() {
-            FileKind::Directory => contents.directory(relative, None),
-            FileKind::File if !item.mounted => {
-                let is_kept = match &*item.content() {
-                    // That of a masked file says nothing, and its name is not stored.
-                    KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
-                    KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
-                    KnownContent::Unread | KnownContent::Secret => false,
-                };
-                let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else {
-                    continue;
-                };
-                let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
-                if let Some(facts) = stat.facts().filter(|_| is_same) {
-                    let content = item.content().into_owned();
-                    contents.entry(relative, FileKind::File, Some(&StoredFile { facts, content }));
-                }
-            }
-            _ => {}
+    for item in list.items.iter().filter(|item| item.kind() == FileKind::File && !item.mounted) {
+        let is_kept = match &*item.content() {
+            // That of a masked file says nothing, and its name is not stored.
+            KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
+            KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
+            KnownContent::Unread | KnownContent::Secret => false,
+        };
+        let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else { continue };
+        let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
+        if let Some(facts) = stat.facts().filter(|_| is_same) {
+            contents.file(item.relative(), &StoredFile { facts, content: item.content().into_owned() });
         }
     }
     contents

@@ -18,7 +18,7 @@ pub(super) const SEGMENT_LIST: u64 = 2 << 32;
 
 const MAGIC: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of the text of [`RootIdentity::key`] that are kept.
 const KEY: usize = 32;
 
@@ -29,13 +29,13 @@ pub(super) struct Header {
     pub(super) id: u64,
     pub(super) identity: RootIdentity,
     pub(super) written: StoredMoment,
-    /// Directories in the tables.
+    /// Directories in the tables: those with a file whose content is known.
     pub(super) directories: u32,
     /// Files whose content is known.
     pub(super) files: u64,
     /// Bytes of the paths of the directories.
     pub(super) paths: u32,
-    /// Bytes of what is in the directories.
+    /// Bytes of the files in the directories.
     pub(super) entries: u32,
     /// The checksum of the tables.
     pub(super) tables_checksum: u32,

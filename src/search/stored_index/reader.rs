@@ -3,7 +3,6 @@
 use std::{
     borrow::Borrow,
     collections::HashMap,
-    ffi::OsStr,
     path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
@@ -20,7 +19,7 @@ use crate::{
 use super::{
     header::{CHECKSUM, HEADER, Header, SEGMENT_LIST, TABLES, TRAILER},
     stored_file::StoredFile,
-    tables::{StoredDirectory, StoredListing, Tables},
+    tables::{StoredDirectory, Tables},
     unusable::Unusable,
 };
 
@@ -60,11 +59,6 @@ impl StoredIndex {
         Ok(Self { tables: Tables::new(tables, &header), file, header })
     }
 
-    /// Whether it has a filter, so that it answers for the content of files.
-    pub(in crate::search) fn has_filter(&self) -> bool {
-        self.header.blocks > 0
-    }
-
     /// Notes that it is used, unless that was noted less than so long ago.
     pub(super) fn note_use(&self, every: Duration) {
         let age = self.file.used().and_then(|used| SystemTime::now().duration_since(used).ok());
@@ -77,25 +71,6 @@ impl StoredIndex {
     /// How many files have a known content.
     pub(in crate::search) fn files(&self) -> u64 {
         self.header.files
-    }
-
-    /// When it was written.
-    pub(in crate::search) fn written(&self) -> StoredMoment {
-        self.header.written
-    }
-
-    /// What is known of a file, by its path below the root. Decodes its directory: for many files in path order use
-    /// [`Self::cursor`].
-    pub(in crate::search) fn file(&self, relative: &Path) -> Option<StoredFile> {
-        let directory = self.tables.directory(relative.parent()?)?;
-        directory.find(relative.file_name()?).cloned()
-    }
-
-    /// The names in a directory, where all are known.
-    pub(in crate::search) fn directory(&self, relative: &Path) -> Option<StoredListing> {
-        let StoredDirectory { listing, entries } = self.tables.directory(relative)?;
-        let names = entries.into_iter().map(|entry| (entry.name, entry.kind)).collect();
-        Some(StoredListing { facts: listing?, names })
     }
 
     /// For files in path order.
@@ -174,13 +149,6 @@ fn difference(header: &Header, identity: &RootIdentity, now: &StoredMoment) -> O
     (!header.written.is_before(now)).then_some(Unusable::Clock)
 }
 
-impl StoredDirectory {
-    fn find(&self, name: &OsStr) -> Option<&StoredFile> {
-        let at = self.entries.binary_search_by(|entry| entry.name.as_os_str().cmp(name)).ok()?;
-        self.entries[at].file.as_ref()
-    }
-}
-
 /// Files of a stored index, each directory decoded once for those that are asked for in a row.
 #[derive(Debug)]
 pub(in crate::search) struct StoredCursor {
@@ -190,7 +158,7 @@ pub(in crate::search) struct StoredCursor {
 }
 
 impl StoredCursor {
-    /// As [`StoredIndex::file`].
+    /// What is known of a file, by its path below the root.
     pub(in crate::search) fn file(&mut self, relative: &Path) -> Option<&StoredFile> {
         let parent = relative.parent()?;
         if self.path.as_deref() != Some(parent) {
@@ -198,5 +166,160 @@ impl StoredCursor {
             self.path = Some(parent.to_path_buf());
         }
         self.directory.as_ref()?.find(relative.file_name()?)
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    //! What is stored comes back, and nothing that is damaged, or about something else, does.
+
+    #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the tests act as another program")]
+
+    use std::time::SystemTime;
+
+    use super::super::{IndexContents, Saved, testing::*};
+    use super::*;
+    use crate::{
+        search::{
+            KnownContent, MayMatch,
+            ngram_filter::{COLUMNS, ContentGrams},
+        },
+        workspace::{Revision, StatFacts},
+    };
+
+    #[test]
+    fn stored_index_comes_back_whole() {
+        let fixture = Fixture::new();
+        let mut filter = NgramFilter::new(MEMORY);
+        let first = stored(&mut filter, 1 << 40, b"a needle in it\n");
+        let large = stored(&mut filter, 3, &b"plain words here\n".repeat(9000));
+        let last = stored(&mut filter, 4, b"nothing of note\n");
+        let binary = StoredFile { facts: facts(9, 70), content: KnownContent::Binary(70) };
+        let mut contents = IndexContents::new(DEVICE);
+        let files = [("a/large", &large), ("a.txt", &first), ("b", &last), ("binary", &binary)];
+        for (path, file) in files {
+            contents.file(Path::new(path), file);
+        }
+        contents.file(Path::new("again"), &last);
+        let saved = fixture.indexes.write(identity(1), contents, &filter).unwrap();
+        assert!(matches!(saved, Saved::Whole(bytes) if bytes > 0), "{saved:?}");
+
+        let index = Arc::new(fixture.indexes.open(&identity(1)).unwrap());
+        assert_eq!(index.files(), 4);
+        let mut cursor = index.cursor();
+        for (path, known) in files {
+            assert_eq!(file(&index, path).as_ref(), Some(known), "{path}");
+            assert_eq!(cursor.file(Path::new(path)), Some(known), "{path}");
+        }
+        for path in ["", "a", "a/b", "again", "a/large/x", "/b", "c"] {
+            assert_eq!(file(&index, path), None, "{path}");
+        }
+
+        for pattern in ["needle", "plain", "haystack", "note|words", "ab", "words.here"] {
+            let mut left = index.candidates(query(pattern)).unwrap();
+            let mut expected = filter.candidates(query(pattern));
+            for file in [&first, &large, &last] {
+                assert_eq!(left.may_match(segments(file).0), expected.may_match(segments(file).0), "{pattern}");
+            }
+        }
+        let mut whole = index.filter(MEMORY, [&first, &large, &last].into_iter().map(segments)).unwrap();
+        assert_eq!(whole.candidates(query("needle")).may_match(segments(&first).0), MayMatch::Anywhere);
+        assert_eq!(whole.candidates(query("haystack")).may_match(segments(&large).0), MayMatch::Nowhere);
+        whole.remove(segments(&large).0, segments(&large).1 as usize);
+        whole.add(&ContentGrams::of(b"more").unwrap()).unwrap();
+        drop(fixture.temp);
+        assert!(index.candidates(query("plain")).is_some(), "the file is open");
+    }
+
+    #[test]
+    fn bit_flipped_anywhere_never_changes_an_answer() {
+        let small = Small::new();
+        assert!(small.ask());
+        // All bits of what is read at the start, and some of each column; all of them take some minutes.
+        let step = if std::env::var_os("INDEX_DAMAGE").is_some() { 1 } else { 997 };
+        let tables = small.bytes.len() - (12 * COLUMNS) - 16 - 4 * 64;
+        let places = (0..tables)
+            .chain((tables..small.bytes.len()).step_by(step))
+            .chain(small.bytes.len() - 16..small.bytes.len());
+        let mut bytes = small.bytes.clone();
+        for at in places {
+            for bit in if at < tables { 0..8 } else { at % 8..at % 8 + 1 } {
+                bytes[at] ^= 1 << bit;
+                overwrite(&small.path, at, bytes[at]);
+                assert!(!small.ask() || at >= tables, "{at}.{bit}");
+                bytes[at] ^= 1 << bit;
+            }
+            overwrite(&small.path, at, bytes[at]);
+        }
+        assert!(small.ask());
+    }
+
+    fn overwrite(path: &Path, at: usize, byte: u8) {
+        use std::io::{Seek as _, SeekFrom, Write as _};
+        let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.seek(SeekFrom::Start(at as u64)).unwrap();
+        file.write_all(&[byte]).unwrap();
+    }
+
+    #[test]
+    fn truncated_or_longer_file_is_not_used() {
+        let small = Small::new();
+        let whole = small.bytes.len();
+        for length in (0..1000).chain((1000..whole).step_by(4999)).chain([whole - 1]) {
+            small.put(&small.bytes[..length]);
+            assert!(!small.ask(), "{length}");
+        }
+        small.put([&small.bytes[..], b"x"].concat());
+        assert!(!small.ask());
+    }
+
+    #[test]
+    fn facts_from_after_the_writing_are_not_used() {
+        let fixture = Fixture::new();
+        let mut filter = NgramFilter::new(MEMORY);
+        let mut contents = IndexContents::new(DEVICE);
+        let soon =
+            i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()).unwrap() + 60;
+        let old = stored(&mut filter, 4, b"old\n");
+        let changed = StoredFile { facts: StatFacts { changed: (soon, 0), ..facts(5, 4) }, ..old.clone() };
+        let modified = StoredFile { facts: StatFacts { modified: (soon, 0), ..facts(6, 4) }, ..old.clone() };
+        let elsewhere = StoredFile { facts: StatFacts { device: 1, ..facts(7, 4) }, ..old.clone() };
+        for (name, file) in [("changed", &changed), ("elsewhere", &elsewhere), ("modified", &modified), ("old", &old)] {
+            contents.file(Path::new(name), file);
+        }
+        fixture.indexes.write(identity(1), contents, &filter).unwrap();
+        let index = Arc::new(fixture.indexes.open(&identity(1)).unwrap());
+        for name in ["changed", "modified", "elsewhere"] {
+            assert_eq!(file(&index, name), None, "{name}");
+        }
+        assert_eq!(file(&index, "old"), Some(old));
+    }
+
+    #[test]
+    fn index_of_another_root_rule_version_or_time_is_not_used() {
+        let small = Small::new();
+        let other = |identity: RootIdentity| small.fixture.indexes.open(&identity).unwrap_err().to_string();
+        assert_eq!(other(RootIdentity { inode: 3, ..identity(1) }), Unusable::OtherDirectory.to_string());
+        assert_eq!(other(RootIdentity { device: 3, ..identity(1) }), Unusable::OtherDirectory.to_string());
+        assert_eq!(other(RootIdentity { file_system: 3, ..identity(1) }), Unusable::OtherDirectory.to_string());
+        assert_eq!(other(RootIdentity { policy: Revision::of(b""), ..identity(1) }), Unusable::OtherRules.to_string());
+        assert_eq!(other(identity(2)), Unusable::Missing.to_string());
+        // Of another root, under the name of this one.
+        let second = small.path.with_file_name(format!("{}.index", identity(2).key));
+        std::fs::copy(&small.path, second).unwrap();
+        assert_eq!(other(identity(2)), Unusable::OtherDirectory.to_string());
+        let written = |change: &dyn Fn(&mut Header)| {
+            let mut header = small.header();
+            change(&mut header);
+            small.put([&header.encode()[..], &small.bytes[HEADER..]].concat());
+            other(identity(1))
+        };
+        assert_eq!(written(&|header| header.written.wall += 60_000_000_000), Unusable::Clock.to_string());
+        assert_eq!(written(&|header| header.written.started += 60_000_000_000), Unusable::Clock.to_string());
+        assert_eq!(written(&|header| header.written.wall = i64::MAX), Unusable::Clock.to_string());
+        let mut future = small.bytes.clone();
+        future[8] += 1;
+        small.put(future);
+        assert_eq!(other(identity(1)), Unusable::OtherVersion.to_string());
     }
 }

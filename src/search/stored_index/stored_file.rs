@@ -2,7 +2,7 @@
 
 use crate::{
     search::{FileSegments, KnownContent, SegmentSlice},
-    workspace::{FileKind, StatFacts},
+    workspace::StatFacts,
 };
 
 use super::bytes::{ByteReader, put_number, put_signed};
@@ -34,28 +34,21 @@ pub(super) struct Bounds {
     pub(super) written: (i64, u32),
 }
 
-/// The first byte of an entry: its kind, and what is known of its content.
-const KIND: u8 = 0b11;
-const CONTENT: u8 = 0b111 << 2;
-const NAME_ALONE: u8 = 0;
-const ALWAYS_SEARCH: u8 = 1 << 2;
-const BINARY: u8 = 2 << 2;
-const ONE: u8 = 3 << 2;
-const MANY: u8 = 4 << 2;
-const UTF8: u8 = 1 << 5;
-const WITHIN_LINE: u8 = 1 << 6;
+/// The first byte of an entry: what is known of its content.
+const CONTENT: u8 = 0b11;
+const ALWAYS_SEARCH: u8 = 0;
+const BINARY: u8 = 1;
+const ONE: u8 = 2;
+const MANY: u8 = 3;
+const UTF8: u8 = 1 << 2;
+const WITHIN_LINE: u8 = 1 << 3;
 /// Both times are the same.
-const ONE_TIME: u8 = 1 << 7;
+const ONE_TIME: u8 = 1 << 4;
+const ALL: u8 = CONTENT | UTF8 | WITHIN_LINE | ONE_TIME;
 
 /// The first byte of an entry. `None` for content that is not kept.
-pub(super) fn tag(kind: FileKind, file: Option<&StoredFile>) -> Option<u8> {
-    let kind = match kind {
-        FileKind::File => 0,
-        FileKind::Directory => 1,
-        FileKind::Symlink => 2,
-        FileKind::Other => 3,
-    };
-    let Some(StoredFile { facts, content }) = file else { return Some(kind | NAME_ALONE) };
+pub(super) fn tag(file: &StoredFile) -> Option<u8> {
+    let StoredFile { facts, content } = file;
     let content = match content {
         KnownContent::Unread | KnownContent::Secret => return None,
         KnownContent::AlwaysSearch => ALWAYS_SEARCH,
@@ -69,18 +62,7 @@ pub(super) fn tag(kind: FileKind, file: Option<&StoredFile>) -> Option<u8> {
             }
         }
     };
-    (kind == 0).then_some(content | if facts.modified == facts.changed { ONE_TIME } else { 0 })
-}
-
-/// The kind that a first byte says, and whether a file follows.
-pub(super) fn kind_of(tag: u8) -> (FileKind, bool) {
-    let kind = match tag & KIND {
-        0 => FileKind::File,
-        1 => FileKind::Directory,
-        2 => FileKind::Symlink,
-        _ => FileKind::Other,
-    };
-    (kind, tag & CONTENT != NAME_ALONE)
+    Some(content | if facts.modified == facts.changed { ONE_TIME } else { 0 })
 }
 
 impl StoredFile {
@@ -108,6 +90,9 @@ impl StoredFile {
 
     /// Reads what [`Self::put`] wrote; `None` where it cannot be true.
     pub(super) fn read(tag: u8, reader: &mut ByteReader<'_>, previous: &mut Previous, bounds: &Bounds) -> Option<Self> {
+        if tag & !ALL != 0 {
+            return None;
+        }
         let facts = read_facts(reader, tag & ONE_TIME != 0, previous, bounds.device)?;
         // The largest file that the filter takes is far smaller.
         let size = u32::try_from(facts.size);
@@ -120,7 +105,7 @@ impl StoredFile {
             ALWAYS_SEARCH => KnownContent::AlwaysSearch,
             BINARY => KnownContent::Binary(size.ok()?),
             ONE => KnownContent::Filtered(FileSegments::One(segment(reader)?), size.ok()?, tag & UTF8 != 0),
-            MANY => {
+            _ => {
                 let count = reader.length()?;
                 // Each takes two bytes or more.
                 if count > reader.len() / 2 {
@@ -136,7 +121,6 @@ impl StoredFile {
                 let segments = FileSegments::Many { segments: segments.into(), within_line: tag & WITHIN_LINE != 0 };
                 KnownContent::Filtered(segments, size, tag & UTF8 != 0)
             }
-            _ => return None,
         };
         match content {
             KnownContent::Filtered(..) if bounds.segments.is_none() => {
@@ -148,7 +132,7 @@ impl StoredFile {
 }
 
 /// Writes facts without the device. `one_time`: both times are the same.
-pub(super) fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, one_time: bool, previous: &mut Previous) {
+fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, one_time: bool, previous: &mut Previous) {
     put_signed(out, facts.inode.wrapping_sub(previous.inode).cast_signed());
     put_number(out, facts.size);
     put_signed(out, facts.modified.0.wrapping_sub(previous.seconds));
@@ -160,12 +144,7 @@ pub(super) fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, one_time: bool, pr
     (previous.inode, previous.seconds) = (facts.inode, facts.modified.0);
 }
 
-pub(super) fn read_facts(
-    reader: &mut ByteReader<'_>,
-    one_time: bool,
-    previous: &mut Previous,
-    device: u64,
-) -> Option<StatFacts> {
+fn read_facts(reader: &mut ByteReader<'_>, one_time: bool, previous: &mut Previous, device: u64) -> Option<StatFacts> {
     let inode = previous.inode.wrapping_add(reader.signed()?.cast_unsigned());
     let size = reader.number()?;
     let modified = (previous.seconds.wrapping_add(reader.signed()?), reader.small()?);

@@ -1,26 +1,24 @@
-//! The tables of a stored index in memory: directories by path, and what is in them, decoded when asked for.
+//! The tables of a stored index in memory: directories by path, and their files, decoded when asked for.
 //!
 //! The bytes may have been written by anybody. What is wrong in a directory makes that directory unknown.
 
 use std::{
     cmp::Ordering,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::Path,
     sync::atomic::{AtomicUsize, Ordering as Atomic},
 };
 
-use crate::workspace::{FileKind, StatFacts};
-
 use super::{
     bytes::ByteReader,
     header::{DIRECTORY, Header},
-    stored_file::{Bounds, Previous, StoredFile, kind_of, read_facts},
+    stored_file::{Bounds, Previous, StoredFile},
 };
 
 /// Bytes of the longest name: `NAME_MAX` of every file system in use is at most 255 characters.
 const LONGEST_NAME: usize = 1024;
 
-/// The directories and what is in them.
+/// The directories and their files.
 #[derive(Debug)]
 pub(super) struct Tables {
     bytes: Vec<u8>,
@@ -33,27 +31,16 @@ pub(super) struct Tables {
     next: AtomicUsize,
 }
 
-/// The names that a directory had in the state that these facts say, in the order of their bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::search) struct StoredListing {
-    pub(in crate::search) facts: StatFacts,
-    pub(in crate::search) names: Vec<(OsString, FileKind)>,
-}
-
-/// What is stored of a directory.
+/// The files of a directory of which something is known, in the order of their names.
 #[derive(Debug, Default)]
-pub(super) struct StoredDirectory {
-    /// Where `entries` are all names.
-    pub(super) listing: Option<StatFacts>,
-    /// In the order of their names.
-    pub(super) entries: Vec<StoredEntry>,
-}
+pub(super) struct StoredDirectory(Vec<(OsString, StoredFile)>);
 
-#[derive(Debug)]
-pub(super) struct StoredEntry {
-    pub(super) name: OsString,
-    pub(super) kind: FileKind,
-    pub(super) file: Option<StoredFile>,
+impl StoredDirectory {
+    /// What is known of the file of that name.
+    pub(super) fn find(&self, name: &OsStr) -> Option<&StoredFile> {
+        let at = self.0.binary_search_by(|(known, _)| known.as_os_str().cmp(name)).ok()?;
+        Some(&self.0[at].1)
+    }
 }
 
 impl Tables {
@@ -120,20 +107,12 @@ fn by_components(one: &[u8], two: &[u8]) -> Ordering {
 
 fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
     let mut reader = ByteReader::new(bytes);
-    let head = reader.number()?;
-    let is_settled = |facts: &StatFacts| facts.is_older_than(bounds.written);
-    let listing = if head & 1 == 0 {
-        None
-    } else {
-        let facts = read_facts(&mut reader, false, &mut Previous::default(), bounds.device)?;
-        Some(facts).filter(is_settled)
-    };
-    let count = usize::try_from(head >> 1).ok()?;
-    // Each entry takes four bytes or more.
-    if count > reader.len() / 4 {
+    let count = reader.length()?;
+    // Each file takes eight bytes or more.
+    if count > reader.len() / 8 {
         return None;
     }
-    let mut directory = StoredDirectory { listing, entries: Vec::with_capacity(count) };
+    let mut files = Vec::with_capacity(count);
     let (mut last, mut previous) = (Vec::new(), Previous::default());
     for _ in 0..count {
         let tag = reader.byte()?;
@@ -150,16 +129,12 @@ fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
         last.truncate(shared);
         last.extend(suffix);
         let name = name_of(&last)?;
-        let (kind, has_file) = kind_of(tag);
-        let file = if has_file {
-            let file = StoredFile::read(tag, &mut reader, &mut previous, bounds)?;
-            Some(file).filter(|file| kind == FileKind::File && is_settled(&file.facts))
-        } else {
-            None
-        };
-        directory.entries.push(StoredEntry { name, kind, file });
+        let file = StoredFile::read(tag, &mut reader, &mut previous, bounds)?;
+        if file.facts.is_older_than(bounds.written) {
+            files.push((name, file));
+        }
     }
-    (reader.len() == 0).then_some(directory)
+    (reader.len() == 0).then_some(StoredDirectory(files))
 }
 
 /// The name that these bytes are; `None` for what no directory holds.
@@ -171,4 +146,144 @@ fn name_of(bytes: &[u8]) -> Option<OsString> {
     return Some(std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec()));
     #[cfg(not(unix))]
     String::from_utf8(bytes.to_vec()).ok().map(OsString::from)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    //! What another program wrote there, with checksums that fit, neither panics nor names what no directory holds.
+
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::super::{
+        header::{HEADER, TABLES},
+        stored_file::tag,
+        testing::*,
+    };
+    use super::*;
+    use crate::search::{
+        KnownContent,
+        ngram_filter::{ContentGrams, NgramFilter},
+    };
+
+    /// The bytes with these mutations of the tables and numbers of the header, and checksums that fit.
+    fn forged(small: &Small, mutations: &[(usize, u8)], numbers: [Option<u32>; 4]) -> Vec<u8> {
+        let mut header = small.header();
+        let length = usize::try_from(header.tables()).unwrap();
+        let mut tables = small.bytes[HEADER..HEADER + length].to_vec();
+        for (at, byte) in mutations {
+            tables[at % length] = *byte;
+        }
+        header.directories = numbers[0].unwrap_or(header.directories);
+        header.paths = numbers[1].unwrap_or(header.paths);
+        header.entries = numbers[2].unwrap_or(header.entries);
+        header.blocks = numbers[3].unwrap_or(header.blocks);
+        header.tables_checksum = Header::checksum(header.id, TABLES, &tables);
+        let rest = &small.bytes[HEADER + length..small.bytes.len() - 16];
+        [&header.encode()[..], &tables, rest, &header.trailer()].concat()
+    }
+
+    /// Asks what a hostile file answers; nothing may panic.
+    fn ask_hostile(small: &Small) {
+        let Ok(index) = small.fixture.indexes.open(&identity(1)) else { return };
+        let index = Arc::new(index);
+        let mut known = Vec::new();
+        for path in ["", "a", "a/b", "a/b/large", "link", "z", "a/../z", "/", "x/y"] {
+            known.extend(file(&index, path));
+        }
+        let filtered: Vec<_> = known
+            .iter()
+            .filter_map(|file| match &file.content {
+                KnownContent::Filtered(segments, bytes, _) => Some((segments, *bytes)),
+                _ => None,
+            })
+            .collect();
+        if let Some(mut left) = index.candidates(query("needle")) {
+            for (segments, _) in &filtered {
+                left.may_match(segments);
+            }
+        }
+        if let Some(mut filter) = index.filter(MEMORY, filtered.iter().copied()) {
+            for (segments, bytes) in filtered {
+                filter.remove(segments, bytes as usize);
+            }
+            filter.add(&ContentGrams::of(b"more").unwrap()).unwrap();
+        }
+    }
+
+    fn cases() -> u32 {
+        std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(64)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(cases()))]
+        #[test]
+        fn forged_tables_never_panic(
+            mutations in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..12),
+            directories in proptest::option::weighted(0.1, 0_u32..9),
+            shift in proptest::option::weighted(0.1, 0_u32..40),
+        ) {
+            let small = Small::new();
+            let header = small.header();
+            for mutations in mutations.chunks(2) {
+                // Parts move into each other while the length stays.
+                let paths = shift.map(|shift| header.paths + shift);
+                let entries = shift.map(|shift| header.entries.saturating_sub(shift));
+                small.put(forged(&small, mutations, [directories, paths, entries, None]));
+                ask_hostile(&small);
+            }
+        }
+    }
+
+    #[test]
+    fn lengths_that_do_not_fit_are_refused_without_memory_for_them() {
+        let small = Small::new();
+        for large in [u32::MAX, u32::MAX - 1, 1 << 31, 1 << 20, 1] {
+            for at in 0..4 {
+                let mut numbers = [None; 4];
+                numbers[at] = Some(large);
+                small.put(forged(&small, &[], numbers));
+                if at != 3 || large != 1 {
+                    assert!(!small.ask(), "{numbers:?}");
+                }
+            }
+        }
+    }
+
+    /// Replaces the entries of the root by these bytes.
+    fn with_root_entries(small: &Small, entries: &[u8]) -> Vec<u8> {
+        let mut header = small.header();
+        let length = usize::try_from(header.tables()).unwrap();
+        let mut tables = vec![0; 8];
+        tables.extend(entries);
+        let rest = &small.bytes[HEADER + length..small.bytes.len() - 16];
+        (header.directories, header.paths, header.entries) = (1, 0, u32::try_from(entries.len()).unwrap());
+        header.tables_checksum = Header::checksum(header.id, TABLES, &tables);
+        [&header.encode()[..], &tables, rest, &header.trailer()].concat()
+    }
+
+    #[test]
+    fn names_that_no_directory_has_make_it_unknown() {
+        let small = Small::new();
+        let known = stored(&mut NgramFilter::new(MEMORY), 4, b"needle\n");
+        let known = StoredFile { content: KnownContent::AlwaysSearch, ..known };
+        let listed = |names: &[&[u8]]| {
+            let (mut bytes, mut previous) = (vec![u8::try_from(names.len()).unwrap()], Previous::default());
+            for name in names {
+                bytes.extend([tag(&known).unwrap(), 0, u8::try_from(name.len()).unwrap()]);
+                bytes.extend(*name);
+                known.put(&mut bytes, &mut previous);
+            }
+            small.put(&with_root_entries(&small, &bytes));
+            let index = Arc::new(small.fixture.indexes.open(&identity(1)).unwrap());
+            names.iter().filter(|name| file(&index, str::from_utf8(name).unwrap()).is_some()).count()
+        };
+        assert_eq!(listed(&[b"a", b"b"]), 2);
+        let wrong: &[&[&[u8]]] =
+            &[&[b""], &[b"."], &[b".."], &[b"a/b"], &[b"/"], &[b"a\0"], &[b"b", b"a"], &[b"a", b"a"], &[b"a", b""]];
+        for names in wrong {
+            assert_eq!(listed(&[&[&b"0"[..]], *names].concat()), 0, "{names:?}");
+        }
+    }
 }
