@@ -294,7 +294,7 @@ fn file_name(key: &str) -> String {
 mod tests {
     //! Bounds, several writers, and what others put in the place of an index.
 
-    #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the tests act as another program")]
+    #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
 
     use std::path::Path;
 

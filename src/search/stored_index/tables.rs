@@ -275,7 +275,7 @@ mod tests {
                 bytes.extend(*name);
                 known.put(&mut bytes, &mut previous);
             }
-            small.put(&with_root_entries(&small, &bytes));
+            small.put(with_root_entries(&small, &bytes));
             let index = Arc::new(small.fixture.indexes.open(&identity(1)).unwrap());
             names.iter().filter(|name| file(&index, str::from_utf8(name).unwrap()).is_some()).count()
         };

@@ -1,5 +1,7 @@
 //! Indexes that the tests of this module store and ask.
 
+#![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
+
 use std::{
     fs,
     path::{Path, PathBuf},
