@@ -1,7 +1,7 @@
 //! The stored index: what was known of a root's files, in a file of the state folder, for the processes that follow.
 //!
-//! It answers one question of a search that walks: whether a file in the state that its stat says could hold a match. What
-//! does not match is read from the disk, so an answer never differs from that of the walk alone. The format and its
+//! It answers one question of a search that walks: whether a file in the state that its stat says could hold a match.
+//! What does not match is read from the disk, so an answer never differs from that of the walk alone. The format and its
 //! rules are described in `docs/index.md`.
 //!
 //! | part | file |

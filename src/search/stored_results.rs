@@ -24,7 +24,7 @@ pub(super) struct StoredResults {
 #[derive(Clone, Debug)]
 pub(super) struct StoredResult {
     pub(super) facts: StatFacts,
-    /// Why it is left out; none where it holds no match.
+    /// Why it is left out; `None` where it holds no match.
     pub(super) skipped: Option<Skipped>,
 }
 

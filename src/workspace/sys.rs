@@ -38,6 +38,8 @@ pub(crate) use contract::{Failure, Listed, LockAttempt, OpenFor};
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
 pub(crate) use file_changes::{set_modified, sync_all, sync_data, write_all};
+#[cfg(target_os = "linux")]
+pub(crate) use file_system::reports_all_changes;
 #[cfg(unix)]
 pub(crate) use fstat::{canonical, file_stat, identity};
 #[cfg(unix)]

@@ -207,7 +207,7 @@ fn push_while<'p>(
 #[derive(Default)]
 struct MergedPages {
     pages: Vec<Arc<PathPage>>,
-    /// Those that come next, made anew; only the last one has room.
+    /// Those that come next, newly made; only the last one has room.
     made: Vec<PathPage>,
 }
 

@@ -12,7 +12,7 @@ use super::{
     root_index::slot_of,
 };
 use crate::{
-    search::{IndexContents, StoredFile},
+    search::{IndexContents, Saved, StoredFile},
     workspace::{FileKind, StatCache, Visibility, WorkspacePath},
 };
 
@@ -31,15 +31,22 @@ pub(super) fn save(index: &PathIndex, root: &WorkspacePath, at_end: bool) {
         })
     };
     let Some((list, filter, taken)) = snapshot else { return };
+    // Where nothing may be kept of the root, nothing is to be tried again.
     let Ok(identity) = root.root().identity_for_index() else { return };
     let contents = contents(&list, identity.device);
     drop(list);
     match index.stored.stored.save(root, contents, &filter) {
+        Ok(Saved::Busy) => tracing::debug!(%root, "another process stores an index"),
         Ok(saved) => {
             tracing::debug!(%root, ?saved, files = taken, "the index is stored");
             index.stored.forget(root);
+            return;
         }
         Err(error) => tracing::debug!(%root, %error, "the index cannot be stored"),
+    }
+    // To be tried again.
+    if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
+        index.unsaved += taken;
     }
 }
 

@@ -182,9 +182,7 @@ fn over_run(
     while at < summaries.len() {
         match (summaries[at], options.ignored) {
             (PathSummary::Ignored { directory }, Ignored::Skip) => {
-                *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-                // What is known of their content is in the list alone.
-                report.ignored_entries.forget();
+                leave_out(report, directory);
                 at += 1;
                 continue;
             }
@@ -205,6 +203,13 @@ fn over_run(
         at += 1;
     }
     ControlFlow::Continue(())
+}
+
+/// Counts an ignored entry.
+fn leave_out(report: &mut WalkReport, directory: bool) {
+    *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
+    // What is known of their content is in the list alone.
+    report.ignored_entries.forget();
 }
 
 /// Deals with one item by asking it.
@@ -230,8 +235,7 @@ fn look(
         );
     }
     if item.ignored && options.ignored == Ignored::Skip {
-        *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-        report.ignored_entries.forget();
+        leave_out(report, directory);
         return ControlFlow::Continue(());
     }
     let wanted = match options.ignored {

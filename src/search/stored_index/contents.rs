@@ -47,8 +47,8 @@ impl IndexContents {
         Self { device, directories: HashMap::new(), files: 0 }
     }
 
-    /// Adds what is known of a file. Those of one directory come in the order of the bytes of their names; what comes in
-    /// another order, is on another device, or of which nothing is kept, is left out.
+    /// Adds what is known of a file. Those of one directory come in the order of the bytes of their names; a file that does
+    /// not, one on another device, and one of which nothing is kept, are left out.
     pub(in crate::search) fn file(&mut self, relative: &Path, file: &StoredFile) {
         let (Some(parent), Some(name)) = (relative.parent(), relative.file_name()) else { return };
         let Some(tag) = tag(file).filter(|_| file.facts.device == self.device) else { return };

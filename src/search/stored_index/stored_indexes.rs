@@ -12,7 +12,7 @@ use std::{
 
 use crate::{
     search::ngram_filter::NgramFilter,
-    workspace::{NewPrivateFile, RootIdentity, StateDir, StateFile, StoredMoment, WorkspacePath},
+    workspace::{NewPrivateFile, PrivateFile, RootIdentity, StateDir, StateFile, StoredMoment, WorkspacePath},
 };
 
 use super::{
@@ -110,16 +110,21 @@ impl StoredIndexes {
 
     /// What is stored of a root, and whether it would be used now.
     pub fn status(&self, root: &WorkspacePath) -> StoredStatus {
-        let name = file_name(root.root().key());
-        let file = self.existing_folder().and_then(|folder| folder.open_private(&name).map_err(refused));
-        let header = file.as_ref().ok().and_then(|file| read_header(file).ok());
-        let opened = root.root().identity_for_index().map_err(Unusable::Root).and_then(|identity| self.open(&identity));
+        let identity = root.root().identity_for_index().map_err(Unusable::Root);
+        let file = match self.file_of(root.root().key()) {
+            Ok(file) => file,
+            Err(why) => {
+                let unusable = Some(identity.err().unwrap_or(why));
+                return StoredStatus { bytes: None, written: None, files: None, unusable };
+            }
+        };
+        let (bytes, header) = (file.size(), read_header(&file).ok());
         let written = header.as_ref().and_then(|header| u64::try_from(header.written.wall).ok());
         StoredStatus {
-            bytes: file.ok().map(|file| file.size()),
+            bytes: Some(bytes),
             written: written.map(|wall| SystemTime::UNIX_EPOCH + Duration::from_nanos(wall)),
             files: header.map(|header| header.files),
-            unusable: opened.err(),
+            unusable: identity.and_then(|identity| self.index_in(file, &identity)).err(),
         }
     }
 
@@ -167,9 +172,17 @@ impl StoredIndexes {
 
     /// As [`Self::load`], by what it belongs to.
     pub(super) fn open(&self, identity: &RootIdentity) -> Result<StoredIndex, Unusable> {
-        let file = self.existing_folder()?.open_private(&file_name(&identity.key)).map_err(refused)?;
+        self.index_in(self.file_of(&identity.key)?, identity)
+    }
+
+    fn index_in(&self, file: PrivateFile, identity: &RootIdentity) -> Result<StoredIndex, Unusable> {
         let now = StoredMoment::now().ok_or(Unusable::Clock)?;
         StoredIndex::open(file, self.most, identity, &now)
+    }
+
+    /// The file of the root with that key.
+    fn file_of(&self, key: &str) -> Result<PrivateFile, Unusable> {
+        self.existing_folder()?.open_private(&file_name(key)).map_err(refused)
     }
 
     /// As [`Self::save`], by what it belongs to.

@@ -1,38 +1,55 @@
-//! Which file system a directory is on, and what it promises about stat(2).
+//! Which file system a file or directory is on, and what that promises. Numbers from `linux/magic.h`.
+
+use std::os::fd::AsFd;
 
 use rustix::fs::fstatfs;
 
 use super::Dir;
 
-/// File systems whose stat says of every change to a file that it happened: change times that no program can set, and a
-/// page that was written back is written to through a mapping again only after both times have changed
-/// (`file_update_time` in `page_mkwrite`). From `linux/magic.h`.
-///
-/// Not among them: network file systems and FUSE, where another machine or process answers, and tmpfs and ramfs, whose
-/// pages are never written back: what is stored through a mapping after the first store changes no time.
-const PROMISING: &[u64] = &[
+/// On a disk of this machine.
+const DISKS: &[u64] = &[
     0xEF53,      // ext2, ext3, ext4
     0x5846_5342, // XFS
     0x9123_683E, // Btrfs
     0xF2F5_2010, // F2FS
     0xCA45_1A4E, // bcachefs
     0x2FC1_2FC1, // ZFS
-    OVERLAY,     // overlayfs, which answers with the stat of the file below it
 ];
 
+/// In its memory.
+const MEMORY: &[u64] = &[
+    0x0102_1994, // tmpfs
+    0x8584_58F6, // ramfs
+];
+
+/// overlayfs, which answers with the stat of the file below it.
 const OVERLAY: u64 = 0x794C_7630;
+
+/// Whether every change of it is made through this kernel, and so with an event of inotify(7). Not so on network file systems
+/// and FUSE, where another machine or process may change it, nor on an overlay, whose layers may be changed by themselves.
+pub(crate) fn reports_all_changes(what: impl AsFd) -> rustix::io::Result<bool> {
+    let kind = kind(what)?;
+    Ok(DISKS.contains(&kind) || MEMORY.contains(&kind))
+}
 
 impl Dir {
     /// Whether it is on an overlay.
     pub(crate) fn is_overlay(&self) -> bool {
-        self.promising_file_system() == Some(OVERLAY)
+        kind(self).is_ok_and(|kind| kind == OVERLAY)
     }
 
-    /// The type of its file system, if its stat reports every change to a file.
+    /// The type of its file system, if its stat says of every change to a file that it happened: by change times that no
+    /// program can set, and by both times where a page that was written back is written to again through a mapping
+    /// (`file_update_time` in `page_mkwrite`).
+    ///
+    /// Not so on network file systems and FUSE, where another machine or process answers, and on tmpfs and ramfs, whose
+    /// pages are never written back: what is stored through a mapping after the first store changes no time.
     pub(crate) fn promising_file_system(&self) -> Option<u64> {
-        let system = fstatfs(self).ok()?;
-        // The type is a signed word on some architectures.
-        let kind = u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).ok()?);
-        PROMISING.contains(&kind).then_some(kind)
+        kind(self).ok().filter(|kind| DISKS.contains(kind) || *kind == OVERLAY)
     }
+}
+
+fn kind(what: impl AsFd) -> rustix::io::Result<u64> {
+    // The type is a signed word on some architectures.
+    fstatfs(what).map(|system| u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default()))
 }

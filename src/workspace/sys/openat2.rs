@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, fstatfs, openat2};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use crate::workspace::Stat;
@@ -29,17 +29,6 @@ const CONFINED: ResolveFlags =
 /// As [`CONFINED`], for a lookup that never waits: only through names that the kernel has in memory
 /// (`RESOLVE_CACHED`, Linux 5.12; else EAGAIN), and never onto another file system.
 const CACHED: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveFlags::NO_XDEV);
-
-/// File systems of this machine, where an open of a name that the kernel knows asks nobody. From
-/// `linux/magic.h`; overlayfs, FUSE and all network file systems are not among them.
-const LOCAL: &[u64] = &[
-    0xEF53,      // ext2, ext3, ext4
-    0x5846_5342, // XFS
-    0x9123_683E, // Btrfs
-    0xF2F5_2010, // F2FS
-    0xCA45_1A4E, // bcachefs
-    0x0102_1994, // tmpfs
-];
 
 /// Longest path that is handed to one call: `PATH_MAX` is 4096 with the NUL at the end.
 const PIECE: usize = 4000;
@@ -84,13 +73,6 @@ fn open_piece(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd,
 pub(super) fn available(dir: impl AsFd) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     open_beneath(dir, Path::new("."), flags).is_ok()
-}
-
-/// Whether what is in `dir` is on a disk, or in the memory, of this machine.
-pub(super) fn is_local(dir: impl AsFd) -> bool {
-    // The type is a signed word on some architectures.
-    let kind = |system: rustix::fs::StatFs| u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());
-    fstatfs(dir).is_ok_and(|system| LOCAL.contains(&kind(system)))
 }
 
 /// As [`open_beneath`], without waiting; `None` for every error.

@@ -38,7 +38,11 @@ impl Dir {
     pub(crate) fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
         let fd = openat(CWD, path, TRAVERSE, Mode::empty())?;
         #[cfg(target_os = "linux")]
-        let (kernel, local) = (!force_component && openat2::available(&fd), openat2::is_local(&fd));
+        let (kernel, local) = (
+            !force_component && openat2::available(&fd),
+            // There, an open of a name that the kernel knows asks nobody.
+            super::file_system::reports_all_changes(&fd).unwrap_or(false),
+        );
         #[cfg(not(target_os = "linux"))]
         let (kernel, local) = {
             let _ = force_component;

@@ -4,9 +4,9 @@
 //! while they do. One name from its directory's descriptor, links refused (`O_NOFOLLOW`), saves both.
 //!
 //! # Limits
-//! The directory is reached from the root anew for each run of entries and is held for that run alone. One that is moved
-//! out of the root meanwhile is read on until the run ends, as by a walk that is in it; Landlock refuses that where it is
-//! in force.
+//! The directory is reached from the root for each run of entries, and is held for that run alone. One that is moved out
+//! of the root meanwhile is read on until the run ends, as by a walk that is in it; Landlock refuses that where it is in
+//! force.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn split(path: &Path) -> Option<(&Path, &OsStr)> {
     #[cfg(unix)]
     {
         use std::os::unix::ffi::OsStrExt as _;
-        // `Path::parent` and `file_name` parse the path from its end, each anew.
+        // `Path::parent` and `file_name` each parse the path from its end.
         let bytes = path.as_os_str().as_bytes();
         let slash = memchr::memrchr(b'/', bytes);
         let (parent, name) = slash.map_or((&bytes[..0], bytes), |at| (&bytes[..at], &bytes[at + 1..]));

@@ -9,29 +9,15 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
-use rustix::fs::fstatfs;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use crate::workspace::Dir;
+use crate::workspace::{Dir, sys::reports_all_changes};
 
 use super::{Event, Unwatchable};
 
 /// Bytes read at once: some 500 events.
 const BUFFER: usize = 16 << 10;
-
-/// File systems known to make every change through this kernel, and so with an event. From
-/// `linux/magic.h`; overlayfs, FUSE and all network file systems are not among them.
-const SOUND: &[u64] = &[
-    0xEF53,      // ext2, ext3, ext4
-    0x5846_5342, // XFS
-    0x9123_683E, // Btrfs
-    0xF2F5_2010, // F2FS
-    0xCA45_1A4E, // bcachefs
-    0x2FC1_2FC1, // ZFS
-    0x0102_1994, // tmpfs
-    0x8584_58F6, // ramfs
-];
 
 /// What is reported of the content of a directory of the tree.
 const ALL: WatchFlags = NAMES.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
@@ -179,10 +165,6 @@ impl AsRawFd for Queue {
     }
 }
 
-/// Whether the file system is one of [`SOUND`].
 fn is_sound(what: impl AsFd) -> Result<bool, Unwatchable> {
-    let system = fstatfs(what).map_err(|_| Unwatchable::Refused)?;
-    // The type is a signed word on some architectures.
-    let kind = u64::from(u32::try_from(system.f_type & 0xFFFF_FFFF).unwrap_or_default());
-    Ok(SOUND.contains(&kind))
+    reports_all_changes(what).map_err(|_| Unwatchable::Refused)
 }
