@@ -50,7 +50,7 @@ pub use file_filter::{FileFilter, FilterError};
 pub use hits::{FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
 pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::Newest;
-pub use path_index::{IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
+pub use path_index::{DirectoryNames, IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
 pub use pattern::{BeyondAscii, Pattern, PatternLimits, PatternOptions};
 pub use pattern_error::PatternError;
 pub use progress::SearchProgress;

@@ -25,6 +25,7 @@
 //! [inotify(7)]: https://man7.org/linux/man-pages/man7/inotify.7.html
 
 mod background;
+mod directory_names;
 mod fill;
 mod finish;
 mod indexed_path;
@@ -57,6 +58,7 @@ use std::{
 use super::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};
 use crate::workspace::{FileKind, Unwatchable, Workspace, WorkspacePath};
 
+pub use directory_names::DirectoryNames;
 pub(in crate::search) use indexed_path::IndexedPath;
 pub(in crate::search) use kept_names::{ListedName, Listing};
 pub(in crate::search::path_index) use path_list::Edits;

@@ -10,6 +10,7 @@
 
 mod change;
 mod comparison;
+mod listings;
 mod mapping;
 mod mounts;
 mod rg;

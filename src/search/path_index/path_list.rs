@@ -102,8 +102,14 @@ impl PathList {
 
     /// The position behind the subtree of `at`.
     pub(super) fn end_of(&self, at: usize) -> usize {
-        let top = self.items.get(at);
-        self.items.partition_point(at..self.items.len(), |path| path.starts_with(top.relative()))
+        let (top, all) = (self.items.get(at), self.items.len());
+        let is_in = |path: &Path| path.starts_with(top.relative());
+        // Most subtrees are small.
+        let mut step = 1;
+        while at + step < all && is_in(self.items.get(at + step).relative()) {
+            step *= 2;
+        }
+        self.items.partition_point(at + step / 2..all.min(at + step), is_in)
     }
 
     /// Forgets the stats that were asked for while a search was under way.

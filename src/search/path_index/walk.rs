@@ -104,7 +104,7 @@ impl SearchEntry<'_> {
     }
 
     /// The name with the authority to open it.
-    pub(in crate::search) fn into_entry(self) -> Entry {
+    pub fn into_entry(self) -> Entry {
         match self {
             Self::Walked(entry) => entry,
             Self::Indexed(item) => item.entry(),

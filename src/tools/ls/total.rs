@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
+    search::SearchEntry,
     stop::StopReason,
     workspace::{FileKind, Ignored, WalkOptions, WorkspacePath},
 };
@@ -80,24 +81,34 @@ impl Totals {
         let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
         let stop = cx.stop.with_earlier_deadline(LIMIT.min(cx.stop.limit() / 2));
         let (mut met, mut last) = (0_usize, None);
-        let walked = cx.workspace.walk(start, &options, &mut |entry| {
-            let path = entry.path().relative_to(start);
-            let is_directory = entry.kind() == FileKind::Directory;
-            let bytes = if is_directory { 0 } else { entry.stat().map_or(0, |stat| stat.size) };
-            for above in path.ancestors().skip(1) {
-                if let Some(total) = by_path.get_mut(above) {
-                    total.bytes = total.bytes.saturating_add(bytes);
-                    total.files += usize::from(!is_directory);
-                    total.directories += usize::from(is_directory);
-                }
+        let mut stats = cx.workspace.shown_stats();
+        // Of the names of one directory in a row.
+        let (mut directory, mut sum) = (PathBuf::new(), Total::default());
+        let walked = cx.path_index.directory_names(&cx.workspace, start).walk_all(&options, &mut |name| {
+            let is_directory = name.kind() == FileKind::Directory;
+            let above = name.relative_to(start).parent().unwrap_or(Path::new(""));
+            if above.as_os_str() != directory.as_os_str() {
+                add(&mut by_path, &directory, std::mem::take(&mut sum));
+                directory.clear();
+                directory.push(above);
             }
             met += 1;
             if met.is_multiple_of(CHECK_EVERY) && stop.stopped().is_some() {
-                last = Some(path.to_path_buf());
-                return ControlFlow::Break(());
+                last = Some(name.relative_to(start).to_path_buf());
             }
-            ControlFlow::Continue(())
+            if is_directory {
+                sum.directories += 1;
+            } else {
+                sum.files += 1;
+                let known = match name {
+                    SearchEntry::Walked(entry) => entry.stat().ok(),
+                    listed => stats.stat(&listed.into_entry()),
+                };
+                sum.bytes = sum.bytes.saturating_add(known.map_or(0, |known| known.size));
+            }
+            if last.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
+        add(&mut by_path, &directory, sum);
         if cx.stop.stopped() == Some(StopReason::Cancelled) {
             return Err(ToolError::cancelled());
         }
@@ -118,5 +129,16 @@ impl Totals {
     pub(super) fn of(&self, directory: &WorkspacePath) -> Option<&Total> {
         let below: &Path = directory.relative_to(&self.start);
         self.by_path.get(if *directory == self.start { Path::new("") } else { below })
+    }
+}
+
+/// Adds what was met in one directory to its total and to those of the directories above it.
+fn add(totals: &mut HashMap<PathBuf, Total>, directory: &Path, sum: Total) {
+    for above in directory.ancestors() {
+        if let Some(total) = totals.get_mut(above) {
+            total.bytes = total.bytes.saturating_add(sum.bytes);
+            total.files += sum.files;
+            total.directories += sum.directories;
+        }
     }
 }

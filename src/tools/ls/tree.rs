@@ -3,8 +3,9 @@
 use std::{collections::VecDeque, ops::ControlFlow, time::Duration};
 
 use crate::{
+    search::{DirectoryNames, PathSource, SearchEntry},
     stop::StopReason,
-    workspace::{AccessError, AccessErrorKind, FileKind, Ignored, LimitsHit, WalkOptions, WorkspacePath},
+    workspace::{AccessError, AccessErrorKind, FileKind, Ignored, LimitsHit, ShownStats, WorkspacePath},
 };
 
 use super::{
@@ -47,14 +48,27 @@ pub(super) struct Tree {
     pub(super) limits_hit: LimitsHit,
 }
 
+/// Where names and what the system says of them come from.
+struct Names<'c> {
+    cx: &'c CallContext,
+    directories: DirectoryNames<'c>,
+    stats: ShownStats,
+}
+
 impl ListRequest {
     /// The tree below `start`.
     ///
     /// # Errors
     /// When `start` cannot be listed, or the call was cancelled.
     pub(super) fn tree(&self, cx: &CallContext, start: &WorkspacePath) -> Result<Tree, ToolError> {
-        let top =
-            self.list(cx, start, self.offset, self.limit).map_err(|error| ToolError::access(&cx.workspace, error))?;
+        let mut names = Names {
+            cx,
+            directories: cx.path_index.directory_names(&cx.workspace, start),
+            stats: cx.workspace.shown_stats(),
+        };
+        let top = self
+            .list(&mut names, start, self.offset, self.limit)
+            .map_err(|error| ToolError::access(&cx.workspace, error))?;
         let mut left = self.limit - top.items.len();
         let mut tree = Tree {
             listings: vec![top],
@@ -75,7 +89,7 @@ impl ListRequest {
                 }
                 let directory = entry.path().clone();
                 tree.timed_out |= out_of_time(cx)?;
-                let state = self.directory(cx, &directory, &mut left, &mut tree);
+                let state = self.directory(&mut names, &directory, &mut left, &mut tree);
                 if let State::Listed(listed) = state {
                     queue.push_back((listed, depth + 1));
                 }
@@ -84,7 +98,7 @@ impl ListRequest {
         }
         tree.timed_out |= out_of_time(cx)?;
         if !tree.timed_out {
-            self.count_unopened(cx, &mut tree)?;
+            self.count_unopened(&names, &mut tree)?;
         }
         for listing in &tree.listings {
             tree.limits_hit.add(listing.limits_hit.clone());
@@ -93,12 +107,12 @@ impl ListRequest {
     }
 
     /// Lists one directory of the tree, with at most `left` entries.
-    fn directory(&self, cx: &CallContext, directory: &WorkspacePath, left: &mut usize, tree: &mut Tree) -> State {
+    fn directory(&self, names: &mut Names<'_>, directory: &WorkspacePath, left: &mut usize, tree: &mut Tree) -> State {
         if *left == 0 || tree.timed_out {
             tree.unlisted += 1;
             return State::Leaf;
         }
-        match self.list(cx, directory, 0, NESTED.min(*left)) {
+        match self.list(names, directory, 0, NESTED.min(*left)) {
             Ok(listing) => {
                 *left -= listing.items.len();
                 tree.listings.push(listing);
@@ -118,22 +132,29 @@ impl ListRequest {
     /// The entries of a directory behind the first `skip`, at most `most`. Sorted before anything is cut.
     fn list(
         &self,
-        cx: &CallContext,
+        names: &mut Names<'_>,
         directory: &WorkspacePath,
         skip: usize,
         most: usize,
     ) -> Result<Listing, AccessError> {
+        let Names { cx, directories, stats } = names;
         let keep = skip + most;
         let (mut items, mut met, mut files) = (Vec::new(), 0, 0);
-        let report = cx.workspace.walk(directory, &self.options(), &mut |entry| {
+        let (report, source) = directories.walk(directory, self.ignored, &mut |name| {
             met += 1;
-            files += usize::from(entry.kind() != FileKind::Directory);
+            files += usize::from(name.kind() != FileKind::Directory);
             // The walk is in the order of names, so no later file comes before these.
-            if self.sort == Sort::Name && entry.kind() != FileKind::Directory && files > keep {
+            if self.sort == Sort::Name && name.kind() != FileKind::Directory && files > keep {
                 return go_on(cx, met);
             }
-            let has_stat = self.long || self.sort != Sort::Name || entry.kind() == FileKind::File;
-            let stat = has_stat.then(|| entry.stat().ok()).flatten();
+            // While a walk is in a directory, a stat takes no open. Of listed names only those that are shown need one.
+            let is_walked = matches!(name, SearchEntry::Walked(_));
+            let entry = name.into_entry();
+            let stat = match self.sort {
+                _ if is_walked => self.needs_stat(entry.kind()).then(|| entry.stat().ok()).flatten(),
+                Sort::Name => None,
+                Sort::Modified | Sort::Size => stats.stat(&entry),
+            };
             items.push(Item { entry, stat, state: State::Leaf });
             // A directory may have millions of entries.
             if items.len() >= 2 * keep.max(CHECK_EVERY) {
@@ -143,6 +164,11 @@ impl ListRequest {
         })?;
         self.cut(&mut items, keep);
         items.drain(..skip.min(items.len()));
+        if source == PathSource::Index && self.sort == Sort::Name {
+            for item in items.iter_mut().filter(|item| self.needs_stat(item.entry.kind())) {
+                item.stat = stats.stat(&item.entry);
+            }
+        }
         Ok(Listing {
             more: met.saturating_sub(skip + items.len()),
             items,
@@ -151,13 +177,19 @@ impl ListRequest {
         })
     }
 
+    /// Whether what the system says of an entry of this kind is shown, or decides the order.
+    fn needs_stat(&self, kind: FileKind) -> bool {
+        self.long || self.sort != Sort::Name || kind == FileKind::File
+    }
+
     fn cut(&self, items: &mut Vec<Item>, keep: usize) {
         items.sort_by(|one, two| self.sort.compare(one, two));
         items.truncate(keep);
     }
 
     /// Counts the entries of the directories that are shown and were not opened.
-    fn count_unopened(&self, cx: &CallContext, tree: &mut Tree) -> Result<(), ToolError> {
+    fn count_unopened(&self, names: &Names<'_>, tree: &mut Tree) -> Result<(), ToolError> {
+        let Names { cx, directories, .. } = names;
         let stop = cx.stop.with_earlier_deadline(COUNTING);
         let items = tree.listings.iter_mut().flat_map(|listing| &mut listing.items);
         for item in items.filter(|item| item.entry.kind() == FileKind::Directory) {
@@ -170,12 +202,14 @@ impl ListRequest {
                 None => {}
             }
             let mut entries = 0;
-            let counted = cx.workspace.walk(item.entry.path(), &self.options(), &mut |_| {
+            let counted = directories.walk(item.entry.path(), self.ignored, &mut |_| {
                 entries += 1;
                 if entries == MOST_COUNTED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             item.state = match counted {
-                Ok(report) => State::Counted(Counted { entries, ignored: report.ignored_files + report.ignored_dirs }),
+                Ok((report, _)) => {
+                    State::Counted(Counted { entries, ignored: report.ignored_files + report.ignored_dirs })
+                }
                 Err(error) if matches!(error.kind, AccessErrorKind::Limit(_)) => State::Leaf,
                 Err(_) => {
                     tree.unreadable += 1;
@@ -184,10 +218,6 @@ impl ListRequest {
             };
         }
         Ok(())
-    }
-
-    fn options(&self) -> WalkOptions {
-        WalkOptions { ignored: self.ignored, max_depth: Some(1), directories: true, symlinks: true }
     }
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::{
+    listings,
     mapping::Mapper,
     mounts, rg,
     searchers::{Answered, InProcess, Processes, Searchers},
@@ -361,6 +362,11 @@ impl Comparison {
 
     /// One random query.
     pub(super) fn query(&mut self) {
+        if self.random.chance(15) {
+            let arguments = listings::arguments(&mut self.random);
+            self.compare("ls", &arguments);
+            return;
+        }
         let mut arguments = Map::new();
         let mut put = |key: &str, value: Value| {
             arguments.insert(key.to_owned(), value);
@@ -436,7 +442,7 @@ impl Comparison {
         if with.text != without.text && (!is_inexact || shown(&with.text) != shown(&without.text)) {
             self.differ("the list and the walk disagree", &[("with", &with.text), ("without", &without.text)]);
         }
-        if self.rules == Rules::Rgs && !with.text.starts_with("error:") {
+        if self.rules == Rules::Rgs && tool != "ls" && !with.text.starts_with("error:") {
             match rg::compare(&self.path(""), tool, arguments, &with.data) {
                 rg::Verdict::Same => self.tally.with_rg += 1,
                 rg::Verdict::NotComparable => {}
