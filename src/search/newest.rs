@@ -43,6 +43,12 @@ impl<K: Ord, V> Newest<K, V> {
         }
     }
 
+    /// Offers all that another one kept.
+    pub fn append(&mut self, other: Self) {
+        self.kept.extend(other.kept);
+        self.cut();
+    }
+
     /// Leaves the `limit` newest, in any order.
     fn cut(&mut self) {
         if self.kept.len() > self.limit {

@@ -92,6 +92,15 @@ pub fn did_you_mean(names: impl IntoIterator<Item = impl Display>) -> Option<Str
 }
 
 fn folded(name: &str) -> String {
+    // What follows says the same of such a name, and takes ten times as long.
+    if name.is_ascii() {
+        let letters = name.bytes().filter(|letter| !matches!(letter, b'-' | b'_'));
+        return letters.map(|letter| char::from(letter.to_ascii_lowercase())).collect();
+    }
+    folded_any(name)
+}
+
+fn folded_any(name: &str) -> String {
     name.nfkc().filter(|letter| !matches!(letter, '-' | '_')).collect::<String>().to_lowercase()
 }
 
@@ -130,5 +139,13 @@ mod tests {
     #[test]
     fn overlong_name_is_not_compared() {
         assert!(nearest_names(&"a".repeat(LONGEST + 1), ["a".repeat(LONGEST + 1)], ONE_OF_FEW).is_empty());
+    }
+
+    #[test]
+    fn ascii_names_are_folded_as_all_others() {
+        let all: String = (0..128_u8).map(char::from).collect();
+        for name in [all.as_str(), "Read-Me_2.TXT", ""] {
+            assert_eq!(folded(name), folded_any(name), "{name:?}");
+        }
     }
 }

@@ -7,6 +7,7 @@ mod nearest;
 mod output;
 mod render;
 mod request;
+mod seen_names;
 mod walk;
 
 use std::time::Instant;
@@ -52,7 +53,7 @@ impl Tool for Glob {
         let hidden = request.look_into_ignored(cx, &found);
         let is_elsewhere = found.directories > 0 || hidden.is_some_and(|hidden| hidden.count > 0);
         let is_nowhere = found.total == 0 && found.stopped.is_none() && !is_elsewhere;
-        let nearest = if is_nowhere { request.nearest(cx) } else { Vec::new() };
+        let nearest = if is_nowhere { request.nearest(cx, &found) } else { Vec::new() };
         Ok(Plan::Answer(request.answer(cx, &found, hidden, &nearest, started)))
     }
 }

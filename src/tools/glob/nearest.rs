@@ -4,7 +4,7 @@
 //! `*Controler*.ts` in another case, `*.yml` for `.yaml`), and a directory in it that is nowhere with those that are
 //! (`scr/**/*.ts`). Looks at a bounded number of names, for a moment.
 
-use std::{cmp::Ordering, ops::ControlFlow, path::Path, time::Duration};
+use std::{cell::LazyCell, cmp::Ordering, ops::ControlFlow, path::Path, time::Duration};
 
 use crate::{
     search::{NameGlob, Scope, SearchEntry},
@@ -12,14 +12,17 @@ use crate::{
     workspace::{FileKind, WalkOptions, WorkspacePath},
 };
 
-use super::{super::CallContext, request::GlobRequest};
+use super::{
+    super::CallContext,
+    request::GlobRequest,
+    seen_names::{self, SeenNames},
+    walk::GlobHits,
+};
 
 /// Most names that are offered.
 const MOST: usize = 3;
 /// Bytes of the longest path that is offered.
 const LONGEST: usize = 300;
-/// Names that are looked at.
-const LOOKED_AT: usize = 100_000;
 /// How long names are looked at.
 const TIME: Duration = Duration::from_millis(300);
 /// Names between two looks at the clock.
@@ -128,32 +131,54 @@ fn add(list: &mut Vec<Near>, similarity: f64, path: &WorkspacePath) {
 impl GlobRequest {
     /// Up to three paths with names near those in the pattern, below the start of the search or else anywhere in the
     /// workspace; directories with a slash behind them.
-    pub(super) fn nearest(&self, cx: &CallContext) -> Vec<(WorkspacePath, bool)> {
+    pub(super) fn nearest(&self, cx: &CallContext, found: &GlobHits) -> Vec<(WorkspacePath, bool)> {
         let wanted = PatternNames::of(&self.pattern, cx.settings.patterns.glob);
         if wanted.is_nothing() {
             return Vec::new();
         }
-        let found = self.nearest_in(cx, &wanted, &self.scope);
-        if !found.is_empty() {
-            return found;
+        let near =
+            self.nearest_among(cx, &wanted, &found.seen).unwrap_or_else(|| self.nearest_in(cx, &wanted, &self.scope));
+        if !near.is_empty() {
+            return near;
         }
-        Scope::of_roots(&cx.workspace).map_or_else(|_| Vec::new(), |scope| self.nearest_in(cx, &wanted, &scope))
+        match Scope::of_roots(&cx.workspace) {
+            Ok(scope) if scope.starts() != self.scope.starts() => self.nearest_in(cx, &wanted, &scope),
+            _ => Vec::new(),
+        }
+    }
+
+    /// As [`Self::nearest_in`] where the search was; `None` where its names are not kept.
+    fn nearest_among(
+        &self,
+        cx: &CallContext,
+        wanted: &PatternNames,
+        seen: &SeenNames,
+    ) -> Option<Vec<(WorkspacePath, bool)>> {
+        let stop = cx.stop.with_earlier_deadline(TIME);
+        let mut found = Found::new(wanted);
+        for (visited, (start, kind, relative)) in seen.all()?.enumerate() {
+            if visited % CHECK_EVERY == 0 && stop.stopped().is_some() {
+                break;
+            }
+            let start = &self.scope.starts()[start];
+            found.compare(wanted, kind, relative, || start.child(relative));
+        }
+        Some(found.into_paths())
     }
 
     fn nearest_in(&self, cx: &CallContext, wanted: &PatternNames, scope: &Scope) -> Vec<(WorkspacePath, bool)> {
         let stop = cx.stop.with_earlier_deadline(TIME);
-        let mut found =
-            Found { files: Vec::new(), directories: wanted.directories.iter().map(|_| Some(Vec::new())).collect() };
+        let mut found = Found::new(wanted);
         let mut visited = 0;
         let options = WalkOptions { ignored: self.ignored(), max_depth: None, directories: true, symlinks: false };
         for start in scope.starts() {
             let mut visit = |entry: SearchEntry<'_>| {
                 visited += 1;
-                if visited > LOOKED_AT || (visited % CHECK_EVERY == 0 && stop.stopped().is_some()) {
+                if visited > seen_names::MOST || (visited % CHECK_EVERY == 0 && stop.stopped().is_some()) {
                     return ControlFlow::Break(());
                 }
                 if !scope.belongs_to_other_start(&cx.workspace, &entry) {
-                    found.compare(wanted, entry.kind(), entry.path(), start);
+                    found.compare(wanted, entry.kind(), entry.relative_to(start), || entry.path().clone());
                 }
                 ControlFlow::Continue(())
             };
@@ -174,22 +199,34 @@ struct Found {
 }
 
 impl Found {
-    fn compare(&mut self, wanted: &PatternNames, kind: FileKind, path: &WorkspacePath, start: &WorkspacePath) {
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
+    fn new(wanted: &PatternNames) -> Self {
+        Self { files: Vec::new(), directories: wanted.directories.iter().map(|_| Some(Vec::new())).collect() }
+    }
+
+    /// Looks at the name of a path below a start; the whole one is made where it is near.
+    fn compare(
+        &mut self,
+        wanted: &PatternNames,
+        kind: FileKind,
+        relative: &Path,
+        path: impl FnOnce() -> WorkspacePath,
+    ) {
+        let Some(name) = relative.file_name().and_then(|name| name.to_str()) else { return };
         match kind {
             FileKind::File => {
-                if let Some(similarity) = wanted.file(name, path.relative_to(start)) {
-                    add(&mut self.files, similarity, path);
+                if let Some(similarity) = wanted.file(name, relative) {
+                    add(&mut self.files, similarity, &path());
                 }
             }
             FileKind::Directory => {
+                let path = LazyCell::new(path);
                 for ((given, wanted), near) in wanted.directories.iter().zip(&mut self.directories) {
                     if given == name {
                         *near = None;
                     } else if let Some(list) = near
                         && let Some(similarity) = wanted.similarity(name, ONE_OF_MANY)
                     {
-                        add(list, similarity, path);
+                        add(list, similarity, &path);
                     }
                 }
             }

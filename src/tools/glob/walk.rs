@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    search::{Newest, PathSource, SearchEntry, walk_ignored_entries},
+    search::{NewestNames, PathSource, SearchEntry, walk_ignored_entries},
     stop::{StopReason, StopSignal},
     workspace::{FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, WorkspacePath},
 };
@@ -14,6 +14,7 @@ use super::{
         omissions::{self, InIgnored},
     },
     request::GlobRequest,
+    seen_names::SeenNames,
 };
 
 /// Names between two looks at the clock.
@@ -37,6 +38,8 @@ pub(super) struct GlobHits {
     pub(super) stopped: Option<StopReason>,
     pub(super) walk: WalkReport,
     pub(super) source: PathSource,
+    /// The names that were met on the disk, as long as none matched.
+    pub(super) seen: SeenNames,
 }
 
 impl GlobRequest {
@@ -51,9 +54,10 @@ impl GlobRequest {
         let mut found = GlobHits::default();
         let counting = ignored == Ignored::Only;
         let wanted = self.skip + self.take;
-        let mut newest = Newest::new(if counting { 0 } else { wanted });
+        let mut looks_again = !counting;
+        let mut newest = NewestNames::new(if counting { 0 } else { wanted }, cx.settings.search_threads());
         let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
-        for start in self.scope.starts() {
+        for (number, start) in self.scope.starts().iter().enumerate() {
             let mut visit = |entry: SearchEntry<'_>| {
                 found.visited += 1;
                 if found.visited % CHECK_EVERY == 0 {
@@ -66,11 +70,18 @@ impl GlobRequest {
                     }
                 }
                 let directory = entry.kind() == FileKind::Directory;
-                if !(directory || entry.kind() == FileKind::File)
-                    || !self.glob.matches(entry.relative_to(start))
-                    || self.scope.belongs_to_other_start(&cx.workspace, &entry)
-                {
+                let relative = entry.relative_to(start);
+                let is_match = (directory || entry.kind() == FileKind::File) && self.glob.matches(relative);
+                if !is_match || self.scope.belongs_to_other_start(&cx.workspace, &entry) {
+                    if looks_again && matches!(entry, SearchEntry::Walked(_)) {
+                        let is_elsewhere = self.scope.belongs_to_other_start(&cx.workspace, &entry);
+                        found.seen.push(number, (!is_elsewhere).then_some((entry.kind(), relative)));
+                    }
                     return ControlFlow::Continue(());
+                }
+                if looks_again {
+                    looks_again = false;
+                    found.seen.forget();
                 }
                 if directory && !self.directories {
                     found.directories += 1;
@@ -81,7 +92,7 @@ impl GlobRequest {
                     return ControlFlow::Continue(());
                 }
                 if self.newest {
-                    newest.push_next(entry.modified(), || entry.into_path(), directory);
+                    newest.push(entry, directory);
                 } else if found.total > wanted {
                     found.capped = true;
                     return ControlFlow::Break(());
@@ -97,6 +108,10 @@ impl GlobRequest {
                 None => cx.path_index.walk(&cx.workspace, start, &options, &mut visit),
             };
             let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
+            if source == PathSource::Index {
+                // Met again as fast.
+                found.seen.forget();
+            }
             found.source = source;
             found.walk.add(report);
             if found.walk.stopped {
