@@ -2,7 +2,9 @@
 
 use std::{io, path::Path};
 
-use crate::workspace::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Stat, WorkspacePath};
+use crate::workspace::{
+    AccessError, AccessErrorKind, AtPath as _, Dir, Failure, FileKind, OpenFor, Stat, WorkspacePath,
+};
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -36,18 +38,34 @@ impl NewDirectory {
 ///
 /// A directory that another program has put under such a name meanwhile stays.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct NewDirs(Vec<NewDirectory>);
+pub(in crate::workspace) struct NewDirs {
+    made: Vec<NewDirectory>,
+    /// Those above the directory of the change, open, so that none of them gets another name: on Windows alone, where
+    /// files are renamed and removed by the path of their directory's handle. NTFS keeps the names above an open handle
+    /// by itself; Wine and Samba rename what is above, and the handle says the old path.
+    above: Vec<Dir>,
+}
 
 impl NewDirs {
     /// The change was made: they stay. Returns them, the outermost first.
     pub(in crate::workspace) fn keep(mut self) -> Vec<NewDirectory> {
-        std::mem::take(&mut self.0)
+        std::mem::take(&mut self.made)
+    }
+
+    /// From a directory to one in it.
+    fn go_down(&mut self, here: &mut Dir, next: Dir) {
+        let above = std::mem::replace(here, next);
+        if cfg!(windows) {
+            self.above.push(above);
+        }
     }
 }
 
 impl Drop for NewDirs {
     fn drop(&mut self) {
-        remove_made(&self.0);
+        // An open directory is not removed on Windows.
+        self.above.clear();
+        remove_made(&self.made);
     }
 }
 
@@ -71,9 +89,9 @@ pub(in crate::workspace) fn make_dirs(
     let failed = |error| AccessError::from_io(error, asked);
     let root = &path.root().dir;
     let mut new = NewDirs::default();
-    match root.dir_beneath(path.relative(), OpenFor::Traverse) {
+    match dir_that_is_there(path, &mut new) {
         Ok(dir) => return Ok((dir, new)),
-        Err(failure) if failure.is_missing() => {}
+        Err(failure) if failure.is_missing() => new.above.clear(),
         Err(failure) => return Err(AccessError::from_failure(failure, asked)),
     }
     let mut here = root.dir_beneath(Path::new(""), OpenFor::Traverse).at(asked)?;
@@ -85,9 +103,9 @@ pub(in crate::workspace) fn make_dirs(
     for (above, name) in path.relative().iter().enumerate() {
         level.push(name);
         if above < there {
-            here = here
-                .child_dir(name, OpenFor::Traverse)
-                .map_err(|_| AccessError::new(AccessErrorKind::Changed, asked))?;
+            let next = here.child_dir(name, OpenFor::Traverse);
+            let next = next.map_err(|_| AccessError::new(AccessErrorKind::Changed, asked))?;
+            new.go_down(&mut here, next);
             continue;
         }
         let made = match here.make_dir(name, false) {
@@ -97,17 +115,32 @@ pub(in crate::workspace) fn make_dirs(
         if made && holds_new.is_none() {
             holds_new = here.try_clone().ok();
         }
-        here = here.child_dir(name, OpenFor::Traverse).map_err(|error| match here.child_stat(name) {
+        let next = here.child_dir(name, OpenFor::Traverse).map_err(|error| match here.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => AccessError::new(AccessErrorKind::Changed, asked),
             _ => failed(error),
         })?;
+        new.go_down(&mut here, next);
         if made {
             // By the handle, so that a name which is swapped later does not matter.
-            new.0.push(NewDirectory { path: top.child(&level), stat: here.stat().at(asked)? });
+            new.made.push(NewDirectory { path: top.child(&level), stat: here.stat().at(asked)? });
         }
     }
     if let Some(top) = holds_new {
         let _ = top.sync();
     }
     Ok((here, new))
+}
+
+/// The directory at `path`; those above it stay open with `new` where they have to.
+fn dir_that_is_there(path: &WorkspacePath, new: &mut NewDirs) -> Result<Dir, Failure> {
+    let root = &path.root().dir;
+    if !cfg!(windows) {
+        return root.dir_beneath(path.relative(), OpenFor::Traverse);
+    }
+    let mut here = root.dir_beneath(Path::new(""), OpenFor::Traverse)?;
+    for name in path.relative() {
+        let next = here.dir_beneath(Path::new(name), OpenFor::Traverse)?;
+        new.go_down(&mut here, next);
+    }
+    Ok(here)
 }

@@ -17,26 +17,28 @@ const IN_USE: [i32; 4] = [32, 33, 303, 1224];
 /// `ERROR_DIR_NOT_EMPTY`: what was deleted in it goes once the last program closes it.
 const NOT_EMPTY: i32 = 145;
 
-/// The last pause; each is twice the one before, half a second in all.
-const LONGEST_PAUSE: Duration = Duration::from_millis(256);
+/// Each pause is twice the one before, up to this one.
+const LONGEST_PAUSE: Duration = Duration::from_millis(16);
+/// How many there are, three quarters of a second in all: many, as one reader after the other may have a file open that
+/// several processes read and append to, and an attempt needs a moment when none has.
+const PAUSES: usize = 50;
 
 /// Whether an error says that another program has the file or directory open.
 pub(crate) fn is_in_use(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| IN_USE.contains(&code))
 }
 
-/// Tries again for half a second while another program may have the file open.
+/// Tries again for three quarters of a second while another program may have the file open.
 pub(super) fn retried<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut pause = Duration::from_millis(1);
-    loop {
+    for _ in 0..PAUSES {
         match attempt() {
-            Err(error) if pause <= LONGEST_PAUSE && may_end(&error) => {
-                thread::sleep(pause);
-                pause *= 2;
-            }
+            Err(error) if may_end(&error) => thread::sleep(pause),
             answer => return answer,
         }
+        pause = LONGEST_PAUSE.min(pause * 2);
     }
+    attempt()
 }
 
 fn may_end(error: &io::Error) -> bool {
