@@ -7,9 +7,10 @@
 //! The query over n-grams follows Russ Cox, [Regular Expression Matching with a Trigram Index][cox]
 //! (2012). Posting lists of every n-gram would take more memory than a server may have for each tree;
 //! the bits are laid out as in [BitFunnel][bitfunnel] (2017) instead: hashed columns, one bit for each of
-//! 64 segments, so that one word answers for 64 segments and a query costs a few `and`s. A hash with a
-//! single function is a Bloom filter with `k = 1`: with a third of the bits set, a query of `n` grams
-//! admits a segment by chance about once in `3^n`, if grams were independent.
+//! 64 segments, so that one word answers for 64 segments and a query costs a few `and`s. Rare
+//! 3-grams have several columns each, as BitFunnel's rare words have several rows: with two fifths of the bits set, one
+//! of them admits a segment by chance about once in twenty times, and a query of `n` grams far more rarely than
+//! once in `2^n`, if grams were independent.
 //! How a pattern becomes a graph of grams: [`filter_query`]; how the graph is asked: [`gram_query`].
 //!
 //! [cox]: https://swtch.com/~rsc/regexp/regexp4.html
@@ -20,13 +21,14 @@ mod columns;
 mod content_grams;
 mod filter;
 mod filter_query;
+mod frequent_pairs;
 mod gram;
 mod gram_query;
 mod kept_filter;
 mod segments;
 
 /// Another number for another meaning of columns and segments: filters that were kept with it are not used.
-pub(in crate::search) const FILTER_VERSION: u32 = 2;
+pub(in crate::search) const FILTER_VERSION: u32 = 3;
 
 pub(in crate::search) use candidates::{Candidates, MayMatch};
 pub(in crate::search::ngram_filter) use columns::Columns;

@@ -9,6 +9,8 @@
 
 use std::collections::HashMap;
 
+use super::gram::GramColumns;
+
 /// Columns of an edge that are asked, the rarest ones. Each of them halves what is left at least, or nearly so.
 const MAX_ASKED: usize = 24;
 
@@ -92,8 +94,8 @@ impl GramQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct NodeId(usize);
 
-/// An edge that is being made: at most one gram of each length ends at a byte.
-pub(super) type NewEdge = (NodeId, [Option<u16>; 2]);
+/// An edge that is being made, of one byte.
+pub(super) type NewEdge = (NodeId, GramColumns);
 
 /// A graph that is being made.
 #[derive(Debug)]
@@ -115,7 +117,9 @@ impl GramGraph {
     pub(super) fn node(&mut self, mut edges: Vec<NewEdge>) -> NodeId {
         edges.sort_unstable();
         edges.dedup();
-        if let [(from, [None, None])] = edges.as_slice() {
+        if let [(from, columns)] = edges.as_slice()
+            && columns.is_empty()
+        {
             return *from;
         }
         if let Some(node) = self.made.get(&edges) {
@@ -129,12 +133,12 @@ impl GramGraph {
 
     /// The node that any of these nodes leads to without a demand.
     pub(super) fn any(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> NodeId {
-        self.node(nodes.into_iter().map(|node| (node, [None, None])).collect())
+        self.node(nodes.into_iter().map(|node| (node, GramColumns::default())).collect())
     }
 
     /// Whether what reaches `node` reaches `other` as well.
     pub(super) fn implies(&self, node: NodeId, other: NodeId) -> bool {
-        node == other || self.nodes[other.0].contains(&(node, [None, None]))
+        node == other || self.nodes[other.0].contains(&(node, GramColumns::default()))
     }
 
     /// The query of all paths to `end`; `None`: nothing can match.
@@ -169,7 +173,7 @@ impl GramGraph {
                 .map(|(from, columns)| {
                     let mut edge =
                         open.remove(&from.0).unwrap_or_else(|| Edge { from: places[from.0], columns: Vec::new() });
-                    edge.columns.extend(columns.into_iter().flatten());
+                    edge.columns.extend_from_slice(columns.as_slice());
                     edge
                 })
                 .collect();
