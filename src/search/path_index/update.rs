@@ -1,13 +1,15 @@
 //! Brings a list of paths up to date with what the watcher saw: lists the directories concerned again
 //! and keeps everything else.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{collections::BTreeSet, ffi::OsStr, ops::Range};
 
-use super::{Edits, KnownContent, PathList};
+use super::{Edits, IndexedPath, KnownContent, PathList};
 use crate::workspace::{AccessErrorKind, Changes, FileKind, WatchedEntry, Watcher, WorkspacePath, path_order};
 
 /// Directories that are listed again one by one; with more, a new listing of all is quicker.
 const MAX_RELISTED: usize = 2000;
+/// Names of one directory that are looked at one by one; with more, a listing is as quick.
+const FEW_NAMES: usize = 64;
 
 /// So much has changed that only a new listing helps.
 #[derive(Debug)]
@@ -117,7 +119,7 @@ impl Update<'_> {
 
     /// Directories with names that came or went: one level is listed again.
     fn directories(&mut self) -> Result<(), TooManyChanges> {
-        for directory in self.changes.directories.keys() {
+        for (directory, touched) in &self.changes.directories {
             if self.is_covered(directory) || self.is_touched(directory) {
                 continue;
             }
@@ -125,6 +127,9 @@ impl Update<'_> {
             // Its parent, listed before it, says that it is no longer what it was.
             let own = old.start.wrapping_sub(1);
             if !directory.is_root() && self.edits.removed.iter().any(|range| range.contains(&own)) {
+                continue;
+            }
+            if self.names(directory, touched, &old) {
                 continue;
             }
             let mut met = Vec::new();
@@ -136,6 +141,30 @@ impl Update<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Looks at no names of a directory but those that came or went; false where all of it has to be listed.
+    fn names(&mut self, directory: &WorkspacePath, touched: &BTreeSet<WorkspacePath>, old: &Range<usize>) -> bool {
+        let items = &self.list.items;
+        let is_directory = |path| self.list.find(path).is_some_and(|at| items.get(at).kind() == FileKind::Directory);
+        if touched.len() > FEW_NAMES || touched.iter().any(is_directory) {
+            return false;
+        }
+        // With one that stays, from which it is seen whether case matters there.
+        let is_in_it =
+            |item: &IndexedPath<'_>| item.is_file() && item.relative().parent() == Some(directory.relative());
+        let other = items.range(old.clone()).take(FEW_NAMES).find(is_in_it).map(IndexedPath::into_path);
+        let named = touched.iter().chain(&other).filter_map(WorkspacePath::file_name).map(OsStr::to_os_string);
+        let mut met = Vec::new();
+        if !matches!(self.watcher.watch_names(directory, &named.collect(), &mut |listed| met.push(listed)), Ok(true)) {
+            return false;
+        }
+        for path in touched {
+            let here = self.list.find(path).map_or(0..0, |at| at..at + 1);
+            let listed = met.extract_if(.., |listed| listed.entry.path() == path).collect();
+            self.relist(here, listed);
+        }
+        true
     }
 
     fn relist(&mut self, old: Range<usize>, met: Vec<WatchedEntry>) {

@@ -73,6 +73,11 @@ pub(super) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
         && NEXT_TO.iter().any(|(known, projects)| name == *known && projects.iter().any(|file| has(siblings, file)))
 }
 
+/// Whether a name decides whether directories next to it are ignored.
+pub(super) fn is_project_file(name: &OsStr) -> bool {
+    NEXT_TO.iter().any(|(_, projects)| projects.iter().any(|file| name == *file))
+}
+
 /// Whether a directory is ignored because of a marker in it; `holds` says whether it holds a name.
 pub(super) fn is_ignored_by_marker(name: &OsStr, holds: impl Fn(&str) -> bool) -> bool {
     holds(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && holds(ENVIRONMENT_MARKER))

@@ -56,7 +56,7 @@ fn walk_in(
     let mut report = WalkReport::default();
     match what.kind {
         FileKind::Directory => {
-            let mut walk = Walk::new(&start, options, visitor, report)?;
+            let mut walk = Walk::new(&start, options, visitor, report, sorted)?;
             match only {
                 Some(name) => walk.run_child(name),
                 None => walk.run(0),
@@ -87,12 +87,12 @@ struct OpenDirectory {
     ignored: bool,
 }
 
-struct Walk<'w> {
+pub(super) struct Walk<'w> {
     start: Arc<WalkStart>,
     rules: Rules<'w>,
     options: &'w WalkOptions,
     visitor: &'w mut dyn Visitor,
-    report: WalkReport,
+    pub(super) report: WalkReport,
     /// From the start down to the current directory; `dirs` are their handles.
     frames: Vec<OpenDirectory>,
     dirs: DirectoryStack<Arc<Dir>>,
@@ -109,12 +109,13 @@ struct Subdirectory {
 }
 
 impl<'w> Walk<'w> {
-    /// Opens the start, with the ignore rules of all directories from the root down to it.
-    fn new(
+    /// Opens the start, with the ignore rules of all directories from the root down to it. `list` gives its names.
+    pub(super) fn new(
         start: &'w Arc<WalkStart>,
         options: &'w WalkOptions,
         visitor: &'w mut dyn Visitor,
         mut report: WalkReport,
+        list: impl FnOnce(&Dir) -> io::Result<Vec<Listed>>,
     ) -> Result<Self, AccessError> {
         let (shared, real) = (&start.shared, &start.real);
         let needed = options.ignored != Ignored::Include;
@@ -123,7 +124,7 @@ impl<'w> Walk<'w> {
         let opened = real.root().dir.dir_beneath(real.relative(), OpenFor::List);
         let dir = Arc::new(opened.at(&start.asked)?);
         let _ = visitor.opened(&dir, real.relative());
-        let names = sorted(&dir).at(&start.asked)?;
+        let names = list(&dir).at(&start.asked)?;
         if has(&names, GIT) {
             visitor.repository(&dir, real.relative());
         }
@@ -155,7 +156,7 @@ impl<'w> Walk<'w> {
     }
 
     /// Goes on until only the innermost `end` directories are left.
-    fn run(&mut self, end: usize) {
+    pub(super) fn run(&mut self, end: usize) {
         while self.frames.len() > end && self.step() {}
     }
 

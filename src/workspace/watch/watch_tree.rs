@@ -1,10 +1,16 @@
 //! Listing a tree with a watch on each directory before it is listed, so that no change falls between the two.
 
-use std::{ffi::OsStr, ops::ControlFlow, path::Path, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    ops::ControlFlow,
+    path::Path,
+    sync::Arc,
+};
 
 use crate::workspace::walk::{RuleSource, Visitor};
 use crate::workspace::{
-    AccessError, AccessErrorKind, Dir, Entry, FileKind, Ignored, OpenFor, WalkOptions, WorkspacePath, walk,
+    AccessError, AccessErrorKind, Dir, Entry, FileKind, Ignored, OpenFor, WalkOptions, WalkReport, WorkspacePath, walk,
 };
 
 use super::watcher::Watched;
@@ -57,6 +63,30 @@ impl Watcher {
         }
         let mut visitor = WatchTree::new(self, met, deep);
         let walked = walk::walk(&shared, start, &options, &mut visitor);
+        self.listed(start, walked)
+    }
+
+    /// As [`Self::watch_tree`] for the names of `directory` that are among `names`, and files of ignore rules; false
+    /// where all of it has to be listed.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn watch_names(
+        &mut self,
+        directory: &WorkspacePath,
+        names: &BTreeSet<OsString>,
+        met: &mut dyn FnMut(WatchedEntry),
+    ) -> Result<bool, AccessError> {
+        let shared = Arc::clone(&self.shared);
+        let mut visitor = WatchTree::new(self, met, false);
+        match walk::walk_names(&shared, directory, names, &mut visitor)? {
+            None => Ok(false),
+            Some(report) => self.listed(directory, Ok(report)).map(|()| true),
+        }
+    }
+
+    /// Takes the end of a walk from `start`.
+    fn listed(&mut self, start: &WorkspacePath, walked: Result<WalkReport, AccessError>) -> Result<(), AccessError> {
         // A list of it would leave out what limits kept from this one, and would not say so.
         match &walked {
             Ok(report) if report.limits_hit.hides_names() => self.fail(Unwatchable::Refused),
@@ -164,5 +194,42 @@ impl Visitor for WatchTree<'_> {
 
     fn unreadable(&mut self) {
         self.unreadable = true;
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::workspace::{Access, Workspace};
+
+    #[test]
+    fn names_alone_are_looked_at_where_they_decide_about_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["other.txt", "stays.txt", "new.txt", "12", "Cargo.toml", "left.swp"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        fs::create_dir(folder.path().join("inner")).unwrap();
+        let workspace = Workspace::of_directory(folder.path().to_str().unwrap(), Access::ReadOnly);
+        let root = workspace.root_path(&workspace.roots()[0]);
+        // Some file systems cannot be watched.
+        let Ok(mut watcher) = workspace.watch(root.root()) else { return };
+        let mut look = |names: &[&str]| {
+            let (names, mut met) = (names.iter().map(OsString::from).collect(), Vec::new());
+            let is_enough = watcher.watch_names(&root, &names, &mut |listed| {
+                met.push((listed.entry.path().relative().to_str().unwrap().to_owned(), listed.ignored));
+            });
+            is_enough.unwrap().then_some(met)
+        };
+        let met =
+            |names: &[(&str, bool)]| Some(names.iter().map(|(name, ignored)| ((*name).to_owned(), *ignored)).collect());
+        assert_eq!(look(&["gone.txt", "new.txt", "stays.txt"]), met(&[("new.txt", false), ("stays.txt", false)]));
+        assert_eq!(look(&["12", "left.swp"]), met(&[("12", false), ("left.swp", true)]));
+        for all in
+            [&["new.txt", "inner"][..], &["new.txt", "Cargo.toml"], &["new.txt", ".gitignore"], &["12"], &["gone.txt"]]
+        {
+            assert_eq!(look(all), None, "{all:?}");
+        }
     }
 }
