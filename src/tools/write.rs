@@ -139,17 +139,16 @@ impl PlannedWrite {
         text::view(self.planned.shown_bytes(), Some(self.planned.encoding)).ok()
     }
 
-    /// The diff of what is really written.
-    fn diff(&self, extent: DiffExtent) -> Option<Diff> {
+    /// The diff of what is really written; `new` is its text.
+    fn diff(&self, new: &str, extent: DiffExtent) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
-        let new = self.text()?;
         let name = shown_diff::diff_name(&self.request.path);
-        if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(&new) == LineEnding::Cr {
+        if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(new) == LineEnding::Cr {
             // Otherwise the file would be one line of the diff.
             let by_line = |text: &str| text.replace('\r', "\n");
-            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(&new), extent));
+            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(new), extent));
         }
-        Some(edit::unified_diff(&name, old.text(), &new, extent))
+        Some(edit::unified_diff(&name, old.text(), new, extent))
     }
 }
 
@@ -160,16 +159,18 @@ impl Change for PlannedWrite {
             (_, Mode::Append) => "Append to",
             _ => "Replace",
         };
-        let notes: Vec<String> = self.planned.notes.iter().cloned().chain(self.lost()).collect();
+        let new = self.text();
+        let lost = new.as_deref().and_then(|new| self.lost(new));
+        let notes: Vec<String> = self.planned.notes.iter().cloned().chain(lost).collect();
         Preview {
             summary: noted(
                 format!("{verb} {}: {} when done", self.request.path, count(self.planned.bytes.len(), "byte")),
                 &notes,
             ),
-            diff: self.diff(DiffExtent::Full).map_or_else(
+            diff: new.as_deref().and_then(|new| self.diff(new, DiffExtent::Full)).map_or_else(
                 || {
                     let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
-                    let new = self.text().unwrap_or_else(|| String::from_utf8_lossy(self.planned.shown_bytes()));
+                    let new = new.clone().unwrap_or_else(|| String::from_utf8_lossy(self.planned.shown_bytes()));
                     let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.request.path));
                     for line in new.split_inclusive('\n') {
                         diff.push('+');
@@ -220,21 +221,24 @@ impl Change for PlannedWrite {
 }
 
 impl PlannedWrite {
-    /// What an overwrite loses, if that is most of the file.
-    fn lost(&self) -> Option<String> {
-        lost_text(self.planned.old.as_ref()?, &self.text()?)
+    /// What an overwrite with the text `new` loses, if that is most of the file.
+    fn lost(&self, new: &str) -> Option<String> {
+        lost_text(self.planned.old.as_ref()?, new)
     }
 
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
         let (path, real) = (&self.request.path, self.request.target.path());
         let old = self.planned.old.as_ref().map(Document::text);
-        let introduced = self.text().map_or_else(IntroducedProblems::default, |new| {
-            IntroducedProblems::by(cx, &ChangedText { path, real, old, new: &new })
+        // Once for all that follows: to check that a large text is UTF-8 is a part of the whole cost.
+        let text = self.text();
+        let new = text.as_deref();
+        let introduced = new.map_or_else(IntroducedProblems::default, |new| {
+            IntroducedProblems::by(cx, &ChangedText { path, real, old, new })
         });
         let cx = &introduced.leave_room(cx);
-        let diff = self.diff(shown_diff::BRIEF);
+        let diff = new.and_then(|new| self.diff(new, shown_diff::BRIEF));
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
-        let lines = self.text().map_or(0, |text| line_count(&text));
+        let lines = new.map_or(0, line_count);
         let facts = Facts {
             created: committed.created,
             bytes: self.planned.bytes.len(),
@@ -249,8 +253,8 @@ impl PlannedWrite {
             problems: introduced.problems,
         };
         let back = if cx.offers_undo && kept.is_none() { "; undo brings it back" } else { "" };
-        let lost = self.lost().map(|lost| lost + back);
-        let mut notes = self.planned.notes;
+        let lost = new.and_then(|new| self.lost(new)).map(|lost| lost + back);
+        let mut notes = self.planned.notes.clone();
         notes.extend(lost);
         notes.extend(kept);
         let rev = committed.revision.short();
