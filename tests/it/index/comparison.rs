@@ -455,6 +455,12 @@ impl Comparison {
         *self.tally.queries.entry(format!("{tool} {mode}").trim_end().to_owned()).or_default() += 1;
     }
 
+    /// The texts of the answers to one call, with an index and without.
+    pub(super) fn answers(&self, tool: &str, arguments: &Map<String, Value>) -> (String, String) {
+        let (with, without) = self.searchers.answers(tool, arguments);
+        (with.text, without.text)
+    }
+
     fn differ(&self, what: &str, answers: &[(&str, &str)]) -> ! {
         let log = self.log.iter().rev().take(200).rev().cloned().collect::<Vec<_>>().join("\n");
         let mut out = format!("{what}\n{log}\n");

@@ -5,6 +5,7 @@
 
 mod damage;
 mod epoch;
+mod forged;
 
 use std::{
     panic::{self, AssertUnwindSafe},

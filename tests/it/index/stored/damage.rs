@@ -50,7 +50,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn stored(state: &Path) -> Vec<PathBuf> {
+pub(super) fn stored(state: &Path) -> Vec<PathBuf> {
     let mut files = files(&state.join("index"));
     files.retain(|path| path.extension().is_some_and(|extension| extension == "index"));
     files
@@ -180,7 +180,7 @@ fn foreign(comparison: &Comparison, file: &Path) {
 }
 
 /// Gives the header a checksum that fits it.
-fn seal(bytes: &mut [u8]) {
+pub(super) fn seal(bytes: &mut [u8]) {
     if bytes.len() >= CHECKSUM + 4 {
         let checksum = crc32fast::hash(&bytes[..CHECKSUM]);
         bytes[CHECKSUM..CHECKSUM + 4].copy_from_slice(&checksum.to_le_bytes());
