@@ -8,8 +8,8 @@
 //! (2012). Posting lists of every n-gram would take more memory than a server may have for each tree;
 //! the bits are laid out as in [BitFunnel][bitfunnel] (2017) instead: hashed columns, one bit for each of
 //! 64 segments, so that one word answers for 64 segments and a query costs a few `and`s. Rare
-//! 3-grams have several columns each, as BitFunnel's rare words have several rows: with two fifths of the bits set, one
-//! of them admits a segment by chance about once in twenty times, and a query of `n` grams far more rarely than
+//! 3-grams have several columns each, as rare words of `BitFunnel` have several rows: with two fifths of the bits set,
+//! one of them admits a segment by chance about once in twenty times, and a query of `n` grams far more rarely than
 //! once in `2^n`, if grams were independent.
 //! How a pattern becomes a graph of grams: [`filter_query`]; how the graph is asked: [`gram_query`].
 //!

@@ -118,6 +118,7 @@ fn low_bits(bits: u64) -> u16 {
 }
 
 /// Calls `found` with the columns of every gram of `bytes`, some more than once.
+#[expect(clippy::large_stack_arrays, reason = "32 KiB, which every thread has")]
 pub(super) fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
     // The 4-grams that were met, by hash: a text repeats most of them. No gram is this value, a line break.
     let mut met = [u32::from(b'\n'); 1 << MET_BITS];
