@@ -119,6 +119,7 @@ pub use stat::{FileKind, Stat};
 pub use stat_facts::StatFacts;
 pub use state::{AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile};
 pub use stored_moment::StoredMoment;
+pub use sys::random_bytes;
 pub use tail::Tail;
 pub use transaction::{
     CommittedTransaction, EntryState, FormerFile, LeftEntry, LeftHow, MOST_STEPS, NotCommitted, Transaction,

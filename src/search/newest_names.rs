@@ -71,7 +71,9 @@ impl NewestNames {
                 }
             }
             SearchEntry::Walked(_) => {}
-            listed => self.listed.push_next(listed.modified(), || listed.into_path(), is_directory),
+            listed @ SearchEntry::Indexed(_) => {
+                self.listed.push_next(listed.modified(), || listed.into_path(), is_directory);
+            }
         }
     }
 

@@ -25,6 +25,7 @@ mod list;
 mod openat2;
 #[cfg(unix)]
 mod process;
+mod random;
 #[cfg(unix)]
 mod unix;
 #[cfg(not(unix))]
@@ -47,6 +48,7 @@ pub(crate) use process::{
     file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
     survive_large_writes,
 };
+pub use random::random_bytes;
 #[cfg(unix)]
 pub(crate) use unix::{Dir, try_lock};
 #[cfg(not(unix))]

@@ -15,13 +15,13 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     session::{ConfirmCodes, KEY, Session},
     tools::{Kind, ToolError},
-    workspace::{Approval, Revision},
+    workspace::{Approval, Revision, random_bytes},
 };
 
 use super::{
     consent::declined,
     proposal::Proposal,
-    signer::{digest, no_randomness, random},
+    signer::{digest, no_randomness},
 };
 
 /// The argument that carries a code.
@@ -69,7 +69,7 @@ pub(in crate::server) fn approve(
     code: Option<&str>,
 ) -> Result<Approval, ToolError> {
     let records = session.confirm_codes().ok_or_else(no_state)?.map_err(unusable_state)?;
-    let key: [u8; KEY] = random().ok_or_else(no_randomness)?;
+    let key: [u8; KEY] = random_bytes().ok_or_else(no_randomness)?;
     let key = records.key(key).map_err(unusable_state)?;
     let codec = RequestStateCodec::try_new(key).map_err(|error| unusable_state(io::Error::other(error)))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -86,7 +86,7 @@ pub(in crate::server) fn approve(
 
 /// A new code for `proposal`.
 fn issue(codec: &RequestStateCodec, proposal: &Proposal, now: Duration) -> Result<String, ToolError> {
-    let nonce: [u8; NONCE / 2] = random().ok_or_else(no_randomness)?;
+    let nonce: [u8; NONCE / 2] = random_bytes().ok_or_else(no_randomness)?;
     let head = format!("{:0EXPIRES$x}{:0NONCE$x}", (now + VALID).as_secs(), u16::from_be_bytes(nonce));
     let call = mac(codec, head.as_bytes(), &proposal.request, CALL);
     let change = mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE);
@@ -117,7 +117,7 @@ fn verify(
     if change != mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE) {
         return Ok(Err(InvalidCode::OtherChange));
     }
-    let nonce = u64::from_be_bytes(random().ok_or_else(no_randomness)?);
+    let nonce = u64::from_be_bytes(random_bytes().ok_or_else(no_randomness)?);
     match records.use_up(code, expires, nonce) {
         Ok(true) => Ok(Ok(())),
         Ok(false) => Ok(Err(InvalidCode::Used)),

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     tools::{Fingerprint, Kind, ToolError},
-    workspace::Base,
+    workspace::{Base, random_bytes},
 };
 
 use super::proposal::Proposal;
@@ -42,13 +42,13 @@ pub(super) enum InvalidToken {
 impl Signer {
     /// A signer with a new random key; `None` where the system gives no random bytes.
     pub(super) fn new() -> Option<Self> {
-        let codec = RequestStateCodec::try_new(random::<{ RequestStateCodec::MIN_KEY_LENGTH }>()?).ok()?;
+        let codec = RequestStateCodec::try_new(random_bytes::<{ RequestStateCodec::MIN_KEY_LENGTH }>()?).ok()?;
         Some(Self { codec, used: Mutex::default() })
     }
 
     /// The state of a question about `proposal` that may be answered for `limit`.
     pub(super) fn sign(&self, proposal: &Proposal, limit: Duration) -> Result<String, ToolError> {
-        let nonce: [u8; NONCE] = random().ok_or_else(no_randomness)?;
+        let nonce: [u8; NONCE] = random_bytes().ok_or_else(no_randomness)?;
         let state = [&nonce[..], &digest(&proposal.fingerprint)].concat();
         Ok(self.codec.seal_with(&state, &SealOptions::new().associated_data(&proposal.request).ttl(limit)))
     }
@@ -87,24 +87,6 @@ pub(super) fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
     };
     let content = fingerprint.content.map_or_else(|| "absent".to_owned(), |revision| revision.to_string());
     Sha256::digest(format!("{base}\n{content}\n{}", fingerprint.path)).into()
-}
-
-/// Random bytes of the system.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn random<const N: usize>() -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(bytes)
-}
-
-/// Random bytes of the system, by its call: a program linked statically with glibc has no `dlsym`, without which the crate
-/// `getrandom` opens `/dev/urandom`, and Landlock refuses that.
-#[cfg(target_os = "linux")]
-pub(super) fn random<const N: usize>() -> Option<[u8; N]> {
-    let mut bytes = [0; N];
-    // A read of up to 256 bytes is never cut: getrandom(2).
-    let length = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).ok()?;
-    (length == N).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -100,9 +100,10 @@ impl Totals {
                 sum.directories += 1;
             } else {
                 sum.files += 1;
-                let known = match name {
-                    SearchEntry::Walked(entry) => entry.stat().ok(),
-                    listed => stats.stat(&listed.into_entry()),
+                let known = if let SearchEntry::Walked(entry) = name {
+                    entry.stat().ok()
+                } else {
+                    stats.stat(&name.into_entry())
                 };
                 sum.bytes = sum.bytes.saturating_add(known.map_or(0, |known| known.size));
             }
