@@ -17,6 +17,9 @@ pub(super) enum LineDialect {
 /// Bytes of the longest name that is shown: a longer one may be something else.
 const LONGEST_NAME: usize = 64;
 
+/// What a key in PEM begins with.
+const KEY_BEGIN: &[u8] = b"-----BEGIN";
+
 /// What the lines before mean for the next one.
 #[derive(Default)]
 struct Before {
@@ -185,6 +188,8 @@ fn is_shown_name(name: &[u8], dialect: LineDialect) -> bool {
         first.is_ascii_alphabetic() || *first == b'_' || dialect == LineDialect::Ini && b"/@".contains(first);
     is_start
         && name.len() <= LONGEST_NAME
+        // A sentinel with that name would be read as the beginning of a key: see `key_block`.
+        && memchr::memmem::find(name, KEY_BEGIN).is_none()
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || extra.contains(byte))
 }
 
@@ -272,7 +277,7 @@ fn here_document(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
 /// Where a key in PEM that begins in `from..end` ends, if it is not within that.
 fn key_block(body: &[u8], from: usize, end: usize) -> Option<usize> {
     let value = &body[from..end];
-    let open = memchr::memmem::rfind(value, b"-----BEGIN")?;
+    let open = memchr::memmem::rfind(value, KEY_BEGIN)?;
     if memchr::memmem::find(&value[open..], b"-----END").is_some() {
         return None;
     }

@@ -232,6 +232,16 @@ fn leaks(shown: &[u8], value: &str) -> bool {
     value.as_bytes().windows(4).any(|part| memchr::memmem::find(shown, part).is_some())
 }
 
+/// A sentinel is named after what is before its value, and must not read as a value of several lines itself.
+#[test]
+fn a_name_like_the_beginning_of_a_key_is_no_name() {
+    for (text, shown) in [("A-----BEGINk: A\nk: ", "<secret:line>"), ("A-----BEGIN=a\nk=b\n", "<secret:line>\n")] {
+        let masked = MaskedText::of(MaskFormat::Dotenv, text.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8_lossy(masked.bytes()), shown);
+        assert_eq!(masked.restore(masked.bytes()).ok().map(|back| back.real), Some(text.into()));
+    }
+}
+
 proptest! {
     #[test]
     fn any_bytes_mask_and_come_back(bytes in prop::collection::vec(any::<u8>(), 0..200), format in 0..FORMATS.len()) {
