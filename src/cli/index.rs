@@ -1,6 +1,7 @@
 //! `rootbound index`: what is stored so that the first search of a process is fast, for people.
 
 use std::{
+    io,
     process::ExitCode,
     sync::{
         Arc,
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     config::Config,
-    search::{StoredIndexes, StoredStatus, Unusable},
+    search::{Saved, StoredIndexes, StoredStatus, Unusable},
     server::Parts,
     text::byte_size::file_size,
     tools::answer::count,
@@ -70,7 +71,7 @@ pub fn build_indexes(config: &Config, parts: &Parts) -> ExitCode {
         return fail(&cannot("write to the folder of the stored indexes", &error), 1);
     }
     let (done, progress) = channel::<()>();
-    thread::scope(|scope| {
+    let saved = thread::scope(|scope| {
         scope.spawn(move || {
             // Ends when the work is done, even by a panic, which drops the sender.
             while progress.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -80,17 +81,32 @@ pub fn build_indexes(config: &Config, parts: &Parts) -> ExitCode {
             }
         });
         let done = done;
-        Arc::clone(&parts.path_index).store(&parts.workspace);
+        let saved = Arc::clone(&parts.path_index).store(&parts.workspace);
         drop(done);
+        saved
     });
+    let failures: Vec<_> = saved.iter().filter_map(|(root, saved)| Some((root, not_stored(saved)?))).collect();
+    for (root, why) in &failures {
+        remark(&format!("rootbound: the index of {} was not stored: {why}", shown(root.root())));
+    }
     let statuses = statuses(parts);
-    if statuses.iter().any(|(_, status)| matches!(status.unusable, Some(Unusable::Missing))) {
-        remark(
-            "rootbound: an index was not stored: there is no file to read, it needs more than --index-size allows, or another process is writing",
-        );
+    let is_missing = |status: &StoredStatus| matches!(status.unusable, Some(Unusable::Missing));
+    if failures.is_empty() && statuses.iter().any(|(_, status)| is_missing(status)) {
+        remark("rootbound: an index was not stored: there is no file whose content may be kept");
     }
     let printed = print(&lines(&statuses));
-    if statuses.iter().all(|(_, status)| status.unusable.is_none()) { printed } else { ExitCode::FAILURE }
+    let is_done = failures.is_empty() && statuses.iter().all(|(_, status)| status.unusable.is_none());
+    if is_done { printed } else { ExitCode::FAILURE }
+}
+
+/// Why an index was not stored, if so.
+fn not_stored(saved: &io::Result<Saved>) -> Option<String> {
+    match saved {
+        Ok(Saved::Whole(_) | Saved::WithoutFilter(_)) => None,
+        Ok(Saved::Busy) => Some("another process is writing one; try again".to_owned()),
+        Ok(Saved::Nothing) => Some("it needs more than --index-size allows".to_owned()),
+        Err(error) => Some(error.to_string()),
+    }
 }
 
 /// Prints what is stored of each root, and whether it is used.
@@ -182,6 +198,6 @@ fn indexes(count: usize) -> String {
     if count == 1 { "1 stored index".to_owned() } else { format!("{count} stored indexes") }
 }
 
-fn cannot(what: &str, error: &std::io::Error) -> String {
+fn cannot(what: &str, error: &io::Error) -> String {
     format!("rootbound: cannot {what}: {error}\n\nhint: check the folder `index` in the state folder (--state-dir)")
 }

@@ -8,10 +8,13 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{Outcome, program};
+use crate::{
+    process::Process,
+    program::{Outcome, program},
+};
 
 /// Longer than the rule for files that were just changed.
 const SETTLED: Duration = Duration::from_millis(2300);
@@ -142,7 +145,7 @@ fn index_folder_that_is_a_link_or_shared_is_not_used() {
     let kept = fs::read_dir(&elsewhere).unwrap().count();
     symlink(&elsewhere, &folder).unwrap();
     let linked = project.ok(&["index", "status"]);
-    assert!(linked.contains("it cannot be used"), "{linked}");
+    assert!(linked.contains("it cannot be used: it is a link"), "{linked}");
     for command in ["build", "clear"] {
         let refused = project.run(&["index", command, "."]);
         assert_eq!(refused.code, Some(1), "{command}: {}", refused.stdout);
@@ -155,6 +158,51 @@ fn index_folder_that_is_a_link_or_shared_is_not_used() {
     fs::rename(&elsewhere, &folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(project.ok(&["index", "status"]).contains("others may write to it"));
+}
+
+/// The lock that each writer of the folder of the indexes takes, until it is dropped.
+fn locked(project: &Project) -> fs::File {
+    let folder = fs::File::open(project.state().join("index")).unwrap();
+    rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    folder
+}
+
+#[test]
+fn build_that_stores_nothing_new_says_so_although_an_older_index_is_used() {
+    let Some(project) = Project::new() else { return };
+    thread::sleep(SETTLED);
+    project.ok(&["index", "build"]);
+    fs::write(project.temp.path().join("root/b.txt"), "other content\n").unwrap();
+    thread::sleep(SETTLED);
+    let lock = locked(&project);
+    let busy = project.run(&["index", "build"]);
+    assert_eq!(busy.code, Some(1), "{}", busy.stdout);
+    assert!(busy.stderr.contains("another process is writing"), "{}", busy.stderr);
+    assert_eq!(project.status()["used"], true);
+    drop(lock);
+    // A folder with the name of a temporary file is in nobody's way.
+    fs::create_dir_all(project.state().join("index/.rootbound-0123456789abcdef.tmp/folder")).unwrap();
+    project.ok(&["index", "build"]);
+}
+
+#[test]
+fn index_that_another_writer_kept_from_being_stored_is_stored_at_the_end() {
+    let Some(project) = Project::new() else { return };
+    project.ok(&["index", "build"]);
+    project.ok(&["index", "clear"]);
+    thread::sleep(SETTLED);
+    let lock = locked(&project);
+    let root = project.temp.path().join("root");
+    let mut server = Process::start_remembering(&root, &project.state(), &["--index", "eager"]);
+    server.initialize();
+    server.ask("tools/call", &json!({ "name": "grep", "arguments": { "pattern": "content" } }));
+    // The first attempt is over by then; if not, this passes all the same.
+    thread::sleep(SETTLED);
+    assert!(project.stored().is_empty());
+    drop(lock);
+    server.end_input();
+    assert!(server.exit().0.success());
+    assert_eq!(project.status()["used"], true);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! One thread of low priority, which waits while searches are under way.
 
 use std::{
+    io,
     sync::{Arc, Weak, atomic::Ordering},
     thread,
     time::{Duration, Instant},
@@ -14,7 +15,10 @@ use super::{
     root_index::{changed_files, filter_memory, slot_of},
     save::save,
 };
-use crate::workspace::{Priority, Unwatchable, Workspace, WorkspacePath, lower_priority};
+use crate::{
+    search::Saved,
+    workspace::{Priority, Unwatchable, Workspace, WorkspacePath, lower_priority},
+};
 
 /// Files from which a tree is worth an index: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;
@@ -35,15 +39,19 @@ impl PathIndex {
 
     /// Does what the background would do, and returns when it is done: for checks and measurements.
     pub fn settle(self: &Arc<Self>, workspace: &Workspace) {
+        self.settle_and_save(workspace);
+    }
+
+    fn settle_and_save(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
         while self.building.swap(true, Ordering::Relaxed) {
             thread::sleep(Duration::from_millis(1));
         }
-        build_all(&Arc::downgrade(self), workspace);
+        build_all(&Arc::downgrade(self), workspace)
     }
 
     /// Reads all roots for the stored index now, and stores what is found. Needs no watches, which other processes may
-    /// have used up.
-    pub fn store(self: &Arc<Self>, workspace: &Workspace) {
+    /// have used up. What became of each root of which there was something to store.
+    pub fn store(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
         for root in workspace.roots().iter().filter(|root| !root.is_absent() && !root.is_staged()) {
             let root = workspace.root_path(root);
             let Ok(list) = PathList::walk(workspace, &root) else { continue };
@@ -52,7 +60,7 @@ impl PathIndex {
             let state = RootState::Storing(Unwatchable::Refused, Box::new(unwatched));
             self.roots().push(RootSlot::new(root, state));
         }
-        self.settle(workspace);
+        self.settle_and_save(workspace)
     }
 
     /// Compares every index with the disk without waiting for its time, and does all other background work:
@@ -117,13 +125,12 @@ impl PathIndex {
     }
 }
 
-/// The background work itself; `building` was set before.
-fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) {
+/// The background work itself; `building` was set before. What became of the indexes that were to be stored.
+fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
     let _done = ClearBuilding(index.clone());
     // A root that may be missing is listed once it is there, and was searched.
-    for root in workspace.roots().iter().filter(|root| !root.is_absent()) {
-        build_root(index, workspace, &workspace.root_path(root));
-    }
+    let roots = workspace.roots().iter().filter(|root| !root.is_absent()).map(|root| workspace.root_path(root));
+    roots.filter_map(|root| build_root(index, workspace, &root).map(|saved| (root, saved))).collect()
 }
 
 impl PathIndex {
@@ -144,10 +151,10 @@ impl Drop for ClearBuilding {
     }
 }
 
-/// Lists a root that is not listed yet, fills its filter, and compares it with the disk.
-fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePath) {
+/// Lists a root that is not listed yet, fills its filter, compares it with the disk, and stores it.
+fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePath) -> Option<io::Result<Saved>> {
     {
-        let Some(index) = index.upgrade() else { return };
+        let index = index.upgrade()?;
         list_unknown(&index, workspace, root);
     }
     // Held for a batch only, so that the end of the session ends the work.
@@ -159,10 +166,10 @@ fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePa
     while let Some(last) = index.upgrade().and_then(|index| compare(&index, root, after.as_ref())) {
         after = Some(last);
     }
-    if let Some(index) = index.upgrade() {
-        save(&index, root, false);
-        end_storing(&index, root);
-    }
+    let index = index.upgrade()?;
+    let saved = save(&index, root, false);
+    end_storing(&index, root);
+    saved
 }
 
 fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) {

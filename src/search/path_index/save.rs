@@ -4,7 +4,7 @@
 //! the state that is known is written, and only where no change since could have left that state as it is
 //! ([`KnownStat::is_settled`](super::KnownStat)).
 
-use std::{sync::atomic::Ordering, time::Instant};
+use std::{io, sync::atomic::Ordering, time::Instant};
 
 use super::{
     KnownContent, PathIndex, PathList, RootIndex, RootSlot,
@@ -16,11 +16,12 @@ use crate::{
     workspace::{FileKind, StatCache, Visibility, WorkspacePath},
 };
 
-/// Writes the index of a root if enough of it is not stored. `at_end`: without regard to when that was last done.
-pub(super) fn save(index: &PathIndex, root: &WorkspacePath, at_end: bool) {
+/// Writes the index of a root if enough of it is not stored; what became of that, if it was tried. `at_end`: without
+/// regard to when that was last done.
+pub(super) fn save(index: &PathIndex, root: &WorkspacePath, at_end: bool) -> Option<io::Result<Saved>> {
     let _under_way = SaveInProgress::of(index);
     if !index.stored.stored.is_kept() {
-        return;
+        return None;
     }
     let snapshot = {
         let mut roots = index.roots();
@@ -30,24 +31,23 @@ pub(super) fn save(index: &PathIndex, root: &WorkspacePath, at_end: bool) {
             (index.list.clone(), index.filter.clone(), taken)
         })
     };
-    let Some((list, filter, taken)) = snapshot else { return };
+    let (list, filter, taken) = snapshot?;
     // Where nothing may be kept of the root, nothing is to be tried again.
-    let Ok(identity) = root.root().identity_for_index() else { return };
+    let identity = root.root().identity_for_index().ok()?;
     let contents = contents(&list, identity.device);
     drop(list);
-    match index.stored.stored.save(root, contents, &filter) {
-        Ok(Saved::Busy) => tracing::debug!(%root, "another process stores an index"),
-        Ok(saved) => {
-            tracing::debug!(%root, ?saved, files = taken, "the index is stored");
-            index.stored.forget(root);
-            return;
+    let saved = index.stored.stored.save(root, contents, &filter);
+    tracing::debug!(%root, ?saved, files = taken, "the index was to be stored");
+    match saved {
+        Ok(Saved::Busy) | Err(_) => {
+            // They are still to be stored, at another time.
+            if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
+                index.unsaved += taken;
+            }
         }
-        Err(error) => tracing::debug!(%root, %error, "the index cannot be stored"),
+        Ok(_) => index.stored.forget(root),
     }
-    // To be tried again.
-    if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
-        index.unsaved += taken;
-    }
+    Some(saved)
 }
 
 /// Counts in [`PathIndex::saves`] until it is dropped.

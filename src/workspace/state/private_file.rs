@@ -81,7 +81,8 @@ impl StateDir {
     /// # Errors
     /// `InvalidData` where others may write to it; those of the system, for a link as well.
     pub fn existing_private_folder(&self, name: &str) -> io::Result<Self> {
-        let folder = Self { dir: self.dir.child_dir(bare(name)?, OpenFor::Traverse)? };
+        let opened = self.dir.child_dir(bare(name)?, OpenFor::Traverse);
+        let folder = Self { dir: opened.map_err(|error| self.plainer(name, error))? };
         match shared_with(&folder.dir.stat()?) {
             None => Ok(folder),
             Some(flaw) => Err(io::Error::new(io::ErrorKind::InvalidData, flaw)),
@@ -99,12 +100,19 @@ impl StateDir {
     /// # Errors
     /// `InvalidData` where that is not so; those of the system, for a link as well.
     pub fn open_private(&self, name: &str) -> io::Result<PrivateFile> {
-        let file = self.dir.child_file(bare(name)?)?;
+        let file = self.dir.child_file(bare(name)?).map_err(|error| self.plainer(name, error))?;
         let stat = sys::file_stat(&file)?;
         match private_flaw(&stat) {
             None => Ok(PrivateFile { file, stat }),
             Some(flaw) => Err(io::Error::new(io::ErrorKind::InvalidData, flaw)),
         }
+    }
+
+    /// Why this name could not be opened, said of a link: a system calls it a loop, or no folder.
+    fn plainer(&self, name: &str, error: io::Error) -> io::Error {
+        let is_link =
+            bare(name).and_then(|name| self.dir.child_stat(name)).is_ok_and(|stat| stat.kind == FileKind::Symlink);
+        if is_link { io::Error::new(io::ErrorKind::InvalidData, "it is a link") } else { error }
     }
 
     /// Begins a file for its owner only.
@@ -122,7 +130,8 @@ impl StateDir {
     /// Removes all temporary files, also those of a moment ago: for who has the lock that each writer takes.
     pub fn sweep_locked(&self, _lock: &FolderLock) -> io::Result<()> {
         for listed in self.dir.reopen(OpenFor::List)?.list()?.iter().filter(|listed| is_reserved(&listed.name)) {
-            self.remove_any(&listed.name)?;
+            // A folder with something in it that has such a name stays, and is in nobody's way.
+            let _ = self.remove_any(&listed.name);
         }
         Ok(())
     }
