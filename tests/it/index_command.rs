@@ -161,8 +161,9 @@ fn index_folder_that_is_a_link_or_shared_is_not_used() {
 }
 
 /// The lock that each writer of the folder of the indexes takes, until it is dropped.
-fn locked(project: &Project) -> fs::File {
-    let folder = fs::File::open(project.state().join("index")).unwrap();
+fn locked(project: &Project) -> rustix::fd::OwnedFd {
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+    let folder = rustix::fs::open(project.state().join("index"), flags, rustix::fs::Mode::empty()).unwrap();
     rustix::fs::flock(&folder, rustix::fs::FlockOperation::LockExclusive).unwrap();
     folder
 }
