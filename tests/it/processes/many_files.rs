@@ -96,7 +96,10 @@ impl World {
 
     /// One change of some files.
     fn change(&self, worker: usize, round: usize, random: &mut Random, server: &mut Option<Process>) {
-        let files: BTreeSet<usize> = (0..2 + random.below(FILES - 2)).map(|_| random.below(FILES)).collect();
+        // A change of one file has no intent: what a killed process leaves of it stays until it is old.
+        let first = random.below(FILES);
+        let mut files = BTreeSet::from([first, (first + 1 + random.below(FILES - 1)) % FILES]);
+        files.extend((0..random.below(FILES - 2)).map(|_| random.below(FILES)));
         let line = format!("round {round} of {worker}\n");
         let edits: Vec<_> = files
             .iter()
