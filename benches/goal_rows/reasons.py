@@ -26,7 +26,7 @@ REASONS = {
               " thread that lists directories ahead of the walk made it slower, as no processor is idle.",
     "per call": "a running server answers from memory; a new process lists the whole tree, as only a walk knows the names.",
     "wide": "the names of one directory are compared one by one; fff-mcp does not look at the disk before it answers.",
-    "repeat glob": "34,000 paths are matched and ordered by their times; fff-mcp gives 200 without that order.",
+    "repeat glob": "32,000 paths are matched and ordered by their times; fff-mcp gives 200 without that order.",
     "repeat grep, beyond ASCII, any case": "the filter leaves files that have these bytes in other words; each is read.",
     "repeat grep, factored alternation": "the filter leaves files that have the parts of the words in other words; each is"
                                          " read. Spelled out, the words take as long.",
