@@ -68,16 +68,20 @@ pub(super) fn compare(root: &Path, tool: &str, arguments: &Map<String, Value>, d
     if same { Verdict::Same } else { Verdict::Differs { ours: found.join("\n"), theirs: page.join("\n") } }
 }
 
+/// What matches, or does not, next to a byte that rg takes for no character and we for one of another encoding.
+const KINDS: [&str; 7] = ["\\b", "\\B", "\\w", "\\W", "\\S", "\\D", "[^"];
+
 /// Whether the file of a result is neither UTF-8 nor marked, and that can show: in a line of it beyond ASCII, in
-/// what such a pattern finds, at the end of a word, or at all where rg takes it for binary.
+/// what such a pattern finds, where a pattern asks what kind of character is next to a word, or at all where rg takes it
+/// for binary.
 fn oracle_differs(root: &Path, path: &str, asked: &Asked<'_>, line: &str) -> bool {
     let bytes = fs::read(root.join(path)).unwrap_or_default();
     if [&b"\xFF\xFE"[..], b"\xFE\xFF", b"\xEF\xBB\xBF"].iter().any(|mark| bytes.starts_with(mark)) {
         return false;
     }
-    bytes.contains(&0)
-        || std::str::from_utf8(&bytes).is_err()
-            && (asked.flag("word") || !asked.text("pattern").is_ascii() || !line.is_ascii())
+    let pattern = asked.text("pattern");
+    let asks_kind = asked.flag("word") || KINDS.iter().any(|kind| pattern.contains(kind));
+    bytes.contains(&0) || std::str::from_utf8(&bytes).is_err() && (asks_kind || !pattern.is_ascii() || !line.is_ascii())
 }
 
 /// One query.
