@@ -19,16 +19,16 @@ const NOT_EMPTY: i32 = 145;
 
 /// Each pause is twice the one before, up to this one.
 const LONGEST_PAUSE: Duration = Duration::from_millis(16);
-/// How many there are, two seconds in all: many, as one reader after the other may have a file open that
+/// How many there are, three quarters of a second in all: many, as one reader after the other may have a file open that
 /// several processes read and append to, and an attempt needs a moment when none has.
-const PAUSES: usize = 125;
+const PAUSES: usize = 50;
 
 /// Whether an error says that another program has the file or directory open.
 pub(crate) fn is_in_use(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| IN_USE.contains(&code))
 }
 
-/// Tries again for two seconds while another program may have the file open.
+/// Tries again for three quarters of a second while another program may have the file open.
 pub(super) fn retried<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut pause = Duration::from_millis(1);
     for _ in 0..PAUSES {
