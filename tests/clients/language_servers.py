@@ -16,7 +16,9 @@ TIMEOUT = 60
 
 if KIND == "rust":
     toolchain = os.path.dirname(os.path.dirname(PATH))
-    COMMAND, ARGS, READ = PATH, [], [toolchain]
+    # Cargo reads the settings of each folder above, and ends where it may not.
+    settings = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".cargo")
+    COMMAND, ARGS, READ = PATH, [], [toolchain, os.path.realpath(settings)]
     ENV = [f"PATH={toolchain}/bin:/usr/bin:/bin", f"CARGO_HOME={ROOT}/target/cargo"]
     MORE = 'write = true\nroot_markers = ["Cargo.toml"]\n[lsp.real.initialization_options]\ncheckOnSave = true\n'
     EXTENSION = "rs"
