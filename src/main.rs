@@ -101,10 +101,12 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
             cli::apply_staged(&assemble(config, profile)?.0, paths, *skip_conflicts)
         }
         Action::Discard { paths } => cli::discard_staged(&assemble(config, profile)?.0, paths),
-        Action::Index(IndexRequest::ClearAll) => cli::clear_all_indexes(config),
-        Action::Index(IndexRequest::Clear) => cli::clear_indexes(config, &assemble(config, profile)?.0),
-        Action::Index(IndexRequest::Build) => cli::build_indexes(config, &assemble(config, profile)?.0),
-        Action::Index(IndexRequest::Status { json }) => cli::index_status(config, &assemble(config, profile)?.0, *json),
+        Action::Index { request, json } => match request {
+            IndexRequest::ClearAll => cli::clear_all_indexes(config, *json),
+            IndexRequest::Clear => cli::clear_indexes(config, *json),
+            IndexRequest::Build => cli::build_indexes(config, &assemble(config, profile)?.0, *json),
+            IndexRequest::Status => cli::index_status(config, &assemble(config, profile)?.0, *json),
+        },
         Action::Doctor => {
             let (parts, _, report) = assemble(config, profile)?;
             cli::doctor(config, &parts, &report)
@@ -119,7 +121,10 @@ fn restart(config: &Config) -> Restart {
     let how = if config.action.opens_workspace() { config.confine } else { Confine::Off };
     let audit_folder = config.audit.file.as_deref().and_then(Path::parent);
     let events_folder = config.events.path.as_deref().and_then(Path::parent);
-    let folders: Vec<&Path> = config.state.as_deref().into_iter().chain(audit_folder).chain(events_folder).collect();
+    // Folders that are missing are made.
+    let is_wanted = |state: &&Path| config.action.makes_state_folder() || StateDir::existing(state).is_ok();
+    let state_folder = config.state.as_deref().filter(is_wanted);
+    let folders: Vec<&Path> = state_folder.into_iter().chain(audit_folder).chain(events_folder).collect();
     // The confined process does not learn whether its stdin is a terminal.
     let before = || print_waiting_note(config);
     // A staged root is only read.
@@ -241,7 +246,7 @@ fn keep_intents(workspace: &Workspace, state: Option<&StateDir>) {
 fn path_index(config: &Config, state: Option<&StateDir>) -> PathIndex {
     let mode = match config.action {
         // A person who asks for an index gets it of a small tree, too.
-        Action::Index(IndexRequest::Build) if config.index == IndexMode::Auto => IndexMode::Eager,
+        Action::Index { request: IndexRequest::Build, .. } if config.index == IndexMode::Auto => IndexMode::Eager,
         _ => config.index,
     };
     let state = state.filter(|_| mode.stores()).and_then(|state| state.try_clone().ok());
@@ -252,8 +257,10 @@ fn path_index(config: &Config, state: Option<&StateDir>) -> PathIndex {
 /// The state folder; without a usable one the server works, and keeps its history in memory.
 fn open_state(config: &Config, complaints: &mut Vec<String>) -> Option<StateDir> {
     let path = config.state.as_deref()?;
-    match StateDir::open(path) {
+    let opened = if config.action.makes_state_folder() { StateDir::open(path) } else { StateDir::existing(path) };
+    match opened {
         Ok(state) => Some(state),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !config.action.makes_state_folder() => None,
         Err(error) => {
             tracing::warn!(path = %path.display(), %error, "state is kept in memory only");
             complaints.push(format!("the state folder {} cannot be used: {error}", path.display()));

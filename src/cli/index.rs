@@ -1,7 +1,9 @@
 //! `rootbound index`: what is stored so that the first search of a process is fast, for people.
 
 use std::{
+    fmt::Display,
     io,
+    path::Path,
     process::ExitCode,
     sync::{
         Arc,
@@ -30,40 +32,59 @@ use super::{
 /// How often the progress of a build is printed.
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
+const NO_STATE_FOLDER: &str = "no state folder is used (--state-dir)";
+
 /// Removes the stored indexes of all directories, whatever the other options are.
-pub fn clear_all_indexes(config: &Config) -> ExitCode {
-    let stored = match all_stored(config) {
-        Ok(Some(stored)) => stored,
-        Ok(None) => return print("nothing is stored: no state folder is used (--state-dir)"),
+pub fn clear_all_indexes(config: &Config, json: bool) -> ExitCode {
+    let Stored { indexes, off } = match stored(config) {
+        Ok(stored) => stored,
         Err(why) => return fail(&why, 1),
     };
-    match stored.clear_all() {
-        Ok((0, _)) => print("nothing was stored"),
-        Ok((removed, bytes)) => print(&format!("removed {} ({})", indexes(removed), file_size(bytes))),
+    match indexes.clear_all() {
+        Ok((removed, bytes)) if json => {
+            let mut value = totals(off.as_deref(), &indexes, config, &[]);
+            value["removed"] = removed.into();
+            value["removed_bytes"] = bytes.into();
+            print(&format!("{value:#}"))
+        }
+        Ok((0, _)) => print(&off.map_or_else(|| "nothing was stored".to_owned(), nothing)),
+        Ok((removed, bytes)) => print(&format!("removed {} ({})", shown_count(removed), file_size(bytes))),
         Err(error) => fail(&cannot("remove the stored indexes", &error), 1),
     }
 }
 
-/// Removes the stored indexes of the roots.
-pub fn clear_indexes(config: &Config, parts: &Parts) -> ExitCode {
-    let stored = match all_stored(config) {
-        Ok(Some(stored)) => stored,
-        Ok(None) => return print("nothing is stored: no state folder is used (--state-dir)"),
+/// Removes the stored indexes of the configured directories, also of those that are gone.
+pub fn clear_indexes(config: &Config, json: bool) -> ExitCode {
+    let Stored { indexes, off } = match stored(config) {
+        Ok(stored) => stored,
         Err(why) => return fail(&why, 1),
     };
-    let mut lines = Vec::new();
-    for root in parts.workspace.roots() {
-        match stored.clear(&parts.workspace.root_path(root)) {
-            Ok(Some(bytes)) => lines.push(format!("{}  removed ({})", shown(root), file_size(bytes))),
-            Ok(None) => lines.push(format!("{}  nothing was stored", shown(root))),
-            Err(error) => return fail(&cannot(&format!("remove the stored index of {}", shown(root)), &error), 1),
-        }
+    let (mut lines, mut roots, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+    for spec in &config.roots {
+        let path = Root::canonical_path(&spec.path).unwrap_or_else(|_| spec.path.clone());
+        let shown = path.display();
+        let bytes = match indexes.clear(&Root::key_of(&path)) {
+            Ok(bytes) => bytes,
+            Err(error) => return fail(&cannot(&format!("remove the stored index of {shown}"), &error), 1),
+        };
+        lines.push(match bytes {
+            Some(bytes) => format!("{shown}  removed ({})", file_size(bytes)),
+            None => format!("{shown}  nothing was stored"),
+        });
+        roots.push(json!({ "path": shown.to_string(), "removed_bytes": bytes }));
+        removed.extend(bytes);
     }
-    print(&lines.join("\n"))
+    if json {
+        let mut value = totals(off.as_deref(), &indexes, config, &roots);
+        value["removed"] = removed.len().into();
+        value["removed_bytes"] = removed.iter().sum::<u64>().into();
+        return print(&format!("{value:#}"));
+    }
+    print(&off.map_or_else(|| lines.join("\n"), nothing))
 }
 
 /// Lists and reads the roots, with progress on stderr, and stores what is found.
-pub fn build_indexes(config: &Config, parts: &Parts) -> ExitCode {
+pub fn build_indexes(config: &Config, parts: &Parts, json: bool) -> ExitCode {
     if let Some(why) = off(config, parts) {
         return fail(&format!("rootbound: nothing can be stored: {why}"), 1);
     }
@@ -85,27 +106,56 @@ pub fn build_indexes(config: &Config, parts: &Parts) -> ExitCode {
         drop(done);
         saved
     });
-    let failures: Vec<_> = saved.iter().filter_map(|(root, saved)| Some((root, not_stored(saved)?))).collect();
-    for (root, why) in &failures {
-        remark(&format!("rootbound: the index of {} was not stored: {why}", shown(root.root())));
+    let built: Vec<Built<'_>> = statuses(parts)
+        .into_iter()
+        .map(|(root, status)| {
+            let saved = saved.iter().find(|(path, _)| path.root().key() == root.key()).map(|(_, saved)| saved);
+            Built { root, not_stored: not_stored(saved, &status), is_without_filter: is_without_filter(saved), status }
+        })
+        .collect();
+    for Built { root, not_stored, is_without_filter, .. } in &built {
+        if let Some(why) = not_stored {
+            remark(&format!("rootbound: the index of {} was not stored: {why}", shown(root)));
+        } else if *is_without_filter {
+            let root = shown(root);
+            remark(&format!("rootbound: the filter of {root} was not stored: it needs more than --index-size allows"));
+        }
     }
-    let statuses = statuses(parts);
-    let is_missing = |status: &StoredStatus| matches!(status.unusable, Some(Unusable::Missing));
-    if failures.is_empty() && statuses.iter().any(|(_, status)| is_missing(status)) {
-        remark("rootbound: an index was not stored: there is no file whose content may be kept");
-    }
-    let printed = print(&lines(&statuses));
-    let is_done = failures.is_empty() && statuses.iter().all(|(_, status)| status.unusable.is_none());
-    if is_done { printed } else { ExitCode::FAILURE }
+    let printed = if json {
+        let roots = built.iter().map(|one| {
+            let mut value = data(one.root, &one.status);
+            value["not_stored"] = one.not_stored.clone().into();
+            value
+        });
+        let value = totals(None, parts.path_index.stored_indexes(), config, &roots.collect::<Vec<_>>());
+        print(&format!("{value:#}"))
+    } else {
+        print(&lines(built.iter().map(|one| (one.root, &one.status))))
+    };
+    if built.iter().all(|one| one.not_stored.is_none()) { printed } else { ExitCode::FAILURE }
 }
 
-/// Why an index was not stored, if so.
-fn not_stored(saved: &io::Result<Saved>) -> Option<String> {
-    match saved {
-        Ok(Saved::Whole(_) | Saved::WithoutFilter(_)) => None,
-        Ok(Saved::Busy) => Some("another process is writing one; try again".to_owned()),
-        Ok(Saved::Nothing) => Some("it needs more than --index-size allows".to_owned()),
-        Err(error) => Some(error.to_string()),
+/// What became of the index of a root that was to be stored.
+struct Built<'p> {
+    root: &'p Root,
+    status: StoredStatus,
+    not_stored: Option<String>,
+    is_without_filter: bool,
+}
+
+fn is_without_filter(saved: Option<&io::Result<Saved>>) -> bool {
+    matches!(saved, Some(Ok(Saved::WithoutFilter(_))))
+}
+
+/// Why an index was not stored, or cannot be used, if so. `saved` is `None` where there was nothing to store.
+fn not_stored(saved: Option<&io::Result<Saved>>, status: &StoredStatus) -> Option<String> {
+    match (saved, &status.unusable) {
+        (Some(Err(error)), _) => Some(error.to_string()),
+        (Some(Ok(Saved::Busy)), _) => Some("another process is writing one; try again".to_owned()),
+        (_, Some(Unusable::Root(why))) => Some(why.to_string()),
+        (Some(Ok(Saved::Nothing)), _) => Some("it needs more than --index-size allows".to_owned()),
+        (None, Some(Unusable::Missing)) => Some("there is no file whose content may be kept".to_owned()),
+        (_, why) => why.as_ref().map(ToString::to_string),
     }
 }
 
@@ -115,14 +165,14 @@ pub fn index_status(config: &Config, parts: &Parts, json: bool) -> ExitCode {
     let statuses = statuses(parts);
     if json {
         let roots: Vec<Value> = statuses.iter().map(|(root, status)| data(root, status)).collect();
-        let stored = parts.path_index.stored_indexes();
-        let value = json!({ "off": off, "bytes": stored.bytes(), "most_bytes": config.index_size, "roots": roots });
-        return print(&format!("{value:#}"));
+        return print(&format!("{:#}", totals(off.as_deref(), parts.path_index.stored_indexes(), config, &roots)));
     }
-    match off {
-        Some(why) => print(&format!("nothing is stored: {why}")),
-        None => print(&lines(&statuses)),
-    }
+    print(&off.map_or_else(|| lines(statuses.iter().map(|(root, status)| (*root, status))), nothing))
+}
+
+/// What the answers of all commands have as JSON.
+fn totals(off: Option<&str>, stored: &StoredIndexes, config: &Config, roots: &[Value]) -> Value {
+    json!({ "off": off, "bytes": stored.bytes(), "most_bytes": config.index_size, "roots": roots })
 }
 
 /// In a few words for one root: when it was stored, how much, and why it is not used, if so.
@@ -148,19 +198,42 @@ pub(super) fn off(config: &Config, parts: &Parts) -> Option<String> {
     if parts.path_index.stored_indexes().is_kept() {
         return None;
     }
-    Some(match config.state {
-        None => "no state folder is used (--state-dir)".to_owned(),
+    Some(match &config.state {
+        None => NO_STATE_FOLDER.to_owned(),
         Some(_) if !config.index.stores() => format!("--index is {:?}", config.index).to_lowercase(),
         Some(_) if config.index_size == 0 => "--index-size is 0".to_owned(),
+        Some(path) if is_missing(path) => missing(path),
         Some(_) => "the state folder cannot be used".to_owned(),
     })
 }
 
-/// The stored indexes, to remove them: also where none would be stored now.
-fn all_stored(config: &Config) -> Result<Option<StoredIndexes>, String> {
-    let Some(path) = &config.state else { return Ok(None) };
-    let state = StateDir::open(path).map_err(|error| cannot(&format!("use {}", path.display()), &error))?;
-    Ok(Some(StoredIndexes::new(state, u64::MAX)))
+/// All that is stored, to remove it: also where nothing would be stored now.
+struct Stored {
+    indexes: StoredIndexes,
+    /// Why there can be nothing, if so.
+    off: Option<String>,
+}
+
+fn stored(config: &Config) -> Result<Stored, String> {
+    let off = |why| Ok(Stored { indexes: StoredIndexes::default(), off: Some(why) });
+    let Some(path) = &config.state else { return off(NO_STATE_FOLDER.to_owned()) };
+    match StateDir::existing(path) {
+        Ok(state) => Ok(Stored { indexes: StoredIndexes::new(state, u64::MAX), off: None }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => off(missing(path)),
+        Err(error) => Err(cannot(&format!("use {}", path.display()), &error)),
+    }
+}
+
+fn is_missing(state: &Path) -> bool {
+    StateDir::existing(state).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+fn missing(state: &Path) -> String {
+    format!("the state folder {} does not exist", state.display())
+}
+
+fn nothing(why: impl Display) -> String {
+    format!("nothing is stored: {why}")
 }
 
 fn statuses(parts: &Parts) -> Vec<(&Root, StoredStatus)> {
@@ -169,9 +242,8 @@ fn statuses(parts: &Parts) -> Vec<(&Root, StoredStatus)> {
     parts.workspace.roots().iter().map(|root| (&**root, status(root))).collect()
 }
 
-fn lines(statuses: &[(&Root, StoredStatus)]) -> String {
-    let line = |(root, status): &(&Root, StoredStatus)| format!("{}  {}", shown(root), words(status));
-    statuses.iter().map(line).collect::<Vec<_>>().join("\n")
+fn lines<'s>(statuses: impl Iterator<Item = (&'s Root, &'s StoredStatus)>) -> String {
+    statuses.map(|(root, status)| format!("{}  {}", shown(root), words(status))).collect::<Vec<_>>().join("\n")
 }
 
 fn data(root: &Root, status: &StoredStatus) -> Value {
@@ -194,7 +266,7 @@ fn shown(root: &Root) -> String {
     root.host().display().to_string()
 }
 
-fn indexes(count: usize) -> String {
+fn shown_count(count: usize) -> String {
     if count == 1 { "1 stored index".to_owned() } else { format!("{count} stored indexes") }
 }
 

@@ -54,7 +54,12 @@ pub enum Action {
         paths: Vec<String>,
     },
     /// About what searches have stored.
-    Index(IndexRequest),
+    Index {
+        /// What is to be done.
+        request: IndexRequest,
+        /// The result as JSON.
+        json: bool,
+    },
     /// Print what protects a run with these options.
     Doctor,
     /// Print what a client would be offered.
@@ -74,6 +79,14 @@ impl Action {
         matches!(self, Self::Diff(None) | Self::Apply { .. } | Self::Discard { .. })
     }
 
+    /// Whether the state folder is made where it is missing: not by a command that only looks for what is in it.
+    pub fn makes_state_folder(&self) -> bool {
+        !matches!(
+            self,
+            Self::Index { request: IndexRequest::Status | IndexRequest::Clear | IndexRequest::ClearAll, .. }
+        )
+    }
+
     /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
     pub fn opens_workspace(&self) -> bool {
         matches!(
@@ -87,7 +100,7 @@ impl Action {
                 | Self::Diff(_)
                 | Self::Apply { .. }
                 | Self::Discard { .. }
-                | Self::Index(IndexRequest::Clear | IndexRequest::Build | IndexRequest::Status { .. })
+                | Self::Index { request: IndexRequest::Build | IndexRequest::Status, .. }
                 | Self::Doctor
                 | Self::Tools { .. }
         )
@@ -110,15 +123,12 @@ pub struct HistoryRequest {
 pub enum IndexRequest {
     /// Remove those of all directories.
     ClearAll,
-    /// Remove those of the roots.
+    /// Remove those of the roots, which may be gone.
     Clear,
     /// List and read the roots now, and store what is found.
     Build,
     /// Print what is stored of the roots.
-    Status {
-        /// As JSON.
-        json: bool,
-    },
+    Status,
 }
 
 /// A state of the roots that was.

@@ -122,12 +122,13 @@ pub(super) fn parse(
         "index" => {
             directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
             let named = !directories.is_empty() || inner.contains_id("root") || matches.contains_id("root");
-            Action::Index(match word("what").as_deref() {
+            let request = match word("what").as_deref() {
                 Some("clear") if named => IndexRequest::Clear,
                 Some("clear") => IndexRequest::ClearAll,
                 Some("build") => IndexRequest::Build,
-                _ => IndexRequest::Status { json: inner.get_flag("json") },
-            })
+                _ => IndexRequest::Status,
+            };
+            Action::Index { request, json: inner.get_flag("json") }
         }
         "doctor" => {
             directories.extend(inner.get_many("dir").into_iter().flatten().cloned());

@@ -191,7 +191,10 @@ fn index(command: Command) -> Command {
     let possible = [
         PossibleValue::new("status").help("One line for each directory: what is stored, and whether it is used"),
         PossibleValue::new("build").help("List and read the directories now, and store what searches need"),
-        PossibleValue::new("clear").help("Remove what is stored of the directories; without one, of all"),
+        PossibleValue::new("clear").help(
+            "Remove what is stored of each DIR and --root, also of one that is gone; without them, of every directory \
+             that this state folder has an index of",
+        ),
     ];
     command
         .override_usage("rootbound index [OPTIONS] status | build | clear [DIR]...")
@@ -205,8 +208,10 @@ fn index(command: Command) -> Command {
                 .value_parser(PossibleValuesParser::new(possible))
                 .help("What to do"),
         )
-        .arg(directories().help("Directories, as a server is started with them [default: the current one]"))
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the status as JSON"))
+        .arg(directories().help(
+            "Directories, as a server is started with them [default: the current one; of `clear`: see there]",
+        ))
+        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the result as JSON"))
         .args(flags())
 }
 

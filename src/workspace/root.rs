@@ -168,6 +168,19 @@ fn lasting_identity(configured: &Path, canonical: &Path, dir: &sys::Dir) -> Opti
 }
 
 impl Root {
+    /// The path without links of a root at `path`, as far as that exists: the root may be gone.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn canonical_path(path: &Path) -> io::Result<PathBuf> {
+        Ok(nearest(path)?.canonical)
+    }
+
+    /// [`Self::key`] of the root at a path without links, not staged.
+    pub fn key_of(canonical: &Path) -> String {
+        key(canonical, false)
+    }
+
     /// The mount name, if the root has one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

@@ -63,6 +63,14 @@ impl StateDir {
         Ok(folder)
     }
 
+    /// Opens the folder, and makes nothing.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none; those of the system.
+    pub fn existing(path: &Path) -> io::Result<Self> {
+        Ok(Self { dir: Dir::open_ambient(path, false)? })
+    }
+
     /// Its handle.
     pub(super) fn dir(&self) -> &Dir {
         &self.dir

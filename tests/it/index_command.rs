@@ -33,6 +33,8 @@ impl Project {
             fs::write(root.join(name), format!("content of {name}\n")).unwrap();
         }
         fs::write(root.join("key.pem"), "nobody may see this\n").unwrap();
+        // Without it the status says that it is missing, and nothing about the file system.
+        fs::create_dir(project.state()).unwrap();
         let text = project.ok(&["index", "status"]);
         (!text.contains("file system")).then_some(project)
     }
@@ -57,16 +59,20 @@ impl Project {
         self.run(arguments).succeeded()
     }
 
+    #[track_caller]
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(&[arguments, &["--json"]].concat())).unwrap()
+    }
+
     fn status(&self) -> Value {
-        let status: Value = serde_json::from_str(&self.ok(&["index", "status", "--json"])).unwrap();
-        status["roots"][0].clone()
+        self.json(&["index", "status"])["roots"][0].clone()
     }
 }
 
 #[test]
 fn index_is_built_shown_and_cleared() {
     let Some(project) = Project::new() else { return };
-    assert!(project.ok(&["index", "status"]).contains("nothing is stored"));
+    assert!(project.ok(&["index", "status"]).ends_with("root  nothing is stored\n"));
     assert_eq!(project.ok(&["index", "clear"]), "nothing was stored\n");
     thread::sleep(SETTLED);
     let built = project.ok(&["index", "build"]);
@@ -90,6 +96,45 @@ fn index_is_built_shown_and_cleared() {
     let bytes = fs::read(&project.stored()[0]).unwrap();
     assert!(!bytes.windows(5).any(|window| window == b"b.txt"));
     assert!(project.ok(&["index", "clear", "."]).contains("removed ("));
+    assert!(project.stored().is_empty());
+}
+
+#[test]
+fn status_and_clear_make_no_state_folder() {
+    let project = Project { temp: tempfile::tempdir().unwrap() };
+    fs::create_dir(project.temp.path().join("root")).unwrap();
+    let state = project.state();
+    let missing = format!("nothing is stored: the state folder {} does not exist\n", state.display());
+    for arguments in [&["index", "status"][..], &["index", "clear"], &["index", "clear", "."]] {
+        assert_eq!(project.ok(arguments), missing, "{arguments:?}");
+        let value = project.json(arguments);
+        assert!(value["off"].as_str().unwrap().contains("does not exist"), "{value}");
+        assert_eq!(value["bytes"], 0);
+        assert!(!state.exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn index_of_a_directory_that_is_gone_is_cleared_by_its_path() {
+    let Some(project) = Project::new() else { return };
+    thread::sleep(SETTLED);
+    let built = project.json(&["index", "build"]);
+    assert_eq!((&built["roots"][0]["used"], &built["roots"][0]["not_stored"]), (&true.into(), &Value::Null), "{built}");
+    assert_eq!(built["bytes"], built["roots"][0]["bytes"]);
+    let root = project.temp.path().join("root");
+    fs::rename(&root, project.temp.path().join("elsewhere")).unwrap();
+    fs::create_dir(&root).unwrap();
+    let elsewhere = project.json(&["index", "clear", "../elsewhere"]);
+    assert_eq!((&elsewhere["removed"], &elsewhere["roots"][0]["removed_bytes"]), (&0.into(), &Value::Null));
+    // Named from another directory, as nothing can be started in one that is gone.
+    let gone = project.temp.path().join("root").canonicalize().unwrap();
+    fs::remove_dir(&root).unwrap();
+    let elsewhere = project.temp.path().join("elsewhere");
+    let arguments = ["index", "clear", gone.to_str().unwrap(), "--json"];
+    let cleared = Outcome::of(program(&elsewhere).env("ROOTBOUND_STATE_DIR", project.state()).args(arguments));
+    let cleared: Value = serde_json::from_str(&cleared.succeeded()).unwrap();
+    assert_eq!((&cleared["removed"], &cleared["bytes"]), (&1.into(), &0.into()), "{cleared}");
+    assert_eq!(cleared["removed_bytes"], built["bytes"]);
     assert!(project.stored().is_empty());
 }
 

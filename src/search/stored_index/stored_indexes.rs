@@ -128,11 +128,15 @@ impl StoredIndexes {
         }
     }
 
-    /// Removes what is stored of a root, whatever it is; how many bytes that were. `None` where nothing is.
-    pub fn clear(&self, root: &WorkspacePath) -> io::Result<Option<u64>> {
+    /// Removes what is stored of the root with that [key](crate::workspace::Root::key), whatever it is; how many bytes that were. `None`
+    /// where nothing is. The root need not exist.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn clear(&self, key: &str) -> io::Result<Option<u64>> {
         let Some(folder) = self.folder_to_clear()? else { return Ok(None) };
         let _lock = folder.lock();
-        let name = file_name(root.root().key());
+        let name = file_name(key);
         let bytes = folder.size(&name);
         match folder.remove_any(OsStr::new(&name)) {
             Ok(()) => Ok(Some(bytes.unwrap_or_default())),
@@ -142,6 +146,9 @@ impl StoredIndexes {
     }
 
     /// Removes the stored indexes of all roots: how many, and their bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn clear_all(&self) -> io::Result<(usize, u64)> {
         let Some(folder) = self.folder_to_clear()? else { return Ok((0, 0)) };
         let _lock = folder.lock();
