@@ -13,10 +13,16 @@ pub struct RootIdentity {
     pub policy: Revision,
     /// The type of the file system, as `statfs(2)` gives it.
     pub file_system: u64,
+    /// The id of the file system, as `statfs(2)` gives it. Of ext4, Btrfs, bcachefs and ZFS it comes from what was written
+    /// when the file system was made, and so differs between two that are mounted at one place in turn. Of XFS and F2FS
+    /// it is the number of the device: there [`Self::created`] differs.
+    pub file_system_id: u64,
     /// The device of the directory.
     pub device: u64,
     /// Its number there.
     pub inode: u64,
+    /// When the directory was made: nanoseconds since 1970 (`stx_btime` of `statx(2)`), 0 where that is not known.
+    pub created: i64,
 }
 
 /// Why nothing is kept of a root.
@@ -74,18 +80,63 @@ impl Root {
         let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(NotStorable::Refused) };
         let file_system = promising_file_system(&dir).ok_or(NotStorable::FileSystem)?;
         let (device, inode) = dir.stat().map_err(|_| NotStorable::Refused)?.device_and_inode();
-        let policy = self.policy().content_digest();
-        Ok(RootIdentity { key: self.key().to_owned(), policy, file_system, device, inode })
+        let PromisingFileSystem { kind: file_system, id: file_system_id } = file_system;
+        let (key, policy) = (self.key().to_owned(), self.policy().content_digest());
+        let created = created(&dir);
+        Ok(RootIdentity { key, policy, file_system, file_system_id, device, inode, created })
     }
 }
 
-/// The type of the file system, if its stat reports every change to a file.
+/// The type and id of a file system whose stat reports every change to a file.
+pub(crate) struct PromisingFileSystem {
+    pub(crate) kind: u64,
+    pub(crate) id: u64,
+}
+
 #[cfg(target_os = "linux")]
-fn promising_file_system(dir: &sys::Dir) -> Option<u64> {
+fn promising_file_system(dir: &sys::Dir) -> Option<PromisingFileSystem> {
     dir.promising_file_system()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn promising_file_system(_: &sys::Dir) -> Option<u64> {
+fn promising_file_system(_: &sys::Dir) -> Option<PromisingFileSystem> {
     None
+}
+
+#[cfg(target_os = "linux")]
+fn created(dir: &sys::Dir) -> i64 {
+    dir.created().unwrap_or_default()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn created(_: &sys::Dir) -> i64 {
+    0
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test acts as another program")]
+
+    use crate::workspace::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
+
+    #[test]
+    fn directory_that_is_made_again_is_another() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("root");
+        let identity = || {
+            let policy = PolicyRules::default();
+            let spec = RootSpec { name: None, path: path.clone(), access: Access::ReadWrite, policy, optional: false };
+            let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
+            workspace.roots()[0].identity_for_index().ok()
+        };
+        std::fs::create_dir(&path).unwrap();
+        let Some(first) = identity() else { return };
+        std::fs::write(path.join("file"), "").unwrap();
+        assert_eq!(identity().as_ref(), Some(&first));
+        std::fs::remove_dir_all(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let second = identity().unwrap();
+        assert_eq!(second.file_system_id, first.file_system_id);
+        assert!(second.created > first.created || first.created == 0, "the inode may be the same");
+    }
 }

@@ -18,7 +18,7 @@ pub(super) const SEGMENT_LIST: u64 = 2 << 32;
 
 const MAGIC: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes of the text of [`RootIdentity::key`] that are kept.
 const KEY: usize = 32;
 
@@ -109,6 +109,8 @@ impl Header {
         ] {
             out.extend(number.to_le_bytes());
         }
+        out.extend(self.identity.file_system_id.to_le_bytes());
+        out.extend(self.identity.created.to_le_bytes());
         out.resize(HEADER - CHECKSUM, 0);
         out.extend(crc32fast::hash(&out).to_le_bytes());
         let mut header = [0; HEADER];
@@ -137,9 +139,10 @@ impl Header {
         let (file_system, device, inode) = (wide(reader)?, wide(reader)?, wide(reader)?);
         let key = std::str::from_utf8(reader.take(KEY)?).ok()?.to_owned();
         let policy = std::str::from_utf8(reader.take(KEY)?).ok()?.parse().ok()?;
-        Some(Self {
+        let mut header = Self {
             id,
-            identity: RootIdentity { key, policy, file_system, device, inode },
+            // The rest of what it belongs to comes last.
+            identity: RootIdentity { key, policy, file_system, file_system_id: 0, device, inode, created: 0 },
             written,
             files: wide(reader)?,
             directories: narrow(reader)?,
@@ -149,7 +152,10 @@ impl Header {
             segments: narrow(reader)?,
             segments_checksum: narrow(reader)?,
             blocks: narrow(reader)?,
-        })
+        };
+        header.identity.file_system_id = wide(reader)?;
+        header.identity.created = wide(reader)?.cast_signed();
+        Some(header)
     }
 
     pub(super) fn trailer(&self) -> [u8; TRAILER] {

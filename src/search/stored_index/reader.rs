@@ -137,13 +137,11 @@ pub(super) fn read_header(file: &PrivateFile) -> Result<Header, Unusable> {
 
 /// Why what the header says is not about the root as it is now, if so.
 fn difference(header: &Header, identity: &RootIdentity, now: &StoredMoment) -> Option<Unusable> {
-    let RootIdentity { key, policy, file_system, device, inode } = &header.identity;
-    if *key != identity.key
-        || (*file_system, *device, *inode) != (identity.file_system, identity.device, identity.inode)
-    {
+    let stored = &header.identity;
+    if *stored != (RootIdentity { policy: stored.policy, ..identity.clone() }) {
         return Some(Unusable::OtherDirectory);
     }
-    if *policy != identity.policy {
+    if stored.policy != identity.policy {
         return Some(Unusable::OtherRules);
     }
     (!header.written.is_before(now)).then_some(Unusable::Clock)
@@ -299,9 +297,15 @@ mod tests {
     fn index_of_another_root_rule_version_or_time_is_not_used() {
         let small = Small::new();
         let other = |identity: RootIdentity| small.fixture.indexes.open(&identity).unwrap_err().to_string();
-        assert_eq!(other(RootIdentity { inode: 3, ..identity(1) }), Unusable::OtherDirectory.to_string());
-        assert_eq!(other(RootIdentity { device: 3, ..identity(1) }), Unusable::OtherDirectory.to_string());
-        assert_eq!(other(RootIdentity { file_system: 3, ..identity(1) }), Unusable::OtherDirectory.to_string());
+        for elsewhere in [
+            RootIdentity { inode: 3, ..identity(1) },
+            RootIdentity { device: 3, ..identity(1) },
+            RootIdentity { file_system: 3, ..identity(1) },
+            RootIdentity { file_system_id: 3, ..identity(1) },
+            RootIdentity { created: 3, ..identity(1) },
+        ] {
+            assert_eq!(other(elsewhere), Unusable::OtherDirectory.to_string());
+        }
         assert_eq!(other(RootIdentity { policy: Revision::of(b""), ..identity(1) }), Unusable::OtherRules.to_string());
         assert_eq!(other(identity(2)), Unusable::Missing.to_string());
         // Of another root, under the name of this one.

@@ -41,7 +41,15 @@ impl Fixture {
 
 pub(super) fn identity(key: u8) -> RootIdentity {
     let key = Revision::of(&[key]).to_string();
-    RootIdentity { key, policy: Revision::of(b"policy"), file_system: 0xEF53, device: DEVICE, inode: 2 }
+    RootIdentity {
+        key,
+        policy: Revision::of(b"policy"),
+        file_system: 0xEF53,
+        file_system_id: 0x1234_5678_9abc_def0,
+        device: DEVICE,
+        inode: 2,
+        created: 1_600_000_000_123_456_789,
+    }
 }
 
 pub(super) fn facts(inode: u64, size: u64) -> StatFacts {

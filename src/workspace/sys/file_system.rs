@@ -2,7 +2,9 @@
 
 use std::os::fd::AsFd;
 
-use rustix::fs::fstatfs;
+use rustix::fs::{AtFlags, StatxFlags, fstatfs, fstatvfs, statx};
+
+use crate::workspace::root_identity::PromisingFileSystem;
 
 use super::Dir;
 
@@ -38,14 +40,24 @@ impl Dir {
         kind(self).is_ok_and(|kind| kind == OVERLAY)
     }
 
-    /// The type of its file system, if its stat says of every change to a file that it happened: by change times that no
+    /// Its file system, if that system's stat says of every change to a file that it happened: by change times that no
     /// program can set, and by both times where a page that was written back is written to again through a mapping
     /// (`file_update_time` in `page_mkwrite`).
     ///
     /// Not so on network file systems and FUSE, where another machine or process answers, and on tmpfs and ramfs, whose
     /// pages are never written back: what is stored through a mapping after the first store changes no time.
-    pub(crate) fn promising_file_system(&self) -> Option<u64> {
-        kind(self).ok().filter(|kind| DISKS.contains(kind) || *kind == OVERLAY)
+    pub(crate) fn promising_file_system(&self) -> Option<PromisingFileSystem> {
+        let kind = kind(self).ok().filter(|kind| DISKS.contains(kind) || *kind == OVERLAY)?;
+        Some(PromisingFileSystem { kind, id: fstatvfs(self).ok()?.f_fsid })
+    }
+
+    /// When it was made, in nanoseconds since 1970; `None` where the file system does not note that, and before Linux
+    /// 4.11.
+    pub(crate) fn created(&self) -> Option<i64> {
+        let found = statx(self, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
+        let is_known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
+        let time = is_known.then_some(found.stx_btime)?;
+        time.tv_sec.checked_mul(1_000_000_000)?.checked_add(time.tv_nsec.into())
     }
 }
 

@@ -41,6 +41,8 @@ const PATHS: usize = 140;
 const ENTRIES: usize = 144;
 const TABLES_CHECKSUM: usize = 148;
 const SEGMENTS: usize = 152;
+const FILE_SYSTEM_ID: usize = 164;
+const CREATED: usize = 172;
 /// Bytes at the end.
 const TRAILER: usize = 16;
 /// In the first byte of a file: that both times are the same, and not written twice.
@@ -129,6 +131,8 @@ const CHANGES: &[(&str, Change)] = &[
     }),
     ("another file system", |bytes| sealed(bytes, FILE_SYSTEM, 1)),
     ("another device", |bytes| sealed(bytes, DEVICE, 1)),
+    ("another file system of that type", |bytes| sealed(bytes, FILE_SYSTEM_ID, 1)),
+    ("a root that was made at another time", |bytes| sealed(bytes, CREATED, 1)),
     ("another inode of the root", |bytes| sealed(bytes, INODE, 1)),
     ("another root", |bytes| sealed(bytes, KEY, 1)),
     ("other rules", |bytes| sealed(bytes, POLICY, 1)),
