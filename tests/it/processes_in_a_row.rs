@@ -1,4 +1,4 @@
-//! Processes that follow upon each other and search one tree by the stored index: each answer is that of `--index off`.
+//! Processes one after another that search one tree by the stored index: each answer is that of `--index off`.
 
 use std::{
     fs,

@@ -284,7 +284,7 @@ mod tests {
         let mut candidates = filter.candidates(query("plain", false));
         assert!(!candidates.none_may_match(segments.clone(), last));
         let mut candidates = filter.candidates(query("noodle", true));
-        assert!(!candidates.none_may_match(segments, last), "a segment does not tell of a match across segments");
+        assert!(!candidates.none_may_match(segments, last), "no segment holds a match across segments");
         assert_eq!(filter.insert(&vec![b'-'; 4 * SEGMENT]).unwrap().consecutive(), None, "no whole lines");
     }
 

@@ -42,7 +42,7 @@ impl FileSegments {
         }
     }
 
-    /// The segments of a large file, where they follow upon each other but for the last one and each holds
+    /// The segments of a large file, where they are consecutive but for the last one and each holds
     /// whole lines: all but the last one, and the last one.
     pub(in crate::search) fn consecutive(&self) -> Option<(Range<u32>, u32)> {
         let Self::Many { segments, within_line: false } = self else { return None };

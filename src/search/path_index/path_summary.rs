@@ -28,7 +28,7 @@ pub(in crate::search) enum PathSummary {
     },
     /// [`KnownContent::Filtered`] in several segments, each of whole lines.
     Segments {
-        /// All but the last one, which follow upon each other.
+        /// All but the last one, which are consecutive.
         first: u32,
         /// How many these are.
         count: u16,

@@ -17,9 +17,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::PathList;
 use crate::workspace::{StatFacts, WorkspacePath};
 
-/// A file that was changed so shortly ago is likely to be again.
+/// How old the times of a file must be, so that a later write within the same tick of the clock would show in them.
 pub(super) const TICK: Duration = Duration::from_secs(2);
-/// Twice what the kernel lets pages be dirty.
+/// Longer than the kernel lets a page be dirty by default: 35 s.
 const WRITTEN_BACK: Duration = Duration::from_secs(60);
 /// Files that are looked at for whether many were changed a short while ago.
 const SAMPLE: usize = 128;

@@ -128,8 +128,8 @@ impl StoredIndexes {
         }
     }
 
-    /// Removes what is stored of the root with that [key](crate::workspace::Root::key), whatever it is; how many bytes that were. `None`
-    /// where nothing is. The root need not exist.
+    /// Removes what is stored of the root with that [key](crate::workspace::Root::key), whatever it is and whether the
+    /// root exists; how many bytes that were. `None` where nothing is.
     ///
     /// # Errors
     /// Those of the system.
