@@ -94,11 +94,17 @@ pub fn build_indexes(config: &Config, parts: &Parts, json: bool) -> ExitCode {
     let (done, progress) = channel::<()>();
     let saved = thread::scope(|scope| {
         scope.spawn(move || {
+            let mut last = Vec::new();
             // Ends when the work is done, even by a panic, which drops the sender.
             while progress.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
-                for (root, state) in parts.path_index.report() {
-                    remark(&format!("{root}  {state}"));
+                let now = parts.path_index.storing();
+                // Roots are read one after the other: the others have nothing new to say.
+                for changed @ (root, state) in &now {
+                    if !last.contains(changed) {
+                        remark(&format!("{root}  {state}"));
+                    }
                 }
+                last = now;
             }
         });
         let done = done;

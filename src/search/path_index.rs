@@ -194,6 +194,15 @@ impl PathIndex {
         self.roots().iter().map(|slot| (slot.root.to_string(), describe(&slot.state))).collect()
     }
 
+    /// How far [`Self::store`] is with each root that it has not done yet: its public name, and a few words.
+    pub fn storing(&self) -> Vec<(String, String)> {
+        let describe = |slot: &RootSlot| match &slot.state {
+            RootState::Storing(_, index) => Some((slot.root.to_string(), index.describe())),
+            _ => None,
+        };
+        self.roots().iter().filter_map(describe).collect()
+    }
+
     /// Why the root of `start` is only walked, where an index of it was tried and cannot be kept.
     pub fn unwatchable(&self, start: &WorkspacePath) -> Option<Unwatchable> {
         match slot_of(&mut self.roots(), start)?.state {

@@ -38,7 +38,7 @@ pub(in crate::search) struct NgramFilter {
 }
 
 impl NgramFilter {
-    /// Room for filter of at most `bytes` of memory.
+    /// An empty filter that may take `bytes` bytes of memory.
     pub(in crate::search) fn new(bytes: usize) -> Self {
         Self { blocks: Arc::default(), segments: Vec::new(), free: Vec::new(), open: None, limit: bytes / BLOCK }
     }
@@ -138,8 +138,9 @@ impl NgramFilter {
             self.segments.resize(self.blocks.len() * SEGMENTS, SegmentUse::default());
         }
         let first = u32::try_from(index * SEGMENTS).ok()?;
+        let end = u32::try_from((index + 1) * SEGMENTS).ok()?;
         // Popped in ascending order, so that neighbours in the tree are neighbours here.
-        self.free.extend((first + 1..first + 64).rev());
+        self.free.extend((first + 1..end).rev());
         Some(first)
     }
 
