@@ -55,9 +55,7 @@ impl PathIndex {
         for root in workspace.roots().iter().filter(|root| !root.is_absent() && !root.is_staged()) {
             let root = workspace.root_path(root);
             let Ok(list) = PathList::walk(workspace, &root) else { continue };
-            let mut unwatched = RootIndex::new(None, list);
-            unwatched.prepare(&root, self.stored.get(&root), self.filter_memory(&root));
-            let state = RootState::Storing(Unwatchable::Refused, Box::new(unwatched));
+            let state = self.storing_state(&root, list, Unwatchable::Refused);
             self.roots().push(RootSlot::new(root, state));
         }
         self.settle_and_save(workspace)
@@ -134,6 +132,13 @@ fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) -> Vec<(WorkspacePa
 }
 
 impl PathIndex {
+    /// A root that cannot be watched, with the list of its files that are to be read for the stored index.
+    fn storing_state(&self, root: &WorkspacePath, list: PathList, why: Unwatchable) -> RootState {
+        let mut unwatched = RootIndex::new(None, list);
+        unwatched.prepare(root, self.stored.get(root), self.filter_memory(root));
+        RootState::Storing(why, Box::new(unwatched))
+    }
+
     /// As [`filter_memory`]; the lock is not held behind it.
     fn filter_memory(&self, root: &WorkspacePath) -> usize {
         filter_memory(&self.roots(), root)
@@ -243,11 +248,7 @@ fn unwatched(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath, why
     }
     index.stored.note_read(root);
     match PathList::walk(workspace, root) {
-        Ok(list) if list.files() >= LARGE || index.mode == IndexMode::Eager => {
-            let mut unwatched = RootIndex::new(None, list);
-            unwatched.prepare(root, index.stored.get(root), index.filter_memory(root));
-            RootState::Storing(why, Box::new(unwatched))
-        }
+        Ok(list) if list.files() >= LARGE || index.mode == IndexMode::Eager => index.storing_state(root, list, why),
         _ => RootState::Unwatchable(why),
     }
 }

@@ -10,9 +10,6 @@ use crate::workspace::{
     WorkspacePath,
 };
 
-/// Unreadable directories that a report names, as the workspace's walk does.
-const NAMED: usize = 5;
-
 /// What is called with the paths.
 pub trait Visit {
     /// A name.
@@ -222,10 +219,7 @@ fn look(
 ) -> ControlFlow<()> {
     let kind = item.kind();
     if item.unreadable {
-        report.unreadable_count += 1;
-        if report.unreadable.len() < NAMED {
-            report.unreadable.push(item.path().clone());
-        }
+        report.add_unreadable(item.path().clone());
     }
     let directory = kind == FileKind::Directory;
     if item.unwatched {

@@ -7,7 +7,7 @@ use crate::workspace::{Dir, WorkspacePath};
 use super::{Entry, IgnoredEntries, LimitsHit, RuleSource};
 
 /// How many unreadable directories a report names.
-pub(super) const NAMED: usize = 5;
+const NAMED: usize = 5;
 
 /// What to do with ignored entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +53,14 @@ pub struct WalkReport {
 }
 
 impl WalkReport {
+    /// Counts a directory that could not be listed, and names it if it is one of the first.
+    pub fn add_unreadable(&mut self, directory: WorkspacePath) {
+        self.unreadable_count += 1;
+        if self.unreadable.len() < NAMED {
+            self.unreadable.push(directory);
+        }
+    }
+
     /// Adds what another walk of the same search met.
     pub fn add(&mut self, one: Self) {
         self.unreadable.extend(one.unreadable);

@@ -19,7 +19,6 @@ use super::ignore_names::GIT;
 use super::listing::{has, position, sorted};
 use super::rule_source::LocatedDir;
 use super::rules::{DirectoryIgnores, Rules};
-use super::visit::NAMED;
 use super::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport, default_ignores};
 
 /// See [`Workspace::walk`](crate::workspace::Workspace::walk).
@@ -321,11 +320,9 @@ impl<'w> Walk<'w> {
             // Gone, or the way to it is a link by now: there is nothing to list.
             Err(error) if !list || error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => {
-                self.report.unreadable_count += 1;
                 self.visitor.unreadable();
-                if self.report.unreadable.len() < NAMED {
-                    self.report.unreadable.push(self.asked_path());
-                }
+                let path = self.asked_path();
+                self.report.add_unreadable(path);
                 None
             }
         }
