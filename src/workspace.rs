@@ -138,7 +138,7 @@ pub use watch::{
 };
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewContent, NewDirectory, PreviousFile,
-    StaleAfter, WaitLimit, WritablePath, WriteGuard, host_directory_exists, host_path_exists,
+    StaleAfter, WaitLimit, WritablePath, WriteGuard, closing_late, host_directory_exists, host_path_exists,
 };
 
 impl Workspace {

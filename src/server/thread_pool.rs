@@ -20,6 +20,8 @@ use std::{
 
 use tokio::sync::oneshot;
 
+use crate::workspace::closing_late;
+
 /// How long a thread waits for work before it ends; the last one stays, as a new one may not be had.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Threads at most, with those that a stuck file system holds; more work waits for one of them.
@@ -120,7 +122,7 @@ impl Workers {
         (self.prepare)();
         while let Some(job) = self.next() {
             // The panic hook logs it. A thread that ended with it would still be counted.
-            let _ = panic::catch_unwind(AssertUnwindSafe(job));
+            let _ = panic::catch_unwind(AssertUnwindSafe(|| closing_late(job)));
         }
     }
 

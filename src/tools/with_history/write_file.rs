@@ -1,11 +1,13 @@
 //! Writing a file whose former content is kept first.
 
+use std::cell::OnceCell;
+
 use crate::{
     session::history::{Effect, Former, JournalRecord, Kept, PendingChange, UndoableChange},
     text::Document,
     workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, Revision,
-        WritablePath, WriteGuard,
+        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, NewContent,
+        PreviousFile, Revision, WorkspacePath, WritablePath, WriteGuard,
     },
 };
 
@@ -120,60 +122,90 @@ fn try_commit(
     bytes: &[u8],
     approval: Approval,
 ) -> Result<Result<(Committed, Option<String>), AccessError>, ToolError> {
-    let history = &cx.session.history;
     let content = match guard.new_content(bytes) {
         Ok(content) => content,
         Err(error) => return Ok(Err(error)),
     };
-    let after = content.revision();
     // Whether a value was guessed must not be seen by what can be undone.
-    let is_masked = content.is_masked();
     let shown_before = guard.shown_before().map(Revision::of);
     let path = guard.path().clone();
-    let (before, note) = match guard.previous() {
-        Some(former) if former.revision != after || is_masked => {
-            let (found, kept) = match former.known {
-                Some(content) => {
-                    let revision = content.revision();
-                    let held = cx.session.ledger.content_of(&path, |seen| seen == revision);
-                    (Some(revision), history.keep_content(content, held))
-                }
-                None => history
-                    .keep(former.content, former.size, Some(former.revision), Durable::Now)
-                    .map_err(|error| read_failed(&path, error))?,
-            };
-            // Something else than what was checked: the commit finds that out, too.
-            let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
-            (Some((former.revision, former.mode, usable)), note_of(&kept))
-        }
-        Some(former) => (Some((former.revision, former.mode, false)), None),
-        None => (None, None),
-    };
-    let changes = is_masked || before.is_none_or(|(revision, ..)| revision != after);
-    let (pending, note) = if changes {
-        let record = JournalRecord::new(tool, &path)
-            .old(before.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
-            .new_content(after);
-        begin(cx, vec![record], note)
-    } else {
-        (history.unrecorded(), note)
+    let begun = OnceCell::new();
+    // Asked for the new revision only now: a large content was hashed while it was written.
+    let keep = |former: Option<PreviousFile<'_>>| -> Result<(), ToolError> {
+        let change = Begun::keeping(cx, tool, &path, former, &content)?;
+        begun.get_or_init(|| change);
+        Ok(())
     };
     let note_down = |committed: &Committed| {
-        if changes {
+        let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
+        if *changes {
             let before = before.map(|(revision, ..)| shown_before.unwrap_or(revision));
             record_written(cx, tool, &path, before, content.shown_revision(), &committed.made);
         }
         let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
-        if changes && former.is_none_or(|(_, usable)| usable) {
+        if *changes && former.is_none_or(|(_, usable)| usable) {
             let before = former.map(|(former, _)| former);
-            let effect = Effect::Wrote { path, before, after };
-            undoable.list(cx, &pending, UndoableChange { tool, effect, made: committed.made.clone() });
+            let effect = Effect::Wrote { path: path.clone(), before, after: content.revision() };
+            undoable.list(cx, pending, UndoableChange { tool, effect, made: committed.made.clone() });
         }
         cx.session.ledger.saw(&committed.path, committed.revision, Some(content.shown()));
     };
-    let committed = guard.commit_noting(&content, approval, note_down);
+    let committed = guard.commit_noting(&content, approval, keep, note_down)?;
+    let Some(Begun { pending, note, .. }) = begun.into_inner() else { return Ok(committed.map(|done| (done, None))) };
     if committed.is_err() {
-        history.void(&pending);
+        cx.session.history.void(&pending);
     }
     Ok(committed.map(|committed| (committed, note)))
+}
+
+/// A change of a file whose former content is kept, and which is in the journal.
+struct Begun {
+    /// The former revision and permission bits, and whether the content can be put back.
+    before: Option<(Revision, u32, bool)>,
+    /// Whether the new content is another one, or may be.
+    changes: bool,
+    pending: PendingChange,
+    note: Option<String>,
+}
+
+impl Begun {
+    fn keeping(
+        cx: &CallContext,
+        tool: &'static str,
+        path: &WorkspacePath,
+        former: Option<PreviousFile<'_>>,
+        content: &NewContent<'_>,
+    ) -> Result<Self, ToolError> {
+        let history = &cx.session.history;
+        let (after, is_masked) = (content.revision(), content.is_masked());
+        let (before, note) = match former {
+            Some(former) if former.revision != after || is_masked => {
+                let (found, kept) = match former.known {
+                    Some(content) => {
+                        let revision = content.revision();
+                        let held = cx.session.ledger.content_of(path, |seen| seen == revision);
+                        (Some(revision), history.keep_content(content, held))
+                    }
+                    None => history
+                        .keep(former.content, former.size, Some(former.revision), Durable::Now)
+                        .map_err(|error| read_failed(path, error))?,
+                };
+                // Something else than what was checked: the commit finds that out, too.
+                let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
+                (Some((former.revision, former.mode, usable)), note_of(&kept))
+            }
+            Some(former) => (Some((former.revision, former.mode, false)), None),
+            None => (None, None),
+        };
+        let changes = is_masked || before.is_none_or(|(revision, ..)| revision != after);
+        let (pending, note) = if changes {
+            let record = JournalRecord::new(tool, path)
+                .old(before.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
+                .new_content(after);
+            begin(cx, vec![record], note)
+        } else {
+            (history.unrecorded(), note)
+        };
+        Ok(Self { before, changes, pending, note })
+    }
 }

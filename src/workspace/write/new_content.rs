@@ -4,7 +4,7 @@
 //! refused.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::text::mask::{MaskedText, RestoreError, new_sentinel};
 use crate::workspace::{
@@ -16,7 +16,8 @@ use super::WritablePath;
 /// What a commit writes.
 pub struct NewContent<'n> {
     real: Cow<'n, [u8]>,
-    revision: Revision,
+    /// Of `real`, once it was asked for.
+    revision: OnceLock<Revision>,
     /// What is shown of it, where that is something else.
     shown: Option<Vec<u8>>,
 }
@@ -24,23 +25,19 @@ pub struct NewContent<'n> {
 impl<'n> NewContent<'n> {
     /// Bytes that are shown as they are.
     pub(super) fn plain(bytes: &'n [u8]) -> Self {
-        Self { real: Cow::Borrowed(bytes), revision: Revision::of(bytes), shown: None }
+        Self { real: Cow::Borrowed(bytes), revision: OnceLock::new(), shown: None }
     }
 
     /// A former content of a masked file.
     pub(super) fn former(bytes: &'n [u8], masked: &MaskedText) -> Self {
         let shown = masked.same_format(bytes).map_or_else(Vec::new, MaskedText::into_bytes);
-        Self { real: Cow::Borrowed(bytes), revision: Revision::of(bytes), shown: Some(shown) }
+        Self { real: Cow::Borrowed(bytes), revision: OnceLock::new(), shown: Some(shown) }
     }
 
     /// `bytes` with the values of the masked file in it.
     pub(super) fn restored(bytes: &[u8], masked: &MaskedText, asked: &WorkspacePath) -> Result<Self, AccessError> {
         let restored = masked.restore(bytes).map_err(|error| fault(error, asked))?;
-        Ok(Self {
-            revision: Revision::of(&restored.real),
-            real: Cow::Owned(restored.real),
-            shown: Some(restored.shown),
-        })
+        Ok(Self { real: Cow::Owned(restored.real), revision: OnceLock::new(), shown: Some(restored.shown) })
     }
 
     /// The bytes for the disk.
@@ -50,7 +47,7 @@ impl<'n> NewContent<'n> {
 
     /// The revision of the bytes on the disk. Not for answers where the file is masked: short values could be guessed.
     pub fn revision(&self) -> Revision {
-        self.revision
+        *self.revision.get_or_init(|| Revision::of(&self.real))
     }
 
     /// Whether the file is masked.
@@ -65,7 +62,7 @@ impl<'n> NewContent<'n> {
 
     /// The revision of what is shown.
     pub fn shown_revision(&self) -> Revision {
-        self.shown.as_deref().map_or(self.revision, Revision::of)
+        self.shown.as_deref().map_or_else(|| self.revision(), Revision::of)
     }
 }
 
