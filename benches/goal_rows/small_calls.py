@@ -100,7 +100,7 @@ def changes(table, peers, work):
         return f"first {count[0]}\n{body}"
 
     def write(server, tool, path):
-        return lambda: server.call(tool, path=path, content=text()) and None
+        return lambda: server.timed_call(tool, path=path, content=text())
 
     def check():
         server.call("write", path=paths["ours"], content=(wanted := text()))
