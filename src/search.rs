@@ -78,5 +78,5 @@ pub(in crate::search) use progress::ProgressReader;
 pub(in crate::search) use read_buffer::SMALL;
 pub(in crate::search) use required_bytes::RequiredBytes;
 pub(in crate::search) use stored_index::{IndexContents, StoredFile, StoredIndex};
-pub(in crate::search) use stored_results::{StoredResult, StoredResults};
+pub(in crate::search) use stored_results::{StoredResult, StoredResults, UnmatchedFiles};
 pub(in crate::search) use worker::Worker;

@@ -103,7 +103,7 @@ pub use limits::{Limit, prepare_process};
 pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
-pub(crate) use path::path_order;
+pub(crate) use path::{path_order, split_path};
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use priority::{Priority, lower_priority};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
@@ -128,9 +128,10 @@ pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
 pub use visibility::Visibility;
+pub(crate) use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
-    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, WalkOptions,
-    WalkReport,
+    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, TreeListing,
+    VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
 pub use watch::{
     Changes, DirectoryEvents, DirectoryWatcher, NameEvent, PathWatch, PathWatches, Unwatchable, Wake, Wakeup,
@@ -155,6 +156,23 @@ impl Workspace {
     /// Where walks of a root begin.
     pub fn entry_origin(&self, root: &WorkspacePath) -> EntryOrigin {
         EntryOrigin::of_root(&self.shared, root)
+    }
+
+    /// The names below a root, in a form that can be kept on the disk; `None` where the root cannot be listed, or limits
+    /// kept the walk from knowing all.
+    pub(crate) fn list_tree(&self, root: &WorkspacePath) -> Option<TreeListing> {
+        walk::list_tree(&self.shared, root)
+    }
+
+    /// Calls `met` for the names that are below the root of `start` now, in path order, as far as they are above or below
+    /// `start`: from `listing` where that is true, and from the disk where directories have changed.
+    pub(crate) fn verify_listing(
+        &self,
+        start: &WorkspacePath,
+        listing: &TreeListing,
+        met: &mut dyn FnMut(VerifiedName<'_>),
+    ) -> VerifiedListing {
+        walk::verify_listing(&self.shared, &self.root_path(start.root()), listing, start.relative(), met)
     }
 
     /// A root directory itself.

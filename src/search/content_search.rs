@@ -154,9 +154,9 @@ fn walk_start(
     } else {
         // Every file without a match is a result, with its path and its state: so none may be merely counted.
         let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
-        let mut snapshot = query.path_index.and_then(|index| index.snapshot(start, pattern));
+        let mut snapshot = query.path_index.and_then(|index| index.snapshot(workspace, start, pattern));
         visitor.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
-        if snapshot.is_none() {
+        if visitor.candidates.is_none() {
             visitor.stored = query
                 .path_index
                 .zip(pattern)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{FileHits, Skipped, StoredResult, Tally};
+use super::{FileHits, Skipped, StoredResult, Tally, UnmatchedFiles};
 use crate::{
     stop::StopReason,
     workspace::{Entry, WorkspacePath},
@@ -16,6 +16,8 @@ pub(super) enum Haystack {
     Walked(Entry, Option<(Vec<Range<u32>>, u64)>),
     /// Met on the walk of a directory; what is known of its result has to be checked first.
     Stored(Entry, Box<StoredResult>),
+    /// Consecutive files of a directory that hold no match, by what is known; that has to be checked first.
+    Unmatched(Box<UnmatchedFiles>),
     /// Named as the path of the call.
     Named(WorkspacePath),
     /// Met before and counted: wanted for its lines.

@@ -64,16 +64,16 @@ impl NewestNames {
     /// Offers a name, each in path order.
     pub fn push(&mut self, name: SearchEntry<'_>, is_directory: bool) {
         match name {
-            SearchEntry::Walked(entry) if self.limit > 0 => {
-                self.batch.push((entry, is_directory));
+            SearchEntry::Indexed(listed) if listed.is_kept() => {
+                self.listed.push_next(listed.modified(), || listed.into_path(), is_directory);
+            }
+            name if self.limit > 0 => {
+                self.batch.push((name.into_entry(), is_directory));
                 if self.batch.len() >= BATCH {
                     self.hand_out();
                 }
             }
-            SearchEntry::Walked(_) => {}
-            listed @ SearchEntry::Indexed(_) => {
-                self.listed.push_next(listed.modified(), || listed.into_path(), is_directory);
-            }
+            _ => {}
         }
     }
 

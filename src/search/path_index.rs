@@ -6,9 +6,10 @@
 //! needed for an answer.
 //!
 //! # Between processes
-//! What is known of the files is stored in the background ([`super::stored_index`]). A search of a process that has no
-//! index yet walks, and opens only the files that the stored one does not leave out: of all others a stat shows that
-//! they are still in the state that it knows (`stored_results`). The index of the process takes the same over
+//! What is known of the names and files is stored in the background ([`super::stored_index`]). A search of a process that
+//! has no index yet takes the names from there, once a stat of each directory has shown that they are still the same
+//! (`loaded`), or else walks. It opens only the files that the stored index does not leave out: of all others a stat shows
+//! that they are still in the state that it knows (`stored_results`). The index of the process takes the same over
 //! (`take_over`), so that it reads only what has changed, and writes what it read (`save`). Where no index can be kept,
 //! as on an overlay, the files are read for the stored one alone.
 //!
@@ -66,6 +67,7 @@ pub(in crate::search) use path_state::KnownContent;
 pub(in crate::search::path_index) use path_state::{KnownStat, PathState, short_inode};
 pub(in crate::search) use path_summary::PathSummary;
 pub(in crate::search::path_index) use path_table::{NewPath, PathRun, PathTable};
+pub(in crate::search) use path_text::PathText;
 pub(in crate::search) use walk::walk_snapshot;
 pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 
@@ -235,12 +237,29 @@ impl PathIndex {
     /// there is no index.
     pub(in crate::search) fn snapshot(
         &self,
+        workspace: &Workspace,
         start: &WorkspacePath,
         pattern: Option<&Pattern>,
     ) -> Option<IndexSnapshot> {
         if self.mode == IndexMode::Off {
             return None;
         }
+        self.live_snapshot(start, pattern).or_else(|| self.stored_snapshot(workspace, start))
+    }
+
+    /// As [`Self::snapshot`], by what former processes have stored. The filter is not asked, as files may have changed.
+    fn stored_snapshot(&self, workspace: &Workspace, start: &WorkspacePath) -> Option<IndexSnapshot> {
+        let list = self.stored.list(workspace, start)?;
+        let below = list.below(start)?;
+        Some(IndexSnapshot { list: Arc::new(list), below, candidates: None })
+    }
+
+    /// As [`Self::snapshot`], from the index of this process.
+    pub(in crate::search) fn live_snapshot(
+        &self,
+        start: &WorkspacePath,
+        pattern: Option<&Pattern>,
+    ) -> Option<IndexSnapshot> {
         let query = pattern.map(FilterQuery::of);
         let mut roots = self.roots();
         let index = slot_of(&mut roots, start)?.refresh_with(RootIndex::refresh_for_answer)?;

@@ -22,6 +22,8 @@ const TO_FINISH: Duration = Duration::from_millis(200);
 pub(super) const WAIT: Duration = Duration::from_millis(20);
 /// Files between two looks at the clock: the search of a file that takes long looks at it itself.
 const FILES_PER_CHECK: usize = 4;
+/// The same for files of which only the state is checked.
+const STATS_PER_CHECK: usize = 64;
 
 /// Consecutive files of the walk.
 pub(super) struct Chunk {
@@ -104,34 +106,13 @@ impl<'a> SearchPool<'a> {
     /// # Errors
     /// As [`Worker::search`].
     pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) -> Result<(), AccessError> {
-        let (mut room, mut skip) = self.wanted();
-        let mut text = TextBudget::of(self.query);
-        let mut hits = ChunkHits::default();
-        for (at, haystack) in chunk.files.into_iter().enumerate() {
-            if self.is_done() {
-                break;
-            }
-            if at % FILES_PER_CHECK == 0 {
-                hits.stopped = self.query.stop.stopped();
-            }
-            if hits.stopped.is_some() {
-                break;
-            }
-            let limits = text.limits(self.query.mode, room, skip);
-            let Some(found) = search_file(worker, haystack, limits, &mut hits)? else { continue };
-            let results = if self.query.mode.is_of_lines() { found.matches } else { 1 };
-            room = room.saturating_sub(results);
-            if !self.counts_first {
-                skip = skip.saturating_sub(results);
-            }
-            text.take(&found);
-            hits.files.push((hits.tally, found));
-            // Nothing after this can be shown.
-            if room == 0 || text.is_spent() {
-                hits.cut = true;
+        let mut search = ChunkSearch::new(self);
+        for haystack in chunk.files {
+            if search.files(worker, haystack)?.is_break() {
                 break;
             }
         }
+        let hits = search.hits;
         worker.close_directory();
         self.searched.fetch_add(hits.tally.searched, Ordering::Relaxed);
         self.outdated.fetch_add(std::mem::take(&mut worker.outdated), Ordering::Relaxed);
@@ -189,6 +170,80 @@ impl<'a> SearchPool<'a> {
                 break;
             }
         }
+    }
+}
+
+/// The search of one chunk.
+struct ChunkSearch<'s, 'a> {
+    pool: &'s SearchPool<'a>,
+    /// Results that it may have, and how many of the first are not shown.
+    room: usize,
+    skip: usize,
+    text: TextBudget,
+    hits: ChunkHits,
+    /// Files looked at so far.
+    looked_at: usize,
+}
+
+impl<'s, 'a> ChunkSearch<'s, 'a> {
+    fn new(pool: &'s SearchPool<'a>) -> Self {
+        let (room, skip) = pool.wanted();
+        Self { pool, room, skip, text: TextBudget::of(pool.query), hits: ChunkHits::default(), looked_at: 0 }
+    }
+
+    /// Searches one file, or several where only their state is to be checked; whether to go on.
+    fn files(&mut self, worker: &mut Worker<'_>, haystack: Haystack) -> Result<ControlFlow<()>, AccessError> {
+        let Haystack::Unmatched(files) = haystack else { return self.file(worker, haystack) };
+        for at in 0..files.len() {
+            if worker.is_unmatched(&files, at) {
+                self.hits.tally.searched += 1;
+                // Each is a small part of a file's time.
+                if at.is_multiple_of(STATS_PER_CHECK) && self.goes_on().is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            } else if self.file(worker, Haystack::Walked(files.entry(at), None))?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn goes_on(&mut self) -> ControlFlow<()> {
+        if self.pool.is_done() {
+            return ControlFlow::Break(());
+        }
+        self.hits.stopped = self.pool.query.stop.stopped();
+        if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn file(&mut self, worker: &mut Worker<'_>, haystack: Haystack) -> Result<ControlFlow<()>, AccessError> {
+        if self.pool.is_done() || self.looked_at.is_multiple_of(FILES_PER_CHECK) && self.goes_on().is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.looked_at += 1;
+        let mode = self.pool.query.mode;
+        let limits = self.text.limits(mode, self.room, self.skip);
+        let Some(found) = search_file(worker, haystack, limits, &mut self.hits)? else {
+            return Ok(self.after_file());
+        };
+        let results = if mode.is_of_lines() { found.matches } else { 1 };
+        self.room = self.room.saturating_sub(results);
+        if !self.pool.counts_first {
+            self.skip = self.skip.saturating_sub(results);
+        }
+        self.text.take(&found);
+        self.hits.files.push((self.hits.tally, found));
+        // Nothing after this can be shown.
+        if self.room == 0 || self.text.is_spent() {
+            self.hits.cut = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(self.after_file())
+    }
+
+    /// A file that was left early ends the chunk.
+    fn after_file(&self) -> ControlFlow<()> {
+        if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

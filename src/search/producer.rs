@@ -4,25 +4,29 @@
 //! What is searched in a file is decided in `worker`, and the order of results in `merge`.
 
 use std::{
+    ffi::OsStr,
     ops::ControlFlow,
+    path::Path,
     sync::{PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use crossbeam_channel::{Sender, TrySendError};
 
-use crate::workspace::{AccessError, Entry, FileKind, Workspace, WorkspacePath};
+use crate::workspace::{AccessError, Entry, EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
 
 use super::{
     Candidates, Chunk, FileFilter, Haystack, IndexedPath, KnownResult, PathSummary, SEGMENT, Scope, SearchEntry,
-    SearchPool, SearchProgress, Skipped, SkippedPaths, StoredResult, StoredResults, Tally, Visit, WAIT, Worker,
-    progress,
+    SearchPool, SearchProgress, Skipped, SkippedPaths, StoredResult, StoredResults, Tally, UnmatchedFiles, Visit, WAIT,
+    Worker, progress,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; later ones
 /// double up to [`LARGEST_CHUNK`], so that handing over costs little.
 const FIRST_CHUNK: usize = 8;
 const LARGEST_CHUNK: usize = 64;
+/// Files that only need a stat take about as long as one that is read.
+const STATS_FOR_ONE: usize = 8;
 /// Bytes of results that may wait for an earlier chunk before the walk waits too.
 const MAX_HELD: usize = 8 << 20;
 /// Names that are settled without a look into a file between two looks at the clock.
@@ -52,6 +56,8 @@ pub(super) struct Producer<'a> {
     helping: usize,
     /// Files that were handed over by their paths to be counted as left out.
     named: usize,
+    /// Files in the chunk that only need a stat.
+    unmatched: usize,
 }
 
 impl<'a> Producer<'a> {
@@ -76,6 +82,7 @@ impl<'a> Producer<'a> {
             helpers,
             helping: 0,
             named: 0,
+            unmatched: 0,
         }
     }
 
@@ -110,6 +117,23 @@ impl<'a> Producer<'a> {
         }
     }
 
+    /// Takes in a file that holds no match as long as it has those facts.
+    fn unmatched(&mut self, origin: &EntryOrigin, directory: &Path, name: &OsStr, facts: StatFacts) {
+        self.unmatched += 1;
+        let last = if let Some(Haystack::Unmatched(files)) = self.chunk.last_mut() { Some(files) } else { None };
+        if last.is_some_and(|files| files.push(directory, name, facts)) {
+            return;
+        }
+        let mut files = UnmatchedFiles::new(origin, directory);
+        files.push(directory, name, facts);
+        self.chunk.push(Haystack::Unmatched(Box::new(files)));
+    }
+
+    /// Whether the chunk is to be handed over.
+    fn is_chunk_full(&self) -> bool {
+        self.chunk.len() + self.unmatched / STATS_FOR_ONE >= self.size
+    }
+
     /// Whether the answer may still name a file that is left out.
     fn names_skipped(&self) -> bool {
         self.named < SkippedPaths::NAMED
@@ -127,6 +151,7 @@ impl<'a> Producer<'a> {
             }
         }
         self.index += 1;
+        self.unmatched = 0;
         self.size = (self.size * 2).min(LARGEST_CHUNK);
         if self.reported.elapsed() >= progress::EVERY {
             self.reported = Instant::now();
@@ -202,15 +227,20 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
     /// A file on the disk, with what the stored index knows of its result.
     fn walked(&mut self, entry: Entry, max_file_size: u64) -> Haystack {
         let stored = self.stored.as_mut();
-        match stored.and_then(|stored| stored.of_file(&entry, max_file_size, self.searches_decoded)) {
-            Some((KnownResult::NoMatch, facts)) => {
-                Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: None }))
+        let known =
+            stored.and_then(|stored| stored.of_file(entry.path().relative(), max_file_size, self.searches_decoded));
+        haystack(entry, known)
+    }
+
+    /// A file in the list of a former process, with what the stored index knows of its result.
+    fn listed(&mut self, item: &IndexedPath<'_>, max_file_size: u64) {
+        let known = self.stored.as_mut();
+        let known = known.and_then(|stored| stored.of_file(item.relative(), max_file_size, self.searches_decoded));
+        match (known, split_path(item.relative())) {
+            (Some((KnownResult::NoMatch, facts)), Some((directory, name))) => {
+                self.producer.unmatched(item.origin(), directory, name, facts);
             }
-            Some((KnownResult::Skipped(why), facts)) => {
-                Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: Some(why) }))
-            }
-            Some((KnownResult::Within(lines), facts)) => Haystack::Walked(entry, Some((lines, facts.fingerprint()))),
-            Some((KnownResult::Anywhere, _)) | None => Haystack::Walked(entry, None),
+            (known, _) => self.producer.chunk.push(haystack(item.entry(), known)),
         }
     }
 
@@ -222,6 +252,18 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
         }
         self.steps = 0;
         self.producer.pool.go_on()
+    }
+}
+
+/// A file with what is known of its result, as long as it has those facts.
+fn haystack(entry: Entry, known: Option<(KnownResult, StatFacts)>) -> Haystack {
+    match known {
+        Some((KnownResult::NoMatch, facts)) => Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: None })),
+        Some((KnownResult::Skipped(why), facts)) => {
+            Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: Some(why) }))
+        }
+        Some((KnownResult::Within(lines), facts)) => Haystack::Walked(entry, Some((lines, facts.fingerprint()))),
+        Some((KnownResult::Anywhere, _)) | None => Haystack::Walked(entry, None),
     }
 }
 
@@ -296,12 +338,15 @@ impl Visit for StartVisitor<'_, '_> {
                     KnownResult::Anywhere => self.producer.chunk.push(Haystack::Walked(item.entry(), None)),
                 }
             }
-            _ => {
+            (SearchEntry::Indexed(item), None) => {
+                self.listed(item, max_file_size);
+            }
+            (SearchEntry::Walked(_), _) => {
                 let haystack = self.walked(met.into_entry(), max_file_size);
                 self.producer.chunk.push(haystack);
             }
         }
-        if self.producer.chunk.len() < self.producer.size {
+        if !self.producer.is_chunk_full() {
             return self.settled(WALKED_NAME);
         }
         let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;

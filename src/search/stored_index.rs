@@ -1,7 +1,8 @@
 //! The stored index: what was known of a root's files, in a file of the state folder, for the processes that follow.
 //!
-//! It answers one question of a search that walks: whether a file in the state that its stat says could hold a match.
-//! What does not match is read from the disk, so an answer never differs from that of the walk alone. The format and its
+//! It answers two questions: which names a directory in the state that its stat says has, and whether a file in the state
+//! that its stat says could hold a match. What does not match is read from the disk, so an answer never differs from that of
+//! the walk alone. The format and its
 //! rules are described in `docs/index.md`.
 //!
 //! | part | file |
@@ -10,6 +11,7 @@
 //! | what is added when it is written | `contents` |
 //! | one index, open: its answers | `reader` |
 //! | names, facts and contents of files, as they are read | `tables`, `stored_file`, `bytes` |
+//! | the names of directories | `listing` |
 //! | the files of all roots: bounds, lock, removal | `stored_indexes` |
 //!
 //! # Limits
@@ -20,6 +22,7 @@
 mod bytes;
 mod contents;
 mod header;
+mod listing;
 mod reader;
 mod stored_file;
 mod stored_indexes;

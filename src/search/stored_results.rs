@@ -3,13 +3,18 @@
 //! A result counts only for a file that a stat of now shows in the state that the index knows. Names, ignore rules and
 //! policy are the walk's to decide.
 
-use std::sync::Arc;
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{
     Candidates, FilterQuery, KnownResult, Pattern, Skipped,
+    path_index::PathText,
     stored_index::{StoredCursor, StoredIndex},
 };
-use crate::workspace::{Entry, SiblingCache, StatFacts};
+use crate::workspace::{Entry, EntryOrigin, FileKind, SiblingCache, StatFacts};
 
 /// The results for one pattern below one root.
 #[derive(Debug)]
@@ -35,19 +40,66 @@ impl StoredResults {
         Some(Self { candidates, cursor: index.cursor(), unknown: 0 })
     }
 
-    /// What is known of the result for a file that the walk met, as long as it has those facts.
+    /// What is known of the result for a file, by its path below the root, as long as it has those facts.
     pub(super) fn of_file(
         &mut self,
-        entry: &Entry,
+        relative: &Path,
         max_file_size: u64,
         searches_decoded: bool,
     ) -> Option<(KnownResult, StatFacts)> {
-        let Some(stored) = self.cursor.file(entry.path().relative()) else {
+        let Some(stored) = self.cursor.file(relative) else {
             self.unknown += 1;
             return None;
         };
         let result = KnownResult::of(&stored.content, &mut self.candidates, max_file_size, searches_decoded);
         Some((result, stored.facts))
+    }
+}
+
+/// Consecutive files of one directory that hold no match as long as they are in known states.
+#[derive(Clone, Debug)]
+pub(super) struct UnmatchedFiles {
+    origin: EntryOrigin,
+    /// Its path below the root.
+    directory: PathBuf,
+    names: PathText,
+    facts: Vec<StatFacts>,
+}
+
+impl UnmatchedFiles {
+    /// None yet, in the directory of that path below the root.
+    pub(super) fn new(origin: &EntryOrigin, directory: &Path) -> Self {
+        let (names, facts) = (PathText::default(), Vec::new());
+        Self { origin: origin.clone(), directory: directory.to_path_buf(), names, facts }
+    }
+
+    /// Adds a file of that directory; false where it is in another one.
+    pub(super) fn push(&mut self, directory: &Path, name: &OsStr, facts: StatFacts) -> bool {
+        let is_here = self.directory.as_os_str() == directory.as_os_str();
+        if is_here {
+            self.names.push(Path::new(name));
+            self.facts.push(facts);
+        }
+        is_here
+    }
+
+    /// How many they are.
+    pub(super) fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Whether the file at that position is in the known state now. Policy is the same as when that was kept: it belongs to
+    /// the identity of the stored index.
+    pub(super) fn is_unchanged(&self, at: usize, siblings: &mut SiblingCache) -> bool {
+        let stat = self.origin.stat(&self.directory, self.names.get(at).as_os_str(), siblings);
+        stat.is_some_and(|stat| {
+            stat.kind == FileKind::File && stat.links() == 1 && stat.facts() == Some(self.facts[at])
+        })
+    }
+
+    /// The file at that position, to be searched.
+    pub(super) fn entry(&self, at: usize) -> Entry {
+        self.origin.entry(&self.directory.join(self.names.get(at)), FileKind::File)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
 use super::{
     BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, Haystack,
     InterruptibleMatcher, PieceSize, ProgressReader, Query, RequiredBytes, SMALL, SearchMode, Searched, SeenContent,
-    Skipped,
+    Skipped, UnmatchedFiles,
     read_buffer::{AsciiProbe, read_long_line, read_small},
 };
 
@@ -105,7 +105,7 @@ impl<'a> Worker<'a> {
                 self.outdated += 1;
                 entry.open_among(&mut self.siblings)
             }
-            Haystack::Cached(_) => return Ok(Searched::Gone),
+            Haystack::Cached(_) | Haystack::Unmatched(_) => return Ok(Searched::Gone),
             Haystack::Left(path, why) => return Ok(Searched::Skipped(path, why)),
             Haystack::Named(path) | Haystack::Again(path) => self.workspace.open_file(&path),
         };
@@ -126,6 +126,13 @@ impl<'a> Worker<'a> {
             }
         }
         Ok(self.search_open(file, limits, named))
+    }
+
+    /// Whether a file still is in the state in which it holds no match.
+    pub(super) fn is_unmatched(&mut self, files: &UnmatchedFiles, at: usize) -> bool {
+        let is_unchanged = files.is_unchanged(at, &mut self.siblings);
+        *if is_unchanged { &mut self.answered } else { &mut self.outdated } += 1;
+        is_unchanged
     }
 
     /// Whether definitions are searched, and none is recognised in files of that name.

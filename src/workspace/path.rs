@@ -177,6 +177,24 @@ impl Ord for WorkspacePath {
     }
 }
 
+/// A path without its last name, and that name.
+///
+/// As [`Path::parent`] and [`Path::file_name`] for a path below a root; these each parse the path from its end.
+pub(crate) fn split_path(path: &Path) -> Option<(&Path, &OsStr)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::ffi::OsStrExt as _;
+        let bytes = path.as_os_str().as_bytes();
+        let slash = memchr::memrchr(b'/', bytes);
+        let (parent, name) = slash.map_or((&bytes[..0], bytes), |at| (&bytes[..at], &bytes[at + 1..]));
+        (!name.is_empty() && slash != Some(0)).then(|| (Path::new(OsStr::from_bytes(parent)), OsStr::from_bytes(name)))
+    }
+    #[cfg(not(unix))]
+    {
+        Some((path.parent()?, path.file_name()?))
+    }
+}
+
 /// The order of two paths below one root: component by component, by bytes.
 pub(crate) fn path_order(one: &Path, other: &Path) -> Ordering {
     let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };

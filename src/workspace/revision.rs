@@ -35,6 +35,16 @@ impl Revision {
         hasher.finish()
     }
 
+    /// Its bytes, to be kept on the disk.
+    pub(crate) fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// The revision that has these bytes.
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
     /// The revision of everything that `source` still gives, held 64 KiB at a time.
     pub fn of_reader(source: &mut impl io::Read) -> io::Result<Self> {
         let mut hasher = Self::hasher();

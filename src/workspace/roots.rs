@@ -107,6 +107,11 @@ impl Roots {
         self.nested_root(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
     }
 
+    /// Whether another root is in this one.
+    pub(super) fn has_nested(&self, root: &Root) -> bool {
+        self.nested.iter().any(|(outer, ..)| *outer == root.index)
+    }
+
     /// The deepest root inside `root` that holds the path below it, and the path below that one.
     fn nested_root<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
         self.nested

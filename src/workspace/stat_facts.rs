@@ -1,5 +1,7 @@
 //! The numbers that say which file a stat was about and in which state it was, in a form that can be kept on the disk.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use super::{FileIdentity, FileKind, Stat};
 
 /// Device, inode, size and times of one state of a file or directory (`stat(2)`).
@@ -22,6 +24,12 @@ pub struct StatFacts {
 }
 
 impl StatFacts {
+    /// So long before `moment`, as [`Self::is_older_than`] takes it; `None` for a time before 1970.
+    pub fn moment_before(moment: SystemTime, time: Duration) -> Option<(i64, u32)> {
+        let since = moment.duration_since(UNIX_EPOCH).ok()?.checked_sub(time)?;
+        Some((i64::try_from(since.as_secs()).ok()?, since.subsec_nanos()))
+    }
+
     /// Whether both times lie before `moment`, seconds and nanoseconds since 1970.
     pub fn is_older_than(&self, moment: (i64, u32)) -> bool {
         self.modified < moment && self.changed < moment

@@ -127,7 +127,7 @@ fn grep(server: &mut Process, arguments: &Value) -> Value {
     let mut answer = server.ask("tools/call", &json!({ "name": "grep", "arguments": arguments }))["result"].take();
     let meta = answer["_meta"]["rootbound/result"].as_object_mut();
     let meta = meta.unwrap_or_else(|| panic!("{arguments}: no answer"));
-    meta.retain(|name, _| !matches!(name.as_str(), "elapsed_ms" | "duration_ms" | "elapsed" | "snapshot"));
+    meta.retain(|name, _| !matches!(name.as_str(), "elapsed_ms" | "duration_ms" | "elapsed" | "snapshot" | "source"));
     answer
 }
 

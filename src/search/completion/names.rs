@@ -38,7 +38,7 @@ impl TreeNames {
             index.kept_names.forget(root);
             return Self::Listed(Listing::default());
         }
-        if let Some(snapshot) = index.snapshot(root, None) {
+        if let Some(snapshot) = index.live_snapshot(root, None) {
             index.kept_names.forget(root);
             // Brings the rest of the index up to date in the background, where that is due.
             index.after_search(workspace, root, usize::MAX, false);

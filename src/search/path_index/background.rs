@@ -172,7 +172,7 @@ fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePa
         after = Some(last);
     }
     let index = index.upgrade()?;
-    let saved = save(&index, root, false);
+    let saved = save(&index, workspace, root, false);
     end_storing(&index, root);
     saved
 }

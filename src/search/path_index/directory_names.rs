@@ -19,7 +19,7 @@ pub struct DirectoryNames<'w> {
 impl PathIndex {
     /// The directories at and below `start`, as they are now.
     pub fn directory_names<'w>(&self, workspace: &'w Workspace, start: &WorkspacePath) -> DirectoryNames<'w> {
-        DirectoryNames { workspace, start: start.clone(), snapshot: self.snapshot(start, None) }
+        DirectoryNames { workspace, start: start.clone(), snapshot: self.snapshot(workspace, start, None) }
     }
 }
 

@@ -51,7 +51,7 @@ impl PathIndex {
                 read();
             });
             wait(until + READ_AT_LEAST, || self.filled(&root, |index| index.filling > 0));
-            save(self, &root, true);
+            save(self, workspace, &root, true);
         }
         wait(Instant::now() + WRITE, || self.saves.load(Ordering::Relaxed) > 0);
     }

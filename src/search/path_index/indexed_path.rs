@@ -28,6 +28,16 @@ impl<'l> IndexedPath<'l> {
         Self { relative, state, origin, path: OnceCell::new() }
     }
 
+    /// Whether its list is used for more than one answer.
+    pub(in crate::search) fn is_kept(&self) -> bool {
+        self.state.is_kept
+    }
+
+    /// Where walks of its root begin.
+    pub(in crate::search) fn origin(&self) -> &'l EntryOrigin {
+        self.origin
+    }
+
     /// Below the root.
     pub(in crate::search) fn relative(&self) -> &'l Path {
         self.relative

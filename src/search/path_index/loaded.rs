@@ -6,15 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use super::PathList;
 use crate::{
     search::{StoredIndex, StoredIndexes},
-    workspace::WorkspacePath,
+    workspace::{Workspace, WorkspacePath},
 };
 
 /// Share of files, in percent, and number of files of which a stored index may not know the state before it is written
 /// again.
 const OUTDATED_PERCENT: usize = 1;
 const OUTDATED_FILES: usize = 64;
+/// Directories of which it may know another state before it is written again.
+const OUTDATED_DIRECTORIES: usize = 16;
 /// How long after it was written the stored index is written again, at the earliest, while the process goes on.
 pub(super) const REST: Duration = Duration::from_secs(300);
 
@@ -34,6 +37,8 @@ struct Loaded {
     index: Option<Arc<StoredIndex>>,
     /// Whether the last search found too many files in another state.
     is_outdated: bool,
+    /// Whether the last search found too many directories in another state.
+    is_listing_outdated: bool,
 }
 
 impl LoadedIndexes {
@@ -47,8 +52,22 @@ impl LoadedIndexes {
             return None;
         }
         let mut loaded = self.lock();
-        let load = || Loaded { index: self.stored.load(root), is_outdated: false };
+        let load = || Loaded { index: self.stored.load(root), ..Loaded::default() };
         loaded.entry(root.root().key().to_owned()).or_insert_with(load).index.clone()
+    }
+
+    /// The paths above and below `start` as they are now, by what is stored; `None` where only a walk can say that.
+    pub(super) fn list(&self, workspace: &Workspace, start: &WorkspacePath) -> Option<PathList> {
+        let stored = self.get(start)?;
+        let (list, verified) = PathList::verify(workspace, start, stored.listing()?);
+        tracing::debug!(%start, ?verified, "names from the stored index");
+        if let Some(loaded) = self.lock().get_mut(start.root().key()) {
+            loaded.is_listing_outdated = verified.outdated > OUTDATED_DIRECTORIES;
+        }
+        if !verified.is_whole {
+            return None;
+        }
+        Some(list)
     }
 
     /// Forgets what was loaded of a root: it is loaded again when it is asked for.
@@ -65,7 +84,14 @@ impl LoadedIndexes {
 
     /// Whether there is one, and the last search found nearly all files in the state that it knows.
     pub(super) fn is_good(&self, root: &WorkspacePath) -> bool {
-        self.lock().get(root.root().key()).is_some_and(|loaded| loaded.index.is_some() && !loaded.is_outdated)
+        self.lock()
+            .get(root.root().key())
+            .is_some_and(|loaded| loaded.index.is_some() && !loaded.is_outdated && !loaded.is_listing_outdated)
+    }
+
+    /// Whether the names are to be written again.
+    pub(super) fn is_listing_outdated(&self, root: &WorkspacePath) -> bool {
+        self.lock().get(root.root().key()).is_some_and(|loaded| loaded.is_listing_outdated)
     }
 
     /// Whether a root that can have no live index is worth reading for the stored one.

@@ -9,7 +9,8 @@ use std::{
 
 use super::{KnownContent, KnownStat, NewPath, PathState, PathTable, short_inode};
 use crate::workspace::{
-    AccessError, Entry, FileKind, Ignored, WalkOptions, WatchedEntry, Watcher, Workspace, WorkspacePath, path_order,
+    AccessError, Entry, FileKind, Ignored, TreeListing, VerifiedListing, WalkOptions, WatchedEntry, Watcher, Workspace,
+    WorkspacePath, path_order,
 };
 
 /// The names below one root, in path order, each directory before what is in it.
@@ -50,6 +51,22 @@ impl PathList {
         })?;
         items.shrink_to_fit();
         Ok(Self { items, root: root.clone(), next_id })
+    }
+
+    /// Lists what is above and below `start` from what a former process listed, as far as that is still true. The list is
+    /// to be used only where that says that it is whole.
+    pub(super) fn verify(
+        workspace: &Workspace,
+        start: &WorkspacePath,
+        listing: &TreeListing,
+    ) -> (Self, VerifiedListing) {
+        let root = workspace.root_path(start.root());
+        let (mut items, mut next_id) = (PathTable::new(workspace.entry_origin(&root)), 0_u32);
+        let verified = workspace.verify_listing(start, listing, &mut |name| {
+            next_id = next_id.wrapping_add(1);
+            items.push(name.relative, PathState::verified(&name, next_id));
+        });
+        (Self { items, root, next_id }, verified)
     }
 
     /// Files that are no ignored ones.

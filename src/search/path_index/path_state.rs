@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     search::ngram_filter::FileSegments,
-    workspace::{FileKind, Stat, WatchedEntry},
+    workspace::{FileKind, Stat, VerifiedName, WatchedEntry},
 };
 
 /// What is known of a file's content.
@@ -125,13 +125,23 @@ pub(in crate::search) struct PathState {
     pub(in crate::search) unwatched: bool,
     /// Something is mounted there: events of a file go to its other parent, so nothing is kept of it.
     pub(super) mounted: bool,
+    /// The list is used for more than one answer, so what the system was asked for is kept.
+    pub(super) is_kept: bool,
 }
 
 impl PathState {
     pub(super) fn new(listed: &WatchedEntry, id: u32) -> Self {
         let WatchedEntry { ref entry, ignored, unreadable, unwatched, mounted } = *listed;
         let (content, known, kind) = (PackedContent::Unread, OnceLock::new(), entry.kind());
-        Self { content, known, id, kind, ignored, unreadable, unwatched, mounted }
+        Self { content, known, id, kind, ignored, unreadable, unwatched, mounted, is_kept: true }
+    }
+
+    /// That of a name from the listing of a former process.
+    pub(super) fn verified(name: &VerifiedName<'_>, id: u32) -> Self {
+        let VerifiedName { kind, ignored, unlisted, .. } = *name;
+        let (content, known) = (PackedContent::Unread, OnceLock::new());
+        let (unreadable, unwatched, mounted, is_kept) = (false, unlisted, false, false);
+        Self { content, known, id, kind, ignored, unreadable, unwatched, mounted, is_kept }
     }
 
     /// What is known of its content.

@@ -9,7 +9,7 @@ use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 /// Paths below one root.
 #[cfg(unix)]
 #[derive(Clone, Debug, Default)]
-pub(super) struct PathText {
+pub(in crate::search) struct PathText {
     bytes: Vec<u8>,
     /// Where each ends.
     ends: Vec<u32>,
@@ -18,28 +18,28 @@ pub(super) struct PathText {
 #[cfg(unix)]
 impl PathText {
     /// Adds a path behind the others.
-    pub(super) fn push(&mut self, path: &Path) {
+    pub(in crate::search) fn push(&mut self, path: &Path) {
         self.bytes.extend_from_slice(path.as_os_str().as_bytes());
         self.ends.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
     }
 
     /// Whether no path should be added: the ends are to fit their type by far.
-    pub(super) fn is_full(&self) -> bool {
+    pub(in crate::search) fn is_full(&self) -> bool {
         self.bytes.len() >= 1 << 20
     }
 
-    pub(super) fn get(&self, at: usize) -> &Path {
+    pub(in crate::search) fn get(&self, at: usize) -> &Path {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         Path::new(OsStr::from_bytes(&self.bytes[start..self.ends[at] as usize]))
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
+    pub(in crate::search) fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
     /// Memory held, in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(in crate::search) fn memory(&self) -> usize {
         self.bytes.capacity() + self.ends.capacity() * size_of::<u32>()
     }
 }
@@ -47,30 +47,30 @@ impl PathText {
 /// Paths below one root, each by itself: nothing is indexed on these systems.
 #[cfg(not(unix))]
 #[derive(Clone, Debug, Default)]
-pub(super) struct PathText(Vec<PathBuf>);
+pub(in crate::search) struct PathText(Vec<PathBuf>);
 
 #[cfg(not(unix))]
 impl PathText {
     /// Adds a path behind the others.
-    pub(super) fn push(&mut self, path: &Path) {
+    pub(in crate::search) fn push(&mut self, path: &Path) {
         self.0.push(path.to_owned());
     }
 
     /// Whether no path should be added.
-    pub(super) fn is_full(&self) -> bool {
+    pub(in crate::search) fn is_full(&self) -> bool {
         false
     }
 
-    pub(super) fn get(&self, at: usize) -> &Path {
+    pub(in crate::search) fn get(&self, at: usize) -> &Path {
         &self.0[at]
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
+    pub(in crate::search) fn shrink_to_fit(&mut self) {
         self.0.shrink_to_fit();
     }
 
     /// Memory held, in bytes.
-    pub(super) fn memory(&self) -> usize {
+    pub(in crate::search) fn memory(&self) -> usize {
         self.0.iter().map(PathBuf::capacity).sum::<usize>() + self.0.capacity() * size_of::<PathBuf>()
     }
 }

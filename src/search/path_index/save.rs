@@ -13,29 +13,41 @@ use super::{
 };
 use crate::{
     search::{IndexContents, Saved, StoredFile},
-    workspace::{FileKind, StatCache, Visibility, WorkspacePath},
+    workspace::{FileKind, StatCache, Visibility, Workspace, WorkspacePath},
 };
 
 /// Writes the index of a root if enough of it is not stored; what became of that, if it was tried. `at_end`: without
 /// regard to when that was last done.
-pub(super) fn save(index: &PathIndex, root: &WorkspacePath, at_end: bool) -> Option<io::Result<Saved>> {
+pub(super) fn save(
+    index: &PathIndex,
+    workspace: &Workspace,
+    root: &WorkspacePath,
+    at_end: bool,
+) -> Option<io::Result<Saved>> {
     let _under_way = SaveInProgress::of(index);
     if !index.stored.stored.is_kept() {
         return None;
     }
+    let is_listing_outdated = index.stored.is_listing_outdated(root);
     let snapshot = {
         let mut roots = index.roots();
-        slot_of(&mut roots, root).and_then(RootSlot::filled).filter(|index| is_due(index, at_end)).map(|index| {
-            let taken = std::mem::take(&mut index.unsaved);
-            index.saved = Some(Instant::now());
-            (index.list.clone(), index.filter.clone(), taken)
-        })
+        slot_of(&mut roots, root)
+            .and_then(RootSlot::filled)
+            .filter(|index| is_due(index, at_end, is_listing_outdated))
+            .map(|index| {
+                let taken = std::mem::take(&mut index.unsaved);
+                index.saved = Some(Instant::now());
+                (index.list.clone(), index.filter.clone(), taken)
+            })
     };
     let (list, filter, taken) = snapshot?;
     // Where nothing may be kept of the root, nothing is to be tried again.
     let identity = root.root().identity_for_index().ok()?;
-    let contents = contents(&list, identity.device);
+    let mut contents = contents(&list, identity.device);
     drop(list);
+    if let Some(listing) = workspace.list_tree(root) {
+        contents.listing(&listing);
+    }
     let saved = index.stored.stored.save(root, contents, &filter);
     tracing::debug!(%root, ?saved, files = taken, "the index was to be stored");
     match saved {
@@ -66,9 +78,9 @@ impl Drop for SaveInProgress<'_> {
     }
 }
 
-fn is_due(index: &RootIndex, at_end: bool) -> bool {
+fn is_due(index: &RootIndex, at_end: bool, is_listing_outdated: bool) -> bool {
     let rested = at_end || index.saved.is_none_or(|saved| saved.elapsed() >= REST);
-    rested && is_outdated(index.list.files(), index.unsaved)
+    rested && (is_listing_outdated || is_outdated(index.list.files(), index.unsaved))
 }
 
 /// What is known of the files that are in the known state.

@@ -12,7 +12,7 @@
 //!
 //! [racy-git]: https://git-scm.com/docs/racy-git
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use super::PathList;
 use crate::workspace::{StatFacts, WorkspacePath};
@@ -36,7 +36,9 @@ impl Settled {
     pub(super) fn prepare(&mut self, root: &WorkspacePath, list: &PathList) {
         let now = SystemTime::now();
         let step = (list.items.len() / SAMPLE).max(1);
-        let is_recent = |facts: StatFacts| !before(now, WRITTEN_BACK).is_some_and(|moment| facts.is_older_than(moment));
+        let is_recent = |facts: StatFacts| {
+            !StatFacts::moment_before(now, WRITTEN_BACK).is_some_and(|moment| facts.is_older_than(moment))
+        };
         let mut sample = list.items.iter().step_by(step).filter(|item| item.is_unread());
         let is_wanted =
             sample.any(|item| item.entry().stat().ok().and_then(|stat| stat.facts()).is_some_and(is_recent));
@@ -47,16 +49,10 @@ impl Settled {
 
     /// Whether a file with these facts, which is read from now on, may be kept.
     pub(super) fn is_settled(self, facts: &StatFacts) -> bool {
-        let waited = before(SystemTime::now(), WRITTEN_BACK);
-        let written = self.written_back.and_then(|moment| before(moment, TICK));
+        let waited = StatFacts::moment_before(SystemTime::now(), WRITTEN_BACK);
+        let written = self.written_back.and_then(|moment| StatFacts::moment_before(moment, TICK));
         waited.into_iter().chain(written).any(|moment| facts.is_older_than(moment))
     }
-}
-
-/// So long before `moment`, as seconds and nanoseconds since 1970.
-fn before(moment: SystemTime, time: Duration) -> Option<(i64, u32)> {
-    let since = moment.duration_since(UNIX_EPOCH).ok()?.checked_sub(time)?;
-    Some((i64::try_from(since.as_secs()).ok()?, since.subsec_nanos()))
 }
 
 #[cfg(test)]
@@ -66,7 +62,7 @@ mod tests {
     #[test]
     fn file_is_settled_once_its_times_are_older_than_write_back() {
         let facts = |age: u64, changed: u64| {
-            let at = |age| before(SystemTime::now(), Duration::from_secs(age)).unwrap();
+            let at = |age| StatFacts::moment_before(SystemTime::now(), Duration::from_secs(age)).unwrap();
             StatFacts { device: 1, inode: 2, size: 3, modified: at(age), changed: at(changed) }
         };
         let waiting = Settled::default();

@@ -122,7 +122,7 @@ impl PathIndex {
         visit: &mut dyn Visit,
     ) -> Result<(WalkReport, PathSource), AccessError> {
         let _in_progress = self.search_in_progress();
-        let snapshot = if options.max_depth.is_none() { self.snapshot(start, None) } else { None };
+        let snapshot = if options.max_depth.is_none() { self.snapshot(workspace, start, None) } else { None };
         let mut files = 0;
         let result = walk_snapshot(workspace, snapshot.as_ref(), start, options, &mut |met: SearchEntry<'_>| {
             files += usize::from(met.kind() == FileKind::File);
@@ -179,7 +179,7 @@ fn over_run(
     while at < summaries.len() {
         match (summaries[at], options.ignored) {
             (PathSummary::Ignored { directory }, Ignored::Skip) => {
-                leave_out(report, directory);
+                leave_out(report, &run.get(at), directory);
                 at += 1;
                 continue;
             }
@@ -203,10 +203,14 @@ fn over_run(
 }
 
 /// Counts an ignored entry.
-fn leave_out(report: &mut WalkReport, directory: bool) {
+fn leave_out(report: &mut WalkReport, item: &IndexedPath<'_>, directory: bool) {
     *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-    // What is known of their content is in the list alone.
-    report.ignored_entries.forget();
+    if item.is_kept() {
+        // What is known of their content is in the list alone.
+        report.ignored_entries.forget();
+    } else {
+        report.ignored_entries.push(item.entry());
+    }
 }
 
 /// Deals with one item by asking it.
@@ -229,7 +233,7 @@ fn look(
         );
     }
     if item.ignored && options.ignored == Ignored::Skip {
-        leave_out(report, directory);
+        leave_out(report, item, directory);
         return ControlFlow::Continue(());
     }
     let wanted = match options.ignored {

@@ -7,9 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::workspace::TreeListing;
+
 use super::{
     bytes::put_number,
     header::DIRECTORY,
+    listing::encode_listing,
     stored_file::{Previous, StoredFile, tag},
 };
 
@@ -20,6 +23,8 @@ pub(in crate::search) struct IndexContents {
     device: u64,
     directories: HashMap<PathBuf, DirectoryFiles>,
     files: u64,
+    /// The names below the root, encoded; empty without them.
+    listing: Vec<u8>,
 }
 
 /// The files of one directory, encoded.
@@ -39,12 +44,21 @@ pub(super) struct Tables {
     pub(super) paths: u32,
     pub(super) entries: u32,
     pub(super) files: u64,
+    pub(super) listing: Vec<u8>,
 }
 
 impl IndexContents {
     /// Nothing yet, of a root on this device.
     pub(in crate::search) fn new(device: u64) -> Self {
-        Self { device, directories: HashMap::new(), files: 0 }
+        Self { device, directories: HashMap::new(), files: 0, listing: Vec::new() }
+    }
+
+    /// Adds the names below the root. Those that have more than 4 GiB are left out.
+    pub(in crate::search) fn listing(&mut self, listing: &TreeListing) {
+        let listing = encode_listing(listing);
+        if u32::try_from(listing.len()).is_ok() {
+            self.listing = listing;
+        }
     }
 
     /// Adds what is known of a file. Those of one directory come in the order of the bytes of their names; a file that does
@@ -86,7 +100,14 @@ impl IndexContents {
         for (_, entries) in directories {
             bytes.extend(entries);
         }
-        Ok(Tables { bytes, directories: count, paths: narrow(paths)?, entries: narrow(entries)?, files: self.files })
+        Ok(Tables {
+            bytes,
+            directories: count,
+            paths: narrow(paths)?,
+            entries: narrow(entries)?,
+            files: self.files,
+            listing: self.listing,
+        })
     }
 }
 

@@ -15,10 +15,11 @@ pub(super) const CHECKSUM: usize = 4;
 /// Numbers of parts, for [`Header::checksum`]; columns are numbered from 0.
 pub(super) const TABLES: u64 = 1 << 32;
 pub(super) const SEGMENT_LIST: u64 = 2 << 32;
+pub(super) const LISTING: u64 = 3 << 32;
 
 const MAGIC: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Bytes of the text of [`RootIdentity::key`] that are kept.
 const KEY: usize = 32;
 
@@ -44,6 +45,9 @@ pub(super) struct Header {
     pub(super) segments_checksum: u32,
     /// Words of a column; 0 without a filter.
     pub(super) blocks: u32,
+    /// Bytes of the names below the root; 0 without them.
+    pub(super) listing: u32,
+    pub(super) listing_checksum: u32,
 }
 
 /// Bytes of a directory in the table of directories: where its path and its entries begin.
@@ -55,9 +59,21 @@ impl Header {
         u64::from(self.directories) * DIRECTORY as u64 + u64::from(self.paths) + u64::from(self.entries)
     }
 
+    /// When it was written, in seconds and nanoseconds since 1970.
+    pub(super) fn written_seconds(&self) -> (i64, u32) {
+        let (seconds, rest) =
+            (self.written.wall.div_euclid(1_000_000_000), self.written.wall.rem_euclid(1_000_000_000));
+        (seconds, u32::try_from(rest).unwrap_or_default())
+    }
+
+    /// Where the names begin.
+    pub(super) fn listing_at(&self) -> u64 {
+        HEADER as u64 + self.tables()
+    }
+
     /// Where the list of segments begins.
     pub(super) fn segments_at(&self) -> u64 {
-        HEADER as u64 + self.tables()
+        self.listing_at() + u64::from(self.listing)
     }
 
     /// Where a column begins.
@@ -106,6 +122,8 @@ impl Header {
             self.segments,
             self.segments_checksum,
             self.blocks,
+            self.listing,
+            self.listing_checksum,
         ] {
             out.extend(number.to_le_bytes());
         }
@@ -152,6 +170,8 @@ impl Header {
             segments: narrow(reader)?,
             segments_checksum: narrow(reader)?,
             blocks: narrow(reader)?,
+            listing: narrow(reader)?,
+            listing_checksum: narrow(reader)?,
         };
         header.identity.file_system_id = wide(reader)?;
         header.identity.created = wide(reader)?.cast_signed();

@@ -4,7 +4,7 @@ use std::{
     borrow::Borrow,
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, SystemTime},
 };
 
@@ -13,11 +13,12 @@ use crate::{
         Candidates, FilterQuery,
         ngram_filter::{FileSegments, NgramFilter},
     },
-    workspace::{PrivateFile, RootIdentity, StoredMoment},
+    workspace::{PrivateFile, RootIdentity, StoredMoment, TreeListing, split_path},
 };
 
 use super::{
-    header::{CHECKSUM, HEADER, Header, SEGMENT_LIST, TABLES, TRAILER},
+    header::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER},
+    listing::decode_listing,
     stored_file::StoredFile,
     tables::{StoredDirectory, Tables},
     unusable::Unusable,
@@ -30,6 +31,8 @@ pub(in crate::search) struct StoredIndex {
     file: PrivateFile,
     header: Header,
     tables: Tables,
+    /// Read when it is asked for; `None` where there is none, or it is damaged.
+    listing: OnceLock<Option<TreeListing>>,
 }
 
 impl StoredIndex {
@@ -56,7 +59,7 @@ impl StoredIndex {
         if Header::checksum(header.id, TABLES, &tables) != header.tables_checksum {
             return Err(Unusable::Damaged);
         }
-        Ok(Self { tables: Tables::new(tables, &header), file, header })
+        Ok(Self { tables: Tables::new(tables, &header), file, header, listing: OnceLock::new() })
     }
 
     /// Notes that it is used, unless that was noted less than so long ago.
@@ -73,9 +76,23 @@ impl StoredIndex {
         self.header.files
     }
 
+    /// The names below the root.
+    pub(in crate::search) fn listing(&self) -> Option<&TreeListing> {
+        self.listing.get_or_init(|| self.read_listing()).as_ref()
+    }
+
+    fn read_listing(&self) -> Option<TreeListing> {
+        let mut bytes = vec![0; self.header.listing as usize];
+        self.file.read_at(&mut bytes, self.header.listing_at()).ok()?;
+        if Header::checksum(self.header.id, LISTING, &bytes) != self.header.listing_checksum {
+            return None;
+        }
+        decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
+    }
+
     /// For files in path order.
     pub(in crate::search) fn cursor(self: &Arc<Self>) -> StoredCursor {
-        StoredCursor { index: Arc::clone(self), path: None, directory: None }
+        StoredCursor { index: Arc::clone(self), path: PathBuf::new(), directory: None, has_begun: false }
     }
 
     /// What `query` leaves of the files whose content is known. Reads the columns that it names. `None` without a
@@ -151,19 +168,24 @@ fn difference(header: &Header, identity: &RootIdentity, now: &StoredMoment) -> O
 #[derive(Debug)]
 pub(in crate::search) struct StoredCursor {
     index: Arc<StoredIndex>,
-    path: Option<PathBuf>,
+    path: PathBuf,
+    /// `None` where nothing is known of it, and before the first file.
     directory: Option<StoredDirectory>,
+    has_begun: bool,
 }
 
 impl StoredCursor {
     /// What is known of a file, by its path below the root.
     pub(in crate::search) fn file(&mut self, relative: &Path) -> Option<&StoredFile> {
-        let parent = relative.parent()?;
-        if self.path.as_deref() != Some(parent) {
+        let (parent, name) = split_path(relative)?;
+        // Not as paths, which would be compared component by component.
+        if !self.has_begun || self.path.as_os_str() != parent.as_os_str() {
+            self.has_begun = true;
             self.directory = self.index.tables.directory(parent);
-            self.path = Some(parent.to_path_buf());
+            self.path.clear();
+            self.path.push(parent);
         }
-        self.directory.as_ref()?.find(relative.file_name()?)
+        self.directory.as_mut()?.find(name)
     }
 }
 

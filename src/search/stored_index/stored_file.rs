@@ -132,7 +132,7 @@ impl StoredFile {
 }
 
 /// Writes facts without the device. `one_time`: both times are the same.
-fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, one_time: bool, previous: &mut Previous) {
+pub(super) fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, one_time: bool, previous: &mut Previous) {
     put_signed(out, facts.inode.wrapping_sub(previous.inode).cast_signed());
     put_number(out, facts.size);
     put_signed(out, facts.modified.0.wrapping_sub(previous.seconds));
@@ -144,7 +144,13 @@ fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, one_time: bool, previous: &mu
     (previous.inode, previous.seconds) = (facts.inode, facts.modified.0);
 }
 
-fn read_facts(reader: &mut ByteReader<'_>, one_time: bool, previous: &mut Previous, device: u64) -> Option<StatFacts> {
+/// Reads what [`put_facts`] wrote.
+pub(super) fn read_facts(
+    reader: &mut ByteReader<'_>,
+    one_time: bool,
+    previous: &mut Previous,
+    device: u64,
+) -> Option<StatFacts> {
     let inode = previous.inode.wrapping_add(reader.signed()?.cast_unsigned());
     let size = reader.number()?;
     let modified = (previous.seconds.wrapping_add(reader.signed()?), reader.small()?);

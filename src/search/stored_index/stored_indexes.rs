@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     contents::{IndexContents, Tables},
-    header::{Header, SEGMENT_LIST, TABLES},
+    header::{Header, LISTING, SEGMENT_LIST, TABLES},
     reader::{StoredIndex, read_header},
     unusable::Unusable,
 };
@@ -221,6 +221,7 @@ impl StoredIndexes {
         let mut file = folder.new_private()?;
         file.write(&header.encode())?;
         file.write(&tables.bytes)?;
+        file.write(&tables.listing)?;
         file.write(&segments)?;
         if header.blocks > 0 {
             write_columns(&mut file, header.id, filter)?;
@@ -268,6 +269,8 @@ fn header_of(identity: RootIdentity, written: StoredMoment, tables: &Tables, seg
         segments: u32::try_from(segments.len()).unwrap_or_default(),
         segments_checksum: Header::checksum(id, SEGMENT_LIST, segments),
         blocks: u32::try_from(blocks).unwrap_or_default(),
+        listing: u32::try_from(tables.listing.len()).unwrap_or_default(),
+        listing_checksum: Header::checksum(id, LISTING, &tables.listing),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::{
     cmp::Ordering,
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering as Atomic},
 };
@@ -33,13 +33,42 @@ pub(super) struct Tables {
 
 /// The files of a directory of which something is known, in the order of their names.
 #[derive(Debug, Default)]
-pub(super) struct StoredDirectory(Vec<(OsString, StoredFile)>);
+pub(super) struct StoredDirectory {
+    /// The bytes of all names.
+    names: Vec<u8>,
+    /// Each with where its name ends.
+    files: Vec<(usize, StoredFile)>,
+    /// The file that is probably asked for next.
+    next: usize,
+}
 
 impl StoredDirectory {
     /// What is known of the file of that name.
-    pub(super) fn find(&self, name: &OsStr) -> Option<&StoredFile> {
-        let at = self.0.binary_search_by(|(known, _)| known.as_os_str().cmp(name)).ok()?;
-        Some(&self.0[at].1)
+    pub(super) fn find(&mut self, name: &OsStr) -> Option<&StoredFile> {
+        let name = name.as_encoded_bytes();
+        if self.next >= self.files.len() || self.name(self.next) != name {
+            self.next = self.position(name)?;
+        }
+        self.next += 1;
+        Some(&self.files[self.next - 1].1)
+    }
+
+    fn position(&self, name: &[u8]) -> Option<usize> {
+        let (mut low, mut high) = (0, self.files.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.name(middle).cmp(name) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Some(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    fn name(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).map_or(0, |before| self.files[before].0);
+        &self.names[start..self.files[at].0]
     }
 }
 
@@ -48,11 +77,10 @@ impl Tables {
     pub(super) fn new(bytes: Vec<u8>, header: &Header) -> Self {
         let directories = header.directories as usize;
         let paths = directories * DIRECTORY;
-        let written = (header.written.wall.div_euclid(1_000_000_000), header.written.wall.rem_euclid(1_000_000_000));
         let bounds = Bounds {
             device: header.identity.device,
             segments: (header.blocks > 0).then_some(header.segment_count()),
-            written: (written.0, u32::try_from(written.1).unwrap_or_default()),
+            written: header.written_seconds(),
         };
         Self { bytes, directories, paths, entries: paths + header.paths as usize, bounds, next: AtomicUsize::new(0) }
     }
@@ -112,7 +140,7 @@ fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
     if count > reader.len() / 8 {
         return None;
     }
-    let mut files = Vec::with_capacity(count);
+    let mut directory = StoredDirectory { files: Vec::with_capacity(count), ..StoredDirectory::default() };
     let (mut last, mut previous) = (Vec::new(), Previous::default());
     for _ in 0..count {
         let tag = reader.byte()?;
@@ -128,24 +156,21 @@ fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
         }
         last.truncate(shared);
         last.extend(suffix);
-        let name = name_of(&last)?;
+        if !is_name(&last) {
+            return None;
+        }
         let file = StoredFile::read(tag, &mut reader, &mut previous, bounds)?;
         if file.facts.is_older_than(bounds.written) {
-            files.push((name, file));
+            directory.names.extend(&last);
+            directory.files.push((directory.names.len(), file));
         }
     }
-    (reader.len() == 0).then_some(StoredDirectory(files))
+    (reader.len() == 0).then_some(directory)
 }
 
-/// The name that these bytes are; `None` for what no directory holds.
-fn name_of(bytes: &[u8]) -> Option<OsString> {
-    if matches!(bytes, b"" | b"." | b"..") || bytes.iter().any(|byte| matches!(byte, b'/' | 0)) {
-        return None;
-    }
-    #[cfg(unix)]
-    return Some(std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec()));
-    #[cfg(not(unix))]
-    String::from_utf8(bytes.to_vec()).ok().map(OsString::from)
+/// Whether a directory may hold a name of these bytes.
+pub(super) fn is_name(bytes: &[u8]) -> bool {
+    !matches!(bytes, b"" | b"." | b"..") && !bytes.iter().any(|byte| matches!(byte, b'/' | 0))
 }
 
 #[cfg(all(test, target_os = "linux"))]

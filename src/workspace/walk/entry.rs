@@ -1,6 +1,7 @@
 //! One visited name, with the authority to look at it and to open it.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
@@ -54,6 +55,12 @@ impl EntryOrigin {
     /// The path below the root, which was listed.
     pub fn path(&self, relative: &Path) -> WorkspacePath {
         WorkspacePath::new(self.root(), relative)
+    }
+
+    /// What has that name in `directory`, the path below the root of a directory from which more than one name is asked for;
+    /// `None` where that cannot be told.
+    pub fn stat(&self, directory: &Path, name: &OsStr, siblings: &mut SiblingCache) -> Option<Stat> {
+        siblings.stat(self.root(), directory, name)
     }
 
     /// The entry of that path, as a walk meets it.

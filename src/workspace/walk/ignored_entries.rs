@@ -32,7 +32,8 @@ impl IgnoredEntries {
         *self = Self { entries: Vec::new(), more: true };
     }
 
-    pub(super) fn push(&mut self, entry: Entry) {
+    /// Adds one that comes after them.
+    pub(crate) fn push(&mut self, entry: Entry) {
         if self.more {
             return;
         }

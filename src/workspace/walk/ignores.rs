@@ -2,6 +2,8 @@
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::workspace::Revision;
+
 /// What the configuration says about ignored files.
 #[derive(Clone, Debug, Default)]
 pub struct IgnoreRules {
@@ -30,6 +32,8 @@ impl IgnoreRules {
 pub(in crate::workspace) struct Ignores {
     pub(super) extra: Gitignore,
     pub(super) no_default: bool,
+    /// Another one for other rules, those of another version of the program included.
+    pub(super) digest: Revision,
 }
 
 impl Ignores {
@@ -40,6 +44,7 @@ impl Ignores {
             let _ = builder.add_line(None, line);
         }
         let extra = builder.build().unwrap_or_else(|_| Gitignore::empty());
-        Self { extra, no_default: rules.no_default }
+        let digest = Revision::of(format!("{} {rules:?}", env!("CARGO_PKG_VERSION")).as_bytes());
+        Self { extra, no_default: rules.no_default, digest }
     }
 }

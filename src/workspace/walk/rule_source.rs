@@ -22,6 +22,8 @@ pub(in crate::workspace) enum RuleSource<'f> {
     File(&'f File),
     /// A link, or a name behind one, with a hash of what was read ([`linked_content`]).
     Link(u64),
+    /// What was read, after all else; `None` where nothing can be.
+    Content(Option<&'f [u8]>),
 }
 
 /// Called for each file that rules are read from, with its path below the directory that is looked at.

@@ -15,7 +15,7 @@ use crate::workspace::{Failure, Limit, OpenFor, Roots, WorkspacePath};
 use super::compile_ignores::compile;
 use super::ignore_names::{EXCLUDE, GIT, GITIGNORE, IGNORE};
 use super::limits_hit::CutIgnoreFile;
-use super::rule_source::{LocatedDir, OnSource};
+use super::rule_source::{LocatedDir, OnSource, RuleSource};
 use super::{Ignores, LimitsHit};
 
 /// Bytes that the compiled rules of all files from the root down to one directory take at most.
@@ -120,7 +120,11 @@ impl Rules<'_> {
         }
         let mut memory = above.as_ref().map_or(0, |above| above.memory);
         let mut load = |present: bool, name: &'static str| -> io::Result<Gitignore> {
-            let bytes = if present { here.read(name, self.roots, on_source)? } else { None };
+            if !present {
+                return Ok(Gitignore::empty());
+            }
+            let bytes = here.read(name, self.roots, on_source)?;
+            on_source(name, RuleSource::Content(bytes.as_deref()));
             let Some(bytes) = bytes else { return Ok(Gitignore::empty()) };
             let compiled = compile(bytes, here.relative, STACK_MEMORY.saturating_sub(memory));
             memory += compiled.memory;

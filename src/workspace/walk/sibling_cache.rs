@@ -11,7 +11,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::workspace::{Dir, OpenFor, WorkspacePath};
+use crate::workspace::{Dir, OpenFor, Root, Stat, WorkspacePath, split_path};
 
 /// The directory of the last entry.
 #[derive(Debug, Default)]
@@ -25,48 +25,51 @@ pub struct SiblingCache {
 impl SiblingCache {
     /// The directory that holds a real path, with the name in it; `None` where the path is to be taken from the root.
     pub(super) fn parent<'c, 'p>(&'c mut self, real: &'p WorkspacePath) -> Option<(&'c Dir, &'p OsStr)> {
+        let (parent, name) = split_path(real.relative())?;
+        let is_other = self.go_to(real.root(), parent)?;
+        if is_other {
+            return None;
+        }
+        Some((self.open(real.root())?, name))
+    }
+
+    /// What has that name in `directory`, the path below its root of a directory from which more than one name is asked for;
+    /// `None` where that cannot be told.
+    pub(super) fn stat(&mut self, root: &Root, directory: &Path, name: &OsStr) -> Option<Stat> {
+        self.go_to(root, directory)?;
+        self.open(root)?.child_stat(name).ok()
+    }
+
+    /// Makes a directory the current one; whether it was another one. `None` where directories are not kept open.
+    fn go_to(&mut self, root: &Root, directory: &Path) -> Option<bool> {
         // Windows lets nobody rename a directory while it is open, and a staged file may be in either half of its
         // directory.
-        if cfg!(windows) || real.root().is_staged() {
+        if cfg!(windows) || root.is_staged() {
             return None;
         }
-        let (parent, name) = split(real.relative())?;
-        let root = real.root();
-        if !self.directory.as_ref().is_some_and(|(index, path)| *index == root.index && same(path, parent)) {
-            self.dir = None;
-            let mut path = self.directory.take().map(|(_, path)| path).unwrap_or_default();
-            path.clear();
-            path.push(parent);
-            self.directory = Some((root.index, path));
-            return None;
+        if self.directory.as_ref().is_some_and(|(index, path)| *index == root.index && same(path, directory)) {
+            return Some(false);
         }
+        self.dir = None;
+        let mut path = self.directory.take().map(|(_, path)| path).unwrap_or_default();
+        path.clear();
+        path.push(directory);
+        self.directory = Some((root.index, path));
+        Some(true)
+    }
+
+    /// The current directory.
+    fn open(&mut self, root: &Root) -> Option<&Dir> {
         if self.dir.is_none() {
-            self.dir = root.dir.dir_beneath(parent, OpenFor::Traverse).ok();
+            self.dir = root.dir.dir_beneath(&self.directory.as_ref()?.1, OpenFor::Traverse).ok();
         }
-        Some((self.dir.as_ref()?, name))
+        self.dir.as_ref()
     }
 
     /// Closes the directory.
     pub fn clear(&mut self) {
         self.directory = None;
         self.dir = None;
-    }
-}
-
-/// A path without its last name, and that name.
-fn split(path: &Path) -> Option<(&Path, &OsStr)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::ffi::OsStrExt as _;
-        // `Path::parent` and `file_name` each parse the path from its end.
-        let bytes = path.as_os_str().as_bytes();
-        let slash = memchr::memrchr(b'/', bytes);
-        let (parent, name) = slash.map_or((&bytes[..0], bytes), |at| (&bytes[..at], &bytes[at + 1..]));
-        (!name.is_empty()).then(|| (Path::new(OsStr::from_bytes(parent)), OsStr::from_bytes(name)))
-    }
-    #[cfg(not(unix))]
-    {
-        Some((path.parent()?, path.file_name()?))
     }
 }
 

@@ -95,6 +95,7 @@ impl WatchedIgnoreFiles {
                 return Ok(());
             }
             RuleSource::File(file) => file,
+            RuleSource::Content(_) => return Ok(()),
         };
         match queue.watch_file(file) {
             Ok(Some(watch)) => self.add_file(place, watch, state_of(file), queue),

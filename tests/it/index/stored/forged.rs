@@ -41,8 +41,8 @@ const PATHS: usize = 140;
 const ENTRIES: usize = 144;
 const TABLES_CHECKSUM: usize = 148;
 const SEGMENTS: usize = 152;
-const FILE_SYSTEM_ID: usize = 164;
-const CREATED: usize = 172;
+const FILE_SYSTEM_ID: usize = 172;
+const CREATED: usize = 180;
 /// Bytes at the end.
 const TRAILER: usize = 16;
 /// In the first byte of a file: that both times are the same, and not written twice.
