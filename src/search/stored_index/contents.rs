@@ -130,7 +130,7 @@ impl DirectoryFiles {
         true
     }
 
-    /// How many files, and the files.
+    /// The bytes of the directory: how many files, then each.
     fn finish(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.bytes.len() + 5);
         put_number(&mut bytes, self.count);

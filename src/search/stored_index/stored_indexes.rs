@@ -207,11 +207,11 @@ impl StoredIndexes {
         let name = file_name(&identity.key);
         let tables = contents.finish()?;
         let mut segments: Vec<u8> = filter.segment_bytes().flat_map(u32::to_le_bytes).collect();
-        let mut header = header_of(identity, written, &tables, &segments, filter.blocks());
+        let mut header = header_of(identity, written, &tables, &segments, filter.blocks())?;
         let is_whole = header.length() <= self.most_of_one();
         if !is_whole {
             segments.clear();
-            header = header_of(header.identity, written, &tables, &segments, 0);
+            header = header_of(header.identity, written, &tables, &segments, 0)?;
         }
         let bytes = header.length();
         if bytes > self.most_of_one() {
@@ -254,10 +254,21 @@ fn refused(error: io::Error) -> Unusable {
     if error.kind() == io::ErrorKind::NotFound { Unusable::Missing } else { Unusable::Refused(error) }
 }
 
-fn header_of(identity: RootIdentity, written: StoredMoment, tables: &Tables, segments: &[u8], blocks: usize) -> Header {
+/// The header of an index with these parts.
+///
+/// # Errors
+/// `FileTooLarge` where a part is longer than the header can say.
+fn header_of(
+    identity: RootIdentity,
+    written: StoredMoment,
+    tables: &Tables,
+    segments: &[u8],
+    blocks: usize,
+) -> io::Result<Header> {
+    let narrow = |length: usize| u32::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge));
     // Only one that was written at the same nanosecond has the same.
     let id = written.wall.cast_unsigned();
-    Header {
+    Ok(Header {
         id,
         identity,
         written,
@@ -266,12 +277,12 @@ fn header_of(identity: RootIdentity, written: StoredMoment, tables: &Tables, seg
         paths: tables.paths,
         entries: tables.entries,
         tables_checksum: Header::checksum(id, TABLES, &tables.bytes),
-        segments: u32::try_from(segments.len()).unwrap_or_default(),
+        segments: narrow(segments.len())?,
         segments_checksum: Header::checksum(id, SEGMENT_LIST, segments),
-        blocks: u32::try_from(blocks).unwrap_or_default(),
-        listing: u32::try_from(tables.listing.len()).unwrap_or_default(),
+        blocks: narrow(blocks)?,
+        listing: narrow(tables.listing.len())?,
         listing_checksum: Header::checksum(id, LISTING, &tables.listing),
-    }
+    })
 }
 
 /// Removes indexes of other roots than that of `name`, the least recently used first, until the others have at most

@@ -348,6 +348,8 @@ mod tests {
             fs::write(folder.path().join("a/.gitignore"), "*.o\n").unwrap();
             fs::create_dir_all(folder.path().join("b/.git/info")).unwrap();
             fs::write(folder.path().join("b/.git/info/exclude"), "two.o\n").unwrap();
+            fs::create_dir(folder.path().join("env")).unwrap();
+            fs::write(folder.path().join("env/pyvenv.cfg"), "").unwrap();
             symlink("one.txt", folder.path().join("a/link")).unwrap();
             let workspace = Workspace::of_directory(folder.path(), Access::ReadOnly);
             let root = workspace.root_path(&workspace.roots()[0]);
@@ -456,6 +458,10 @@ mod tests {
         fs::write(tree.folder.path().join("a/deep/new.txt"), "").unwrap();
         let one = VerifiedListing { is_whole: true, outdated: 1 };
         assert_eq!(tree.verified(&listing, ""), Some((tree.walked(""), one)));
+        // What a marker left out, and what it leaves out from now on.
+        fs::remove_file(tree.folder.path().join("env/pyvenv.cfg")).unwrap();
+        fs::write(tree.folder.path().join("venv/pyvenv.cfg"), "").unwrap();
+        assert_eq!(tree.verified(&listing, "").unwrap().0, tree.walked(""));
         // The same number of bytes, and the time that it had.
         let rules = tree.folder.path().join("a/.gitignore");
         let before = fs::metadata(&rules).unwrap().modified().unwrap();
