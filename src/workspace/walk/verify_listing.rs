@@ -469,6 +469,8 @@ mod tests {
         fs::File::open(&rules).unwrap().set_modified(before).unwrap();
         let (met, verified) = tree.verified(&listing, "").unwrap();
         assert_eq!((met, verified.outdated), (tree.walked(""), usize::MAX));
+        let configured = TreeListing { rules: Revision::of(b"others"), ..listing };
+        assert_eq!(tree.verified(&configured, ""), None);
     }
 
     #[test]
