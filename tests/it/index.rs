@@ -9,6 +9,7 @@
 #![expect(clippy::print_stderr, reason = "a check says what it skipped and how much it did")]
 
 mod change;
+mod change_names;
 mod comparison;
 mod listings;
 mod mapping;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::{
+    change_names,
     comparison::{Comparison, FOLDERS, NAMES},
     mounts::{self, mount, unmount},
 };
@@ -22,10 +23,10 @@ pub(super) struct Kind {
 }
 
 /// Where a change is made: paths that may or may not exist.
-struct Places {
-    file: PathBuf,
-    other: PathBuf,
-    folder: PathBuf,
+pub(super) struct Places {
+    pub(super) file: PathBuf,
+    pub(super) other: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 pub(super) const KINDS: &[Kind] = &[
@@ -63,6 +64,12 @@ pub(super) const KINDS: &[Kind] = &[
     Kind { name: "rules linked", weight: 1, make: rules_linked },
     Kind { name: "rules hard-linked", weight: 1, make: rules_hard_linked },
     Kind { name: "linked rules written", weight: 2, make: linked_rules_written },
+    Kind { name: "names changed behind the folder's time", weight: 3, make: change_names::behind_its_time },
+    Kind { name: "files swapped", weight: 1, make: change_names::files_swapped },
+    Kind { name: "same names in another folder", weight: 2, make: change_names::same_names_in_another_folder },
+    Kind { name: "rules overwritten, same size and time", weight: 2, make: change_names::rules_overwritten },
+    Kind { name: "second name removed", weight: 1, make: change_names::unlinked },
+    Kind { name: "of another kind", weight: 2, make: change_names::of_another_kind },
     Kind { name: "file system mounted", weight: 1, make: mounted },
     Kind { name: "folder mounted elsewhere, too", weight: 1, make: bound },
     Kind { name: "file mounted over", weight: 1, make: file_bound },
@@ -92,7 +99,7 @@ impl Comparison {
     }
 
     /// The root or the folder of the change.
-    fn place(&mut self, folder: &Path) -> PathBuf {
+    pub(super) fn place(&mut self, folder: &Path) -> PathBuf {
         if self.random.chance(50) { self.path("") } else { folder.to_owned() }
     }
 }

@@ -470,7 +470,11 @@ impl Comparison {
         // How the files begin that only one of them has.
         let [one, other] = [0, 1].map(|at| answers[at].1.lines().collect::<BTreeSet<_>>());
         for line in one.symmetric_difference(&other).take(20) {
-            if let Ok(bytes) = fs::read(self.path(line.split(':').next().unwrap_or_default())) {
+            let path = self.path(line.split(':').next().unwrap_or_default());
+            // A FIFO would have no end.
+            if path.is_file()
+                && let Ok(bytes) = fs::read(path)
+            {
                 let _ = writeln!(out, "{line} has {} bytes: {:.300}", bytes.len(), bytes.escape_ascii().to_string());
             }
         }

@@ -6,6 +6,7 @@
 mod damage;
 mod epoch;
 mod forged;
+mod mapped;
 
 use std::{
     panic::{self, AssertUnwindSafe},
