@@ -458,6 +458,13 @@ mod tests {
         fs::write(tree.folder.path().join("a/deep/new.txt"), "").unwrap();
         let one = VerifiedListing { is_whole: true, outdated: 1 };
         assert_eq!(tree.verified(&listing, ""), Some((tree.walked(""), one)));
+        // The change time shows it alone.
+        let changed = tree.folder.path().join("b/target");
+        let before = fs::metadata(&changed).unwrap().modified().unwrap();
+        fs::write(changed.join("new.txt"), "").unwrap();
+        fs::File::open(&changed).unwrap().set_modified(before).unwrap();
+        assert_eq!(fs::metadata(&changed).unwrap().modified().unwrap(), before);
+        assert_eq!(tree.verified(&listing, "").unwrap().0, tree.walked(""));
         // What a marker left out, and what it leaves out from now on.
         fs::remove_file(tree.folder.path().join("env/pyvenv.cfg")).unwrap();
         fs::write(tree.folder.path().join("venv/pyvenv.cfg"), "").unwrap();
