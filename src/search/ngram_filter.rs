@@ -28,7 +28,7 @@ mod kept_filter;
 mod segments;
 
 /// Another number for another meaning of columns and segments: filters that were kept with it are not used.
-pub(in crate::search) const FILTER_VERSION: u32 = 3;
+pub(in crate::search) const FILTER_VERSION: u32 = 4;
 
 pub(in crate::search) use candidates::{Candidates, MayMatch};
 pub(in crate::search::ngram_filter) use columns::Columns;
