@@ -100,7 +100,7 @@ def main():
              f" of at most {given.rounds} interleaved rounds; {versions}.", "", *table.rows]
     if reasons:
         lines += ["", "Rows that miss their goal, and why:", "", *reasons]
-    lines += ["", f"Patterns, in the large tree: {queries}."]
+    lines += ["", f"Patterns, in the large tree (in the small one, those of its own rare words): {queries}."]
     print("\n".join(lines[lines.index(table.rows[-1]) + 1:]))
     if table.wrong:
         print("WRONG:", *table.wrong, sep="\n", file=sys.stderr)
