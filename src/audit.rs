@@ -14,6 +14,7 @@ pub mod stats;
 use std::{
     fmt::Write as _,
     io,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -49,9 +50,11 @@ const DEPTH: usize = 4;
 /// Where the lines go, and whether calls depend on them.
 #[derive(Debug)]
 pub struct Audit {
-    log: AppendLog,
+    log: Arc<AppendLog>,
     /// What the configuration calls this server, in each line.
     label: Option<String>,
+    /// The role that its calls have.
+    role: Option<String>,
     /// Whether a call whose line cannot be written is refused.
     pub required: bool,
 }
@@ -78,9 +81,21 @@ pub struct AuditOutcome {
 }
 
 impl Audit {
+    /// What is in each line of it.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
     /// An audit to `log`, with `label` in each line.
     pub fn new(log: AppendLog, label: Option<String>, required: bool) -> Self {
-        Self { log, label, required }
+        Self { log: Arc::new(log), label, role: None, required }
+    }
+
+    /// The same file for the calls that have a role.
+    #[must_use]
+    pub fn of_role(&self, role: &str) -> Self {
+        let (log, label) = (Arc::clone(&self.log), self.label.clone());
+        Self { log, label, role: Some(role.to_owned()), required: self.required }
     }
 
     /// Describes a call, with what its paths mean before it is made. `canonical`: what the tool calls an argument
@@ -100,7 +115,7 @@ impl Audit {
             .as_ref()
             .map(|(name, version)| json!({ "name": shorten(name, SHOWN), "version": shorten(version, SHOWN) }));
         line.insert("client".into(), client.unwrap_or(Value::Null));
-        let named = [("label", &self.label), ("thread", &caller.thread), ("user", &caller.user)];
+        let named = [("label", &self.label), ("role", &self.role), ("thread", &caller.thread), ("user", &caller.user)];
         for (key, name) in named {
             if let Some(name) = name {
                 line.insert(key.into(), name.as_str().into());
@@ -263,7 +278,7 @@ mod tests {
         let workspace = Workspace::open(&[spec], WorkspaceOptions::default()).unwrap().workspace;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit");
-        let audit = Audit::new(AppendLog::open(&path, 1 << 20).unwrap(), Some("here".into()), true);
+        let audit = Audit::new(AppendLog::open(&path, 1 << 20).unwrap(), Some("here".into()), true).of_role("reviewer");
         let caller = Caller { client: Some(("c".into(), "1".into())), request: "7".into(), ..Caller::default() };
         let record = audit.describe(&caller, "write", arguments.as_object().unwrap(), |_| None, &workspace);
         audit.announce(&record).unwrap();
@@ -292,6 +307,7 @@ mod tests {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         let shown = json!({ "bytes": 3, "sha256": abc });
         assert_eq!((&line["label"], line.get("thread"), line.get("changes")), (&json!("here"), None, None));
+        assert_eq!(line["role"], "reviewer");
         assert_eq!(line["arguments"]["content"], shown);
         let edits = json!([{ "old_string": shown, "replace_all": true }, { "path": "app/b.txt" }]);
         assert_eq!(line["arguments"]["edits"], edits);

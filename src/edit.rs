@@ -62,6 +62,7 @@ mod typography;
 mod typos;
 mod whitespace;
 mod whole_lines;
+mod words;
 
 #[cfg(test)]
 mod properties;
@@ -87,6 +88,7 @@ pub use outcome::Located;
 pub use request::{Replacement, Request};
 pub use strategy::{Strategies, Strategy};
 pub use truncated_diff::TruncatedDiff;
+pub use words::longer_word;
 
 /// Finds the place or places of `request.old` in `text`.
 ///
@@ -111,11 +113,23 @@ pub use truncated_diff::TruncatedDiff;
 /// assert_eq!(located.replacements[0].text, "\tone();\r\n\tthree();");
 /// ```
 pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
+    located(text, request, false)
+}
+
+/// As [`locate`], where a place within a longer word ([`longer_word`]) is none.
+///
+/// # Errors
+/// As [`locate`].
+pub fn locate_words(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
+    located(text, request, true)
+}
+
+fn located(text: &str, request: &Request<'_>, whole_words: bool) -> Result<Located, Miss> {
     if request.old.is_empty() {
         let summary = "old_string is empty: it describes no place".to_owned();
         return Err(Miss::NotFound(Diagnosis::without_place(summary)));
     }
-    ladder::climb(text, request, ladder::LADDER)
+    ladder::climb_for(text, &prepared::TextFacts::default(), request, ladder::LADDER, whole_words)
 }
 
 #[cfg(test)]

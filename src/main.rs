@@ -147,6 +147,12 @@ fn print_waiting_note(config: &Config) {
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
                        To try it without a client: rootbound call grep pattern=main (see rootbound --help)";
 
+/// With the role in the lines of the audit.
+fn audited_as(role: &Role, mut parts: Parts) -> Parts {
+    parts.options.audit = parts.options.audit.map(|audit| Arc::new(audit.of_role(&role.name)));
+    parts
+}
+
 /// Opens what the configuration names, confines the process and assembles the parts of the server.
 fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<RoleParts>, StartReport), StartError> {
     log::init(config.log);
@@ -214,7 +220,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     let of_role = |role: &Role, workspace| {
         let state = state.as_ref().and_then(|state| state.try_clone().ok());
         let session = Session::of_role(state, &config.history, &role.name).within(role.quota);
-        parts(workspace, session, &role.selection)
+        audited_as(role, parts(workspace, session, &role.selection))
     };
     let client_roles = config.client_roles.iter().zip(client_workspaces).map(|(role, workspace)| RoleParts {
         name: role.name.clone(),
@@ -275,19 +281,17 @@ fn language_servers(
     workspace: &Workspace,
     complaints: &mut Vec<String>,
 ) -> Option<Arc<LanguageServers>> {
-    let changes = matches!(config.action, Action::Serve | Action::Call { .. }) && !config.selection.read_only;
+    let changes =
+        matches!(config.action, Action::Serve | Action::Call { .. } | Action::Doctor) && !config.selection.read_only;
     if config.language_servers.is_empty() || !changes {
         return None;
     }
     let programs: Vec<BrokeredProgram> = config.language_servers.iter().map(|server| server.program.clone()).collect();
-    match Broker::start_process(&programs, workspace) {
-        Ok(broker) => Some(Arc::new(LanguageServers::new(config.language_servers.clone(), broker))),
-        Err(error) => {
-            tracing::warn!(%error, "language servers cannot be used");
-            complaints.push(format!("language servers cannot be used: {error}"));
-            None
-        }
-    }
+    let broker = Broker::start_process(&programs, workspace).inspect_err(|error| {
+        tracing::warn!(%error, "language servers cannot be used");
+        complaints.push(format!("language servers cannot be used: {error}"));
+    });
+    Some(Arc::new(LanguageServers::new(config.language_servers.clone(), broker.ok())))
 }
 
 /// The directories of a role, open.

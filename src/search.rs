@@ -46,7 +46,7 @@ mod worker;
 
 pub use completion::{CompletionRequest, Completions};
 pub use content_search::{ContentHits, search};
-pub use decoded_file::outline_of_file;
+pub use decoded_file::{encoding_of_file, outline_of_file};
 pub use file_filter::{FileFilter, FilterError};
 pub use hits::{FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
 pub use name_glob::{GlobError, NameGlob, literal_prefix};

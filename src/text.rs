@@ -30,7 +30,7 @@ mod tokens;
 pub mod wildcard;
 
 pub use detect::looks_like_utf16;
-pub use document::{Document, HEAD, encoding_of_head, is_plain, view, whole_lines};
+pub use document::{Document, HEAD, encoding_of_head, is_padded, is_plain, view, whole_lines};
 pub use encode::{encode, first_unwritable};
 pub use encoding_label::EncodingLabel;
 pub use glob_path::{backslash_note, with_slashes};

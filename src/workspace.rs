@@ -94,7 +94,7 @@ pub use broker::{
 };
 pub use confine::{
     CommandFailure, CommandWalls, Confine, ConfineReport, ConfinedCommand, Restart, STARTED_AS, SystemProfile,
-    restart_confined,
+    is_always_readable, restart_confined, runs_as_root,
 };
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};

@@ -7,10 +7,13 @@ use super::{
     case::{Case, Duty},
     change::{Change, NewLine, indent},
     damage,
-    hunks::{Hunk, View},
+    hunks::Hunk,
+    pairs::Damage,
     random::Random,
     spelling, traps,
 };
+
+pub(crate) use super::hunks::View;
 
 /// A damage of lines one by one.
 type ByLine = fn(&Change, &mut Random) -> Option<EditLine>;
@@ -41,13 +44,7 @@ impl Blemish {
         if !is_plain && hunk.change.new.iter().any(|line| line.text.ends_with([' ', '\t'])) {
             return None;
         }
-        // White space at the end of a new line that the request lacks nobody can know of.
-        let is_there = |line: &NewLine| match line.text.trim_start() {
-            "" => case.new.lines().any(|new| new == line.text),
-            content => case.new.lines().any(|new| new.ends_with(content)),
-        };
-        let is_lost = |line: &&NewLine| line.text.ends_with([' ', '\t']) && !is_there(line);
-        if brought_in(&hunk.change).any(|line| is_lost(&line)) || says_less(&hunk.change, &case) {
+        if loses_white_space(&hunk.change, &case) || says_less(&hunk.change, &case) {
             return None;
         }
         // What the file has as it is given is meant so.
@@ -55,6 +52,24 @@ impl Blemish {
         let is_literal = file.contains(&case.old);
         (self.name == NOTHING || self.is_of_file || self.duty != Duty::Apply || !is_literal).then_some(case)
     }
+}
+
+/// White space at the end of a new line that the request lacks nobody can know of.
+fn loses_white_space(change: &Change, case: &Case) -> bool {
+    let is_there = |line: &NewLine| match line.text.trim_start() {
+        "" => case.new.lines().any(|new| new == line.text),
+        content => case.new.lines().any(|new| new.ends_with(content)),
+    };
+    brought_in(change).any(|line| line.text.ends_with([' ', '\t']) && !is_there(line))
+}
+
+/// Whether a request with two damages is one for another change, or for one that nobody could know.
+pub(crate) fn says_too_little(change: &Change, case: &Case) -> bool {
+    let ends_in_space = |line: &NewLine| line.text.ends_with([' ', '\t']);
+    loses_white_space(change, case)
+        || says_less(change, case)
+        || !tells_spaces(change)
+        || case.file != text(&change.lines).as_bytes() && change.new.iter().any(ends_in_space)
 }
 
 /// The new lines that are no old ones as they were.
@@ -117,7 +132,7 @@ fn plain(change: &Change) -> View {
 }
 
 /// The request of a view, for the change as it is meant.
-fn case(change: &Change, (old, new): &View, random: &mut Random) -> Option<Case> {
+pub(crate) fn case(change: &Change, (old, new): &View, random: &mut Random) -> Option<Case> {
     let (old, new) = damage::request(old, new, random);
     Case::new(change, old, new)
 }
@@ -211,6 +226,137 @@ fn pairs() -> Vec<Blemish> {
         crlf("CR LF file, indentation lost", damage::indent_lost),
         crlf("CR LF file, a typo", |change, random| case(change, &typo(change, random)?, random)),
     ]
+}
+
+/// Each damage that can be put on another one, by name, in the order in which two of them come about.
+pub(crate) fn damages() -> Vec<(&'static str, Damage)> {
+    let request = |name, of| (name, Damage::Request(of));
+    vec![
+        (
+            "curly quotes in the file",
+            Damage::File(|change, _| {
+                // Of quotes that are only in new lines nobody can know.
+                let known = |quote: char| {
+                    change.old.iter().any(|line| line.contains(quote))
+                        || !brought_in(change).any(|l| l.text.contains(quote))
+                };
+                let is_shown = change.old.iter().any(|line| line.contains(['"', '\'']));
+                (is_shown && known('"') && known('\'') && spelling::is_plain(change))
+                    .then(|| change.map(|line| spelling::curled(line, true, true)))
+            }),
+        ),
+        (
+            "no-break spaces in the file",
+            Damage::File(|change, random| {
+                // On a line that stays: next to words that change they may stay or go.
+                let places = kept(change, 0);
+                let (at, new_at) = if places.is_empty() { None } else { Some(*random.pick(&places)) }?;
+                let mut file = change.clone();
+                let line = &change.old[at];
+                file.old[at] = format!("{}{}", indent(line), line[indent(line).len()..].replacen(' ', "\u{a0}", 1));
+                file.lines[change.start + at].clone_from(&file.old[at]);
+                file.new[new_at].text.clone_from(&file.old[at]);
+                (file.old != change.old && spelling::is_plain(change)).then_some(file)
+            }),
+        ),
+        ("white space at line ends lost", Damage::File(damage::with_trails)),
+        request("a typo on a kept line", |c, view, r| over(c, &view, typo, r)),
+        request("a typo, in old_string only", |c, view, r| Some((over(c, &view, typo, r)?.0, view.1))),
+        request("a blank line missing", |c, view, r| over(c, &view, blank_missing, r)),
+        request("a blank line extra", |c, view, r| over(c, &view, blank_extra, r)),
+        request("a word in another casing", |c, view, r| mapped(c, view, other_case, r)),
+        request("curly quotes", |c, view, r| mapped(c, view, curly, r)),
+        request("dashes and ellipses", |c, view, r| mapped(c, view, dashes, r)),
+        request("no-break spaces", |c, view, r| mapped(c, view, no_break, r)),
+        request("quotes escaped", |c, view, r| mapped(c, view, escaped_quotes, r)),
+        request("all quotes escaped", |c, view, r| mapped(c, view, escaped_all_quotes, r)),
+        request("HTML entities", |c, view, r| mapped(c, view, entities, r)),
+        request("quotes escaped after the others", |c, view, r| mapped(c, view, escaped_quotes, r)),
+        request("indentation lost", |c, view, r| mapped(c, view, dedent, r)),
+        request("indentation more by a level", |c, view, r| mapped(c, view, indented, r)),
+        request("tabs for spaces or the reverse", |c, view, r| mapped(c, view, retabbed, r)),
+        request("white space at line ends added", |c, view, r| mapped(c, view, trailing, r)),
+        request("gutter of read", |c, view, r| gutter(c, view, "\t", r)),
+        request("gutter of cat -n", |c, view, r| {
+            let (old, new) = gutter(c, view, "\t", r)?;
+            let padded = |lines: Vec<String>| lines.iter().map(|line| format!("   {line}")).collect();
+            Some((padded(old), padded(new)))
+        }),
+        request("gutter 12→text", |c, view, r| gutter(c, view, "→", r)),
+        request("gutter 12: text", |c, view, r| gutter(c, view, ": ", r)),
+        request("gutter in old_string only", |c, view, r| Some((gutter(c, view.clone(), "\t", r)?.0, view.1))),
+        request("entities over all", |c, view, r| mapped(c, view, entities, r)),
+        // A backslash that the text has itself would not tell from those.
+        request(r"\n spelled out", |c, view, _| {
+            let clear = !c.new_lines().iter().chain(&c.old).any(|line| line.contains('\\'));
+            clear.then(|| joined(view, |line| line.replace('\t', "\\t")))?
+        }),
+        request("escaped as JSON once too often", |_, view, _| {
+            joined(view, |line| {
+                let quoted = serde_json::to_string(line).unwrap_or_default();
+                quoted[1..quoted.len() - 1].to_owned()
+            })
+        }),
+        ("CR LF request", Damage::CrLfRequest),
+        ("CR LF file", Damage::CrLfFile),
+    ]
+}
+
+/// A damage of the request as a whole, which must be as it was.
+fn over(change: &Change, view: &View, whole: Whole, random: &mut Random) -> Option<View> {
+    if *view == plain(change) { whole(change, random) } else { None }
+}
+
+fn gutter(change: &Change, (old, new): View, delimiter: &str, _: &mut Random) -> Option<View> {
+    let numbered = |lines: &[String]| -> Vec<String> {
+        let number = |(index, line): (usize, &String)| format!("{}{delimiter}{line}", change.start + index + 1);
+        lines.iter().enumerate().map(number).collect()
+    };
+    // Behind `12: ` a single line may be YAML.
+    (old.len() > 1 || delimiter != ": ").then(|| (numbered(&old), numbered(&new)))
+}
+
+/// Both texts as one line each.
+fn joined((old, new): View, edit: impl Fn(&str) -> String) -> Option<View> {
+    let one = |lines: &[String]| lines.iter().map(|line| edit(line)).collect::<Vec<_>>().join("\\n");
+    (old.len() > 1 && !new.is_empty()).then(|| (vec![one(&old)], vec![one(&new)]))
+}
+
+fn other_case(change: &Change, random: &mut Random) -> Option<EditLine> {
+    let words: Vec<String> =
+        change.old.iter().flat_map(|line| spelling::words(line)).map(|(_, word)| word.to_owned()).collect();
+    let word = if words.is_empty() { None } else { Some(random.pick(&words).clone()) }?;
+    let other = if random.one_in(2) { word.to_uppercase() } else { word.to_lowercase() };
+    Some(Box::new(move |line| line.replace(&word, &other)))
+}
+
+fn dashes(change: &Change, _: &mut Random) -> Option<EditLine> {
+    let (dashes, ellipses) = (spelling::has(&change.old, " - "), spelling::has(&change.old, "..."));
+    spelling::is_plain(change).then(|| -> EditLine { Box::new(move |line| spelling::dashed(line, dashes, ellipses)) })
+}
+
+fn no_break(change: &Change, _: &mut Random) -> Option<EditLine> {
+    let is_shown = change.old.iter().any(|line| line.trim_start().contains(' '));
+    (is_shown && spelling::is_plain(change)).then(|| -> EditLine {
+        Box::new(|line| format!("{}{}", indent(line), line[indent(line).len()..].replace(' ', "\u{a0}")))
+    })
+}
+
+fn escaped_quotes(change: &Change, _: &mut Random) -> Option<EditLine> {
+    let is_clear = !change.new_lines().iter().chain(&change.old).any(|line| line.contains('\\'));
+    is_clear.then(|| -> EditLine { Box::new(|line| line.replace('"', "\\\"")) })
+}
+
+fn escaped_all_quotes(change: &Change, _: &mut Random) -> Option<EditLine> {
+    let is_clear = !change.new_lines().iter().chain(&change.old).any(|line| line.contains('\\'));
+    is_clear.then(|| -> EditLine { Box::new(|line| line.replace('"', "\\\"").replace('\'', "\\'")) })
+}
+
+fn indented(change: &Change, random: &mut Random) -> Option<EditLine> {
+    let more = change.unit.repeat(1 + random.below(2));
+    (!more.is_empty()).then(|| -> EditLine {
+        Box::new(move |line| if line.trim().is_empty() { line.to_owned() } else { format!("{more}{line}") })
+    })
 }
 
 /// What may be refused, as nobody can be sure what is meant; made, it must be right.

@@ -107,6 +107,15 @@ pub(crate) fn no_final_newline(change: &Change, random: &mut Random) -> Option<C
 
 /// The change in a file with white space at some line ends that the request knows nothing of.
 pub(crate) fn trailing_lost(change: &Change, random: &mut Random) -> Option<Case> {
+    let dirty = with_trails(change, random)?;
+    let clean = change.map(|line| line.trim_end_matches([' ', '\t']).to_owned());
+    let (old, new) = request(&clean.old, &clean.new_lines(), random);
+    let is_shown = !dirty.lines.join("\n").contains(&clean.old.join("\n"));
+    is_shown.then(|| Case::new(&dirty, old, new))?
+}
+
+/// The change in a file with white space at some line ends.
+pub(crate) fn with_trails(change: &Change, random: &mut Random) -> Option<Change> {
     let trails: Vec<&str> = (0..change.old.len()).map(|_| *random.pick(&["", " ", "  ", "\t", ""])).collect();
     let clean = change.map(|line| line.trim_end_matches([' ', '\t']).to_owned());
     let mut dirty = clean.clone();
@@ -124,15 +133,7 @@ pub(crate) fn trailing_lost(change: &Change, random: &mut Random) -> Option<Case
         .new
         .iter()
         .any(|line| line.from.is_some_and(|from| line.text != clean.old[from] && clean.old.contains(&line.text)));
-    let (old, new) = request(&clean.old, &clean.new_lines(), random);
-    if is_unclear
-        || dirty.old == clean.old
-        || !dirty.is_single()
-        || dirty.lines.join("\n").contains(&clean.old.join("\n"))
-    {
-        return None;
-    }
-    Case::new(&dirty, old, new)
+    (!is_unclear && dirty.old != clean.old && dirty.is_single()).then_some(dirty)
 }
 
 pub(crate) fn trailing_added(change: &Change, random: &mut Random) -> Option<Case> {

@@ -7,7 +7,7 @@
 //!
 //! `-- --hunks DIR [HUNKS]` replays real changes instead, which `benches/mine.py DIR` fetches, and measures as well how
 //! many refused edits a model repairs that copies what the error shows. `REPLAY_SHOW` may be `wrong`, `unrepaired` or
-//! one of them and a kind.
+//! one of them and a kind. `-- --pairs DIR [EDITS]` makes edits of the same changes with two damages each.
 
 #![expect(clippy::disallowed_methods, reason = "the benchmark reads source trees that are no workspace")]
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
@@ -20,6 +20,7 @@ mod damage;
 mod hunks;
 mod kinds;
 mod mined;
+mod pairs;
 mod random;
 mod score;
 mod several;
@@ -60,6 +61,11 @@ fn main() -> ExitCode {
         let most = all.get(at + 2).and_then(|most| most.parse().ok()).unwrap_or(HUNKS);
         let dir = all.get(at + 1).map_or_else(PathBuf::new, PathBuf::from);
         return mined::replay(&dir, most, shown.as_deref(), Random::new(seed));
+    }
+    if let Some(at) = all.iter().position(|argument| argument == "--pairs") {
+        let most = all.get(at + 2).and_then(|most| most.parse().ok()).unwrap_or(HUNKS);
+        let dir = all.get(at + 1).map_or_else(PathBuf::new, PathBuf::from);
+        return pairs::replay(&dir, most, shown.as_deref(), Random::new(seed));
     }
     // cargo passes `--bench` on.
     let mut arguments = all.into_iter().filter(|argument| !argument.starts_with('-')).peekable();

@@ -71,7 +71,7 @@ pub(crate) fn curly_file(change: &Change, random: &mut Random) -> Option<Case> {
     (curly.old != change.old && is_plain(change)).then(|| Case::new(&curly, old, new))?
 }
 
-fn dashed(line: &str, dashes: bool, ellipses: bool) -> String {
+pub(crate) fn dashed(line: &str, dashes: bool, ellipses: bool) -> String {
     // A dash that begins a line is the mark of a list, whether the line is indented or not.
     let (indent, content) = line.split_at(indent(line).len());
     let content = if dashes { content.replace(" - ", " – ") } else { content.to_owned() };

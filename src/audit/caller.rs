@@ -45,6 +45,12 @@ impl Caller {
         };
         Self { thread: find(THREAD, THREAD_HEADERS), user: find(USER, USER_HEADERS), client, request }
     }
+
+    /// Who made a change, in the words of a sentence, where the request says so.
+    pub fn named(&self) -> Option<String> {
+        let thread = self.thread.as_ref().map(|thread| format!("thread {thread}"));
+        thread.or_else(|| self.user.as_ref().map(|user| format!("user {user}")))
+    }
 }
 
 /// A name in one line of bounded length; none for what is no name.

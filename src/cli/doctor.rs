@@ -61,7 +61,7 @@ fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool)
     agent_rules(&mut out, config, start);
     limits(&mut out, config);
     path_index(&mut out, config, parts, start);
-    language_servers(&mut out, config);
+    language_servers(&mut out, config, parts, &mut complaints);
     records(&mut out, config, start);
     staged(&mut out, config, parts);
     clients(&mut out, config, parts);

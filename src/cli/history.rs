@@ -38,20 +38,17 @@ fn listing(parts: &Parts, request: &HistoryRequest) -> Result<String, ToolError>
     }
     let mut records = bring_back::records(&parts.workspace, &parts.session, request.path.as_deref())?;
     if let Some(name) = &request.since {
-        let is_it = |record: &JournalRecord| record.kind == RecordKind::Checkpoint && record.shown == *name;
-        let all = bring_back::records(&parts.workspace, &parts.session, None)?;
-        let Some(checkpoint) = all.iter().rev().find(|record| is_it(record)) else {
+        let roots: Vec<&str> = parts.workspace.roots().iter().map(|root| root.key()).collect();
+        let Some((checkpoint, since)) = parts.session.history.since_checkpoint(name, &roots).ok().flatten() else {
             return Err(ToolError::new(Kind::NotFound, format!("there is no checkpoint called {name:?}"))
                 .hint("`rootbound history` lists the checkpoints"));
         };
-        let at = all.iter().rposition(is_it).unwrap_or(0);
-        let after: HashSet<(&str, u64)> =
-            all[at..].iter().map(|record| (record.session.as_str(), record.change)).collect();
-        // The call that named it was recorded before it.
-        let is_own = |record: &JournalRecord| {
-            checkpoint.change > 0 && record.session == checkpoint.session && record.change >= checkpoint.change
+        let since: HashSet<(&str, u64)> = since.iter().map(JournalRecord::key).collect();
+        let line = records.iter().rposition(|record| *record == checkpoint).unwrap_or(0);
+        let is_since = |(at, record): &(usize, JournalRecord)| {
+            if record.is_of_entry() { since.contains(&record.key()) } else { *at >= line }
         };
-        records.retain(|record| is_own(record) || after.contains(&(record.session.as_str(), record.change)));
+        records = records.into_iter().enumerate().filter(is_since).map(|(_, record)| record).collect();
     }
     if let Some(session) = &request.session {
         records.retain(|record| record.session.starts_with(session.as_str()));
@@ -100,7 +97,8 @@ fn line(record: &JournalRecord, now: u64) -> String {
     let age = age(now.saturating_sub(record.time));
     let session = record.session.get(..SESSION_DIGITS).unwrap_or(&record.session);
     let change = format!("{session}.{}", record.change);
-    format!("{age:>8}  {:<7}  {before:<DIGITS$}  {change:<11}  {}{to}", record.tool, record.shown)
+    let by = record.by.as_ref().map_or_else(String::new, |by| format!("  (by {})", escape_controls(by)));
+    format!("{age:>8}  {:<7}  {before:<DIGITS$}  {change:<11}  {}{to}{by}", record.tool, record.shown)
 }
 
 #[cfg(test)]
@@ -119,6 +117,8 @@ mod tests {
             ..JournalRecord::default()
         };
         assert_eq!(line(&record, 1_300), "   5 min  edit     0123456789ab  5e55.7       src/a.rs");
+        let named = JournalRecord { by: Some("thread a1".into()), ..record.clone() };
+        assert!(line(&named, 1_300).ends_with("  src/a.rs  (by thread a1)"));
         let moved = JournalRecord { old: None, to: Some("b".into()), tool: "move".into(), ..record };
         assert_eq!(line(&moved, 1_000), "     0 s  move     -             5e55.7       src/a.rs -> b");
     }

@@ -24,12 +24,13 @@ mod page;
 mod plan;
 #[cfg(test)]
 mod properties;
+mod records;
 mod server_list;
 mod toml_entry;
 mod toml_lines;
 mod yaml_list;
 
-use std::{fmt::Write as _, process::ExitCode};
+use std::process::ExitCode;
 
 use crate::{
     config::{BAD_CONFIGURATION, Environment, SetupRequest, suggested_call::quoted},
@@ -37,10 +38,10 @@ use crate::{
 };
 
 use self::{
-    apply::{Applied, asked},
+    apply::{Applied, FileChange, asked},
     client::{Client, EntryScope, OwnTools},
     clients::CLIENTS,
-    entry::{ServerEntry, entries},
+    entry::{ServerEntry, entries, is_in},
     folders::{Folders, System},
     plan::{SetupPlan, SetupTarget},
     server_list::ServerList,
@@ -93,7 +94,21 @@ fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> R
     if request.split && !matches!(client.own_tools, OwnTools::YamlList { .. }) {
         return Err(format!("--split is for deerflow: leave it out for {}", client.id));
     }
-    let scope = scope(client, request.scope.as_deref())?;
+    let scope = match request.scope.as_deref() {
+        Some(given) => scope(client, given)?,
+        None if request.remove => recorded_scope(client, request, folders),
+        None => usual_scope(client, request, folders)?,
+    };
+    target_in(client, scope, request, folders)
+}
+
+/// The file of a client for one scope.
+fn target_in<'f>(
+    client: &'static Client,
+    scope: EntryScope,
+    request: &SetupRequest,
+    folders: &'f Folders<'f>,
+) -> Result<SetupTarget<'f>, String> {
     let path = match (&request.file, client.files.iter().find(|(own, _)| *own == scope)) {
         (Some(file), _) => file.clone(),
         (None, Some((_, place))) => folders.path(place)?,
@@ -116,16 +131,44 @@ fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> R
     Ok(SetupTarget { client, scope, folders, path, list })
 }
 
-fn scope(client: &Client, given: Option<&str>) -> Result<EntryScope, String> {
-    let Some(given) = given else { return Ok(client.files[0].0) };
+/// For whom an entry is if nobody says so.
+fn usual_scope(client: &Client, request: &SetupRequest, folders: &Folders<'_>) -> Result<EntryScope, String> {
+    let project = &folders.environment.directory;
+    match (&client.own_tools, client.files[0].0) {
+        (OwnTools::JsonList { files, .. }, _) if request.replace => Ok(files[0].0),
+        // The project's file cannot name what is not in the project.
+        (_, EntryScope::Project) if request.directories.iter().any(|directory| !is_in(project, directory)) => {
+            Ok(EntryScope::User)
+        }
+        (_, EntryScope::Project) if request.file.is_none() && folders.is_home() => Err(format!(
+            "the current directory is the home directory: change to the project, or name the directories to offer, as in \
+             `rootbound setup {} ~/code/app --scope user`",
+            client.id
+        )),
+        (_, first) => Ok(first),
+    }
+}
+
+/// Where setup has put the entry: the first scope of which there is a record, else the usual one.
+fn recorded_scope(client: &'static Client, request: &SetupRequest, folders: &Folders<'_>) -> EntryScope {
+    let name = request.name.as_deref().unwrap_or(entry::NAME);
+    let is_recorded = |scope: &EntryScope| {
+        target_in(client, *scope, request, folders).is_ok_and(|target| target.records().of(name).is_some())
+    };
+    client.files.iter().map(|(scope, _)| *scope).find(is_recorded).unwrap_or(client.files[0].0)
+}
+
+fn scope(client: &Client, given: &str) -> Result<EntryScope, String> {
     let known: Vec<&str> = client.files.iter().map(|(scope, _)| scope.name()).collect();
     let found = client.files.iter().find(|(scope, _)| scope.name() == given).map(|(scope, _)| *scope);
     found.ok_or_else(|| format!("--scope {given}: {} has only {}", client.title, known.join(", ")))
 }
 
 fn write(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> Result<String, Stopped> {
-    let shown = change(request, || target.write(entries, request.replace))?;
-    let after = guidance::after(target, entries);
+    let (shown, notes) = change(target, request, || target.write(entries, request.replace))?;
+    let effect = guidance::effect(target.client).filter(|_| request.replace);
+    let after: String = effect.into_iter().chain(notes).map(|note| note + "\n").collect();
+    let after = after + &guidance::after(target, entries, request);
     let path = target.path.display().to_string();
     let path = escape_controls(&path);
     Ok(match shown {
@@ -155,27 +198,43 @@ fn undo(target: &SetupTarget<'_>, request: &SetupRequest) -> String {
 }
 
 fn remove(target: &SetupTarget<'_>, request: &SetupRequest) -> Result<String, Stopped> {
-    let shown = change(request, || target.remove(request))?;
+    let (shown, notes) = change(target, request, || target.remove(request))?;
     let path = target.path.display().to_string();
     let path = escape_controls(&path);
     Ok(match shown {
         None => format!("{path} has no entry of rootbound"),
-        Some(diff) => format!("{diff}\nremoved from {path}"),
+        Some(diff) => {
+            let lines = std::iter::once(format!("{diff}\nremoved from {path}"));
+            lines.chain(notes.iter().map(|note| escape_controls(note).into_owned())).collect::<Vec<_>>().join("\n")
+        }
     })
 }
 
 /// Shows the changes, asks, and makes them; computed again if another program was faster. Returns the diff, or `None`
-/// if nothing is to be changed.
-fn change(request: &SetupRequest, plan: impl Fn() -> Result<SetupPlan, String>) -> Result<Option<String>, Stopped> {
+/// if nothing is to be changed, and what the person should know.
+fn change(
+    target: &SetupTarget<'_>,
+    request: &SetupRequest,
+    plan: impl Fn() -> Result<SetupPlan, String>,
+) -> Result<(Option<String>, Vec<String>), Stopped> {
+    let records = target.records();
     for _ in 0..ATTEMPTS {
-        let plan = plan().map_err(Stopped::NotDone)?;
+        let mut plan = plan().map_err(Stopped::NotDone)?;
         if plan.changes.is_empty() {
-            return Ok(None);
+            return Ok((None, plan.notes));
         }
-        let diff: Vec<String> = plan.changes.iter().map(apply::FileChange::diff).collect();
+        plan.changes.iter().try_for_each(FileChange::check).map_err(Stopped::NotDone)?;
+        let diff: Vec<String> = plan.changes.iter().map(FileChange::diff).collect();
         let diff = diff.join("\n");
         if !request.yes {
-            approve(&diff, &plan)?;
+            let effect = guidance::effect(target.client).filter(|_| request.replace);
+            approve(&effect.map_or(diff.clone(), |effect| format!("{diff}\n{effect}")))?;
+        }
+        // What was made is recorded before, what was undone is forgotten after it.
+        if request.write
+            && let Err(why) = records.save(&plan.records)
+        {
+            plan.notes.push(format!("note      {why}: --remove will not know what to undo besides the entry"));
         }
         let mut changed = false;
         for change in &plan.changes {
@@ -185,7 +244,10 @@ fn change(request: &SetupRequest, plan: impl Fn() -> Result<SetupPlan, String>) 
             }
         }
         if !changed {
-            return Ok(Some(if request.yes { diff } else { String::new() }));
+            if request.remove {
+                let _ = records.save(&plan.records);
+            }
+            return Ok((Some(if request.yes { diff } else { String::new() }), plan.notes));
         }
     }
     Err(Stopped::NotDone(format!(
@@ -193,16 +255,8 @@ fn change(request: &SetupRequest, plan: impl Fn() -> Result<SetupPlan, String>) 
     )))
 }
 
-fn approve(diff: &str, plan: &SetupPlan) -> Result<(), Stopped> {
-    let mut question = format!("{diff}\n");
-    for name in &plan.replaced {
-        let _ = writeln!(
-            question,
-            "The entry {name} starts another program and would be replaced; --name chooses another name."
-        );
-    }
-    question.push_str("Make this change?");
-    match asked(&question) {
+fn approve(diff: &str) -> Result<(), Stopped> {
+    match asked(&format!("{diff}\nMake this change?")) {
         Some(true) => Ok(()),
         Some(false) => Err(Stopped::NotDone("nothing was changed".to_owned())),
         None => Err(Stopped::Usage(

@@ -101,6 +101,8 @@ pub(super) fn parse(
             }
             return Ok(CommandLine::Execute(exec_request(inner, environment, problems)));
         }
+        // Alone it shows what can be called.
+        "call" if inner.get_one::<OsString>("tool").is_none() => Action::Tools { json: false },
         "call" => Action::Call {
             tool: inner.get_one::<OsString>("tool").map(|name| name.display().to_string()).unwrap_or_default(),
             arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),

@@ -34,10 +34,12 @@ impl Environment {
             None if cfg!(windows) => folders.cache_dir(),
             None => folders.data_dir(),
         });
+        // A relative one names another folder in each directory.
+        let absolute = |folder: &PathBuf| folder.is_absolute();
         Self {
             directory: std::env::current_dir().unwrap_or_default(),
-            home: folders.as_ref().map(|folders| folders.home_dir().to_owned()),
-            state: state.map(|folder| folder.join(env!("CARGO_PKG_NAME"))),
+            home: folders.as_ref().map(|folders| folders.home_dir().to_owned()).filter(absolute),
+            state: state.filter(absolute).map(|folder| folder.join(env!("CARGO_PKG_NAME"))),
             program: program::names(),
             variables: std::env::vars_os().collect(),
         }
@@ -46,6 +48,11 @@ impl Environment {
     /// A variable of the environment.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_os_str())
+    }
+
+    /// The usual state folder, without links on the way to it.
+    pub fn state_folder(&self) -> Option<PathBuf> {
+        self.state.as_deref().map(host_path::lasting)
     }
 
     /// The path by which this program can be started later: what was typed, if it leads to this program (a package

@@ -18,7 +18,8 @@ pub(super) fn exec(command: Command) -> Command {
              rootbound exec --root .:ro --root ./target --read ~/.cargo/bin --read ~/.rustup -- cargo check\n  \
              rootbound exec --root . --network --env GITHUB_TOKEN -- gh pr list\n\n\
              The exit code is the command's; 126 if it cannot be executed, 127 if it is not found, 2 if a wall is \
-             missing or an option is wrong. Variables and files with options of the server have no meaning here.",
+             missing or an option is wrong. Run as root, the command can change mode and owner of ANY file of the system, \
+             keys included: use another account. Variables and files with options of the server have no meaning here.",
         )
         .arg(list("root", "DIR[:ro]", ValueHint::DirPath).help(
             "A directory to read, change and execute files in, or with :ro only to read and execute; the command runs in \

@@ -133,8 +133,9 @@ fn directories(
         file_base: Path::new(""),
         read_only: false,
         default_to_current: false,
+        serves: false,
     };
-    let mut specs = roots::specs(&args, environment, problems, warnings);
+    let mut specs = roots::specs(&args, environment, problems, warnings, &mut None);
     specs.retain(|spec| {
         let kind = host_path::is_directory(&spec.path);
         match kind {

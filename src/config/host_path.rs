@@ -22,6 +22,20 @@ pub(super) fn real(path: &Path) -> PathBuf {
     real
 }
 
+/// The folder of the program's own without links on the way to it, as it is opened from here on: nobody can lead it
+/// elsewhere after the checks at the start. Windows follows them where it is opened.
+pub(super) fn lasting(folder: &Path) -> PathBuf {
+    if cfg!(windows) { folder.to_owned() } else { real(folder) }
+}
+
+/// As [`lasting`], for a file: a link in its own place stays one.
+pub(super) fn lasting_file(file: &Path) -> PathBuf {
+    match (file.parent(), file.file_name()) {
+        (Some(folder), Some(name)) => lasting(folder).join(name),
+        _ => file.to_owned(),
+    }
+}
+
 /// The path as it was given, and without links.
 pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
     let mut names = vec![path.to_owned(), real(path)];

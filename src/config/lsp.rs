@@ -71,12 +71,18 @@ fn server(
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> LanguageServer {
+    let program = program(table, args, environment, problems, warnings);
+    let mut variables = variables(table, environment, problems);
+    // Cargo tries for half a minute before it believes that there is no network.
+    if program.file_name().is_some_and(|name| name == "rust-analyzer") && !table.is_on("network") {
+        variables.insert(0, ("CARGO_NET_OFFLINE".into(), "true".into()));
+    }
     LanguageServer {
         name: table.name.clone(),
         program: BrokeredProgram {
-            program: program(table, args, environment, problems, warnings),
+            program,
             arguments: arguments(table, problems),
-            variables: variables(table, environment, problems),
+            variables,
             readable: readable(table, args, environment, problems),
             may_write: table.is_on("write"),
             network: table.is_on("network"),

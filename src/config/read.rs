@@ -98,6 +98,7 @@ mod tests {
 
     use super::*;
     use crate::{
+        config::host_path,
         tools::ReadBeforeWrite,
         workspace::{Access, RootSpec},
     };
@@ -149,16 +150,55 @@ mod tests {
     #[test]
     fn file_system_and_home_directory_are_offered_only_by_name() {
         for (directory, word) in [("/", "is /"), ("/home/me", "home directory"), ("", "cannot be determined")] {
-            let refused = problems(&[], &Environment { directory: directory.into(), ..environment() });
+            let there = Environment { directory: directory.into(), ..environment() };
+            let refused = problems(&["tools"], &there);
             assert!(
                 refused.len() == 1 && refused[0].contains(word) && refused[0].contains("rootbound DIR"),
                 "{refused:?}"
+            );
+            let other = problems(&["--log=loud"], &there);
+            assert!(other.len() == 2 && other.contains(&refused[0]), "{other:?}");
+            if directory.is_empty() {
+                assert_eq!(problems(&[], &there), refused);
+                continue;
+            }
+            let config = read(&[], &there).expect("starts, to say so");
+            assert_eq!(
+                (config.server.unconfigured.as_ref(), config.roots.len(), config.state),
+                (Some(&refused[0]), 0, None)
             );
         }
         assert!(problems(&["/"], &environment())[0].contains("whole file system"));
         assert!(problems(&["--root", "all=/tmp/.."], &environment())[0].contains("whole file system"));
         let config = read(&["/home/me"], &environment()).expect("asked for by name");
         assert!(config.warnings[0].contains("home directory"), "{:?}", config.warnings);
+    }
+
+    #[test]
+    fn the_open_project_of_claude_code_is_offered_where_no_directory_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let project = folder.path().to_str().expect("UTF-8");
+        for (variable, home, offered) in [
+            (project, "/home/me", true),
+            ("/", "/home/me", false),
+            ("relative", "/home/me", false),
+            ("/does/not/exist", "/home/me", false),
+            (project, project, false),
+        ] {
+            let mut there = Environment { directory: home.into(), home: Some(home.into()), ..environment() };
+            variables(&mut there, &[("CLAUDE_PROJECT_DIR", variable)]);
+            let config = read(&[], &there).expect("starts");
+            assert_eq!(config.roots.iter().any(|root| root.path == folder.path()), offered, "{variable} {home}");
+            assert_eq!(config.server.unconfigured.is_none(), offered, "{variable} {home}");
+            // Only where nothing is configured.
+            let config = read(&["/code/app"], &there).expect("starts");
+            // On Windows it is on the drive of the current directory.
+            assert!(matches!(paths(&config).as_slice(), [one] if one.ends_with("/code/app")), "{:?}", paths(&config));
+            assert_eq!(config.server.unconfigured, None);
+        }
+        let mut elsewhere = environment();
+        variables(&mut elsewhere, &[("CLAUDE_PROJECT_DIR", project)]);
+        assert_eq!(paths(&read(&[], &elsewhere).expect("starts")), ["/code/app"]);
     }
 
     #[test]
@@ -268,7 +308,7 @@ mod tests {
         std::fs::write(&file, "root = [\"code=src:ro\"]\nstate_dir = \"seen\"\ntime_limit = 5\n").expect("written");
         let config = read(&["--config", file.to_str().expect("UTF-8")], &environment()).expect("fine");
         assert_eq!(config.roots[0].path, folder.path().join("src"));
-        assert_eq!(config.state, Some(folder.path().join("seen")));
+        assert_eq!(config.state, Some(host_path::lasting(&folder.path().join("seen"))));
         assert_eq!(config.server.deadline.as_secs(), 5);
     }
 
@@ -304,7 +344,7 @@ mod tests {
             assert!(refused.len() == 2 && refused.iter().any(|why| why.contains("state-dir")), "{state}: {refused:?}");
         }
         let config = read(&["--state-dir", &at("a/roots"), &root], &environment()).expect("fine");
-        assert_eq!(config.state, Some(folder.path().join("a/roots")));
+        assert_eq!(config.state, Some(host_path::lasting(&folder.path().join("a/roots"))));
 
         let own = Environment { state: Some(at("a/root/.local/state").into()), ..environment() };
         let config = read(&[&root], &own).expect("the default folder is replaced, not refused");

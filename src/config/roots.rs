@@ -25,14 +25,18 @@ pub(super) struct RootArgs<'a> {
     pub(super) read_only: bool,
     /// Whether the current directory is offered when none is named.
     pub(super) default_to_current: bool,
+    /// Whether a server starts, which can say to its client that there is no directory to offer.
+    pub(super) serves: bool,
 }
 
-/// Works out the roots. Problems stop the start, warnings are logged.
+/// Works out the roots. Problems stop the start, warnings are logged. `unconfigured` becomes why there is none where the
+/// server starts nevertheless: clients that start it in the home directory show a person nothing of its last words.
 pub(super) fn specs(
     args: &RootArgs<'_>,
     environment: &Environment,
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
+    unconfigured: &mut Option<String>,
 ) -> Vec<RootSpec> {
     let access = |read_only: bool| if read_only || args.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let unnamed =
@@ -64,9 +68,14 @@ pub(super) fn specs(
         if !args.default_to_current {
             return specs;
         }
+        let is_wide = too_wide(&environment.directory, environment).is_some();
         match current_directory(environment, "rootbound DIR") {
             Ok(path) => specs.push(unnamed(path)),
-            Err(why) => problems.push(why),
+            Err(why) => match project_of_client(environment).filter(|_| is_wide) {
+                Some(path) => specs.push(unnamed(path)),
+                None if is_wide && args.serves => *unconfigured = Some(why),
+                None => problems.push(why),
+            },
         }
         return specs;
     }
@@ -104,13 +113,10 @@ const EMPTY: &str = "an empty directory argument: remove it, or name a directory
 
 /// The current directory, which is offered when none is named, unless it is too wide. `how` names one.
 pub(super) fn current_directory(environment: &Environment, how: &str) -> Result<PathBuf, String> {
-    let real = real(&environment.directory);
     let why = if environment.directory.as_os_str().is_empty() {
         "cannot be determined"
-    } else if is_file_system_root(&real) {
-        "is /"
-    } else if environment.home.as_deref().is_some_and(|home| host_path::real(home) == real) {
-        "is the home directory"
+    } else if let Some(why) = too_wide(&environment.directory, environment) {
+        why
     } else {
         return Ok(environment.directory.clone());
     };
@@ -118,6 +124,20 @@ pub(super) fn current_directory(environment: &Environment, how: &str) -> Result<
         "no directory was named, and the current one {why}; start it in a project directory, or name the directory to \
          offer: {how}"
     ))
+}
+
+/// Why a directory is offered only by name.
+fn too_wide(directory: &Path, environment: &Environment) -> Option<&'static str> {
+    let real = real(directory);
+    let is_home = || environment.home.as_deref().is_some_and(|home| host_path::real(home) == real);
+    if is_file_system_root(&real) { Some("is /") } else { is_home().then_some("is the home directory") }
+}
+
+/// The project that Claude Code has open, which it passes to the servers that it starts.
+fn project_of_client(environment: &Environment) -> Option<PathBuf> {
+    let path = PathBuf::from(environment.variable("CLAUDE_PROJECT_DIR")?);
+    let is_usable = path.is_absolute() && host_path::is_directory(&path) == Some(true);
+    (is_usable && too_wide(&path, environment).is_none()).then_some(path)
 }
 
 /// The first root that contains `folder`, which is the program's own, or is inside of it.

@@ -62,10 +62,9 @@ fn call(command: Command) -> Command {
         .arg(
             Arg::new("tool")
                 .value_name("TOOL")
-                .required(true)
                 .value_parser(ValueParser::new(Known::Tools))
                 .hide_possible_values(true)
-                .help("Name of the tool, as `rootbound tools` lists it"),
+                .help("Name of the tool, as `rootbound tools` lists it, and `rootbound call` alone"),
         )
         .arg(
             Arg::new("arguments")

@@ -60,8 +60,10 @@ pub(super) fn config(
         file_base,
         read_only: config.selection.read_only,
         default_to_current: config.action.opens_workspace(),
+        serves: config.action == Action::Serve,
     };
-    let roots = roots::specs(&args, environment, &mut problems, &mut warnings);
+    let unconfigured = &mut config.server.unconfigured;
+    let roots = roots::specs(&args, environment, &mut problems, &mut warnings, unconfigured);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
     policy::host_paths(raw, &paths, environment.home.as_deref(), &mut problems);
     if let Some(root) = config.audit.file.as_ref().and_then(|file| roots::overlapping(file.parent()?, &roots)) {
@@ -86,10 +88,22 @@ pub(super) fn config(
     config.language_servers = lsp::servers(&args, environment, &mut problems, &mut warnings);
     config.roles = roles::roles(raw, &config, &roots, &mut problems);
     if !problems.is_empty() {
+        problems.extend(config.server.unconfigured.take());
         return Err(problems);
     }
+    warnings.extend(config.server.unconfigured.clone());
+    // By the names as they were given: each link on the way decides about the next start.
     config.workspace.server_files =
         own(file, &[&config.audit.file, &config.events.path], state.as_deref(), environment);
+    let state = state.as_deref().map(host_path::lasting);
+    for log in [&mut config.audit.file, &mut config.events.path].into_iter().flatten() {
+        *log = host_path::lasting_file(log);
+    }
+    config.workspace.stage.iter_mut().for_each(|stage| stage.state = host_path::lasting(&stage.state));
+    let is_idle = config.server.unconfigured.is_some();
+    let state = state.filter(|_| !is_idle);
+    config.workspace.stage.take_if(|_| is_idle);
+    config.language_servers.retain(|_| !is_idle);
     config.workspace.policy = policy;
     Ok(roles::applied(Config { roots, state, warnings, ..config }))
 }

@@ -15,6 +15,9 @@ const PAIRS: usize = 10_000;
 /// Letters and digits of a line that says something.
 const TELLING: usize = 3;
 
+/// The number of the folding that leaves a line as it is, behind those of `whole_lines`.
+const AS_GIVEN: usize = 4;
+
 /// Similarity from which a new line counts as a version of the old one.
 const VERSION: f64 = 0.6;
 
@@ -43,7 +46,7 @@ pub(super) fn elsewhere(
     if edit.new.len() > prepared.lines().len() || !is_telling(edit) {
         return None;
     }
-    let hashes = hashes.map_or_else(|| Cow::Owned(block::hashes(prepared, fold)), Cow::Borrowed);
+    let hashes = hashes.map_or_else(|| prepared.folded(AS_GIVEN, fold), Cow::Borrowed);
     let is_bare = |line: &str| !line.starts_with([' ', '\t']) && !line.is_empty();
     let wanted = LineEdit::of_lines(edit.new.clone(), Vec::new(), false);
     let mut sites = block::sites(prepared, &wanted, (fold, &hashes), false);

@@ -93,6 +93,10 @@ fn fit<'r>(edit: &LineEdit<'r>, filled: &[usize], file: &[usize], gaps: [usize; 
         let (given, has) = (pair[1] - pair[0] - 1, in_file[1] - in_file[0] - 1);
         if given != has {
             run(pair[0]..pair[1] + 1)?;
+            // Where the new text has the two lines more than once, nobody knows between which of them it belongs.
+            if has > given && places_of_pair(&edit.new, [edit.old[pair[0]], edit.old[pair[1]]]) > 1 {
+                return None;
+            }
             changes.push((pair[0] + 1, given, has));
         }
     }
@@ -129,6 +133,13 @@ fn fit<'r>(edit: &LineEdit<'r>, filled: &[usize], file: &[usize], gaps: [usize; 
         new.splice(place..place + given, std::iter::repeat_n("", has));
     }
     Some((LineEdit::of_lines(old, new, edit.deletes), line))
+}
+
+/// How often `pair` follow one another in `lines`, but for blank ones between them.
+fn places_of_pair(lines: &[&str], pair: [&str; 2]) -> usize {
+    let filled: Vec<_> = lines.iter().map(|line| typography::content(line)).filter(|line| !line.is_empty()).collect();
+    let pair = pair.map(typography::content);
+    filled.windows(2).filter(|lines| **lines == pair).count()
 }
 
 /// The replacement without the lines at its ends that it leaves as they are.
@@ -195,6 +206,15 @@ mod tests {
         let text = format!("class A {{\n public:\n{body}}};\nclass B {{\n public:\n  B(int b) {{}}\n\n{body}}};\n");
         let old = format!(" public:\n\n{body}");
         assert_missed(&text, &old, &old.replace("char *", "char* "));
+    }
+
+    #[test]
+    fn a_left_out_blank_line_between_lines_that_new_text_repeats_is_no_match() {
+        let file = "start();\n\nstep(1);\nend();\n";
+        let old = "start();\nstep(1);\nend();\n";
+        assert_edited(file, old, &old.replace("end", "stop"), BlankLines, &file.replace("end", "stop"));
+        assert_missed(file, old, &format!("{old}start();\nstep(1);\n"));
+        assert_missed(file, old, &format!("start();\n\nstep(1);\n{old}"));
     }
 
     #[test]

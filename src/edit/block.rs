@@ -167,11 +167,6 @@ fn collect(prepared: &Prepared<'_>, fold: Fold, sites: &[Site<'_, '_>], rewrite:
     found.settled(prepared.wants_all, refused)
 }
 
-/// The hash of each line of the file, folded.
-pub(super) fn hashes(prepared: &Prepared<'_>, fold: Fold) -> Vec<u64> {
-    prepared.contents().map(|line| hash(&fold(line))).collect()
-}
-
 /// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over the
 /// hashes of the file's lines under the same folding. Equal hashes are no proof yet.
 pub(super) fn sites<'s, 'a>(

@@ -1,15 +1,19 @@
 //! What to say when nothing matched: the reason of a step that refused, else the nearest block and what differs.
 
 use super::{
-    Diagnosis, LineEdit, Next, Prepared, Refusal, applied, differences, excerpt,
+    Diagnosis, LineEdit, Next, Prepared, Refusal, applied, differences, excerpt, longer_word,
     nearest::{Nearest, line_of},
     placeholder,
     plain_request::PlainRequest,
     prepared::MOST_LINES,
 };
+use crate::text::shorten;
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
 const SUMMARY: usize = 300;
+
+/// Characters of a word that is named.
+const SHOWN_WORD: usize = 60;
 
 /// Lines of a change that is made already which are shown.
 const SHOWN_LINES: usize = 12;
@@ -26,6 +30,11 @@ pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnos
             // Not the nearest block: that is not the place meant.
             details: applied_lines(prepared, start),
             next: Next::Look,
+        },
+        Some(Refusal::WithinWord(start)) => Diagnosis {
+            summary: explanation(prepared, Refusal::WithinWord(start)),
+            details: String::new(),
+            next: Next::LeaveOutWord,
         },
         Some(refusal) => Diagnosis { summary: explanation(prepared, refusal), ..by_nearest(prepared) },
         None => by_nearest(prepared),
@@ -62,6 +71,15 @@ fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
             "old_string was not found exactly, and line {line} of new_string looks like a placeholder for code that was left \
              out; write that code out in both, or replace a smaller part"
         ),
+        Refusal::WithinWord(start) => {
+            let word = longer_word(prepared.text, start..start + prepared.old.len()).unwrap_or_default();
+            let word = shorten(word, SHOWN_WORD);
+            format!(
+                "old_string is there only within longer words, such as `{word}` at line {}, and word=true asks for \
+                 whole ones",
+                line(start)
+            )
+        }
         Refusal::TooManyLines | Refusal::Unclear => String::new(),
     }
 }

@@ -111,7 +111,9 @@ pub(super) fn difference(old: &str, file: &str) -> Option<String> {
 fn content_difference(old: &str, file: &str) -> String {
     let same = old.chars().zip(file.chars()).take_while(|(old, file)| old == file).count();
     let (in_old, in_file) = (old.chars().nth(same), file.chars().nth(same));
-    let is_unusual = |character: Option<char>| character.is_some_and(|one| !one.is_ascii() && !one.is_alphanumeric());
+    let is_unusual = |character: Option<char>| {
+        character.is_some_and(|one| one.is_control() || !one.is_ascii() && !one.is_alphanumeric())
+    };
     if is_unusual(in_old) || is_unusual(in_file) || typography::fold(old) == typography::fold(file) {
         let column = same + 1;
         return format!("the file has {} at column {column}, old_string has {}", named(in_file), named(in_old));

@@ -3,7 +3,7 @@
 //! A kind of escape counts only when `old` has no such character as it is. Which kinds were escaped too often
 //! is found by trying; more than one reading that fits is no match.
 
-use super::{Reading, Strategy};
+use super::{Reading, Strategy, typography};
 
 /// Escapes and what they mean. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, &str); 5] = [('n', "\n"), ('t', "\t"), ('"', "\""), ('\'', "'"), ('\\', "\\")];
@@ -20,7 +20,7 @@ pub(super) fn readings(request: &Reading) -> Vec<Reading> {
         if kinds == [('\\', "\\")] {
             return None;
         }
-        let is_doubtful = kinds.len() < present.len();
+        let is_doubtful = request.is_doubtful || kinds.len() < present.len();
         let (old, new) = (resolve(&request.old, &kinds), resolve_new(&new, &kinds)?);
         Some(Reading { old, new, by: request.by.with(Strategy::Escapes), is_doubtful })
     });
@@ -38,9 +38,11 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The letter of a piece that is an escape.
+/// The letter of a piece that is an escape; a plain quote for a curly one.
 fn escape(piece: &str) -> Option<char> {
-    piece.strip_prefix('\\')?.chars().next()
+    let letter = piece.strip_prefix('\\')?.chars().next()?;
+    let quote = typography::plain(letter).filter(|plain| matches!(*plain, "\"" | "'"));
+    Some(quote.and_then(|plain| plain.chars().next()).unwrap_or(letter))
 }
 
 /// The letters behind a backslash in `text`.
@@ -91,7 +93,13 @@ fn is_over_escaped(text: &str, (letter, character): (char, &str)) -> bool {
 /// `text` with the escapes of `kinds` resolved and all others left.
 fn resolve(text: &str, kinds: &[(char, &str)]) -> String {
     let meant = |piece| kinds.iter().find(|(letter, _)| escape(piece) == Some(*letter));
-    pieces(text).map(|piece| meant(piece).map_or(piece, |(_, character)| character)).collect()
+    // A curly quote stays one.
+    let character = |piece| match meant(piece) {
+        None => piece,
+        Some(('"' | '\'', _)) => &piece[1..],
+        Some((_, character)) => character,
+    };
+    pieces(text).map(character).collect()
 }
 
 /// New text is resolved likewise where it was escaped likewise; where it has such a character both ways, nobody
@@ -99,7 +107,7 @@ fn resolve(text: &str, kinds: &[(char, &str)]) -> String {
 fn resolve_new(text: &str, kinds: &[(char, &str)]) -> Option<String> {
     let mut over_escaped = Vec::new();
     for kind in kinds {
-        let is_escaped = text.contains(&format!("\\{}", kind.0));
+        let is_escaped = text.contains(&format!("\\{}", kind.0)) || escapes(text).contains(&kind.0);
         let is_plain = kind.0 != '\\' && text.strip_suffix('\n').unwrap_or(text).contains(kind.1);
         if is_escaped && !is_over_escaped(text, *kind) && is_plain {
             return None;

@@ -1,6 +1,8 @@
 //! The first step: the text as given, anywhere, also in the middle of a line.
 
-use super::{Found, Outcome, Prepared, RefusedPlaces, Replacement, keep_line_endings, partial_lines};
+use super::{
+    Found, Outcome, Prepared, Refusal, RefusedPlaces, Replacement, keep_line_endings, longer_word, partial_lines,
+};
 
 /// Every place where `old` is byte for byte, without those that would cut a CR LF in two, and those where
 /// the further lines of `new` would come out with too little indentation.
@@ -8,17 +10,22 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     let (text, old) = (prepared.text, prepared.old);
     let mut found = Found::default();
     let mut refused = RefusedPlaces::default();
+    let mut within = None;
     // Bytes for speed: UTF-8 matches UTF-8 at character boundaries only.
     for start in memchr::memmem::find_iter(text.as_bytes(), old) {
         let span = start..start + old.len();
         if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
             continue;
         }
+        if prepared.whole_words && longer_word(text, span.clone()).is_some() {
+            within.get_or_insert(Refusal::WithinWord(start));
+            continue;
+        }
         if let Some(refusal) = partial_lines::refusal_at(prepared, &span) {
             refused.add(start, refusal);
             continue;
         }
-        if found.is_empty() {
+        if found.is_empty() && !prepared.whole_words {
             found.overlapping = overlapping_second(text, old, start);
         }
         let text = keep_line_endings::fit(prepared, &span, old, prepared.new);
@@ -27,7 +34,10 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
             break;
         }
     }
-    found.settled(prepared.wants_all, refused).into()
+    match (found.settled(prepared.wants_all, refused).into(), within) {
+        (Outcome::None, Some(within)) => Outcome::Refused(within),
+        (outcome, _) => outcome,
+    }
 }
 
 /// The next match after `start`, where it overlaps the one there.

@@ -23,7 +23,8 @@ pub(super) fn readings(request: &Reading) -> Vec<Reading> {
         let old = strip(&request.old, delimiter).filter(|old| known.as_ref() != Some(old))?;
         known = Some(old.clone());
         // Where `: ` fits all lines, `:` is likely in front of text that is indented, and then the indentation is unknown.
-        let is_doubtful = longer.iter().any(|longer| delimiter.iter().any(|delimiter| longer.contains(delimiter)));
+        let is_doubtful = request.is_doubtful
+            || longer.iter().any(|longer| delimiter.iter().any(|delimiter| longer.contains(delimiter)));
         longer.extend(*delimiter);
         let new = strip_new(&request.new, delimiter)?;
         let is_single = !old.strip_suffix('\n').unwrap_or(&old).contains('\n');

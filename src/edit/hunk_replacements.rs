@@ -9,15 +9,32 @@ use super::{
 use crate::text::patch::{FinalNewline, HunkLine, PatchHunk};
 
 /// The replacements of a hunk whose old lines are at `start` (or that goes before that line). `lines` are those of its
-/// lines that are used. Lines that stay keep their bytes, and added lines get the line ending of those around them.
+/// lines that are used. Lines that stay keep their bytes. Added lines get the line ending of those around them; where the
+/// hunk has the lines with their endings as they are in the file, they get just what it says, as git does it.
 pub(super) fn of(
     text: &PatchedText<'_>,
     hunk: &PatchHunk<'_>,
     lines: &[HunkLine<'_>],
     start: usize,
 ) -> Vec<Replacement> {
-    // A CR that the patch has and the file has not came with the patch.
-    let brings_cr = lines.iter().any(|line| line.old().is_some_and(|old| old.ends_with('\r')));
+    let old: Vec<&str> = lines.iter().filter_map(|line| line.old()).collect();
+    let end = start + old.len();
+    let is_open = text.lines.last().is_some_and(|last| last.end == last.next);
+    // Of a last line that is not ended nobody can tell what would end it.
+    let shows_ending = end - usize::from(end == text.lines.len() && is_open) > start;
+    let has_cr = |line: &HunkLine<'_>| line.text().ends_with('\r');
+    let site = HunkSite {
+        text,
+        is_exact: text.is_exactly_at(&old, start) && (shows_ending || !old.is_empty() && lines.iter().any(has_cr)),
+        // A CR that the patch has and the file has not came with the patch.
+        brings_cr: old.iter().any(|old| old.ends_with('\r')),
+        is_open,
+        ends: match hunk.final_newline {
+            FinalNewline::AsInFile => !is_open,
+            FinalNewline::Added => true,
+            FinalNewline::Removed => false,
+        },
+    };
     let mut replacements = Vec::new();
     let mut at = start;
     let mut index = 0;
@@ -30,62 +47,63 @@ pub(super) fn of(
         let run_lines = &lines[index..index + run];
         let removed = run_lines.iter().filter(|line| line.old().is_some()).count();
         let added: Vec<&str> = run_lines.iter().filter_map(|line| line.new_line()).collect();
-        replacements.extend(replacement(text, at..at + removed, &added, brings_cr));
+        replacements.extend(site.replacement(at..at + removed, &added));
         (index, at) = (index + run, at + removed);
     }
-    end_of_file(text, hunk, at, &mut replacements);
+    if matches!(lines.last(), Some(HunkLine::Kept(_))) && end == text.lines.len() {
+        replacements.extend(site.last_ending());
+    }
     replacements
 }
 
-/// The lines of `range` replaced by `added`.
-fn replacement(text: &PatchedText<'_>, range: Range<usize>, added: &[&str], brings_cr: bool) -> Option<Replacement> {
-    let line_start = |line: usize| text.lines.get(line).map_or(text.text.len(), |line| line.start);
-    let span = line_start(range.start)..line_start(range.end);
-    let is_last = range.end == text.lines.len();
-    let is_open = is_last && text.lines.last().is_some_and(|last| last.end == last.next);
-    let near = text.ending_near(range.start);
-    let mut new = String::with_capacity(added.iter().map(|line| line.len() + 2).sum());
-    if is_open && range.is_empty() && !added.is_empty() {
-        // Behind a last line that is not ended.
-        new.push_str(near);
-    }
-    for (index, line) in added.iter().enumerate() {
-        let own = text.lines[range.clone()].get(index).map(|line| line.terminator(text.text));
-        let ending = own.filter(|ending| !ending.is_empty()).unwrap_or(near);
-        let without_cr = brings_cr || ending.starts_with('\r');
-        new.push_str(if without_cr { plain(line) } else { line });
-        if !is_open || index + 1 < added.len() {
-            new.push_str(ending);
-        }
-    }
-    (new != text.text[span.clone()]).then_some(Replacement { span, text: new })
+/// A text in which a hunk was found, and how its new lines are ended.
+struct HunkSite<'s, 't> {
+    text: &'s PatchedText<'t>,
+    is_exact: bool,
+    brings_cr: bool,
+    /// Whether the last line of the text is not ended.
+    is_open: bool,
+    /// Whether the last line is ended afterwards, if the hunk is about it.
+    ends: bool,
 }
 
-/// Ends the last line of the text, or takes its ending, where the hunk says so and `end` is behind the last line.
-fn end_of_file(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, end: usize, replacements: &mut Vec<Replacement>) {
-    if end != text.lines.len() || hunk.final_newline == FinalNewline::AsInFile {
-        return;
-    }
-    let size = text.text.len();
-    if replacements.last().is_none_or(|last| last.span.end != size) {
-        let last = text.lines.last().map_or(size, |last| last.end);
-        replacements.push(Replacement { span: last..size, text: text.text[last..].to_owned() });
-    }
-    let Some(last) = replacements.last_mut() else { return };
-    let without_ending = last.text.trim_end_matches('\n').trim_end_matches('\r').len();
-    let is_ended = last.text.ends_with(['\n', '\r']);
-    match hunk.final_newline {
-        FinalNewline::Added if !is_ended => last.text.push_str(text.ending_near(end)),
-        FinalNewline::Removed if is_ended => {
-            // One line ending, not all empty lines.
-            let one = last.text.strip_suffix("\r\n").or_else(|| last.text.strip_suffix(['\n', '\r']));
-            let length = one.map_or(without_ending, str::len);
-            last.text.truncate(length);
+impl HunkSite<'_, '_> {
+    /// The lines of `range` replaced by `added`.
+    fn replacement(&self, range: Range<usize>, added: &[&str]) -> Option<Replacement> {
+        let text = self.text;
+        let line_start = |line: usize| text.lines.get(line).map_or(text.text.len(), |line| line.start);
+        let mut span = line_start(range.start)..line_start(range.end);
+        let is_last = range.end == text.lines.len();
+        let near = text.ending_near(range.start);
+        let mut new = String::with_capacity(added.iter().map(|line| line.len() + 2).sum());
+        if is_last && self.is_open && range.is_empty() && !added.is_empty() {
+            // Behind a last line that is not ended.
+            new.push_str(near);
         }
-        _ => {}
+        if is_last && !self.ends && added.is_empty() {
+            // The line before becomes the last one.
+            span.start = range.start.checked_sub(1).map_or(0, |before| text.lines[before].end);
+        }
+        for (index, line) in added.iter().enumerate() {
+            let own = text.lines[range.clone()].get(index).map(|line| line.terminator(text.text));
+            let around = own.filter(|ending| !ending.is_empty()).unwrap_or(near);
+            let (line, ending) = match self.is_exact {
+                true => (*line, "\n"),
+                false if self.brings_cr || around.starts_with('\r') => (plain(line), around),
+                false => (*line, around),
+            };
+            new.push_str(line);
+            if !is_last || self.ends || index + 1 < added.len() {
+                new.push_str(ending);
+            }
+        }
+        (new != text.text[span.clone()]).then_some(Replacement { span, text: new })
     }
-    let is_same = last.text == text.text[last.span.clone()];
-    if is_same {
-        replacements.pop();
+
+    /// What ends the last line, which stays, where the hunk changes that.
+    fn last_ending(&self) -> Option<Replacement> {
+        let (size, last) = (self.text.text.len(), self.text.lines.last()?);
+        let ending = if self.ends { self.text.ending_near(self.text.lines.len()) } else { "" };
+        (self.is_open == self.ends).then(|| Replacement { span: last.end..size, text: ending.to_owned() })
     }
 }

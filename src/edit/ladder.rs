@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 
 use super::{
-    Located, Miss, Outcome, Prepared, Request, applied, blank_lines, diagnosis, exact, line_endings, prepared, typos,
-    whole_lines,
+    Located, Miss, Outcome, Prepared, Request, applied, blank_lines, diagnosis, exact, line_endings, prepared,
+    prepared::TextFacts, typos, whole_lines,
 };
 
 /// A step of the ladder.
@@ -39,10 +39,22 @@ pub(super) fn of_lines() -> &'static [Step] {
     &LADDER[2..]
 }
 
-/// Tries `steps` in their order.
-pub(super) fn climb(text: &str, request: &Request<'_>, steps: &[Step]) -> Result<Located, Miss> {
+/// Tries `steps` in their order. `facts` are those of `text`.
+pub(super) fn climb(text: &str, facts: &TextFacts, request: &Request<'_>, steps: &[Step]) -> Result<Located, Miss> {
+    climb_for(text, facts, request, steps, false)
+}
+
+/// Tries `steps` in their order, for places that are whole words if so wanted.
+pub(super) fn climb_for(
+    text: &str,
+    facts: &TextFacts,
+    request: &Request<'_>,
+    steps: &[Step],
+    whole_words: bool,
+) -> Result<Located, Miss> {
     let readings = OnceCell::new();
-    let prepared = Prepared::new(text, request, &readings);
+    let mut prepared = Prepared::new(text, facts, request, &readings);
+    prepared.whole_words = whole_words;
     let mut refusals = Vec::new();
     for step in steps {
         match step(&prepared) {

@@ -1,7 +1,8 @@
 //! The second step: LF, CR LF and CR taken for the same.
 
 use super::{
-    Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, exact, keep_line_endings::fit, partial_lines,
+    Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, exact, keep_line_endings::fit, longer_word,
+    partial_lines,
 };
 use crate::text::with_lf;
 
@@ -27,6 +28,9 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
             found.overlapping = exact::overlapping_second(text, old, start).map(real);
         }
         let span = real(start)..real(start + matched.len());
+        if prepared.whole_words && longer_word(prepared.text, span.clone()).is_some() {
+            continue;
+        }
         if let Some(refusal) = partial_lines::refusal_at(prepared, &span) {
             refused.add(span.start, refusal);
             continue;

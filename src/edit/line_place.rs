@@ -4,7 +4,7 @@
 
 use std::{cell::OnceCell, ops::Range};
 
-use super::{Prepared, Replacement, Request, keep_line_endings};
+use super::{Prepared, Replacement, Request, keep_line_endings, prepared::TextFacts};
 use crate::text::{LineEnding, lines, with_lf};
 
 /// Lines of a text, or a place between two, counted from 0.
@@ -88,7 +88,7 @@ impl LinePlace {
 fn fitted(text: &str, span: &Range<usize>, body: &str) -> String {
     let old = &text[span.clone()];
     let request = Request { old, new: body, replace_all: false, expected_replacements: None };
-    keep_line_endings::fit(&Prepared::new(text, &request, &OnceCell::new()), span, old, body)
+    keep_line_endings::fit(&Prepared::new(text, &TextFacts::default(), &request, &OnceCell::new()), span, old, body)
 }
 
 fn with_endings(body: &str, ending: &str) -> String {

@@ -69,6 +69,8 @@ pub enum Next {
     Read,
     /// Look whether the change is made already.
     Look,
+    /// Ask for parts of words as well.
+    LeaveOutWord,
     /// Send less of the text, without the path in it: the client may have shown another one than the file has.
     LeaveOutPath,
 }

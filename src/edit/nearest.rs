@@ -220,7 +220,12 @@ fn between(old: &str, core: &Range<usize>, file: &str) -> Option<Range<usize>> {
 
 /// Line of `old` when letters are compared without their case.
 fn in_other_case(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<usize> {
-    let text = prepared.canonical_text().to_lowercase();
+    let text = prepared.canonical_text();
+    // What is there in the same casing was not found for another reason.
+    if text.contains(request.old.as_ref()) {
+        return None;
+    }
+    let text = text.to_lowercase();
     text.find(&request.old.to_lowercase()).map(|at| line_of(&text, at)).filter(|line| {
         // A lone CR ends a line of the canonical text, and not always one of the file.
         !request.old.trim().is_empty() && *line <= prepared.lines().len()

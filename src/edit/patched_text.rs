@@ -1,11 +1,16 @@
 //! A text whose lines are looked up as a patch names them: whole, and whatever ends them.
 
+use std::ops::Range;
+
 use memchr::memmem::{self, Finder};
 
-use crate::text::{self, Line, LineEnding};
+use crate::text::{self, Line, LineEnding, patch::PatchHunk};
 
 /// Places of one text that are kept; of more of them none is sure.
-pub(super) const MOST_KEPT: usize = 100;
+pub(super) const MOST_KEPT: usize = 1000;
+
+/// Bytes compared for one text, for which fewer of its places are kept where it is long.
+const MOST_COMPARED: usize = 100_000;
 
 /// Occurrences of a context that are looked at.
 const MOST_LOOKED_AT: usize = 1000;
@@ -18,6 +23,10 @@ pub(super) struct PatchedText<'t> {
     joined: String,
     /// Where the line feed before each line is.
     starts: Vec<usize>,
+    /// As `joined`, with the CR of each CR LF; `None` where there is none.
+    with_cr: Option<String>,
+    /// Whether a lone CR ends its lines.
+    pub(super) is_of_cr: bool,
 }
 
 /// Lines where a text is, from 0, ascending.
@@ -29,11 +38,12 @@ pub(super) struct FoundLines {
 }
 
 impl<'t> PatchedText<'t> {
-    pub(super) fn new(text: &'t str) -> Self {
-        let lines: Vec<Line> = match LineEnding::of(text) {
-            LineEnding::Cr => text::lines_ended_by_cr(text).collect(),
-            _ => text::lines(text).collect(),
-        };
+    /// `text` in the lines of `hunks`: to a patch that has a CR in its lines, that is content, as it is to git.
+    pub(super) fn new(text: &'t str, hunks: &[PatchHunk<'_>]) -> Self {
+        let has_cr = |hunk: &PatchHunk<'_>| hunk.lines.iter().any(|line| line.text().contains('\r'));
+        let is_of_cr = LineEnding::of(text) == LineEnding::Cr && !hunks.iter().any(has_cr);
+        let lines: Vec<Line> =
+            if is_of_cr { text::lines_ended_by_cr(text).collect() } else { text::lines(text).collect() };
         let mut joined = String::with_capacity(text.len() + 2);
         joined.push('\n');
         let mut starts = Vec::with_capacity(lines.len());
@@ -42,29 +52,64 @@ impl<'t> PatchedText<'t> {
             joined.push_str(line.content(text));
             joined.push('\n');
         }
-        Self { text, lines, joined, starts }
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let with_cr = (!is_of_cr && text.contains('\r')).then(|| ["\n", text, end].concat());
+        Self { text, lines, joined, starts, with_cr, is_of_cr }
     }
 
-    /// Where these whole lines are.
+    /// Where these whole lines are; with the CR that they have, if that is anywhere.
     pub(super) fn places(&self, wanted: &[&str]) -> FoundLines {
+        let exact = found(MOST_KEPT, |from| self.next_with_cr(wanted, from));
+        if !exact.lines.is_empty() {
+            return exact;
+        }
         let needle = needle(wanted);
         let finder = Finder::new(needle.as_bytes());
-        let mut places = FoundLines::default();
-        let mut from = 0;
-        while let Some(line) = self.next(&finder, from) {
-            if places.lines.len() == MOST_KEPT {
-                places.more = true;
-                break;
-            }
-            places.lines.push(line);
-            from = line + 1;
-        }
-        places
+        let most = (MOST_COMPARED / needle.len()).clamp(100, MOST_KEPT);
+        found(most, |from| self.next(&finder, from))
     }
 
     /// The first place of these whole lines from `line` on.
     pub(super) fn first_from(&self, wanted: &[&str], line: usize) -> Option<usize> {
-        self.next(&Finder::new(needle(wanted).as_bytes()), line)
+        let exact = self.next_with_cr(wanted, line);
+        exact.or_else(|| self.next(&Finder::new(needle(wanted).as_bytes()), line))
+    }
+
+    /// Where these whole lines begin within `lines`.
+    pub(super) fn places_within(&self, wanted: &[&str], lines: &Range<usize>) -> Vec<usize> {
+        let needle = needle(wanted);
+        let finder = Finder::new(needle.as_bytes());
+        let first = self.next(&finder, lines.start);
+        let all = std::iter::successors(first, |line| self.next(&finder, line + 1));
+        all.take_while(|line| lines.contains(line)).take(MOST_KEPT + 1).collect()
+    }
+
+    /// Where whole lines are of which each may be either of two.
+    pub(super) fn places_of_either(&self, wanted: &[[&str; 2]]) -> FoundLines {
+        let longest = (0..wanted.len()).max_by_key(|index| wanted[*index][0].len()).unwrap_or(0);
+        let mut anchors: Vec<usize> = Vec::new();
+        let mut places = FoundLines::default();
+        for line in wanted.get(longest).into_iter().flatten() {
+            let found = self.places(&[*line]);
+            places.more |= found.more;
+            anchors.extend(found.lines);
+        }
+        let is_at = |start: &usize| {
+            let lines = self.lines.get(*start..*start + wanted.len()).unwrap_or_default();
+            let is_either = |(line, either): (&Line, &[&str; 2])| either.contains(&line.content(self.text));
+            lines.len() == wanted.len() && lines.iter().zip(wanted).all(is_either)
+        };
+        places.lines = anchors.into_iter().filter_map(|line| line.checked_sub(longest)).filter(is_at).collect();
+        places.lines.sort_unstable();
+        places.lines.dedup();
+        places
+    }
+
+    /// Whether the lines from `line` on are these, with the CR of each.
+    pub(super) fn is_exactly_at(&self, wanted: &[&str], line: usize) -> bool {
+        let lines = self.lines.get(line..line + wanted.len()).unwrap_or_default();
+        let bytes = |line: &Line| self.text[line.start..line.next].trim_end_matches('\n');
+        !self.is_of_cr && lines.len() == wanted.len() && lines.iter().map(bytes).eq(wanted.iter().copied())
     }
 
     /// Whether these whole lines are at `line`.
@@ -77,6 +122,12 @@ impl<'t> PatchedText<'t> {
         let start = *self.starts.get(from)?;
         let found = start + finder.find(&self.joined.as_bytes()[start..])?;
         Some(self.starts.partition_point(|start| *start < found))
+    }
+
+    fn next_with_cr(&self, wanted: &[&str], from: usize) -> Option<usize> {
+        let (text, start) = (self.with_cr.as_ref()?.as_bytes(), self.lines.get(from)?.start);
+        let found = start + memmem::find(&text[start..], ["\n", &wanted.join("\n"), "\n"].concat().as_bytes())?;
+        Some(self.lines.partition_point(|line| line.start < found))
     }
 
     /// The lines from `from` on that are `context`, white space around them aside; else those that hold it.
@@ -95,6 +146,41 @@ impl<'t> PatchedText<'t> {
         if equal.is_empty() { holding } else { equal }
     }
 
+    /// The lines from `line` on as far as they belong to it: its block and, below a heading of a diff or a line that
+    /// opens none, all that no other line of its level begins.
+    pub(super) fn opened(&self, line: usize, is_heading: bool) -> Range<usize> {
+        let content = |line: usize| self.lines[line].content(self.text);
+        let indent = |text: &str| text.len() - text.trim_start().len();
+        let own = indent(content(line));
+        let filled = |from: usize| (from..self.lines.len()).filter(|line| !content(*line).trim().is_empty());
+        let is_word = |text: &str| text.starts_with(|one: char| one.is_alphabetic() || matches!(one, '_' | '$'));
+        // `out:` of C and `else:`: what is below goes on.
+        let is_label =
+            |text: &str| text.trim_end().strip_suffix(':').is_some_and(|name| name.chars().all(char::is_alphanumeric));
+        let goes_on =
+            |text: &str| text.starts_with(['{', '}', ')', ']', '#']) || text.starts_with("//") || is_label(text);
+        let opens = filled(line + 1)
+            .next()
+            .is_some_and(|next| indent(content(next)) > own || content(next).trim_start().starts_with('{'));
+        let end = filled(line + 1).find(|next| {
+            let text = content(*next).trim_start();
+            match (indent(content(*next)), is_heading, opens) {
+                (deeper, ..) if deeper > own => false,
+                (_, true, _) => is_word(text) && !is_label(text),
+                (_, false, true) => !goes_on(text),
+                (level, false, false) => level < own && !goes_on(text),
+            }
+        });
+        let closed = filled(line + 1).find(|next| {
+            let text = content(*next).trim();
+            indent(content(*next)) <= own
+                && text.starts_with(['}', ')', ']'])
+                && !text.ends_with(['{', '(', '[', ':', ','])
+        });
+        let end = end.unwrap_or(self.lines.len());
+        line..if !is_heading && opens { closed.map_or(end, |closed| end.min(closed + 1)) } else { end }
+    }
+
     /// What ends the lines around `line`, for a line that is put there.
     pub(super) fn ending_near(&self, line: usize) -> &'t str {
         let before = self.lines[..line.min(self.lines.len())].iter().rev();
@@ -106,6 +192,21 @@ impl<'t> PatchedText<'t> {
     pub(super) fn line_at(&self, offset: usize) -> usize {
         self.lines.partition_point(|line| line.next <= offset)
     }
+}
+
+/// What `next` finds from each line on.
+fn found(most: usize, next: impl Fn(usize) -> Option<usize>) -> FoundLines {
+    let mut places = FoundLines::default();
+    let mut from = 0;
+    while let Some(line) = next(from) {
+        if places.lines.len() == most {
+            places.more = true;
+            break;
+        }
+        places.lines.push(line);
+        from = line + 1;
+    }
+    places
 }
 
 /// Lines as they are in a joined text. A patch of a file with CR LF can have the CR in its lines.

@@ -6,14 +6,29 @@
 use std::{borrow::Cow, cell::OnceCell};
 
 use super::{
-    Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies, entities, escapes,
-    gutter, indent_shift::FileIndentation, line_parts, typography,
+    Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies, Strategy, entities,
+    escapes, gutter, indent_shift::FileIndentation, line_parts, typography,
 };
 use crate::text::{self, Line, LineEnding};
 
 /// Lines of a file in which a text is looked for that is not in it exactly: each takes some 40 bytes of memory, which
 /// in a file of nothing but newlines is 40 times its size.
 pub(super) const MOST_LINES: usize = 8_000_000;
+
+/// Readings of which no further ones are made: four kinds of damage on top of one another are rare.
+const MOST_READINGS: usize = 64;
+
+/// Lines of a text whose hashes are kept for the next request.
+const MOST_HASHED: usize = 1_000_000;
+
+/// What is known of a text whatever is looked for in it: the hunks of a patch share it.
+#[derive(Default)]
+pub(super) struct TextFacts {
+    lines: OnceCell<Vec<Line>>,
+    indentation: OnceCell<FileIndentation>,
+    content_hashes: OnceCell<Vec<u64>>,
+    folded: [OnceCell<Vec<u64>>; 5],
+}
 
 /// The request and the text. Steps read it and change nothing.
 pub(super) struct Prepared<'a> {
@@ -26,20 +41,25 @@ pub(super) struct Prepared<'a> {
     pub(super) canonical_new: Cow<'a, str>,
     /// Whether every place is to be replaced.
     pub(super) wants_all: bool,
+    /// Whether a place within a longer word is none.
+    pub(super) whole_words: bool,
     /// Stop collecting after so many places.
     pub(super) limit: usize,
     pub(super) ending: LineEnding,
     canonical_text: OnceCell<Cow<'a, str>>,
-    lines: OnceCell<Vec<Line>>,
-    indentation: OnceCell<FileIndentation>,
-    content_hashes: OnceCell<Vec<u64>>,
+    facts: &'a TextFacts,
     texts: &'a OnceCell<Vec<Reading>>,
     readings: OnceCell<Vec<LineReading<'a>>>,
 }
 
 impl<'a> Prepared<'a> {
-    /// `texts` is where the readings of the request are kept, which their lines borrow from.
-    pub(super) fn new(text: &'a str, request: &Request<'a>, texts: &'a OnceCell<Vec<Reading>>) -> Self {
+    /// `facts` are those of `text`, and `texts` is where the readings of the request are kept, which their lines borrow from.
+    pub(super) fn new(
+        text: &'a str,
+        facts: &'a TextFacts,
+        request: &Request<'a>,
+        texts: &'a OnceCell<Vec<Reading>>,
+    ) -> Self {
         let wants_all = request.wants_all();
         let ending = LineEnding::of(text);
         // A lone CR at the end of the old text is half of a pasted CR LF: the file's line goes on ending there.
@@ -55,12 +75,11 @@ impl<'a> Prepared<'a> {
             canonical_old: text::with_lf(request.old),
             canonical_new,
             wants_all,
+            whole_words: false,
             limit: if wants_all { request.most_places() } else { MAX_PLACES },
             ending,
             canonical_text: OnceCell::new(),
-            lines: OnceCell::new(),
-            indentation: OnceCell::new(),
-            content_hashes: OnceCell::new(),
+            facts,
             texts,
             readings: OnceCell::new(),
         }
@@ -73,7 +92,7 @@ impl<'a> Prepared<'a> {
 
     /// The lines of the text; ended by CR where nothing else ends one.
     pub(super) fn lines(&self) -> &[Line] {
-        self.lines.get_or_init(|| match self.ending {
+        self.facts.lines.get_or_init(|| match self.ending {
             LineEnding::Cr => text::lines_ended_by_cr(self.text).collect(),
             _ => text::lines(self.text).collect(),
         })
@@ -91,13 +110,22 @@ impl<'a> Prepared<'a> {
 
     /// How the file is indented as a whole.
     pub(super) fn indentation(&self) -> FileIndentation {
-        *self.indentation.get_or_init(|| FileIndentation::of(self.contents()))
+        *self.facts.indentation.get_or_init(|| FileIndentation::of(self.contents()))
     }
 
     /// For each line the hash of its content in plain characters.
     pub(super) fn content_hashes(&self) -> &[u64] {
         let hash = |line| line_parts::hash(&typography::content(line));
-        self.content_hashes.get_or_init(|| self.contents().map(hash).collect())
+        self.facts.content_hashes.get_or_init(|| self.contents().map(hash).collect())
+    }
+
+    /// The hash of each line, folded. `kept` is the number of the folding.
+    pub(super) fn folded(&self, kept: usize, fold: fn(&str) -> Cow<'_, str>) -> Cow<'_, [u64]> {
+        let hashes = || self.contents().map(|line| line_parts::hash(&fold(line))).collect();
+        if self.lines().len() > MOST_HASHED {
+            return Cow::Owned(hashes());
+        }
+        Cow::Borrowed(self.facts.folded[kept].get_or_init(hashes))
     }
 
     /// Every way in which the request may have been meant; as it was given first.
@@ -127,13 +155,29 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Every way in which a request may have been meant.
+/// Every way in which a request may have been meant: each damage taken off, and those that are below it.
 fn all_readings(given: Reading) -> Vec<Reading> {
     let mut all = vec![given];
-    all.extend(gutter::readings(&all[0]));
-    let entities: Vec<Reading> = all.iter().filter_map(entities::reading).collect();
-    all.extend(escapes::readings(&all[0]));
-    all.extend(entities);
+    let mut at = 0;
+    while at < all.len() && all.len() < MOST_READINGS {
+        let reading = &all[at];
+        let mut found = Vec::new();
+        if !reading.by.has(Strategy::LineNumbers) {
+            found.extend(gutter::readings(reading));
+        }
+        if !reading.by.has(Strategy::Entities) {
+            found.extend(entities::reading(reading));
+        }
+        if !reading.by.has(Strategy::Escapes) {
+            found.extend(escapes::readings(reading));
+        }
+        for one in found {
+            if all.iter().all(|known| (&known.old, &known.new) != (&one.old, &one.new)) {
+                all.push(one);
+            }
+        }
+        at += 1;
+    }
     all
 }
 
@@ -144,4 +188,69 @@ pub(super) fn refuse_too_many_lines(prepared: &Prepared<'_>) -> Outcome {
         return Outcome::Refused(Refusal::TooManyLines);
     }
     Outcome::None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::edit::{
+        Strategy::LineNumbers,
+        testing::{assert_edited, edited},
+    };
+
+    const FILE: &str = "fn f() {\n    log(\"a < b\");\n    go('x');\n}\n";
+    const OLD: &str = "    log(\"a < b\");\n    go('x');\n";
+    const NEW: &str = "    log(\"a < b\");\n    log(\"a < c\");\n    go('x');\n";
+
+    /// What is done to a text on its way.
+    type Damage = fn(&str) -> String;
+
+    fn by_line(text: &str, edit: impl Fn(usize, &str) -> String) -> String {
+        text.lines().enumerate().map(|(index, line)| edit(index, line) + "\n").collect()
+    }
+
+    const DAMAGES: [(&str, Damage); 8] = [
+        ("curly quotes", |text| text.replace("(\"", "(“").replace("\")", "”)")),
+        ("entities", |text| text.replace('<', "&lt;").replace('"', "&quot;")),
+        ("quotes escaped", |text| text.replace('"', "\\\"").replace('“', "\\“").replace('”', "\\”")),
+        ("white space", |text| by_line(text, |_, line| format!("{line}  "))),
+        ("indentation", |text| by_line(text, |_, line| line.trim_start().to_owned())),
+        ("gutter", |text| by_line(text, |index, line| format!("{}\t{line}", index + 2))),
+        ("newlines escaped", |text| text.strip_suffix('\n').unwrap_or(text).replace('\n', "\\n").replace('\t', "\\t")),
+        ("CR LF", |text| text.replace('\n', "\r\n")),
+    ];
+
+    #[test]
+    fn new_text_gets_the_repairs_of_the_old_one_for_each_pair_of_damages() {
+        let wanted = FILE.replace(OLD, NEW);
+        let mut right = 0;
+        for (at, (first_name, first)) in DAMAGES.iter().enumerate() {
+            for (second_name, second) in &DAMAGES[at + 1..] {
+                for (old, new) in [(OLD, NEW), (OLD.trim_end_matches('\n'), NEW.trim_end_matches('\n'))] {
+                    let damaged = |text: &str| second(&first(text));
+                    if let Ok((_, made)) = edited(FILE, &damaged(old), &damaged(new)) {
+                        assert_eq!(made, wanted, "{first_name}, {second_name}");
+                        right += 1;
+                    }
+                }
+            }
+        }
+        assert!(right >= 44, "only {right} of 56 are made");
+    }
+
+    #[test]
+    fn escapes_that_a_second_damage_hides_are_never_written() {
+        let file = "a = load(\"one\")\nb = load(\"two\")\nc = receive(\"three\")\n";
+        let old = file.replace('"', "\\\"");
+        let new = format!("{old}d = load(\\\"four\\\")\n");
+        let wanted = format!("{file}d = load(\"four\")\n");
+        for damage in [|text: &str| text.replace("receive", "recieve"), |text: &str| text.replace(", ", ",")] {
+            if let Ok((_, made)) = edited(file, &damage(&old), &damage(&new)) {
+                assert_eq!(made, wanted);
+            }
+        }
+        // The file's own escapes are as good as any.
+        let file = "x = \"a \\\"b\\\"\"\ny = 1\n";
+        let (old, new) = ("1\tx = \"a \\\"b\\\"\"\n2\ty = 1\n", "1\tx = \"a \\\"c\\\"\"\n2\ty = 1\n");
+        assert_edited(file, old, new, LineNumbers, &file.replace('b', "c"));
+    }
 }

@@ -13,6 +13,8 @@ pub(super) enum Refusal {
     Indentation(usize),
     /// This line of the new text (counted from 1) is a placeholder for code, and the old text is not exact.
     Placeholder(usize),
+    /// Whole words are wanted, and the text is within longer ones alone, the first of them here.
+    WithinWord(usize),
     /// The file has too many lines to be searched for anything but the exact text.
     TooManyLines,
     /// A reason that says nothing beyond what differs.
@@ -34,7 +36,8 @@ impl Refusal {
             Self::Placeholder(_) => 3,
             Self::AlreadyApplied(_) => 4,
             Self::BareLine(_) => 5,
-            Self::TooManyLines => 6,
+            Self::WithinWord(_) => 6,
+            Self::TooManyLines => 7,
         }
     }
 

@@ -30,10 +30,14 @@ pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spe
             }
             _ => None,
         };
-        // A space between two new words is repeated by chance; theirs is the one that was typed.
+        // A space between two new words is repeated by chance; theirs is the one that was typed. So is a quote that now
+        // is next to a word: it may open what the other one closed.
         let by_chance = |offset: usize| {
             let (old, new) = (op.old_range().start + offset, op.new_range().start + offset);
-            new_clusters[new].trim().is_empty() && !are_alike(&old_clusters, old, &new_clusters, new)
+            match new_clusters[new] {
+                "\"" | "'" => gains_word(context(&old_clusters, old), context(&new_clusters, new)),
+                space => space.trim().is_empty() && !are_alike(&old_clusters, old, &new_clusters, new),
+            }
         };
         if let Some((start, end)) = repeated.filter(|_| !(0..op.new_range().len()).any(by_chance)) {
             result.push_str(&file[start..end]);
@@ -50,6 +54,12 @@ pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spe
         }
     }
     Some(result)
+}
+
+/// Whether there is a word next to a quote where there was none.
+fn gains_word((_, old_before, old_after): Context<'_>, (_, before, after): Context<'_>) -> bool {
+    let is_gained = |old, new| new == Neighbour::Word && old != Neighbour::Word;
+    is_gained(old_before, before) || is_gained(old_after, after)
 }
 
 /// Whether two spaces have the same words on both sides, or on one a word that is more than punctuation.
@@ -90,7 +100,7 @@ impl Neighbour {
 /// where it does so in several ways.
 #[derive(Default)]
 pub(super) struct Spelling<'t> {
-    in_context: HashMap<(&'t str, Neighbour, Neighbour), Option<&'t str>>,
+    in_context: HashMap<Context<'t>, Option<&'t str>>,
     anywhere: HashMap<&'t str, Option<&'t str>>,
     /// Whole lines without their indentation, in which both agree.
     lines: HashMap<&'t str, Option<&'t str>>,
@@ -227,6 +237,10 @@ impl<'t> Spelling<'t> {
         't: 's,
     {
         let cluster = clusters[index];
+        // The file has some of these as the request does, and some plain: which of them this one is nobody can tell.
+        if typographic(cluster).is_some_and(|(_, class)| self.plain[class] && self.kept[class]) {
+            return None;
+        }
         // A single no-break space says nothing about all spaces.
         if cluster == " " {
             return Some(cluster);
@@ -265,7 +279,10 @@ impl Spelling<'_> {
     }
 }
 
-fn context<'l>(clusters: &[&'l str], index: usize) -> (&'l str, Neighbour, Neighbour) {
+/// A cluster and what is before and behind it.
+type Context<'l> = (&'l str, Neighbour, Neighbour);
+
+fn context<'l>(clusters: &[&'l str], index: usize) -> Context<'l> {
     let before = index.checked_sub(1).and_then(|before| clusters.get(before));
     (clusters[index], Neighbour::of(before), Neighbour::of(clusters.get(index + 1)))
 }

@@ -57,6 +57,11 @@ impl Strategies {
         self.0 == 0
     }
 
+    /// Whether nothing but line endings was looked through.
+    pub fn is_as_given(self) -> bool {
+        self.is_exact() || self == Strategy::LineEndings
+    }
+
     /// Whether nothing but line endings and white space at the start and end of lines was looked through.
     pub fn are_of_layout(self) -> bool {
         use Strategy::{Exact, Indentation, LineEndings, TrailingWhitespace};

@@ -1,6 +1,6 @@
 //! For the tests of the steps: a request tried on a text, and what came of it.
 
-use super::{Diagnosis, Miss, Request, Strategies, Strategy, locate};
+use super::{Diagnosis, Located, Miss, Request, Strategies, Strategy, locate};
 
 /// The strategy and the text with all replacements made.
 pub(super) fn edited(text: &str, old: &str, new: &str) -> Result<(Strategies, String), Miss> {
@@ -9,11 +9,16 @@ pub(super) fn edited(text: &str, old: &str, new: &str) -> Result<(Strategies, St
 
 pub(super) fn tried(text: &str, request: &Request<'_>) -> Result<(Strategies, String), Miss> {
     let located = locate(text, request)?;
+    Ok((located.strategy, apply(text, &located)))
+}
+
+/// The text with the replacements made.
+pub(super) fn apply(text: &str, located: &Located) -> String {
     let mut result = text.to_owned();
     for replacement in located.replacements.iter().rev() {
         result.replace_range(replacement.span.clone(), &replacement.text);
     }
-    Ok((located.strategy, result))
+    result
 }
 
 /// Asserts that the request applies by `strategy` (and perhaps others) and makes `expected` of the text.

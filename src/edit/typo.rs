@@ -194,9 +194,9 @@ fn brackets(line: &str) -> impl Iterator<Item = char> + '_ {
     line.chars().filter(|character| "()[]{}".contains(*character))
 }
 
-/// The characters that carry meaning; commas, quotes and spaces do not part two versions of a line.
+/// The characters that carry meaning, also for what is behind them; commas, quotes and spaces do not part two versions of a line.
 fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
-    line.chars().filter(|character| "+-*/%<>=!&|^~?@$".contains(*character))
+    line.chars().filter(|character| "+-*/%<>=!&|^~?@$\\".contains(*character))
 }
 
 #[cfg(test)]

@@ -29,14 +29,19 @@ pub(super) fn trailing<'h>(hunk: &Hunk<'h>, index: usize, pasted: Option<&str>) 
     pasted.and_then(|pasted| wanted.strip_suffix(pasted)).unwrap_or(wanted)
 }
 
-/// White space that every line of `old` has at its end beyond what the file has there: an artefact of how the text
+/// White space that every line of `old` has at its end beyond what the file has there, or instead of it: an artefact of how the text
 /// was copied, which new lines should not bring in.
 pub(super) fn pasted<'s>(site: Site<'s, '_>) -> Option<&'s str> {
     let file = site.file_lines();
     let pairs = site.edit.old.iter().zip(&file).map(|(old, file)| (parts(old), parts(file)));
-    let mut extra = pairs.filter(|(old, _)| !old.1.is_empty()).map(|(old, file)| old.2.strip_prefix(file.2));
-    let first = extra.next()??;
-    (!first.is_empty() && extra.all(|extra| extra == Some(first))).then_some(first)
+    let pairs: Vec<_> = pairs.filter(|(old, _)| !old.1.is_empty()).map(|(old, file)| (old.2, file.2)).collect();
+    let same = |end: &dyn Fn(&(&'s str, &str)) -> Option<&'s str>| {
+        let first = end(pairs.first()?)?;
+        (!first.is_empty() && pairs.iter().all(|pair| end(pair) == Some(first))).then_some(first)
+    };
+    // Or in place of the file's own, where some lines have that.
+    let is_alike = pairs.iter().all(|(old, file)| old == file);
+    same(&|(old, file)| old.strip_prefix(*file)).or_else(|| same(&|(old, _)| Some(old)).filter(|_| !is_alike))
 }
 
 #[cfg(test)]

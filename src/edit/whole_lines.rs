@@ -31,6 +31,10 @@ impl Tolerance {
     /// Both at once.
     const FULL: Self = Self { indentation: true, typography: true };
 
+    fn number(self) -> usize {
+        usize::from(self.indentation) + 2 * usize::from(self.typography)
+    }
+
     fn fold(self) -> Fold {
         match (self.indentation, self.typography) {
             (false, false) => |line| Cow::Borrowed(without_trailing_whitespace(line)),
@@ -51,12 +55,12 @@ pub(super) fn without_gutter(prepared: &Prepared<'_>) -> Outcome {
     find(prepared, |reading| reading.by == Strategy::LineNumbers)
 }
 
-/// With escapes resolved.
+/// With escapes resolved, in text with a gutter, too.
 pub(super) fn unescaped(prepared: &Prepared<'_>) -> Outcome {
-    find(prepared, |reading| reading.by.has(Strategy::Escapes))
+    find(prepared, |reading| reading.by.has(Strategy::Escapes) && !reading.by.has(Strategy::Entities))
 }
 
-/// With HTML entities resolved, in text with a gutter, too.
+/// With HTML entities resolved, in text with a gutter or escapes, too.
 pub(super) fn without_entities(prepared: &Prepared<'_>) -> Outcome {
     find(prepared, |reading| reading.by.has(Strategy::Entities))
 }
@@ -81,7 +85,7 @@ fn find(prepared: &Prepared<'_>, is_meant: fn(&Reading) -> bool) -> Outcome {
         if edits.is_empty() {
             break;
         }
-        let hashes = block::hashes(prepared, tolerance.fold());
+        let hashes = prepared.folded(tolerance.number(), tolerance.fold());
         let mut found: Vec<Found> = Vec::new();
         for (edit, reading) in &edits {
             let is_strict = tolerance == Tolerance::ALL[0];

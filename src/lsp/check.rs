@@ -55,6 +55,8 @@ pub(super) enum NoServerReport {
     TimedOut,
     Ended,
     Cancelled,
+    /// It says that it cannot check anything.
+    Broken,
 }
 
 /// When a wait ends.
@@ -63,46 +65,82 @@ pub(super) struct WaitLimit<'s> {
     pub(super) stop: &'s StopSignal,
 }
 
-/// Lets the server know of a change, and waits for what it says of it.
+/// Lets the server know of a change, and waits for what it says of it. `base` is the text before the changes that were not
+/// checked, this one included.
 pub(super) fn check(
     instance: &Instance,
     edit: &DocumentChange<'_>,
+    base: Option<&str>,
     limit: &WaitLimit<'_>,
 ) -> Result<ServerReport, NoServerReport> {
-    let mut state = wait(instance, instance.state(), limit, |state, _| state.phase == Phase::Ready)?;
+    let mut state = instance.state();
+    if state.checks_saves && !state.has_settled {
+        // The change is on the disk already: a check of saves that ends from now on has seen it, and is no baseline.
+        if state.is_settled(edit.uri, Instant::now()) {
+            state.has_settled = true;
+        } else {
+            state.leave_unchecked();
+        }
+    }
+    let mut state = match wait(instance, state, limit, |state, _| state.phase == Phase::Ready) {
+        Ok(state) => state,
+        Err(why) => {
+            notify(instance, &mut instance.state(), edit);
+            return Err(why);
+        }
+    };
     let settled = |state: &mut State, now: Instant| {
         let again = state.ask_again(edit.uri, now);
         instance.send(again.as_slice());
         state.is_settled(edit.uri, now)
     };
-    let mut no_base = None;
-    if let Some(before) = edit.before {
-        instance.send(&state.put(edit.uri, edit.language, before, Instant::now()));
+    if let Some(base) = base {
+        instance.send(&state.put(edit.uri, edit.language, base, Instant::now()));
         match wait(instance, state, limit, settled) {
-            Ok(ready) => state = ready,
-            // The change is sent all the same: the next one is compared with it.
+            Ok(ready) => {
+                state = ready;
+                state.has_settled = true;
+            }
+            // The change is sent all the same, so that it is worked on until the next one.
             Err(why) => {
-                no_base = Some(why);
-                state = instance.state();
+                let mut state = instance.state();
+                state.leave_unchecked();
+                notify(instance, &mut state, edit);
+                return Err(why);
             }
         }
     }
-    let before = if edit.before.is_some() { state.diagnostics(edit.uri) } else { Vec::new() };
-    let others = if state.has_settled { state.others(edit.uri) } else { HashMap::new() };
-    let has_settled = state.has_settled;
+    let before = if base.is_some() { state.known(edit.uri) } else { Vec::new() };
+    let others = if state.has_settled { Some(state.unchecked.clone().unwrap_or_else(|| state.all())) } else { None };
     notify(instance, &mut state, edit);
-    if let Some(why) = no_base {
-        return Err(why);
+    let mut state = match wait(instance, state, limit, settled) {
+        Ok(state) => state,
+        Err(why) => {
+            let mut state = instance.state();
+            if state.unchecked.is_none() {
+                state.unchecked = others;
+            }
+            return Err(why);
+        }
+    };
+    if state.trouble.is_broken() {
+        state.leave_unchecked();
+        return Err(NoServerReport::Broken);
     }
-    let mut state = wait(instance, state, limit, settled)?;
-    state.has_settled = true;
-    let elsewhere = if has_settled { new_errors(&others, state.others(edit.uri)) } else { Vec::new() };
+    (state.has_settled, state.unchecked) = (true, None);
+    let elsewhere = others.map_or_else(Vec::new, |others| new_errors(&others, state.others(edit.uri)));
     Ok(ServerReport { before, after: state.diagnostics(edit.uri), elsewhere })
+}
+
+/// Waits until the server can be talked to.
+pub(super) fn answers(instance: &Instance, limit: &WaitLimit<'_>) -> Result<(), NoServerReport> {
+    wait(instance, instance.state(), limit, |state, _| state.phase == Phase::Ready).map(drop)
 }
 
 /// Lets the server know of a change without waiting.
 pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChange<'_>) {
     if state.phase != Phase::Ready {
+        instance.send(&state.open(edit.uri, edit.language, edit.after, Instant::now()));
         return;
     }
     let mut messages = state.put(edit.uri, edit.language, edit.after, Instant::now());

@@ -38,6 +38,10 @@ impl Documents {
         self.0.get_mut(uri)
     }
 
+    pub(super) fn uris(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Document> {
         self.0.values_mut()
     }

@@ -172,6 +172,7 @@ fn read(shared: &Shared, mut output: ProgramOutput) {
     };
     let said: String = output.last_errors().chars().rev().take(500).collect();
     let said: String = said.chars().rev().collect();
+    shared.state().trouble.last_words(&output.last_errors());
     if !shared.is_stopped.load(Ordering::Acquire) {
         tracing::warn!(server = shared.name, why, errors = %escape_controls(&said), "a language server ended");
     }

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 /// What a server sent. What is inside is read by whoever needs it.
 #[derive(Debug)]
 pub(super) enum Incoming<'m> {
-    /// The answer to a request; `None` for an error.
-    Response { id: u64, result: Option<&'m RawValue> },
+    /// The answer to a request: a result, or an error.
+    Response { id: u64, result: Option<&'m RawValue>, error: Option<&'m RawValue> },
     /// A request, which must be answered.
     Request { id: &'m RawValue, method: Cow<'m, str>, params: Option<&'m RawValue> },
     /// A message without an answer.
@@ -41,7 +41,7 @@ impl<'m> Incoming<'m> {
                 // A result of null is none here; only the answers that must have one are looked at.
                 let result = result.filter(|_| error.is_none());
                 // No request that is waited for has the number 0.
-                Some(Self::Response { id: id.get().parse().unwrap_or_default(), result })
+                Some(Self::Response { id: id.get().parse().unwrap_or_default(), result, error })
             }
             (None, None) => None,
         }

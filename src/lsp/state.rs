@@ -1,5 +1,8 @@
 //! What is known of one running server: what it has said of which file, and whether it is done with a change.
 
+mod known;
+mod settled;
+
 use std::{
     collections::{HashMap, HashSet},
     time::{Duration, Instant},
@@ -13,6 +16,7 @@ use super::{
     documents::{Documents, notification},
     message::Incoming,
     requests,
+    trouble::Trouble,
 };
 
 /// Files whose problems are kept.
@@ -23,15 +27,10 @@ const MOST_OF_OTHERS: usize = 50;
 const MOST_PROGRESS: usize = 64;
 /// Requests that are not answered; a server that answers none is waited for in vain.
 const MOST_ASKED: usize = 256;
-/// How long a server must have said nothing more, once it has answered: checks of a save may begin a moment later.
-const QUIET: Duration = Duration::from_millis(150);
-/// The same for a server that sends what it finds bit by bit.
-const QUIET_PUSHED: Duration = Duration::from_millis(300);
-/// How long after it has taken note of a change a server that names no versions may be silent: some send nothing if
-/// nothing has changed.
-const SILENCE: Duration = Duration::from_secs(1);
-/// How long after a save the check of a server that checks saves may begin: on a busy machine its compiler starts late.
-const CHECK_BEGINS: Duration = Duration::from_secs(3);
+/// The longest time between two lists for one text that is learned from.
+const LONGEST_GAP: Duration = Duration::from_secs(2);
+/// Files that are opened as soon as it can be talked to.
+const MOST_PENDING: usize = 8;
 /// How often diagnostics are asked for again.
 const PULL_AGAIN: Duration = Duration::from_millis(200);
 
@@ -66,6 +65,19 @@ pub(super) struct State {
     pub(super) documents: Documents,
     /// Whether it was done with a change once.
     pub(super) has_settled: bool,
+    /// What it said of all files before the first change that was not checked, once there is one.
+    pub(super) unchecked: Option<HashMap<String, Vec<Diagnostic>>>,
+    /// What is wrong with it.
+    pub(super) trouble: Trouble,
+    /// Whether it runs a check of its own after each save: rust-analyzer, unless that is off.
+    pub(super) checks_saves: bool,
+    /// Whether it has shown that it finds problems, or that it is loaded.
+    is_proven: bool,
+    ready_at: Option<Instant>,
+    /// How long after one list for a text another one came; halved with each further text.
+    last_gap: Duration,
+    /// Files to open once it is ready: URI, language, text.
+    pending: Vec<[String; 3]>,
     files: HashMap<String, FileProblems>,
     progress: HashSet<String>,
     /// Whether it has loaded the project, where it says so.
@@ -92,6 +104,13 @@ impl State {
             phase: Phase::Starting,
             documents: Documents::default(),
             has_settled: false,
+            unchecked: None,
+            trouble: Trouble::default(),
+            checks_saves: options.get("checkOnSave").is_none_or(|checks| *checks != Value::Bool(false)),
+            is_proven: false,
+            ready_at: None,
+            last_gap: Duration::ZERO,
+            pending: Vec::new(),
             files: HashMap::new(),
             progress: HashSet::new(),
             quiescent: None,
@@ -122,29 +141,45 @@ impl State {
 
     /// Takes note of one message. What is to be sent because of it; `None` if it is no message.
     pub(super) fn receive(&mut self, body: &[u8], now: Instant) -> Option<Vec<Value>> {
-        match Incoming::read(body)? {
-            Incoming::Response { id, result } => Some(self.answered(id, result)),
+        let was_busy = self.is_busy();
+        let mut replies = self.received(Incoming::read(body)?, now);
+        if was_busy && !self.is_busy() && self.pulls {
+            // What it said while it was loading is not the last word.
+            let open: Vec<String> = self.documents.uris().map(str::to_owned).collect();
+            replies.extend(open.iter().filter_map(|uri| self.ask_again(uri, now)));
+        }
+        Some(replies)
+    }
+
+    fn received(&mut self, message: Incoming<'_>, now: Instant) -> Vec<Value> {
+        match message {
+            Incoming::Response { id, result, error } => self.answered(id, result, error, now),
             Incoming::Request { id, method, params } => {
                 if method == "workspace/diagnostic/refresh" {
                     self.documents.values_mut().for_each(|document| document.pulled = None);
                 }
-                Some(vec![requests::answer(id, &method, params, &self.root_uri, &self.settings)])
+                vec![requests::answer(id, &method, params, &self.root_uri, &self.settings)]
             }
             Incoming::Notification { method, params } => {
                 if let Some(params) = params {
                     self.notified(&method, params, now);
                 }
-                Some(Vec::new())
+                Vec::new()
             }
         }
     }
 
-    fn answered(&mut self, id: u64, result: Option<&RawValue>) -> Vec<Value> {
+    fn answered(&mut self, id: u64, result: Option<&RawValue>, error: Option<&RawValue>, now: Instant) -> Vec<Value> {
         match self.asked.remove(&id) {
-            Some(Asked::Initialize) => match result {
-                Some(result) => return self.initialized(result),
-                None => self.phase = Phase::Ended,
-            },
+            Some(Asked::Initialize) => {
+                if let Some(result) = result {
+                    return self.initialized(result, now);
+                }
+                if let Some(error) = error {
+                    self.trouble.message(error);
+                }
+                self.phase = Phase::Ended;
+            }
             Some(Asked::Pull { uri, version, at }) => {
                 if let Some(document) = self.documents.get_mut(&uri) {
                     document.pulling = None;
@@ -152,6 +187,7 @@ impl State {
                     if let Some(result) = result.filter(|_| document.version == version) {
                         document.pulled = Some(at);
                         if let Some(diagnostics) = reported(result.get()) {
+                            self.is_proven |= !diagnostics.is_empty();
                             self.files.entry(uri).or_default().pulled = diagnostics;
                         }
                     }
@@ -159,7 +195,7 @@ impl State {
             }
             Some(Asked::Barrier { uri, version }) => {
                 if let Some(document) = self.documents.get_mut(&uri).filter(|document| document.version == version) {
-                    document.passed = Some(Instant::now());
+                    document.passed = Some(now);
                 }
             }
             None => {}
@@ -167,10 +203,16 @@ impl State {
         Vec::new()
     }
 
-    fn initialized(&mut self, result: &RawValue) -> Vec<Value> {
+    fn initialized(&mut self, result: &RawValue, now: Instant) -> Vec<Value> {
         #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
         struct Initialized {
             capabilities: Capabilities,
+            server_info: Option<ServerInfo>,
+        }
+        #[derive(Deserialize)]
+        struct ServerInfo {
+            name: String,
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -178,12 +220,24 @@ impl State {
             diagnostic_provider: Option<Value>,
         }
         let provider = serde_json::from_str::<Initialized>(result.get()).ok();
+        let says_when_loaded = provider
+            .as_ref()
+            .and_then(|found| found.server_info.as_ref())
+            .is_some_and(|server| server.name.contains("rust-analyzer"));
+        if says_when_loaded {
+            // It answers with empty lists until it says that it is loaded, and says first that it is not a moment later.
+            self.quiescent = self.quiescent.or(Some(false));
+        }
+        self.checks_saves &= says_when_loaded;
         self.pulls = provider.and_then(|found| found.capabilities.diagnostic_provider).is_some();
-        self.phase = Phase::Ready;
+        (self.phase, self.ready_at) = (Phase::Ready, Some(now));
         let mut messages = vec![notification("initialized", &json!({}))];
         if self.settings.as_object().is_some_and(|settings| !settings.is_empty()) {
             let settings = json!({ "settings": self.settings });
             messages.push(notification("workspace/didChangeConfiguration", &settings));
+        }
+        for [uri, language, text] in std::mem::take(&mut self.pending) {
+            messages.extend(self.put(&uri, &language, &text, now));
         }
         messages
     }
@@ -196,13 +250,18 @@ impl State {
                 #[derive(Deserialize)]
                 struct Status {
                     quiescent: Option<bool>,
+                    health: Option<String>,
+                    message: Option<String>,
                 }
                 let Some(status) = serde_json::from_str::<Status>(params.get()).ok() else { return };
+                self.trouble.status(status.health.as_deref(), status.message.as_deref());
+                self.is_proven |= status.quiescent == Some(true);
                 if self.quiescent == Some(false) || status.quiescent == Some(false) {
                     self.last_busy = Some(now);
                 }
                 self.quiescent = status.quiescent.or(self.quiescent);
             }
+            "window/showMessage" | "window/logMessage" => self.trouble.message(params),
             _ => {}
         }
     }
@@ -220,7 +279,15 @@ impl State {
         if self.documents.get(&uri).is_none() {
             diagnostics.truncate(MOST_OF_OTHERS);
         }
+        self.is_proven |= !diagnostics.is_empty();
+        let sent = self.documents.get(&uri).map(|document| document.sent);
         let file = self.files.entry(uri).or_default();
+        if let Some(earlier) =
+            file.pushed_at.filter(|at| self.quiescent.is_none() && sent.is_some_and(|sent| *at >= sent))
+        {
+            let gap = now.duration_since(earlier).min(LONGEST_GAP);
+            self.last_gap = self.last_gap.max(gap);
+        }
         (file.pushed, file.pushed_version, file.pushed_at) = (diagnostics, version, Some(now));
     }
 
@@ -251,32 +318,23 @@ impl State {
         (self.last_busy, self.last_heard) = (Some(now), Some(now));
     }
 
-    /// Whether it is loading or checking something.
-    fn is_busy(&self) -> bool {
-        match self.quiescent {
-            // It indexes while it can answer. Checks of a save are what has to be waited for.
-            Some(true) => self.progress.iter().any(|token| is_check(token)),
-            Some(false) => true,
-            None => !self.progress.is_empty(),
+    /// The messages by which it learns of a file that may be changed soon; kept until it can be talked to.
+    pub(super) fn open(&mut self, uri: &str, language: &str, text: &str, now: Instant) -> Vec<Value> {
+        match self.phase {
+            Phase::Ready if self.documents.get(uri).is_none() => self.put(uri, language, text, now),
+            Phase::Starting if self.pending.len() < MOST_PENDING => {
+                self.pending.push([uri, language, text].map(str::to_owned));
+                Vec::new()
+            }
+            _ => Vec::new(),
         }
-    }
-
-    /// Takes note that the message of a save is sent.
-    pub(super) fn saved(&mut self, now: Instant) {
-        self.last_saved = Some(now);
-    }
-
-    /// Whether the check of the last save has not begun yet, by a server that has checked something before.
-    fn will_check(&self, now: Instant) -> bool {
-        self.last_check
-            .zip(self.last_saved)
-            .is_some_and(|(check, saved)| check < saved && now.saturating_duration_since(saved) < CHECK_BEGINS)
     }
 
     /// The messages by which it learns that a file has a new content.
     pub(super) fn put(&mut self, uri: &str, language: &str, text: &str, now: Instant) -> Vec<Value> {
         let mut messages = self.documents.put(uri, language, text, now);
         if !messages.is_empty() {
+            self.last_gap /= 2;
             messages.extend(self.ask(uri, now));
         }
         messages
@@ -305,45 +363,6 @@ impl State {
         if is_due { self.ask(uri, now) } else { None }
     }
 
-    fn is_pulled(&self, uri: &str) -> bool {
-        let asked = self.documents.get(uri).and_then(|document| document.pulled);
-        asked.is_some_and(|asked| self.last_busy.is_none_or(|busy| busy <= asked || self.quiescent.is_none()))
-    }
-
-    /// Whether all that it will say of the content of a file has arrived.
-    pub(super) fn is_settled(&self, uri: &str, now: Instant) -> bool {
-        let Some(document) = self.documents.get(uri) else { return true };
-        if self.is_busy() || self.will_check(now) {
-            return false;
-        }
-        let last = [Some(document.sent), self.last_heard, self.last_busy].into_iter().flatten().max();
-        let quiet = last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
-        if self.pulls {
-            return self.is_pulled(uri) && quiet >= QUIET;
-        }
-        let file = self.files.get(uri);
-        let has_pushed = file.is_some_and(|file| match file.pushed_version {
-            Some(version) => version >= document.version,
-            None => file.pushed_at.is_some_and(|at| at >= document.sent),
-        });
-        let is_silent =
-            !self.names_versions && document.passed.is_some_and(|at| now.saturating_duration_since(at) >= SILENCE);
-        (has_pushed && quiet >= QUIET_PUSHED) || (is_silent && quiet >= SILENCE)
-    }
-
-    /// What it says of a file now.
-    pub(super) fn diagnostics(&self, uri: &str) -> Vec<Diagnostic> {
-        let Some(file) = self.files.get(uri) else { return Vec::new() };
-        let pulled = file.pulled.iter().filter(|one| !file.pushed.iter().any(|other| one.is_said_by(other)));
-        pulled.chain(&file.pushed).cloned().collect()
-    }
-
-    /// What it says of all other files.
-    pub(super) fn others(&self, uri: &str) -> HashMap<String, Vec<Diagnostic>> {
-        let others = self.files.keys().filter(|other| *other != uri);
-        others.map(|other| (other.clone(), self.diagnostics(other))).collect()
-    }
-
     /// A file is gone.
     pub(super) fn forget(&mut self, uri: &str) -> Option<Value> {
         self.files.remove(uri);
@@ -360,11 +379,95 @@ fn is_check(token: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn started(info: &str, options: &Value) -> State {
+        let (mut state, _) = State::new("file:///r".to_owned(), options, Value::Null);
+        let result = json!({ "capabilities": {}, "serverInfo": { "name": info } });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "result": result }).to_string();
+        state.receive(body.as_bytes(), Instant::now()).unwrap();
+        state
+    }
+
+    const FILE: &str = "file:///r/a.rs";
+
+    fn tell(state: &mut State, method: &str, params: &Value, now: Instant) {
+        state.receive(notification(method, params).to_string().as_bytes(), now).unwrap();
+    }
+
+    /// The answer to the request that follows a text.
+    fn pass(state: &mut State, number: u64, now: Instant) {
+        state.receive(json!({ "jsonrpc": "2.0", "id": number, "result": [] }).to_string().as_bytes(), now).unwrap();
+    }
+
+    fn push(state: &mut State, messages: &[&str], now: Instant) {
+        let place = json!({ "line": 0, "character": 0 });
+        let one = |text: &&str| json!({ "range": { "start": place, "end": place }, "message": text });
+        let list: Vec<Value> = messages.iter().map(one).collect();
+        tell(state, "textDocument/publishDiagnostics", &json!({ "uri": FILE, "diagnostics": list }), now);
+    }
+
+    #[test]
+    fn empty_list_of_a_server_that_loads_is_no_answer() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let mut state = started("rust-analyzer", &json!({ "checkOnSave": false }));
+        state.put(FILE, "rust", "1", at(0));
+        pass(&mut state, 2, at(1));
+        push(&mut state, &[], at(1));
+        assert!(!state.is_settled(FILE, at(60_000)), "it has not said that it is loaded");
+        assert!(state.is_loading());
+        for (quiescent, milliseconds) in [(false, 10), (true, 9000)] {
+            let status = json!({ "health": "ok", "quiescent": quiescent });
+            tell(&mut state, "experimental/serverStatus", &status, at(milliseconds));
+            assert_eq!(state.is_settled(FILE, at(milliseconds + 5000)), quiescent);
+        }
+    }
+
+    #[test]
+    fn empty_list_is_believed_after_a_long_silence_until_the_server_is_known() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let mut state = started("any", &json!({}));
+        state.put(FILE, "rust", "1", at(0));
+        assert!(!state.is_settled(FILE, at(60_000)), "it has never said anything");
+        pass(&mut state, 2, at(50));
+        push(&mut state, &[], at(100));
+        assert!(!state.is_settled(FILE, at(4900)) && state.is_settled(FILE, at(60_000)));
+        push(&mut state, &["broken"], at(1000));
+        assert!(!state.is_settled(FILE, at(3600)), "it sends a second list after 0.9 s");
+        assert!(state.is_settled(FILE, at(3800)));
+        state.put(FILE, "rust", "2", at(5000));
+        push(&mut state, &[], at(5001));
+        assert!(!state.is_settled(FILE, at(60_000)), "that may be about the text before");
+        pass(&mut state, 3, at(5005));
+        push(&mut state, &[], at(5010));
+        assert!(!state.is_settled(FILE, at(6200)) && state.is_settled(FILE, at(6500)));
+    }
+
+    #[test]
+    fn check_that_follows_each_save_is_part_of_the_answer() {
+        let start = Instant::now();
+        let at = |milliseconds| start + Duration::from_millis(milliseconds);
+        let mut state = started("rust-analyzer", &json!({ "checkOnSave": true }));
+        tell(&mut state, "experimental/serverStatus", &json!({ "quiescent": true, "health": "ok" }), at(0));
+        state.put(FILE, "rust", "1", at(0));
+        state.saved(at(0));
+        pass(&mut state, 2, at(5));
+        push(&mut state, &[], at(10));
+        assert!(!state.is_settled(FILE, at(60_000)), "no check has begun");
+        let check = |kind: &str| json!({ "token": "rust-analyzer/flycheck/0", "value": { "kind": kind } });
+        tell(&mut state, "$/progress", &check("begin"), at(60_000));
+        assert!(!state.is_settled(FILE, at(90_000)), "it runs");
+        tell(&mut state, "$/progress", &check("end"), at(90_000));
+        push(&mut state, &["broken"], at(90_001));
+        assert!(state.is_settled(FILE, at(91_000)));
+    }
+
     #[test]
     fn check_of_a_save_is_waited_for_until_it_begins_and_ends() {
         let start = Instant::now();
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
-        let (mut state, _) = State::new("file:///r".to_owned(), &Value::Null, Value::Null);
+        let mut state = started("any", &Value::Null);
+        state.is_proven = true;
         let progress = |state: &mut State, kind: &str, milliseconds| {
             let value = json!({ "token": "rustAnalyzer/flycheck/0", "value": { "kind": kind } });
             let body = notification("$/progress", &value).to_string();
@@ -377,12 +480,14 @@ mod tests {
         };
         state.put("file:///r/a.rs", "rust", "1", at(0));
         state.saved(at(0));
+        pass(&mut state, 2, at(1));
         push(&mut state, 1);
         assert!(state.is_settled("file:///r/a.rs", at(500)), "one that never checked a save is not waited for");
         progress(&mut state, "begin", 600);
         progress(&mut state, "end", 700);
         state.put("file:///r/a.rs", "rust", "2", at(2000));
         state.saved(at(2000));
+        pass(&mut state, 3, at(2001));
         push(&mut state, 2001);
         assert!(!state.is_settled("file:///r/a.rs", at(2600)), "its check begins late");
         progress(&mut state, "begin", 2700);

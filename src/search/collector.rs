@@ -46,6 +46,8 @@ pub(super) struct FileMatches {
     pub(super) bytes: usize,
     /// Matches found so far.
     pub(super) matches: usize,
+    /// How often the pattern is in their lines, where those are one each.
+    pub(super) occurrences: usize,
     /// A NUL byte was met: the file is binary and its matches do not count.
     pub(super) binary: bool,
     /// A limit was reached before the end.
@@ -246,6 +248,12 @@ impl Sink for Collector<'_> {
         } else {
             let index = self.found.matches;
             self.found.matches += 1;
+            let mut here = 0;
+            let _ = self.matcher.find_iter(found.bytes(), |one| {
+                here += usize::from(!one.is_empty());
+                true
+            });
+            self.found.occurrences += here.max(1);
             if self.keeps(index) {
                 self.drop_skipped(found.line_number().unwrap_or(0));
                 let matcher = self.matcher;

@@ -26,6 +26,8 @@ pub struct ContentHits {
     pub files: Vec<(usize, Box<FileHits>)>,
     /// Matches in all, or up to where the search ended.
     pub matches: usize,
+    /// How often the pattern was found, where each match is a line that may have it several times.
+    pub occurrences: usize,
     /// Files with matches in all, or up to where the search ended.
     pub matching_files: usize,
     /// There is more than was asked for.
@@ -88,6 +90,7 @@ pub fn search(
     }
     Ok(ContentHits {
         matches: merge.matches,
+        occurrences: merge.occurrences,
         matching_files: merge.files,
         capped: merge.capped,
         stopped: if merge.capped { None } else { merge.stopped },

@@ -1,13 +1,13 @@
 //! The text of an opened file as `read` shows it, in pieces: for the outline of a file with hits.
 
-use std::io::{self, Read as _, Seek as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use encoding_rs::Encoding;
 
 use crate::{
     stop::StopSignal,
     text::{
-        self,
+        self, DecodeError,
         outline::{Definition, OutlineBuilder, may_have_definitions},
     },
     workspace::OpenFile,
@@ -17,6 +17,34 @@ use super::ProgressReader;
 
 /// Bytes decoded at a time.
 const PIECE: usize = 256 << 10;
+
+/// NULs at the beginning of a file, outside of holes, that are read to find what it begins with after them.
+const LEADING: u64 = 64 << 20;
+
+/// The encoding of a file that is larger than its first bytes, `head`, as [`text::encoding_of_head`] has it: of what
+/// comes after the NULs with which the file begins. A file that is mostly holes is no text.
+///
+/// # Errors
+/// Those of reading.
+pub fn encoding_of_file(
+    file: &mut OpenFile,
+    head: &[u8],
+    encoding: Option<&'static Encoding>,
+) -> io::Result<Result<&'static Encoding, DecodeError>> {
+    if file.is_mostly_holes() {
+        let kind = text::binary_kind(head).unwrap_or_else(|| "binary data".to_owned());
+        return Ok(Err(DecodeError { kind }));
+    }
+    let (mut piece, mut at, mut passed) = (head.to_vec(), 0, 0);
+    while piece.iter().all(|byte| *byte == 0) && !piece.is_empty() && passed < LEADING {
+        passed += piece.len() as u64;
+        at = file.next_data(at + piece.len() as u64);
+        file.seek(SeekFrom::Start(at))?;
+        piece.clear();
+        file.take(text::HEAD as u64).read_to_end(&mut piece)?;
+    }
+    Ok(text::encoding_of_head(&piece, encoding))
+}
 
 /// Hands the text of the file to `take`, whole where it is small; `encoding` is detected where it is not given.
 ///
@@ -31,16 +59,17 @@ pub(super) fn read_decoded(
     let not_text = |_| io::Error::from(io::ErrorKind::InvalidData);
     file.rewind()?;
     let size = file.stat().size;
-    // Not past the size at the start: a file that grows as fast as it is read has an end here.
-    let mut reader = ProgressReader::new(file.take(size), size, stop, None);
     let mut bytes = Vec::new();
-    reader.by_ref().take(text::HEAD as u64 + 1).read_to_end(&mut bytes)?;
+    // Not past the size at the start: a file that grows as fast as it is read has an end here.
+    file.take(size.min(text::HEAD as u64 + 1)).read_to_end(&mut bytes)?;
     if bytes.len() <= text::HEAD {
         take(&text::view(&bytes, encoding).map_err(not_text)?);
         return Ok(());
     }
-    let mut decoder =
-        text::encoding_of_head(&bytes[..text::HEAD], encoding).map_err(not_text)?.new_decoder_with_bom_removal();
+    let encoding = encoding_of_file(file, &bytes[..text::HEAD], encoding)?.map_err(not_text)?;
+    let mut decoder = encoding.new_decoder_with_bom_removal();
+    file.seek(SeekFrom::Start(bytes.len() as u64))?;
+    let mut reader = ProgressReader::new(file.take(size - bytes.len() as u64), size, stop, None);
     let mut text = String::new();
     loop {
         for piece in bytes.chunks(PIECE) {

@@ -10,7 +10,7 @@ use std::{
 
 use encoding_rs::Encoding;
 
-use super::Skipped;
+use super::{Skipped, encoding_of_file};
 use crate::{
     text::{self, Document},
     workspace::OpenFile,
@@ -43,7 +43,7 @@ impl<'c> FileContent<'c> {
         let encoding = if is_all {
             Document::decode(head.into_owned(), None).map(|document| document.encoding())
         } else {
-            text::encoding_of_head(&head, None)
+            encoding_of_file(file, &head, None).map_err(|_| Skipped::Unreadable)?
         };
         Ok(encoding.ok())
     }
@@ -55,17 +55,13 @@ impl<'c> FileContent<'c> {
         Ok(str::from_utf8(&head).map_or_else(|error| !is_all && error.error_len().is_none(), |_| true))
     }
 
-    /// Whether a file with a NUL byte may still be text: UTF-16 without a mark, or one whose NUL is
-    /// farther back than `read` looks.
+    /// Whether a file with a NUL byte may still be text: UTF-16 without a mark, or one whose NULs are at its beginning, at
+    /// its end, or farther back than `read` looks.
     pub(super) fn may_be_text(&self, file: &mut OpenFile) -> Result<bool, Skipped> {
-        if text::looks_like_utf16(self.bytes) {
-            return Ok(true);
-        }
         if self.whole && self.bytes.len() <= text::HEAD {
-            return Ok(false);
+            return Ok(text::looks_like_utf16(self.bytes) || text::is_padded(self.bytes));
         }
-        let (head, is_all) = self.head(file)?;
-        Ok(text::looks_like_utf16(&head) || !is_all && memchr::memchr(0, &head).is_none())
+        Ok(self.encoding(file)?.is_some())
     }
 
     /// What `read` recognises the encoding by, and whether that is all of the file.

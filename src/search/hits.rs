@@ -45,6 +45,8 @@ pub struct FileHits {
     pub stat: Stat,
     /// Matches found in it, to the limit of the search.
     pub matches: usize,
+    /// How often the pattern is in it, where each match is a line.
+    pub occurrences: usize,
     /// The lines kept of it, ascending.
     pub lines: Vec<HitLine>,
     /// Whether the lines are prototypes.

@@ -49,6 +49,7 @@ pub(super) struct Merge {
     /// Results in path order so far: matches where lines are shown, else files.
     pub(super) results: usize,
     pub(super) matches: usize,
+    pub(super) occurrences: usize,
     pub(super) files: usize,
     pub(super) tally: Tally,
     pub(super) skipped: SkippedPaths,
@@ -121,6 +122,7 @@ impl Merge {
         let before = self.results;
         self.files += 1;
         self.matches += hits.matches;
+        self.occurrences += hits.occurrences;
         self.results += if self.by_lines { hits.matches } else { 1 };
         match self.keep {
             Keep::Page { skip, take } => {

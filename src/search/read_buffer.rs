@@ -80,6 +80,32 @@ impl<R: Read> Read for AsciiProbe<'_, R> {
     }
 }
 
+/// Leaves out NULs, and counts them: at the beginning or the end of a text they are no part of its lines.
+pub(super) struct WithoutNuls<'n, R> {
+    pub(super) inner: R,
+    pub(super) nuls: &'n Cell<u64>,
+}
+
+impl<R: Read> Read for WithoutNuls<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.inner.read(buffer)?;
+            let (mut kept, mut at) = (0, 0);
+            while at < read {
+                let run = buffer[at..read].iter().position(|byte| *byte != 0).unwrap_or(read - at);
+                self.nuls.set(self.nuls.get() + run as u64);
+                let start = at + run;
+                at = memchr::memchr(0, &buffer[start..read]).map_or(read, |length| start + length);
+                buffer.copy_within(start..at, kept);
+                kept += at - start;
+            }
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,7 +9,7 @@ use std::{
     ops::Range,
 };
 
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
@@ -23,7 +23,7 @@ use super::{
     BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, Haystack,
     InterruptibleMatcher, PieceSize, ProgressReader, Query, RequiredBytes, SMALL, SearchMode, Searched, SeenContent,
     Skipped, UnmatchedFiles,
-    read_buffer::{AsciiProbe, read_long_line, read_small},
+    read_buffer::{AsciiProbe, WithoutNuls, read_long_line, read_small},
 };
 
 const SMALL_FILE: u64 = SMALL as u64;
@@ -167,6 +167,9 @@ impl<'a> Worker<'a> {
 
     fn search_open(&mut self, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
         let size = file.stat().size;
+        if size > text::HEAD as u64 && file.is_mostly_holes() {
+            return Searched::Skipped(file.into_path(), Skipped::Binary);
+        }
         let read = match size {
             0..=SMALL_FILE => read_small(&mut file, size, &mut self.buffer),
             0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(&mut file, size, &mut self.buffer),
@@ -228,7 +231,7 @@ impl<'a> Worker<'a> {
         limits: FileLimits,
         found: FileMatches,
     ) -> Box<FileHits> {
-        let FileMatches { lines, bytes, matches, cut, .. } = found;
+        let FileMatches { lines, bytes, matches, occurrences, cut, .. } = found;
         let shown = self.query.mode.is_of_lines() && !lines.is_empty();
         let prototypes = self.query.mode == SearchMode::Definitions { prototypes: true };
         let seen = (shown && content.whole).then(|| SeenContent {
@@ -237,7 +240,7 @@ impl<'a> Worker<'a> {
             is_plain: content.is_plain(),
         });
         let (path, real, stat) = (file.path().clone(), file.real_path().clone(), file.stat().clone());
-        Box::new(FileHits { path, real, stat, matches, lines, prototypes, seen, bytes, cut })
+        Box::new(FileHits { path, real, stat, matches, occurrences, lines, prototypes, seen, bytes, cut })
     }
 
     /// Searches what `read` would show of the file. Its bytes are searched first: where they are UTF-8 they are the
@@ -246,7 +249,7 @@ impl<'a> Worker<'a> {
     fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let content = target.content.bytes;
         let marked = Encoding::for_bom(content).is_some();
-        if target.content.whole && marked {
+        if target.content.whole && (marked || text::is_padded(content)) {
             return self.search_decoded(file, target);
         }
         // A NUL anywhere, as where a larger file is streamed.
@@ -283,7 +286,10 @@ impl<'a> Worker<'a> {
     /// Searches what the file decodes to; an error if that is not text.
     fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let found = if target.content.whole && target.content.bytes.len() <= text::HEAD {
-            let text = text::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
+            let mut text = text::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
+            if memchr::memchr(0, text.as_bytes()).is_some() {
+                text = text.replace('\0', "").into();
+            }
             self.run(file, target, Input::Decoded(&text))
         } else {
             let encoding = target.content.encoding(file)?.ok_or(Skipped::Binary)?;
@@ -307,7 +313,7 @@ impl<'a> Worker<'a> {
             Input::Stream(_) => None,
         };
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
-        let foreign = Cell::new(false);
+        let (foreign, nuls) = (Cell::new(false), Cell::new(0));
         let mut sink = Collector::new(&self.matcher, self.query.mode, target.limits, stop, slice, shown_in);
         let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
@@ -321,16 +327,22 @@ impl<'a> Worker<'a> {
             let reader = ProgressReader::new(reader, target.size, stop, report);
             match input {
                 Input::Stream(encoding) => {
-                    // `read` shows a NUL character that comes after the bytes by which the encoding is recognised.
+                    let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
                     let encoding = grep_searcher::Encoding::new(encoding.name()).ok();
                     let mut searcher =
                         builder(self.query).binary_detection(BinaryDetection::none()).encoding(encoding).build();
-                    searcher.search_reader(&matcher, reader, &mut sink)
+                    if is_utf16 {
+                        searcher.search_reader(&matcher, reader, &mut sink)
+                    } else {
+                        let reader = WithoutNuls { inner: reader, nuls: &nuls };
+                        searcher.search_reader(&matcher, reader, &mut sink)
+                    }
                 }
                 _ => self.searcher.search_reader(&matcher, reader, &mut sink),
             }
         };
         let mut found = sink.found.shown(target.limits);
+        found.binary |= nuls.get() > target.size / 2;
         if self.beyond_ascii.searches_decoded() {
             found.foreign |= foreign.get() || slice.is_some_and(|content| !content.is_ascii());
         }

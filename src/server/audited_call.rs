@@ -27,12 +27,17 @@ use super::{
 
 /// Runs `call`; with an audit, writes its line.
 pub(super) async fn run(dispatcher: &Dispatcher, caller: Caller, mut call: Call) -> Result<Response, ToolError> {
+    let by = caller.named().map(Arc::from);
     let Some(audit) = dispatcher.parts.options.audit.clone() else {
+        if by.is_some() {
+            call.trace = Arc::new(Trace::default().called_by(by));
+        }
         return dispatcher.run(call).await;
     };
+    let by = by.or_else(|| audit.label().map(Arc::from));
     let started = Instant::now();
     let record = describe(dispatcher, &audit, caller, call.tool.clone(), call.arguments.clone()).await?;
-    let trace = Arc::new(Trace::of(audit, record));
+    let trace = Arc::new(Trace::of(audit, record).called_by(by));
     call.trace = Arc::clone(&trace);
     let result = dispatcher.run(call).await;
     let outcome = outcome(&result, &trace, started);

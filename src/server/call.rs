@@ -65,12 +65,19 @@ pub(super) struct Trace {
     written: AtomicU64,
     /// What was changed into what.
     pub(super) changes: Arc<ChangeLog>,
+    /// Who called, as far as that is known.
+    pub(super) by: Option<Arc<str>>,
 }
 
 impl Trace {
     /// A trace of a call that the audit describes as `record`.
     pub(super) fn of(audit: Arc<Audit>, record: CallRecord) -> Self {
         Self { record: Some((audit, record)), ..Self::default() }
+    }
+
+    /// The trace of a call that `by` makes.
+    pub(super) fn called_by(self, by: Option<Arc<str>>) -> Self {
+        Self { by, ..self }
     }
 
     /// A change is about to be made.

@@ -39,7 +39,8 @@ impl Server {
     /// A server of `parts`.
     pub fn new(parts: Parts) -> Self {
         let roots = instructions::roots(&parts.workspace);
-        let instructions = instructions::text(&parts.toolbox, &roots);
+        let text = || instructions::text(&parts.toolbox, &roots);
+        let instructions = parts.options.unconfigured.clone().unwrap_or_else(text);
         Self::with_instructions(parts, instructions)
     }
 

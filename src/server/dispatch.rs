@@ -96,8 +96,7 @@ impl Dispatcher {
     pub(super) async fn run(&self, call: Call) -> Result<Response, ToolError> {
         let span = tracing::info_span!("call", tool = call.tool, id = call.id);
         async {
-            let started = Instant::now();
-            let tool = call.tool.clone();
+            let (started, tool) = (Instant::now(), call.tool.clone());
             recover::recover(&self.parts, &self.pools).await;
             let result = recover::noted(&self.parts, &tool, self.answer(call).await);
             log(&result, started.elapsed());
@@ -108,6 +107,7 @@ impl Dispatcher {
     }
 
     async fn answer(&self, mut call: Call) -> Result<Response, ToolError> {
+        self.parts.options.check_configured()?;
         if let Some(key) = &call.duplicate_key {
             return Err(ToolError::invalid(format!("duplicate key `{key}` in one object of the call"))
                 .hint(format!("send {key} once")));
@@ -117,7 +117,7 @@ impl Dispatcher {
             progress: call.progress.clone(),
             budget: call.answer_budget,
             longest_wait: call.longest_wait.within(self.parts.options.wait_limit),
-            ..self.parts.context(self.limit())
+            ..self.parts.context_of(self.limit(), call.trace.by.as_ref())
         };
         if self.parts.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {
             let Self { parts, limits, pools, waits, .. } = self;

@@ -7,7 +7,7 @@ use crate::{
     lsp::LanguageServers,
     search::PathIndex,
     session::Session,
-    tools::{CallContext, Settings, Toolbox},
+    tools::{CallContext, Kind, Settings, ToolError, Toolbox},
     workspace::Workspace,
 };
 
@@ -37,6 +37,8 @@ pub struct ServerOptions {
     pub wait_polling: bool,
     /// Where calls are recorded, if anywhere.
     pub audit: Option<Arc<Audit>>,
+    /// Why there is no directory to offer: every call is answered with it.
+    pub unconfigured: Option<String>,
 }
 
 impl Default for ServerOptions {
@@ -52,6 +54,7 @@ impl Default for ServerOptions {
             wait_limit: Duration::from_secs(300),
             wait_polling: false,
             audit: None,
+            unconfigured: None,
         }
     }
 }
@@ -60,6 +63,15 @@ impl ServerOptions {
     /// Whether calls may carry the code of a refusal that the model has shown to a person.
     pub fn takes_codes(&self) -> bool {
         self.confirm != Confirm::Never && self.confirm_through == ConfirmThrough::Model
+    }
+
+    /// Refuses a call where there is no directory to offer.
+    pub(super) fn check_configured(&self) -> Result<(), ToolError> {
+        let Some(why) = &self.unconfigured else { return Ok(()) };
+        Err(ToolError::new(Kind::Denied, why.clone()).hint(
+            "ask the user to name the project's absolute path in the `args` of this server's entry in the client's \
+             configuration, and to start the server again",
+        ))
     }
 
     /// Heavy calls that run at once.
@@ -102,5 +114,10 @@ impl Parts {
             offers_undo: self.toolbox.get("undo").is_some(),
             ..CallContext::new(workspace.clone(), session.clone(), path_index.clone(), settings.clone(), limit)
         }
+    }
+
+    /// As [`Self::context`], of a call that `by` makes.
+    pub(super) fn context_of(&self, limit: Duration, by: Option<&Arc<str>>) -> CallContext {
+        CallContext { by: by.cloned(), ..self.context(limit) }
     }
 }

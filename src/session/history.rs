@@ -191,12 +191,12 @@ impl History {
 
     /// The change was made: it can be undone.
     pub fn done(&self, pending: &PendingChange, change: UndoableChange) {
-        self.complete(pending, &change);
+        self.made(pending, &change);
         self.undoable().push(pending.number, change);
     }
 
     /// Writes down what was not known before the change was made.
-    fn complete(&self, pending: &PendingChange, change: &UndoableChange) {
+    pub fn made(&self, pending: &PendingChange, change: &UndoableChange) {
         let Some(store) = &self.store else { return };
         let records = JournalRecord::made_by(change).into_iter();
         if let Err(error) = store.write_down(records.map(|record| record.of(&self.session, pending.number))) {
@@ -229,21 +229,23 @@ impl History {
         self.checkpoints().names()
     }
 
-    /// As [`Self::records`], those that are `meant`.
-    pub fn records_where(
+    /// The record of the newest checkpoint of this name, and the records of what was changed since the state that it
+    /// names, by whichever session, oldest first: each change where its first line is, which was written under its locks.
+    pub fn since_checkpoint(
         &self,
+        name: &str,
         roots: &[&str],
-        meant: impl Fn(&JournalRecord) -> bool,
-    ) -> io::Result<Vec<JournalRecord>> {
-        let mut records = self.records(roots)?;
-        records.retain(|record| meant(record));
-        Ok(records)
+    ) -> io::Result<Option<(JournalRecord, Vec<JournalRecord>)>> {
+        self.store.as_ref().map_or(Ok(None), |store| store.since_checkpoint(roots, name))
     }
 
-    /// The record of the newest checkpoint of this name, and what was recorded after it, oldest first.
-    pub fn since_checkpoint(&self, name: &str, roots: &[&str]) -> io::Result<Option<Vec<JournalRecord>>> {
-        let is_meant = |record: &JournalRecord| record.kind == RecordKind::Checkpoint && record.shown == name;
-        self.store.as_ref().map_or(Ok(None), |store| store.records_since(roots, is_meant))
+    /// The process, and who it acted for, that made the file at the real path `path` what it is at `revision`, if the
+    /// journal has it and it was another one.
+    pub fn other_maker(&self, path: &WorkspacePath, revision: Revision) -> Option<String> {
+        let is_it = |record: &JournalRecord| record.new_revision() == Some(revision) && record.is_of(path);
+        let records = self.records(&[path.root().key()]).ok()?;
+        let record = records.into_iter().rev().find(is_it).filter(|record| record.session != self.session)?;
+        Some(record.maker())
     }
 
     /// Whether a content is still kept.
@@ -264,7 +266,7 @@ impl History {
         }
     }
 
-    /// The last change of this session that can be undone, to `path` where one is given.
+    /// The last change of this session that can be undone, to `path` or below it where one is given.
     pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
         self.undoable().last(path)
     }
@@ -281,7 +283,7 @@ impl History {
 
     /// As [`Self::done`], of a plain undo: it took back the change with the number `undid`.
     pub fn done_undo(&self, pending: &PendingChange, change: UndoableChange, undid: u64) {
-        self.complete(pending, &change);
+        self.made(pending, &change);
         self.undoable().push_undo(pending.number, change, undid);
     }
 
@@ -290,9 +292,9 @@ impl History {
         self.undoable().last_undo()
     }
 
-    /// The changes of this session from the one with this number on, the oldest first, and whether none of them was
+    /// The changes of this session from the one with this number on, the oldest first, and the paths of those that were
     /// dropped for the bounds.
-    pub fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, bool) {
+    pub fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, Vec<WorkspacePath>) {
         self.undoable().since(number)
     }
 

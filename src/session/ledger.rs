@@ -3,6 +3,8 @@
 //! It lives in memory and, where there is a state folder, in one append-only file per root, so that
 //! a client which starts a process for each call can read in one and edit in the next.
 
+mod states;
+
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     fmt::Write as _,
@@ -11,6 +13,8 @@ use std::{
 };
 
 use crate::workspace::{Revision, StateDir, StateFile, WorkspacePath};
+
+pub use states::KnownStates;
 
 /// What has been seen counts for a day, across processes.
 const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
@@ -21,7 +25,7 @@ const CONTENT_TOTAL: usize = 8 << 20;
 /// Bytes of the largest content kept.
 const CONTENT_EACH: usize = 2 << 20;
 /// Contents kept of one file that were seen before the last one.
-const FORMER: usize = 4;
+const FORMER: usize = 32;
 /// Files remembered in memory.
 const FILES: usize = 20_000;
 /// Files whose paths are kept, for [`Ledger::recent`].
@@ -42,6 +46,10 @@ pub struct Seen {
     pub revision: Revision,
     /// The content, where it was small and is still kept.
     pub content: Option<Arc<[u8]>>,
+    /// Who made it with this server, as far as that is known.
+    pub by: Option<Arc<str>>,
+    /// How often the file had been read from its first line when this was first seen.
+    pub readings: u32,
 }
 
 impl Seen {
@@ -69,6 +77,8 @@ struct Sightings {
     clock: u64,
     /// Real paths, the last one seen first.
     recent: VecDeque<WorkspacePath>,
+    /// Overwrites that were refused: of which file and content, and by which one.
+    refused: VecDeque<(Key, Revision, Revision)>,
 }
 
 /// A file: the root's key and a hash of the path below it. Hashes, because the state file should not
@@ -92,6 +102,10 @@ struct Sighting {
     seen: Seen,
     /// What was seen before, with its content; newest last.
     former: VecDeque<Seen>,
+    /// How often the file was read from its first line.
+    readings: u32,
+    /// Whether this server made it before anybody read it.
+    is_own: bool,
     written: SystemTime,
     used: u64,
 }
@@ -186,7 +200,7 @@ impl Ledger {
             }
         }
         let revision = self.recall(&key, |_| true)?;
-        Some(Seen { revision, content: None })
+        Some(Seen { revision, content: None, by: None, readings: 0 })
     }
 
     /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
@@ -229,7 +243,10 @@ impl Sightings {
         self.clock += 1;
         let old = self.files.remove(&key);
         self.content -= old.as_ref().map_or(0, Sighting::size);
-        let same = old.as_ref().filter(|old| old.seen.revision == revision).map(|same| same.written);
+        let same = old.as_ref().filter(|old| old.seen.revision == revision);
+        let (same, by, since) = same
+            .map_or((None, None, None), |same| (Some(same.written), same.seen.by.clone(), Some(same.seen.readings)));
+        let (readings, is_own) = old.as_ref().map_or((0, false), |old| (old.readings, old.is_own));
         let mut former = old.map_or_else(VecDeque::new, |old| {
             let mut former = old.former;
             former.push_back(old.seen);
@@ -243,8 +260,8 @@ impl Sightings {
             content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
         let is_recent = |at: &SystemTime| now.duration_since(*at).is_ok_and(|age| age < RENEW);
         let written = same.filter(is_recent);
-        let sighting =
-            Sighting { seen: Seen { revision, content }, former, written: written.unwrap_or(now), used: self.clock };
+        let seen = Seen { revision, content, by, readings: since.unwrap_or(readings) };
+        let sighting = Sighting { seen, former, readings, is_own, written: written.unwrap_or(now), used: self.clock };
         self.content += sighting.size();
         self.files.insert(key, sighting);
         self.shrink();
@@ -447,16 +464,17 @@ mod tests {
         let path = workspace(root.path()).resolve("f").unwrap();
         let ledger = Ledger::new(None);
         let content = |n: u8| [n; 3];
-        for n in [0, 1, 2, 3, 4, 5, 2] {
+        let last = u8::try_from(FORMER).unwrap() + 1;
+        for n in (0..=last).chain([2]) {
             ledger.saw(&path, Revision::of(&content(n)), Some(&content(n)));
         }
-        for (n, kept) in [(0, false), (1, true), (2, true), (3, true), (4, true), (5, true)] {
+        for (n, kept) in [(0, false), (1, true), (2, true), (3, true), (last, true)] {
             let revision = Revision::of(&content(n));
             let expected = kept.then(|| content(n).to_vec());
             assert_eq!(ledger.content_of(&path, |one| one == revision).map(|bytes| bytes.to_vec()), expected, "{n}");
         }
-        assert_eq!(ledger.revisions_of(&path, |_| true).len(), 5);
-        assert_eq!(ledger.memory().content, 5 * 3);
+        assert_eq!(ledger.revisions_of(&path, |_| true).len(), FORMER + 1);
+        assert_eq!(ledger.memory().content, (FORMER + 1) * 3);
     }
 
     #[test]

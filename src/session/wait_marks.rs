@@ -28,6 +28,8 @@ pub struct WaitMark {
 #[derive(Debug, Default)]
 pub struct WaitMarks {
     marks: Mutex<VecDeque<(WorkspacePath, WaitMark)>>,
+    /// Paths at which a wait ended with nothing there.
+    missing: Mutex<VecDeque<WorkspacePath>>,
 }
 
 impl WaitMarks {
@@ -39,6 +41,22 @@ impl WaitMarks {
             marks.pop_front();
         }
         marks.push_back((path.clone(), mark));
+    }
+
+    /// Keeps that nothing was at `path` when a wait for it ended.
+    pub fn keep_missing(&self, path: &WorkspacePath) {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.retain(|known| known != path);
+        if missing.len() >= MOST {
+            missing.pop_front();
+        }
+        missing.push_back(path.clone());
+    }
+
+    /// Whether a wait for `path` ended with nothing there, once.
+    pub fn was_missing(&self, path: &WorkspacePath) -> bool {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.iter().position(|known| known == path).is_some_and(|at| missing.remove(at).is_some())
     }
 
     /// The mark of `path` after so many lines.

@@ -5,7 +5,7 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::encoding::{decode_as, has_nul, unit, unrepresentable};
+use super::encoding::{decode_as, has_nul, unit, unrepresentable, without_padding};
 
 /// How much of a file the UTF-16 heuristic looks at, in bytes.
 const UTF16_SAMPLE: usize = 8 * 1024;
@@ -14,11 +14,13 @@ const UTF16_SAMPLE: usize = 8 * 1024;
 const DETECTION_SAMPLE: usize = 256 * 1024;
 
 pub(super) fn detect(bytes: &[u8]) -> &'static Encoding {
-    let has_nul = has_nul(bytes);
-    if has_nul && let Some(encoding) = utf16_without_bom(bytes) {
+    if has_nul(bytes)
+        && let Some(encoding) = utf16_without_bom(bytes)
+    {
         return encoding;
     }
-    if has_nul || std::str::from_utf8(bytes).is_ok() || is_damaged_utf8(bytes) {
+    let bytes = without_padding(bytes);
+    if has_nul(bytes) || std::str::from_utf8(bytes).is_ok() || is_damaged_utf8(bytes) {
         return UTF_8;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);

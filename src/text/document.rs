@@ -10,8 +10,8 @@ use encoding_rs::{Encoding, UTF_8};
 
 use super::{
     DecodeError, Layout, LineEnding, SpliceError,
-    detect::detect,
-    encoding::{decode_as, has_nul, is_utf16},
+    detect::{detect, looks_like_utf16},
+    encoding::{decode_as, has_nul, is_utf16, without_outer_nuls, without_padding},
     image, offsets,
 };
 
@@ -41,7 +41,8 @@ impl Document {
     /// byte order, since the label `utf-16` names no particular one.
     ///
     /// # Errors
-    /// [`DecodeError`] for content with NUL characters, or that is plainly something else than text.
+    /// [`DecodeError`] for content with NUL characters, but for fewer than others at its beginning or end, and for what
+    /// is plainly something else than text.
     ///
     /// # Examples
     /// ```
@@ -67,10 +68,17 @@ impl Document {
             (None, None) => (detect(&bytes), 0),
         };
         let document = Self::from_parts(bytes, encoding, bom_len);
-        if has_nul(document.text().as_bytes()) {
+        if has_nul(without_padding(document.text().as_bytes())) {
             return Err(DecodeError { kind: image::name(document.bytes()) });
         }
         Ok(document)
+    }
+
+    /// The same bytes, with the byte-order mark as the first character of the text, so that it can be replaced.
+    #[must_use]
+    pub fn with_mark_as_text(self) -> Self {
+        let encoding = self.encoding;
+        Self::from_parts(self.into_bytes(), encoding, 0)
     }
 
     /// The text without the byte-order mark; invalid sequences are shown as U+FFFD.
@@ -194,17 +202,27 @@ pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<
     Document::decode(bytes.to_vec(), encoding).map(|document| Cow::Owned(document.text().to_owned()))
 }
 
-/// The encoding of a file larger than [`HEAD`], by its first [`HEAD`] bytes, as [`Document::decode`] has it.
+/// The encoding of a file larger than [`HEAD`], by its first [`HEAD`] bytes, as [`Document::decode`] has it. Whether NULs
+/// at its beginning or end are too many is not decided by so few of its bytes.
 ///
 /// # Errors
 /// As [`Document::decode`].
 pub fn encoding_of_head(head: &[u8], encoding: Option<&'static Encoding>) -> Result<&'static Encoding, DecodeError> {
-    Document::decode(whole_lines(head).to_vec(), encoding).map(|document| document.encoding())
+    let lines = whole_lines(head);
+    let is_utf16 = encoding.or(Encoding::for_bom(lines).map(|(marked, _)| marked)).is_some_and(is_utf16);
+    let content = if is_utf16 || looks_like_utf16(lines) { lines } else { without_outer_nuls(lines) };
+    Document::decode(if content.is_empty() { head } else { content }.to_vec(), encoding).map(|found| found.encoding())
 }
 
 /// `head` up to its last line end, so that no character is cut in two.
 pub fn whole_lines(head: &[u8]) -> &[u8] {
     &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)]
+}
+
+/// Whether the bytes are text but for NULs at their beginning or end, fewer than the other bytes.
+pub fn is_padded(bytes: &[u8]) -> bool {
+    let content = without_padding(bytes);
+    content.len() < bytes.len() && !has_nul(content) && image::binary_kind(bytes).is_none()
 }
 
 /// Whether decoding the bytes takes no more than a look at each: they are UTF-8, and text. Telling another encoding
@@ -242,7 +260,7 @@ fn binary_without_override(bytes: &[u8], encoding: Option<&'static Encoding>) ->
     match encoding {
         None => image::binary_kind(bytes),
         Some(wanted) if is_utf16(wanted) => None,
-        Some(_) => has_nul(bytes).then(|| image::name(bytes)),
+        Some(_) => has_nul(without_padding(bytes)).then(|| image::name(bytes)),
     }
 }
 

@@ -11,6 +11,20 @@ pub(super) fn has_nul(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes).is_some()
 }
 
+/// The bytes without the NULs at their beginning and end, which a truncation or a crash leaves in a log, where those are
+/// fewer than the others.
+pub(super) fn without_padding(bytes: &[u8]) -> &[u8] {
+    let content = without_outer_nuls(bytes);
+    if bytes.len() - content.len() < content.len() { content } else { bytes }
+}
+
+/// The bytes without the NULs at their beginning and end.
+pub(super) fn without_outer_nuls(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(start, |last| last + 1);
+    &bytes[start..end]
+}
+
 /// Whether `encoding` is UTF-16 in either byte order.
 pub(super) fn is_utf16(encoding: &'static Encoding) -> bool {
     encoding == UTF_16LE || encoding == UTF_16BE

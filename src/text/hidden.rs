@@ -1,6 +1,7 @@
 //! Characters that a person does not see but a model reads.
 //!
-//! Finds bidirectional controls, tag characters, invisible fillers, soft hyphens, spaces that only look like one, and
+//! Finds bidirectional controls, tag characters, invisible fillers, soft hyphens, control characters, those of private
+//! use, spaces that only look like one, and
 //! zero-width characters outside the emoji and scripts that need them ("Trojan Source", CVE-2021-42574, <https://trojansource.codes>, and "ASCII smuggling"). It only
 //! points them out: the text stays exact, so that an edit still matches.
 
@@ -24,8 +25,8 @@ pub struct Hidden {
 /// assert_eq!(hidden::in_line("👩\u{200d}💻 می\u{200c}خواهم").count(), 0);
 /// ```
 pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
-    // All of them are at U+00A0 or above: a line of ASCII is decided by one fast scan.
-    let suspicious = !line.is_ascii();
+    // A line of plain ASCII is decided by one fast scan.
+    let suspicious = line.bytes().any(|byte| !byte.is_ascii() || is_control(char::from(byte)));
     let mut previous = Context::default();
     let mut characters = line.chars().enumerate().take(if suspicious { usize::MAX } else { 0 }).peekable();
     let line_has = Line {
@@ -87,12 +88,21 @@ fn is_hidden(character: char, before: &Context, next: Option<char>, line: Line) 
             before.last.is_none_or(|last| matches!(last, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}'))
         }
         _ if is_other_space(character) => line.only_ascii,
+        _ if is_control(character) => true,
         // Embeddings, overrides and isolates reorder what a person sees; the rest is not seen at all.
         _ => matches!(character,
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{2060}'..='\u{2064}'
             | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{180e}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}'),
+            | '\u{fff9}'..='\u{fffb}' | '\u{ad}' | '\u{34f}' | '\u{17b4}' | '\u{17b5}'
+            // Private use: what is drawn for them, if anything is, depends on the font.
+            | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}'),
     }
+}
+
+/// Control characters but those that lay out text: tabs, the ends of lines and pages. NUL is another matter: a file with
+/// many of them is not text.
+fn is_control(character: char) -> bool {
+    character.is_control() && !matches!(character, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\0')
 }
 
 /// Spaces that look like U+0020 and are none (Unicode category Zs, without the wide one of Chinese text), and the
@@ -138,6 +148,8 @@ mod tests {
         assert_eq!(found("a\u{200d}b"), [(2, 0x200d)]);
         assert_eq!(found("let\u{a0}x = 1;\u{2003}//"), [(4, 0xa0), (11, 0x2003)]);
         assert_eq!(found("pass\u{ad}word"), [(5, 0xad)]);
+        assert_eq!(found("a\u{8}b\u{1b}[8m\u{9b}"), [(2, 8), (4, 0x1b), (8, 0x9b)]);
+        assert_eq!(found("x\u{e000}\u{f0001}"), [(2, 0xe000), (3, 0xf0001)]);
         assert_eq!(found("☺\u{fe0f}\u{fe01}\u{fe02}"), [(3, 0xfe01), (4, 0xfe02)]);
     }
 
@@ -145,6 +157,7 @@ mod tests {
     fn ordinary_text_has_no_hidden_characters() {
         for line in [
             "plain ascii",
+            "\tcell\u{c}",
             "« déjà\u{a0}vu\u{202f}»",
             "全角\u{3000}空白",
             "déjà vu — “quoted”",

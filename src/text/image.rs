@@ -27,6 +27,8 @@ pub use region::Region;
 
 /// How many first bytes suffice for [`binary_kind`] to tell.
 const SAMPLE: usize = 8 * 1024;
+/// The name of a binary file of no known kind.
+const UNNAMED: &str = "binary data";
 /// Bytes of a JPEG that may come before its dimensions.
 const LONG_HEADER: usize = 1 << 20;
 
@@ -74,10 +76,13 @@ pub fn image_info(bytes: &[u8]) -> Option<ImageInfo> {
 
 /// Names the kind of a binary file from its first bytes (8 KiB are looked at), or `None` for what looks like text.
 ///
-/// The sign of binary content is a NUL byte that UTF-16 does not explain. Without one, only content that is
+/// The sign of binary content is a NUL byte that UTF-16 does not explain, and that is not one of a few at the beginning or
+/// the end of a text, whose bytes this looks at where they are all of a file. Without one, only content that is
 /// not UTF-8, holds control characters and starts with a known magic number counts: a Latin-1 text that
 /// happens to begin with `BM` is not a bitmap.
 pub fn binary_kind(head: &[u8]) -> Option<String> {
+    let content = encoding::without_padding(head);
+    let is_padded = content.len() < head.len();
     let head = &head[..head.len().min(SAMPLE)];
     if head.starts_with(&[0xFF, 0xFE, 0, 0]) || head.starts_with(&[0, 0, 0xFE, 0xFF]) {
         return Some("UTF-32 text".to_owned());
@@ -85,12 +90,19 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
     if Encoding::for_bom(head).is_some_and(|(encoding, _)| encoding::is_utf16(encoding)) {
         return None;
     }
+    if encoding::has_nul(head) && detect::utf16_without_bom(head).is_some() {
+        return None;
+    }
+    let head = &content[..content.len().min(SAMPLE)];
     if encoding::has_nul(head) {
-        return detect::utf16_without_bom(head).is_none().then(|| name(head));
+        return Some(name(head));
     }
     // A character that is cut at the end is none that is invalid.
     let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
     let has_controls = || head.iter().any(|byte| matches!(byte, 1..=8 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F));
+    if is_padded && (has_controls() || name(head) != UNNAMED) {
+        return Some(name(head));
+    }
     if is_utf8 || !has_controls() {
         return None;
     }
@@ -99,7 +111,7 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
 
 /// The kind of `head` where it is known to be binary.
 pub(super) fn name(head: &[u8]) -> String {
-    let Some(kind) = infer::get(head) else { return "binary data".to_owned() };
+    let Some(kind) = infer::get(head) else { return UNNAMED.to_owned() };
     let extension = kind.extension();
     let known = match extension {
         "elf" => "ELF executable",
@@ -142,7 +154,7 @@ pub(super) fn name(head: &[u8]) -> String {
         MatcherType::Font => "font",
         MatcherType::Image => "image",
         MatcherType::Video => "video",
-        MatcherType::Text | MatcherType::Custom => return "binary data".to_owned(),
+        MatcherType::Text | MatcherType::Custom => return UNNAMED.to_owned(),
     };
     format!("{} {noun}", extension.to_ascii_uppercase())
 }

@@ -5,7 +5,8 @@
 //! same in every process. The way back, [`MaskedText::restore`], puts the bytes of the value where the sentinel is.
 //!
 //! Errs on the side of masking: comments, continued lines and whatever is not understood in a file of lines become
-//! sentinels as a whole, and a JSON, YAML or TOML file that is not understood to its end is not shown at all.
+//! sentinels as a whole, and a JSON, YAML or TOML file that is not understood to its end is not shown at all, nor is one
+//! with a quote that is still open there.
 //!
 //! Limits: names, their order, the number of values and comments, and whether a value is empty are visible.
 
@@ -27,7 +28,7 @@ use encoding_rs::Encoding;
 use super::{Document, LineEnding, encode};
 use sentinel::{OPENER, sentinels, unique_name};
 pub use sentinel::{cuts_sentinel, new_sentinel};
-use span::{Span, is_disjoint};
+use span::{Place, Span, is_disjoint};
 
 /// How a file is written, as far as masking needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +73,11 @@ pub struct MaskedText {
     values: Vec<Value>,
 }
 
-/// One value: the name in its sentinel and its bytes.
+/// One value: the name in its sentinel, where it was and its bytes.
 #[derive(Clone, PartialEq, Eq)]
 struct Value {
     name: String,
+    place: Place,
     bytes: Vec<u8>,
 }
 
@@ -93,8 +95,10 @@ pub struct RestoredText {
 pub enum RestoreError {
     /// No value of the file has this sentinel.
     Unknown(String),
-    /// The sentinel is not the whole value of an entry.
+    /// The sentinel is not a whole value, or the value is of another kind of place.
     Misplaced(String),
+    /// The text could be larger than any that is masked.
+    TooManyValues,
     /// The text is no file of its format, or would not be shown as it is meant.
     Unmaskable,
 }
@@ -115,7 +119,11 @@ struct MaskedBody {
 
 impl MaskedText {
     /// Bytes of the largest file that is masked.
-    pub const LARGEST: u64 = 4 << 20;
+    pub const LARGEST: u64 = 32 << 20;
+    /// Bytes of the largest value in it.
+    pub const LARGEST_VALUE: usize = 32 << 10;
+    /// Values of a file, as their sentinels may be longer than they are.
+    const MOST_VALUES: usize = 1 << 18;
 
     /// Masks a file. `None` where that is not possible with certainty.
     pub fn of(format: MaskFormat, bytes: &[u8]) -> Option<Self> {
@@ -127,6 +135,11 @@ impl MaskedText {
     /// A file that does not exist yet.
     pub fn empty(format: MaskFormat) -> Self {
         Self { format, layout: Wrapping { bom: false, utf16: None }, shown: Vec::new(), values: Vec::new() }
+    }
+
+    /// Bytes that the file itself has at most, as far as can be told by what is shown of it.
+    pub fn bound(&self) -> u64 {
+        bound(self.shown.len(), self.values.len(), self.layout)
     }
 
     /// Another content of the same file.
@@ -147,12 +160,12 @@ impl MaskedText {
     /// Puts the values back into a text that was made of the shown one: for each sentinel the bytes of its value. What
     /// has no sentinel is a new value.
     ///
-    /// Whether that is possible depends on the shown text and on how values are quoted, so that a refusal says nothing
-    /// more of them.
+    /// Whether that is possible depends on the shown text alone, so that neither a refusal nor an acceptance says anything
+    /// of the values. They count as the largest that there are: a file grows by copies of its values, too.
     ///
     /// # Errors
-    /// Where a sentinel is unknown or not a whole value, and where the new file could not be masked: a value that was
-    /// moved into the place of a name would be shown by the next read.
+    /// Where a sentinel is unknown, not a whole value or of another kind of place, and where the new file could not be
+    /// masked: a value that was moved into the place of a name would be shown by the next read.
     pub fn restore(&self, new: &[u8]) -> Result<RestoredText, RestoreError> {
         let (layout, body) = unwrapped(new).ok_or(RestoreError::Unmaskable)?;
         let sentinels = sentinels(&body).map_err(RestoreError::Unknown)?;
@@ -163,15 +176,21 @@ impl MaskedText {
             return Err(RestoreError::Unmaskable);
         }
         let spans = scan(self.format, &body).ok_or(RestoreError::Unmaskable)?;
+        if bound(body.len(), spans.len(), layout) > Self::LARGEST {
+            return Err(RestoreError::TooManyValues);
+        }
         let (mut real, mut at) = (Vec::with_capacity(body.len()), 0);
         for (range, name) in &sentinels {
-            let place = place_of(&body, range, &spans).ok_or_else(|| RestoreError::Misplaced(name.clone()))?;
-            real.extend_from_slice(&body[at..place.start]);
-            real.extend_from_slice(&self.value(name).unwrap_or_else(|| unreachable!("looked up above")).bytes);
-            at = place.end;
+            let value = self.value(name).unwrap_or_else(|| unreachable!("looked up above"));
+            let span = span_of(&body, range, &spans).filter(|span| span.place.takes(value.place));
+            let Span { range, .. } = span.ok_or_else(|| RestoreError::Misplaced(name.clone()))?;
+            real.extend_from_slice(&body[at..range.start]);
+            real.extend_from_slice(&value.bytes);
+            at = range.end;
         }
         real.extend_from_slice(&body[at..]);
-        // With the values in it, the text must be read as it was without them: no part of a value may be a name now.
+        // With the values in it, the text is read as it was without them: no part of a value may be a name now. The
+        // places see to that, and this would notice.
         let masked = masked_body(self.format, &real).ok_or(RestoreError::Unmaskable)?;
         if visible(&real, &masked.spans) != visible(&body, &spans) || masked.spans.len() != spans.len() {
             return Err(RestoreError::Unmaskable);
@@ -186,15 +205,21 @@ impl MaskedText {
 }
 
 /// The place that a sentinel fills: a whole value, with quotes that somebody has put around it.
-fn place_of(body: &[u8], sentinel: &Range<usize>, spans: &[Span]) -> Option<Range<usize>> {
-    let at = spans.partition_point(|span| span.range.end <= sentinel.start);
-    let range = &spans.get(at)?.range;
+fn span_of<'s>(body: &[u8], sentinel: &Range<usize>, spans: &'s [Span]) -> Option<&'s Span> {
+    let span = spans.get(spans.partition_point(|span| span.range.end <= sentinel.start))?;
+    let range = &span.range;
     let quote = body.get(range.start).filter(|byte| matches!(byte, b'"' | b'\''));
     let is_quoted = range.start + 1 == sentinel.start
         && sentinel.end + 1 == range.end
         && quote.is_some()
         && body.get(sentinel.end) == quote;
-    (range == sentinel || is_quoted).then(|| range.clone())
+    (range == sentinel || is_quoted).then_some(span)
+}
+
+/// Bytes of the largest file that is shown so.
+fn bound(shown: usize, values: usize, layout: Wrapping) -> u64 {
+    let bytes = shown.saturating_add(values.saturating_mul(MaskedText::LARGEST_VALUE)) as u64;
+    bytes.saturating_mul(if layout.utf16.is_some() { 2 } else { 1 })
 }
 
 /// What of a text is outside of its values.
@@ -206,6 +231,9 @@ fn visible<'b>(body: &'b [u8], spans: &[Span]) -> Vec<&'b [u8]> {
 
 fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
     let spans = scan(format, body)?;
+    if spans.len() > MaskedText::MOST_VALUES || spans.iter().any(|one| one.range.len() > MaskedText::LARGEST_VALUE) {
+        return None;
+    }
     // A name that looks like a sentinel would be taken for one.
     if visible(body, &spans).iter().any(|part| sentinel::holds_opener(part)) {
         return None;
@@ -217,7 +245,7 @@ fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
         shown.extend_from_slice(&body[at..span.range.start]);
         let quote = if span.quoted { "\"" } else { "" };
         shown.extend_from_slice(format!("{quote}{OPENER}{name}>{quote}").as_bytes());
-        values.push(Value { name, bytes: body[span.range.clone()].to_vec() });
+        values.push(Value { name, place: span.place, bytes: body[span.range.clone()].to_vec() });
         at = span.range.end;
     }
     shown.extend_from_slice(&body[at..]);
@@ -228,12 +256,12 @@ fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
 fn scan(format: MaskFormat, body: &[u8]) -> Option<Vec<Span>> {
     let text = || str::from_utf8(body).ok();
     let spans = match format {
-        MaskFormat::Dotenv => lines::scan(body, lines::LineDialect::Dotenv),
-        MaskFormat::Ini => lines::scan(body, lines::LineDialect::Ini),
+        MaskFormat::Dotenv => lines::scan(body, lines::LineDialect::Dotenv)?,
+        MaskFormat::Ini => lines::scan(body, lines::LineDialect::Ini)?,
         MaskFormat::Json => json::scan(text()?)?,
         MaskFormat::Yaml => yaml::scan(text()?).or_else(|| json::scan(text()?))?,
         MaskFormat::Toml => toml::scan(text()?)?,
-        MaskFormat::Netrc => netrc::scan(body),
+        MaskFormat::Netrc => netrc::scan(body)?,
         MaskFormat::Pgpass => colons::scan(body, colons::pgpass),
         MaskFormat::Htpasswd => colons::scan(body, colons::htpasswd),
         MaskFormat::Whole => span::whole(body),

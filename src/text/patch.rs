@@ -56,7 +56,7 @@ impl<'p> Patch<'p> {
         let form = Form::of(text)?;
         let Sections { files, mut notes } = match form {
             Form::Marked(lines) => marked::parse(&lines)?,
-            Form::Unified(lines) => unified::parse(&lines)?,
+            Form::Unified(lines, end) => unified::parse(&lines, end)?,
         };
         if files.is_empty() {
             return Err(PatchError::whole("the patch holds no file").hint("add a section for each file to be changed"));

@@ -131,6 +131,9 @@ pub struct CallContext {
     pub stop: StopSignal,
     /// Progress notifications.
     pub progress: ProgressSink,
+    /// Who called, as far as the request or the process says so: for the history, and for those whose content does not
+    /// know the change. No right depends on it.
+    pub by: Option<Arc<str>>,
     /// What the call changes, for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,
     /// What changes are checked with, if anything is configured.
@@ -167,6 +170,7 @@ impl CallContext {
             longest_wait: LongestWait::default(),
             stop: StopSignal::after(limit),
             progress: None,
+            by: None,
             changes: None,
             language_servers: None,
             references: Arc::default(),

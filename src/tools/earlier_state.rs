@@ -9,7 +9,7 @@ use crate::workspace::{Approval, WorkspacePath};
 use super::{
     CallContext, ToolError,
     answer::{count, noted},
-    undo::{ChangesSince, DiffDirection, WayBack, changes_since},
+    undo::{DiffDirection, WayBack, changes_since, left_alone_headline},
     with_history::{self, Undoable},
 };
 
@@ -23,9 +23,9 @@ pub(crate) fn restore(
     include_others: bool,
     dry_run: bool,
 ) -> Result<String, ToolError> {
-    let (since, way) = way_to(cx, earlier, paths, include_others, DiffDirection::Back)?;
-    let mut notes: Vec<String> =
-        since.is_cut.then(|| "older changes are no longer recorded".to_owned()).into_iter().collect();
+    let way = way_to(cx, earlier, paths, include_others, DiffDirection::Back)?;
+    let left = way.left_alone.len();
+    let mut notes: Vec<String> = (left > 0).then(|| left_alone_headline(left)).into_iter().collect();
     let steps = count(way.changes.len(), "step");
     let mut text = if dry_run {
         noted(format!("Would restore in {steps}"), &notes)
@@ -54,7 +54,7 @@ pub(crate) fn restore(
 
 /// How an earlier state differs from now: what is no text in one line, then the unified diffs.
 pub(crate) fn diff(cx: &CallContext, earlier: HistoryPoint<'_>, paths: &[String]) -> Result<String, ToolError> {
-    let (_, way) = way_to(cx, earlier, paths, true, DiffDirection::Forward)?;
+    let way = way_to(cx, earlier, paths, true, DiffDirection::Forward)?;
     if way.changes.is_empty() {
         return Ok("no difference".to_owned());
     }
@@ -75,13 +75,11 @@ fn way_to(
     paths: &[String],
     include_others: bool,
     diff: DiffDirection,
-) -> Result<(ChangesSince, WayBack), ToolError> {
+) -> Result<WayBack, ToolError> {
     let real = |text: &String| -> Result<WorkspacePath, ToolError> {
         let path = cx.workspace.resolve(text)?;
         Ok(cx.workspace.canonical(&path).unwrap_or(path))
     };
     let within = paths.iter().map(real).collect::<Result<Vec<_>, _>>()?;
-    let since = changes_since(cx, earlier, true)?;
-    let way = WayBack::of(cx, &since.changes, include_others, &within, diff)?;
-    Ok((since, way))
+    WayBack::of(cx, &changes_since(cx, earlier, true)?, include_others, &within, diff)
 }

@@ -19,9 +19,11 @@ mod places;
 mod planned;
 mod planned_file;
 mod planned_files;
+mod relative_paths;
 mod report;
 mod search;
 mod total_size;
+mod within_words;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -67,9 +69,11 @@ pub(crate) struct Args {
     new_string: Option<String>,
     /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
+    /// Only where it is a whole word. Default: false.
+    word: Option<bool>,
     /// Several edits instead of one, applied in order, all or none.
     edits: Option<Vec<One>>,
-    /// How many replacements there must be, else nothing changes.
+    /// How many occurrences must be replaced, else nothing changes.
     expected_replacements: Option<i64>,
     /// Show the diff and change nothing. Default: false.
     dry_run: Option<bool>,
@@ -91,6 +95,8 @@ pub(crate) struct One {
     new_string: Option<String>,
     /// Replace every occurrence. Default: false.
     replace_all: Option<bool>,
+    /// Only where it is a whole word. Default: false.
+    word: Option<bool>,
     /// Instead of `old_string`: the whole lines to replace as `120-134`, or `after 120` to insert.
     lines: Option<String>,
     /// The rev at which read numbered the lines.
@@ -219,11 +225,12 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
                 ))
                 .hint("send them in several calls, or old_string and new_string for a single one"));
             }
-            let all = args.replace_all.unwrap_or(false);
-            entries(cx, edits, all)?
+            let defaults = (args.replace_all.unwrap_or(false), args.word.unwrap_or(false));
+            entries(cx, edits, defaults)?
         }
         (None, Some(old), Some(new)) => {
-            let text = TextEdit { old, new, replace_all: args.replace_all.unwrap_or(false) };
+            let (replace_all, word) = (args.replace_all.unwrap_or(false), args.word.unwrap_or(false));
+            let text = TextEdit { old, new, replace_all, word };
             vec![EditEntry::new("", EntryChange::Text(text))]
         }
         (None, Some(_), None) => {
@@ -247,12 +254,12 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
 }
 
 /// Checks several edits.
-fn entries(cx: &CallContext, edits: Vec<One>, all: bool) -> Result<Vec<EditEntry>, ToolError> {
+fn entries(cx: &CallContext, edits: Vec<One>, defaults: (bool, bool)) -> Result<Vec<EditEntry>, ToolError> {
     let limit = cx.settings.max_file_size;
     let (mut entries, mut copied) = (Vec::with_capacity(edits.len()), 0);
     for (index, one) in edits.into_iter().enumerate() {
         cx.check()?;
-        let entry = entry(cx, format!("edits[{index}]"), one, all)?;
+        let entry = entry(cx, format!("edits[{index}]"), one, defaults)?;
         copied += if entry.copied.is_some() { entry.change.new_text().len() as u64 } else { 0 };
         if copied > limit {
             let sentence =
@@ -265,8 +272,8 @@ fn entries(cx: &CallContext, edits: Vec<One>, all: bool) -> Result<Vec<EditEntry
 }
 
 /// Checks one of several edits.
-fn entry(cx: &CallContext, name: String, mut one: One, all: bool) -> Result<EditEntry, ToolError> {
-    let parsed = one.take_text(cx).and_then(|(new, copied)| Ok((one.change(new, all)?, copied)));
+fn entry(cx: &CallContext, name: String, mut one: One, defaults: (bool, bool)) -> Result<EditEntry, ToolError> {
+    let parsed = one.take_text(cx).and_then(|(new, copied)| Ok((one.change(new, defaults)?, copied)));
     let (change, copied) = parsed.map_err(|error| error.within(&name))?;
     Ok(EditEntry { copied, ..EditEntry::new(name, change) })
 }
@@ -286,8 +293,8 @@ impl One {
         }
     }
 
-    /// What it replaces with `new`; `all` is the `replace_all` of the call.
-    fn change(self, new: String, all: bool) -> Result<EntryChange, ToolError> {
+    /// What it replaces with `new`; `replace_all` and `word` are those of the call.
+    fn change(self, new: String, (replace_all, word): (bool, bool)) -> Result<EntryChange, ToolError> {
         let rev = read_before_write::parse_rev("rev", self.rev.as_deref())?;
         match (self.old_string, self.lines) {
             (Some(_), Some(_)) => Err(ToolError::invalid("old_string and lines were both given")
@@ -295,7 +302,8 @@ impl One {
             (None, None) => Err(ToolError::invalid("the argument `old_string` is missing")
                 .hint("pass the text to replace as old_string, or its line numbers as lines with rev")),
             (Some(old), None) => {
-                Ok(EntryChange::Text(TextEdit { old, new, replace_all: self.replace_all.unwrap_or(all) }))
+                let (replace_all, word) = (self.replace_all.unwrap_or(replace_all), self.word.unwrap_or(word));
+                Ok(EntryChange::Text(TextEdit { old, new, replace_all, word }))
             }
             (None, Some(lines)) => {
                 let place = LinesPlace::parse(&lines)?;

@@ -3,6 +3,7 @@
 //! Reads the arguments, runs the search and notes the shown files as seen. The search itself is `search`'s.
 
 mod args;
+mod cells;
 mod definitions;
 mod enclosing;
 mod lines;
@@ -63,6 +64,7 @@ impl Tool for Grep {
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let unscoped =
             if request.scope { note_scopes(cx, &mut found, request.mode == OutputMode::Definitions) } else { 0 };
+        cells::show_sources(cx, &mut found);
         let report = Report { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden };
         let mut shown = Vec::new();
         let answer = fitted(cx, |room| {

@@ -46,7 +46,7 @@ impl HiddenNote {
     /// Looks at the lines of a unified diff: `+12` is line 12 of the new text, `-12` of the old one.
     pub(super) fn look_at_diff(&mut self, diff: &str) {
         // Hunks have line numbers of their own, and most diffs are plain.
-        if diff.is_ascii() {
+        if diff.lines().all(|line| hidden::in_line(line).next().is_none()) {
             return;
         }
         let (mut old, mut new) = (0_usize, 0_usize);

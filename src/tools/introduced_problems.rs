@@ -64,7 +64,11 @@ impl IntroducedProblems {
         let check = || syntax::new_problems(&name, change.old, change.new);
         // A library may panic on hostile bytes, and the change is already made.
         let mut problems = panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_default();
-        let checked = panic::catch_unwind(AssertUnwindSafe(|| checked(cx, change))).ok().flatten().unwrap_or_default();
+        let none = |_| {
+            Some(Checked { note: Some("diagnostics: not ready: the check failed".to_owned()), ..Checked::default() })
+        };
+        let checked =
+            panic::catch_unwind(AssertUnwindSafe(|| checked(cx, change))).unwrap_or_else(none).unwrap_or_default();
         problems.extend(checked.problems);
         problems.sort_by_key(|problem| problem.severity);
         let shown = ShownProblems::of(&change.path.to_string(), problems, cx.budget.text_bytes() / 4);

@@ -5,28 +5,27 @@ use crate::{
     text::{Document, LineEnding},
 };
 
-/// What was assumed to find a text, and what was kept of the file.
-pub(super) fn kept(strategies: Strategies, file: Option<&Document>) -> String {
-    let phrases: Vec<String> = strategies
+/// What was assumed to find a text, and what was kept of the file, besides its line endings; `None` where that is nothing.
+pub(super) fn kept(strategies: Strategies) -> Option<String> {
+    let phrases: Vec<&str> = strategies
         .iter()
-        .map(|strategy| match strategy {
-            Strategy::Exact => String::new(),
-            Strategy::LineEndings => layout(file),
-            Strategy::TrailingWhitespace => "white space at line ends ignored".to_owned(),
-            Strategy::Indentation => "the new text indented as the file is there".to_owned(),
-            Strategy::Typography => "quotes, dashes and spaces spelled as in the file".to_owned(),
-            Strategy::LineNumbers => "line numbers taken off".to_owned(),
-            Strategy::Escapes => "escapes read as the characters they mean".to_owned(),
-            Strategy::Entities => "HTML entities read as the characters they mean".to_owned(),
-            Strategy::Typos => "unchanged lines with a typo kept as in the file".to_owned(),
-            Strategy::BlankLines => "unchanged blank lines kept as in the file".to_owned(),
+        .filter_map(|strategy| match strategy {
+            Strategy::Exact | Strategy::LineEndings => None,
+            Strategy::TrailingWhitespace => Some("white space at line ends ignored"),
+            Strategy::Indentation => Some("the new text indented as the file is there"),
+            Strategy::Typography => Some("quotes, dashes and spaces spelled as in the file"),
+            Strategy::LineNumbers => Some("line numbers taken off"),
+            Strategy::Escapes => Some("escapes read as the characters they mean"),
+            Strategy::Entities => Some("HTML entities read as the characters they mean"),
+            Strategy::Typos => Some("unchanged lines with a typo kept as in the file"),
+            Strategy::BlankLines => Some("unchanged blank lines kept as in the file"),
         })
         .collect();
-    phrases.join(", ")
+    (!phrases.is_empty()).then(|| phrases.join(", "))
 }
 
 /// The line endings of a file and its encoding, where that is not the usual one.
-fn layout(file: Option<&Document>) -> String {
+pub(super) fn layout(file: Option<&Document>) -> String {
     let endings = endings(file.map_or(LineEnding::None, Document::line_ending));
     let encoding = file.and_then(other_encoding);
     encoding.map_or_else(|| format!("{endings} kept"), |name| format!("{endings} and {name} kept"))

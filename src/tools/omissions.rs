@@ -58,6 +58,11 @@ impl SkippedFiles {
         }
     }
 
+    /// These without those that are no text.
+    pub(super) fn without_binary(self) -> Self {
+        Self { binary: 0, ..self }
+    }
+
     fn total(self) -> usize {
         self.binary + self.too_large + self.protected + self.unreadable
     }

@@ -47,7 +47,15 @@ impl ShownDiff {
 
     /// As much of it as fits into `room` bytes.
     pub(super) fn within(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize, room: usize) -> Self {
-        let shown = truncated(cx, diff, cut_lines, room);
+        Self::from(cx, real, truncated(cx, diff, cut_lines, (DIFF_LINES, room)))
+    }
+
+    /// All lines of it that fit into `room` bytes: of a change that somebody else made.
+    pub(super) fn whole(cx: &CallContext, real: &WorkspacePath, diff: &str, room: usize) -> Self {
+        Self::from(cx, real, truncated(cx, diff, 0, (usize::MAX, room)))
+    }
+
+    fn from(cx: &CallContext, real: &WorkspacePath, shown: TruncatedDiff) -> Self {
         let mut hidden = HiddenNote::default();
         hidden.look_at_diff(&shown.text);
         let hidden = hidden.text();
@@ -60,9 +68,9 @@ impl ShownDiff {
     }
 }
 
-/// As much of it as fits into `room` bytes, and into the data of an answer that has it as a JSON string.
-fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, room: usize) -> TruncatedDiff {
-    let mut shown = TruncatedDiff::of(diff, cut_lines, DIFF_LINES, room);
+/// As much of it as fits into `lines` lines and `room` bytes, and into the data of an answer that has it as a JSON string.
+fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, (lines, room): (usize, usize)) -> TruncatedDiff {
+    let mut shown = TruncatedDiff::of(diff, cut_lines, lines, room);
     if !cx.settings.structured_output {
         return shown;
     }
@@ -73,7 +81,7 @@ fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, room: usize) -> Tru
             return shown;
         }
         room = room * budget.limit / size;
-        shown = TruncatedDiff::of(diff, cut_lines, DIFF_LINES, room);
+        shown = TruncatedDiff::of(diff, cut_lines, lines, room);
     }
 }
 

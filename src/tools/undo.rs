@@ -5,6 +5,7 @@
 
 mod disk_of_call;
 mod go_back;
+mod left_alone;
 mod output;
 mod recorded;
 mod revert;
@@ -38,10 +39,11 @@ use super::{
     with_history::Undoable,
 };
 use go_back::PlannedWayBack;
+use left_alone::LeftAlone;
 use output::Output;
 use revert::RevertPlan;
-use walk_back::LeftAlone;
 
+pub(super) use left_alone::headline as left_alone_headline;
 pub(crate) use since::HistoryPoint;
 pub(super) use since::{ChangesSince, changes_since};
 pub(super) use way_back::{DiffDirection, WayBack};
@@ -53,7 +55,7 @@ pub(crate) struct Undo;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Revert the last change to this path; with `to`, only what is at or below it. Default: all.
+    /// Revert the last change to this path or below it; with `to`, only what is at or below it. Default: all.
     path: Option<String>,
     /// `session`, a checkpoint's name, or `redo` to take the last undo back. Default: the last change.
     to: Option<String>,
@@ -134,7 +136,7 @@ fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
 
 fn no_change(of: &str) -> ToolError {
     ToolError::new(Kind::NotFound, format!("this session has made no change{of} that could be undone")).hint(
-        "undo covers only changes made with this server's tools in this session; `rootbound history` lists earlier ones",
+        "undo covers only changes made with this server's tools in this session; the user can bring back earlier ones",
     )
 }
 
@@ -150,7 +152,8 @@ fn plan_revert(
     // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
     let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndoOf(number) };
     if let Effect::Several(effects) = &change.effect {
-        let way = WayBack::of(cx, std::slice::from_ref(&change), false, &[], DiffDirection::Back)?;
+        let only = ChangesSince { changes: vec![change.clone()], ..ChangesSince::default() };
+        let way = WayBack::of(cx, &only, false, &[], DiffDirection::Back)?;
         if let Some(left) = way.left_alone.first() {
             return Err(not_whole(cx, &way, left));
         }
@@ -200,32 +203,25 @@ fn way_to(
     let within = path.map(|text| cx.workspace.resolve(text)).transpose()?;
     let within: Vec<WorkspacePath> =
         within.map(|path| cx.workspace.canonical(&path).unwrap_or(path)).into_iter().collect();
-    let ChangesSince { changes, mut others, is_cut } = changes_since(cx, earlier, includes_others)?;
-    if changes.is_empty() && others.is_empty() && earlier == HistoryPoint::Session {
+    let mut since = changes_since(cx, earlier, includes_others)?;
+    if since.changes.is_empty() && since.others.is_empty() && earlier == HistoryPoint::Session {
         return Err(no_change(""));
     }
-    let way = WayBack::of(cx, &changes, includes_others, &within, DiffDirection::Back)?;
+    let way = WayBack::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
     let where_to = match earlier {
         HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
         _ => "the start of this session".to_owned(),
     };
     if !within.is_empty() {
-        others.clear();
-    }
-    let mut notes = Vec::new();
-    if is_cut {
-        notes.push(format!(
-            "only the last {} of this session are remembered, so older ones stay",
-            count(changes.len(), "change")
-        ));
+        since.others.clear();
     }
     Ok(PlannedWayBack {
         way,
         order: format!("Go back to {where_to}"),
         done: format!("Went back to {where_to} (undo takes this back)"),
         reverted: "undo".to_owned(),
-        others,
-        notes,
+        others: since.others,
+        notes: Vec::new(),
         undoable: Undoable::Yes,
         takes_back: None,
     })

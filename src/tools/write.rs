@@ -4,6 +4,7 @@ mod append_at;
 mod content;
 mod lost_text;
 mod output;
+mod unknown_change;
 mod write_request;
 
 use std::{borrow::Cow, fmt::Write as _};

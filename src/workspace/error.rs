@@ -9,6 +9,7 @@ use crate::text::shorten;
 
 use super::escape::escape_text;
 use super::limits::words;
+use super::policy::is_own_rule;
 use super::{Failure, Limit, RootGone, SentinelFault, WorkspacePath, sys};
 
 /// Why a text is no path of this workspace.
@@ -208,7 +209,10 @@ impl fmt::Display for AccessError {
             Kind::NotFound => write!(f, "{path} does not exist"),
             Kind::Denied => write!(f, "access denied: {path} leads outside the workspace roots"),
             Kind::Secret => {
-                write!(f, "access denied: {path} is a secret file")?;
+                let rule = self.source.as_ref().map(ToString::to_string).unwrap_or_default();
+                let is_own = rule.strip_prefix("matches ").is_some_and(is_own_rule);
+                let what = if is_own { "denied by a rule of this server" } else { "a secret file" };
+                write!(f, "access denied: {path} is {what}")?;
                 self.rule(f)
             }
             Kind::Sentinel(fault) => fault.sentence(path, f),

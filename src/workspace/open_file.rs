@@ -79,6 +79,28 @@ impl OpenFile {
         })
     }
 
+    /// Whether more than half of it is holes, which read as NULs: none of it is read for that.
+    pub fn is_mostly_holes(&self) -> bool {
+        let size = self.stat.size;
+        let (mut at, mut holes) = (0, 0);
+        // The one half or the other is known before the end.
+        while at < size && holes * 2 <= size && (at - holes) * 2 < size {
+            let data = self.next_data(at);
+            holes += data - at;
+            at = if data < size { sys::next_hole(&self.file, data, size) } else { size };
+        }
+        holes * 2 > size
+    }
+
+    /// Where its data begins, at `at` or after it: what comes before that is a hole. Its end where only a hole follows.
+    pub fn next_data(&self, at: u64) -> u64 {
+        if self.is_masked() {
+            at
+        } else {
+            sys::next_data(&self.file, at, self.stat.size).clamp(at, self.stat.size.max(at))
+        }
+    }
+
     /// Appends up to `limit` bytes from the current position to `buf`. True when the file ended
     /// there, false when more follows.
     pub fn read_to_limit(&mut self, buf: &mut Vec<u8>, limit: u64) -> io::Result<bool> {

@@ -93,10 +93,11 @@ impl Policy {
             return Verdict::Allowed;
         }
         if let Some(rule) = self.startup.denied(relative) {
-            return Verdict::Refused(rule.words(self.untrusted));
+            return Verdict::Refused(own_rule(&rule.words(self.untrusted)));
         }
         let path = fold(relative);
-        let refused = self.deny.first_match(&path, relative);
+        let refused = self.deny.first_match(&path, relative).map(|rule| own_rule(&format!("{rule} of deny")));
+        let refused = refused.as_deref();
         let verdict = decide(&path, refused, &self.allow_secret, secrets(), PUBLIC);
         or_linked(verdict, self.startup.secrets.why(relative, &path), &path, &self.allow_secret)
     }
@@ -208,6 +209,16 @@ fn or_linked(verdict: Verdict, why: Option<&str>, path: &Folded, allowed: &Globs
         }
         _ => verdict,
     }
+}
+
+/// The words of a rule about content that a person has made.
+fn own_rule(words: &str) -> String {
+    if is_own_rule(words) { words.to_owned() } else { format!("the rule {words}") }
+}
+
+/// Whether they are of such a rule, not of the built-in list.
+pub(super) fn is_own_rule(words: &str) -> bool {
+    words.starts_with("the rule ") || words.starts_with("a rule in ")
 }
 
 fn decide(

@@ -43,7 +43,7 @@ impl Roots {
                 Ok(root) => opened.push(root),
             }
         }
-        if opened.is_empty() {
+        if opened.is_empty() && !specs.is_empty() {
             warnings.push("no usable root directory: name an existing directory".to_owned());
             return Err(warnings);
         }

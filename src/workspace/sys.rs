@@ -42,7 +42,7 @@ pub(crate) use file_changes::{set_modified, sync_all, sync_data, write_all};
 #[cfg(target_os = "linux")]
 pub(crate) use file_system::reports_all_changes;
 #[cfg(unix)]
-pub(crate) use fstat::{canonical, file_stat, identity};
+pub(crate) use fstat::{canonical, file_stat, identity, next_data, next_hole};
 #[cfg(unix)]
 pub(crate) use process::{
     file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
@@ -54,5 +54,5 @@ pub(crate) use unix::{Dir, try_lock};
 #[cfg(not(unix))]
 pub(crate) use windows::{
     Dir, canonical, carry_attributes, file_size_limit, file_stat, identity, is_in_use, is_process_file_limit,
-    is_system_file_limit, open_files, raise_open_files, set_mode, survive_large_writes, try_lock,
+    is_system_file_limit, next_data, next_hole, open_files, raise_open_files, set_mode, survive_large_writes, try_lock,
 };

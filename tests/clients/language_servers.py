@@ -1,20 +1,25 @@
-"""An edit that breaks a file is answered with what a real language server says: language_servers.py PROGRAM DIR KIND PATH.
+"""An edit that breaks a file is answered with what a real language server says: language_servers.py PROGRAM DIR KIND PATH [N].
 
-KIND is rust, typescript or python. PATH: the program of rust-analyzer, or the folder with the packages of npm.
+KIND is rust, page, typescript or python; page is rust with the first configuration of docs/language-servers.md, and its output.
+PATH: the program of rust-analyzer, or the folder with the packages of npm. Before that, N sessions (1) begin with a read and
+a breaking edit, while the server starts: each answer names the problem, or says that it is not ready. None is silent.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
-PROGRAM, ROOT, KIND, PATH = sys.argv[1:]
+PROGRAM, ROOT, KIND, PATH = sys.argv[1:5]
+SESSIONS = int(sys.argv[5]) if len(sys.argv) > 5 else 1
 # Machines of CI are slow, and a server loads its project first.
 TIMEOUT = 60
 
-if KIND == "rust":
+if KIND in ("rust", "page"):
     toolchain = os.path.dirname(os.path.dirname(PATH))
     # Cargo reads the settings of each folder above, and ends where it may not.
     settings = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".cargo")
@@ -30,6 +35,18 @@ if KIND == "rust":
     }
     EDIT = {"path": "src/lib.rs", "old_string": "number: u32", "new_string": "number: String"}
     EXPECTED = ["src/lib.rs:3:", "rustc E0369", "src/other.rs:2:", "mismatched types"]
+    if KIND == "page":
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "language-servers.md")
+        page = open(page, encoding="utf-8").read()
+        block = page.split("```toml\n")[1].split("```")[0]
+        TIMEOUT = int(re.search(r"^timeout = (\d+)$", block, re.M)[1])
+        assert 'extensions = ["rs"]' in block and 'read = ["~/.rustup", "~/.cargo"]' in block, block
+        MORE = 'root_markers = ["Cargo.toml"]\n'
+        FILES["src/lib.rs"] = "pub mod other;\npub fn double(number: u32) -> u32 {\n    let doubled: u32 = number * 2;\n    doubled\n}\n"
+        OLD, NEW = re.search(r"here `(.+?)` to `(.+?)`", page).groups()
+        EDIT = {"path": "src/lib.rs", "old_string": OLD, "new_string": NEW}
+        EXPECTED = re.findall(r"^new problem: .*$", page, re.M)
+        assert EXPECTED
 elif KIND == "typescript":
     COMMAND, READ, ENV = shutil.which("node"), [PATH], []
     ARGS = [f"{PATH}/node_modules/typescript-language-server/lib/cli.mjs", "--stdio"]
@@ -80,33 +97,76 @@ class Server:
         return text
 
 
-with tempfile.TemporaryDirectory() as folder:
+def configure(folder, timeout):
     config = os.path.join(folder, "rootbound.toml")
     with open(config, "w", encoding="utf-8") as out:
         out.write(
             f"[lsp.real]\ncommand = {json.dumps(COMMAND)}\nargs = {json.dumps(ARGS)}\n"
             f"extensions = [{json.dumps(EXTENSION)}]\nread = {json.dumps(READ)}\nenv = {json.dumps(ENV)}\n"
-            f"timeout = {TIMEOUT}\n{MORE}"
+            f"timeout = {timeout}\n{MORE}"
         )
+    return config
+
+
+def begin(folder, timeout):
+    """What becomes of the first breaking edit of a session. If it is not named, no further one is silent, either."""
+    for path, content in FILES.items():
+        os.makedirs(os.path.dirname(os.path.join(ROOT, path)) or ROOT, exist_ok=True)
+        with open(os.path.join(ROOT, path), "w", encoding="utf-8") as out:
+            out.write(content)
+    server = Server(configure(folder, timeout))
+    server.call("read", path=EDIT["path"])
+    text = server.call("edit", **EDIT)
+    first = "named" if "new problem" in text else "not ready" if "\ndiagnostics: " in text else "silent"
+    further = 0
+    while "new problem" not in text and further < 3:
+        # Each has the same problem and a comment more: one that loses those before would be refused. A model takes a moment.
+        time.sleep(0.3)
+        further += 1
+        end = "#" if EXTENSION == "py" else "//"
+        comments = "".join(f"{end} {number}\n" for number in range(1, further + 1))
+        content = FILES[EDIT["path"]].replace(EDIT["old_string"], EDIT["new_string"]) + comments
+        text = server.call("write", path=EDIT["path"], content=content)
+        assert "new problem" in text or "\ndiagnostics: " in text, f"silent: {text}"
+    assert "new problem" in text or timeout < TIMEOUT, "the problem is not named although the limit suffices"
+    server.process.stdin.close()
+    assert server.process.wait(60) == 0
+    return first
+
+
+def clean():
+    for path in [*FILES, "Cargo.lock"]:
+        if os.path.exists(os.path.join(ROOT, path)):
+            os.remove(os.path.join(ROOT, path))
+    shutil.rmtree(os.path.join(ROOT, "target"), ignore_errors=True)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    # A short limit, so that it is met while the server loads; then one that suffices.
+    for timeout in (2, TIMEOUT):
+        counts = {"named": 0, "not ready": 0, "silent": 0}
+        for _ in range(SESSIONS):
+            counts[begin(folder, timeout)] += 1
+            clean()
+        print(f"=== {KIND}, a limit of {timeout} s: the first breaking edit of {SESSIONS} sessions: {counts}")
+        assert counts["silent"] == 0
+    config = configure(folder, TIMEOUT)
     server = Server(config)
     for path, content in FILES.items():
         server.call("write", path=path, content=content)
     back = {"path": EDIT["path"], "old_string": EDIT["new_string"], "new_string": EDIT["old_string"]}
-    # On a busy machine a server may begin its check later than an answer waits for it.
+    # Once it is ready, each breaking edit names its problem.
     for attempt in range(3):
         text = server.call("edit", **EDIT)
         missing = [part for part in EXPECTED if part not in text]
+        assert not missing, f"{missing} are missing"
         repaired = server.call("edit", **back)
-        if not missing and "problem" not in repaired and "diagnostics" not in repaired:
-            break
-    assert not missing, f"{missing} are missing"
-    assert "problem" not in repaired and "diagnostics" not in repaired, "a repaired file has no new problem"
+        # Without a network rust-analyzer cannot load all of the standard library, and says so.
+        said = repaired.replace("diagnostics: incomplete, rust-analyzer says: Failed to read Cargo metadata", "")
+        assert "new problem" not in said and "diagnostics: " not in said, "a repaired file has no new problem"
     server.call("read", path="src/config.py")
     server.call("edit", path="src/config.py", old_string="RETRIES = 3", new_string="RETRIES = 5")
     server.process.stdin.close()
     assert server.process.wait(60) == 0
 
-for path in [*FILES, "Cargo.lock"]:
-    if os.path.exists(os.path.join(ROOT, path)):
-        os.remove(os.path.join(ROOT, path))
-shutil.rmtree(os.path.join(ROOT, "target"), ignore_errors=True)
+clean()

@@ -88,6 +88,29 @@ fn of_parallel_edits_of_one_place_one_succeeds_and_the_others_report_why() {
 }
 
 #[test]
+fn a_thousand_edits_of_as_many_files_in_one_folder_all_succeed() {
+    const FILES: usize = 1000;
+    let folder = TempDir::new().unwrap();
+    let mut process = start(folder.path());
+    for n in 0..FILES {
+        fs::write(folder.path().join(format!("root/{n}.txt")), format!("old {n}\n")).unwrap();
+    }
+    let calls: Vec<_> = (0..FILES)
+        .map(|n| {
+            let revision = rootbound::workspace::Revision::of(format!("old {n}\n").as_bytes()).to_string();
+            let (path, old, new) = (format!("{n}.txt"), "old", "new");
+            ("edit", json!({ "path": path, "old_string": old, "new_string": new, "expected_revision": revision }))
+        })
+        .collect();
+    let answers = at_once(&mut process, &calls);
+    let refused: Vec<&Value> = answers.iter().filter(|answer| answer["isError"] == true).collect();
+    assert!(refused.is_empty(), "{} refused, such as {}", refused.len(), refused[0]);
+    for n in 0..FILES {
+        assert_eq!(fs::read_to_string(folder.path().join(format!("root/{n}.txt"))).unwrap(), format!("new {n}\n"));
+    }
+}
+
+#[test]
 fn parallel_appends_that_create_the_file_all_succeed() {
     let folder = TempDir::new().unwrap();
     let mut process = start(folder.path());

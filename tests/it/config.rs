@@ -2,10 +2,13 @@
 
 use std::{fs, path::Path};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{Outcome, program};
+use crate::{
+    process::Process,
+    program::{Outcome, program},
+};
 
 /// A home directory with a project in it.
 struct Project {
@@ -68,10 +71,134 @@ fn home_and_file_system_root_are_refused_as_current_directory() {
     let printed = project.run_with(project.home.path(), &[], &["call", "ls"]).failed(2);
     assert!(printed.contains("home directory") && printed.contains("rootbound DIR"), "{printed}");
     if cfg!(unix) {
-        let printed = project.run_with(Path::new("/"), &[], &[]).failed(2);
+        let printed = project.run_with(Path::new("/"), &[], &["tools"]).failed(2);
         assert!(printed.contains("the current one is /"), "{printed}");
         project.run(&["/", "tools"]).failed(2);
     }
+}
+
+/// A server that a client starts in `folder`, with the home directory of `project`.
+fn started_in(project: &Project, folder: &Path, variables: &[(&str, &str)], arguments: &[&str]) -> Process {
+    let mut command = program(folder);
+    command.env_remove("CLAUDE_PROJECT_DIR").env("HOME", project.home.path()).env("USERPROFILE", project.home.path());
+    command.envs(variables.iter().copied()).args(arguments);
+    Process::spawn(command)
+}
+
+#[test]
+fn server_without_a_directory_answers_each_call_with_the_reason() {
+    let project = Project::new();
+    let audit = tempfile::tempdir().expect("a folder");
+    let file = audit.path().join("calls.jsonl");
+    let mut server = started_in(&project, project.home.path(), &[], &["--audit", file.to_str().expect("UTF-8")]);
+    let hello = server.initialize();
+    assert!(hello["instructions"].as_str().is_some_and(|text| text.contains("is the home directory")), "{hello}");
+    assert!(server.ask("tools/list", &json!({}))["result"]["tools"].as_array().is_some_and(|tools| tools.len() == 6));
+    for (tool, arguments) in [
+        ("ls", json!({})),
+        ("read", json!({"path": "project/a.txt"})),
+        ("read", json!({"path": project.folder().join("a.txt")})),
+        ("grep", json!({"pattern": "two"})),
+        ("write", json!({"path": "new.txt", "content": "x"})),
+        ("edit", json!({})),
+    ] {
+        let answer = server.ask("tools/call", &json!({"name": tool, "arguments": arguments}))["result"].clone();
+        let text = answer["content"][0]["text"].as_str().expect("text");
+        assert!(answer["isError"] == true && text.contains("the current one is the home directory"), "{answer}");
+        assert!(text.contains("hint: ") && text.contains("args"), "{answer}");
+        assert!(!text.contains(project.home.path().to_str().expect("UTF-8")), "{answer}");
+    }
+    for (method, params) in [
+        ("resources/list", json!({})),
+        ("resources/read", json!({"uri": "file:///project/a.txt"})),
+        ("resources/templates/list", json!({})),
+    ] {
+        let answer = server.ask(method, &params).to_string();
+        assert!(!answer.contains("one\\n") && !answer.contains("a.txt\",\"name"), "{answer}");
+    }
+    server.end_input();
+    assert!(server.exit().0.success());
+    assert!(!project.home.path().join("new.txt").exists());
+    assert!(fs::read_to_string(&file).expect("recorded").lines().count() >= 6);
+    // Nothing but this reason starts a server that offers nothing.
+    for arguments in [&["--log=loud"][..], &["--root", "gone"], &["--root", "/"], &["call", "ls"], &["doctor"]] {
+        let printed = project.run_with(project.home.path(), &[], arguments);
+        assert_eq!(printed.code, Some(2), "{arguments:?}: {}", printed.stderr);
+    }
+}
+
+#[test]
+fn open_project_of_claude_code_takes_the_place_of_the_home_directory() {
+    let project = Project::new();
+    let open = project.folder();
+    let variables = [("CLAUDE_PROJECT_DIR", open.to_str().expect("UTF-8"))];
+    let mut server = started_in(&project, project.home.path(), &variables, &[]);
+    server.initialize();
+    let answer = server.ask("tools/call", &json!({"name": "read", "arguments": {"path": "a.txt"}}));
+    assert!(answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.contains("1\tone")), "{answer}");
+    let read = project.run_with(project.home.path(), &variables, &["call", "read", "path=a.txt"]);
+    assert!(read.succeeded().contains("1\tone"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_on_the_way_to_own_folders_are_followed_once() {
+    use std::os::unix::fs::symlink;
+    let disk = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| disk.path().join(name).to_str().expect("UTF-8").to_owned();
+    let chain = |project: &Project, link: &Path| {
+        // A link to a link, as managers of dotfiles make them.
+        fs::create_dir_all(disk.path().join("real")).expect("made");
+        let _ = symlink("real", disk.path().join("between"));
+        fs::create_dir_all(project.home.path().join(link.parent().expect("a folder"))).expect("made");
+        symlink(disk.path().join("between"), project.home.path().join(link)).expect("linked");
+    };
+    for (link, variables, arguments) in [
+        (".local", &[][..], &[][..]),
+        (".local/state", &[], &[]),
+        (".local/state/rootbound", &[], &[]),
+        ("way", &["XDG_STATE_HOME"], &[]),
+        ("way", &[], &["--state-dir"]),
+    ] {
+        let project = Project::new();
+        chain(&project, Path::new(link));
+        let way = project.home.path().join("way/deep");
+        let variables: Vec<(&str, &str)> = variables.iter().map(|name| (*name, way.to_str().expect("UTF-8"))).collect();
+        let mut words = arguments.to_vec();
+        words.extend(arguments.iter().map(|_| way.to_str().expect("UTF-8")));
+        words.push("call");
+        let call = |more: &[&str]| project.run_with(&project.folder(), &variables, &[&words, more].concat());
+        let read = call(&["read", "path=a.txt"]);
+        assert_eq!(read.stderr, "", "{link}");
+        read.succeeded();
+        call(&["edit", "path=a.txt", "old_string=two", "new_string=2"]).succeeded();
+        assert!(project.home.path().join(link).is_symlink());
+        assert!(fs::read_dir(disk.path().join("real")).expect("a folder").next().is_some(), "{link}");
+        fs::remove_dir_all(disk.path().join("real")).expect("removed");
+    }
+    let project = Project::new();
+    chain(&project, Path::new("logs"));
+    let logs = project.home.path().join("logs");
+    let (audit, events) = (logs.join("a/calls.jsonl"), logs.join("e/changes.jsonl"));
+    let words = ["--audit", audit.to_str().expect("UTF-8"), "--events", events.to_str().expect("UTF-8")];
+    project.run(&[&words[..], &["call", "write", "path=n.txt", "content=x"]].concat()).succeeded();
+    for file in ["real/a/calls.jsonl", "real/e/changes.jsonl"] {
+        assert!(fs::read_to_string(at(file)).expect("written").contains("n.txt"), "{file}");
+    }
+    // What the link leads to is what is checked.
+    symlink(project.folder(), project.home.path().join("inside")).expect("linked");
+    let inside = project.home.path().join("inside/own");
+    let file = inside.join("x.jsonl");
+    for (option, path) in [("--state-dir", &inside), ("--audit", &file), ("--events", &file)] {
+        let refused = project.run(&[option, path.to_str().expect("UTF-8"), "tools"]).failed(2);
+        assert!(refused.contains("which is offered"), "{refused}");
+    }
+    assert!(!project.folder().join("own").exists());
+    // A link in the place of a log itself may be somebody else's.
+    symlink(at("real/target"), at("real/link.jsonl")).expect("linked");
+    let refused = project.run(&["--audit", logs.join("link.jsonl").to_str().expect("UTF-8"), "tools"]);
+    assert!(refused.failed(2).contains("cannot be written"));
+    assert!(!Path::new(&at("real/target")).exists());
 }
 
 #[test]
@@ -249,7 +376,11 @@ fn files_of_a_denied_extension_are_refused_like_denied_ones() {
     for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "x.Drawing", ".drawing"] {
         let path = format!("path={name}");
         let printed = call(&["read", &path]).failed(1);
-        assert!(printed.contains(&format!("access denied: {name} is a secret file")), "{printed}");
+        assert!(
+            printed
+                .contains(&format!("access denied: {name} is denied by a rule of this server (matches the rule `*.")),
+            "{printed}"
+        );
         call(&["write", &path, "content=new"]).failed(1);
         assert_eq!(fs::read(project.folder().join(name)).expect("there"), b"text");
     }
@@ -376,7 +507,12 @@ fn agent_rules_are_enforced_unless_switched_off() {
     fs::write(project.folder().join(".cursorignore"), "a.txt\n").expect("written");
     fs::write(project.home.path().join("rb.toml"), "agent_rules = \"off\"\n").expect("written");
     let read = ["call", "read", "path=a.txt"];
-    assert!(project.run(&read).failed(1).contains("`a.txt` in .cursorignore"));
+    assert!(
+        project
+            .run(&read)
+            .failed(1)
+            .contains("a.txt is denied by a rule of this server (matches the rule `a.txt` in .cursorignore)")
+    );
     assert!(
         project.run(&[&["--agent-rules", "auto"][..], &read].concat()).failed(1).contains("`a.txt` in .cursorignore")
     );

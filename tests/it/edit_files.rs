@@ -221,7 +221,9 @@ mcp_test!(glob_files_count_as_seen_once_a_dry_run_has_shown_them, |h| {
         shown.starts_with("Dry run, nothing was written: 5 files, 8 replacements\n\nsrc/crlf.rs: 1 replacement"),
         "{shown}"
     );
-    assert!(shown.ends_with("\n\nskipped: .env (secret)\n(edits[0]: in 5 of 7 searched files)"), "{shown}");
+    let notes =
+        "\n\nskipped: .env (secret)\n(edits[0]: in 5 of 7 searched files)\n0 of 8 places were within longer words";
+    assert!(shown.ends_with(notes), "{shown}");
     assert_eq!(h.bytes("src/f0.rs"), b"fn f0() { old_name(); old_name() }\n");
     // A file that has changed since is not what was shown.
     h.write("src/f1.rs", "old_name!\n");
@@ -491,4 +493,23 @@ fn quota_is_that_of_all_files_together() {
     let error = edit(&h, json!([entry("a", "", "1"), entry("b", "", "2")])).fails("quota");
     assert!(error.contains("--max-files-created") && !h.exists("a") && !h.exists("b"), "{error}");
     edit(&h, json!([entry("a", "", "1"), entry("a", "1", "2")])).ok();
+}
+
+#[test]
+fn a_root_before_a_relative_path_is_taken_off_in_both_texts() {
+    let roots = vec![(Some("/mnt/user-data/workspace"), "work", Access::ReadWrite)];
+    let h = Setup { roots, ..Setup::default() }.open();
+    let file = h.outside("work/a.py");
+    std::fs::write(&file, "x = open('data/a.csv')\ny = open('data/b.csv')\nz = 'data/b.csv'\n").expect("written");
+    let path = "/mnt/user-data/workspace/a.py";
+    h.call("read", json!({ "path": path })).ok();
+    let edit = |old: &str, new: &str| h.call("edit", json!({ "path": path, "old_string": old, "new_string": new }));
+    let shown = |text: &str| text.replace("data/", "/mnt/user-data/workspace/data/");
+    let text = edit(&shown("x = open('data/a.csv')"), &shown("x = load('data/c.csv')")).ok();
+    assert!(text.contains("`/mnt/user-data/workspace/` before relative paths taken off"), "{text}");
+    let text = edit(&shown("'data/b.csv'"), "'b'").fails("no_match");
+    assert!(text.contains("before a path that the file has without it, at lines 2, 3"), "{text}");
+    assert!(!text.contains("copy old_string from the lines below"), "{text}");
+    let made = std::fs::read_to_string(&file).expect("read");
+    assert_eq!(made, "x = load('data/c.csv')\ny = open('data/b.csv')\nz = 'data/b.csv'\n");
 }

@@ -313,6 +313,141 @@ mod linux {
     }
 
     #[test]
+    fn priority_and_processors_of_other_processes_are_not_changed() {
+        let world = World::new();
+        let own = std::process::id();
+        let script = format!(
+            "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+             def attempt(name, f):\n  try: print(name, 'works' if f() != -1 else ctypes.get_errno())\n  \
+             except OSError as error: print(name, error.errno)\n\
+             ioprio, sched_setattr = {{'x86_64': (251, 314), 'aarch64': (30, 274)}}[os.uname().machine]\n\
+             attempt('priority', lambda: os.setpriority(os.PRIO_PROCESS, {own}, 0))\n\
+             attempt('priority of a group', lambda: os.setpriority(os.PRIO_PGRP, 0, 0))\n\
+             attempt('priority of a person', lambda: os.setpriority(os.PRIO_USER, 0, 0))\n\
+             attempt('affinity', lambda: os.sched_setaffinity({own}, os.sched_getaffinity(0)))\n\
+             attempt('scheduler', lambda: os.sched_setscheduler({own}, os.SCHED_OTHER, os.sched_param(0)))\n\
+             attempt('parameter', lambda: os.sched_setparam({own}, os.sched_param(0)))\n\
+             attempt('attributes', lambda: libc.syscall(sched_setattr, {own}, None, 0))\n\
+             attempt('disk', lambda: libc.syscall(ioprio, 1, {own}, 0))\n\
+             attempt('disk of a person', lambda: libc.syscall(ioprio, 3, 0, 0))\n\
+             attempt('own nice', lambda: os.nice(1))\n\
+             attempt('own affinity', lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))\n\
+             attempt('own disk', lambda: libc.syscall(ioprio, 1, 0, 0))\n"
+        );
+        if let Some(printed) = python(&world, &[], &script) {
+            assert_eq!(printed.lines().count(), 12, "{printed}");
+            for line in printed.lines() {
+                assert!(line.ends_with(if line.starts_with("own") { " works" } else { " 1" }), "{line}");
+            }
+        }
+    }
+
+    fn script(path: &std::path::Path, text: &str) {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, text).expect("written");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("executable");
+    }
+
+    #[test]
+    fn git_runs_although_its_settings_in_the_home_directory_are_closed() {
+        let world = World::new();
+        fs::write(world.at("home/.gitconfig"), "[user]\nname = secret-name\n").expect("written");
+        if !fs::exists("/usr/bin/git").unwrap_or(false) {
+            return;
+        }
+        let run = shell(&world, &[], "git init -q . && git status --short && git config --get user.name");
+        assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""), "it has no name: {}", run.stdout);
+        let offered = ["--read", "home/.gitconfig"];
+        assert_eq!(shell(&world, &offered, "git config --get user.name").succeeded(), "secret-name\n");
+        let own = ["--env", "GIT_CONFIG_GLOBAL=own"];
+        assert_eq!(shell(&world, &own, "echo $GIT_CONFIG_GLOBAL").succeeded(), "own\n");
+    }
+
+    #[test]
+    fn certificates_are_readable_without_the_network() {
+        let world = World::new();
+        if fs::exists("/etc/ssl/certs").unwrap_or(false) {
+            shell(&world, &[], "ls /etc/ssl/certs").succeeded();
+            assert_ne!(shell(&world, &[], "ls /etc/ssl/private").code, Some(0));
+        }
+    }
+
+    #[test]
+    fn command_in_the_home_directory_is_answered_with_the_read_that_it_needs() {
+        let world = World::new();
+        script(&world.at("home/.tool/bin/run"), "#!/bin/sh\n. \"$HOME/.tool/lib/part\"\n");
+        fs::create_dir_all(world.at("home/.tool/lib")).expect("made");
+        fs::write(world.at("home/.tool/lib/part"), "echo complete\n").expect("written");
+        script(&world.at("home/.engine/bin/engine"), "#!/bin/sh\necho engine\n");
+        script(&world.at("home/.local/bin/named"), "#!/usr/bin/env engine\n");
+        fs::copy("/bin/true", world.at("home/lone")).expect("copied");
+        let run = |name: &str, reads: &[&str]| {
+            let mut options = vec!["--root", "root"];
+            for read in reads {
+                options.extend(["--read", read]);
+            }
+            let mut exec = world.exec(&options, &[name]);
+            let folders = ["home/.tool/bin", "home/.engine/bin", "home/.local/bin"].map(|folder| world.at(folder));
+            let path = std::env::join_paths(folders.iter().chain([&PathBuf::from("/usr/bin"), &PathBuf::from("/bin")]));
+            Outcome::of(exec.env("PATH", path.expect("a path")))
+        };
+        for (name, reads, needed, printed) in [
+            ("run", &["home/.tool"][..], "to let it read the rest: --read ~/.tool\n", "complete\n"),
+            ("named", &["home/.engine", "home/.local/bin"], "--read ~/.engine --read ~/.local/bin\n", "engine\n"),
+        ] {
+            let without = run(name, &[]);
+            assert!(without.code != Some(0) && without.stderr.contains(needed), "{name}: {}", without.stderr);
+            let with = run(name, reads);
+            assert_eq!((with.stdout.as_str(), with.stderr.as_str()), (printed, ""), "{name}");
+        }
+        let lone = run(&world.at("home/lone").display().to_string(), &[]);
+        assert_eq!((lone.code, lone.stderr.as_str()), (Some(0), ""), "a lone program needs no more than its file");
+    }
+
+    #[test]
+    fn commands_of_the_page_run_as_they_are_written() {
+        let world = World::new();
+        let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exec.md")).expect("the page");
+        let app = world.at("home/code/app");
+        for folder in ["src", "target"] {
+            fs::create_dir_all(app.join(folder)).expect("made");
+        }
+        fs::create_dir_all(world.at("home/.cargo/registry")).expect("made");
+        fs::write(world.at("home/.gitconfig"), "[user]\nname = me\n").expect("written");
+        fs::write(app.join("src/lib.rs"), "").expect("written");
+        let package = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+        fs::write(app.join("Cargo.toml"), package).expect("written");
+        let lock = "# This file is automatically @generated by Cargo.\n# It is not intended for manual editing.\nversion = 4\n\n[[package]]\nname = \"app\"\nversion = \"0.1.0\"\n";
+        fs::write(app.join("Cargo.lock"), lock).expect("written");
+        fs::write(app.join("package.json"), "{ \"scripts\": { \"test\": \"true\" } }\n").expect("written");
+        // Programs of this machine where there are some, else replacements.
+        let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
+        let (cargo, toolchains) = (home.join(".cargo/bin"), home.join(".rustup"));
+        if cargo.join("rustup").exists() && toolchains.is_dir() {
+            symlink(cargo, world.at("home/.cargo/bin")).expect("linked");
+            symlink(toolchains, world.at("home/.rustup")).expect("linked");
+        } else {
+            script(&world.at("home/.cargo/bin/cargo"), "#!/bin/sh\necho checked\n");
+            fs::create_dir(world.at("home/.rustup")).expect("made");
+        }
+        if !fs::exists("/usr/bin/npm").unwrap_or(false) {
+            script(&world.at("home/.local/bin/npm"), "#!/bin/sh\n");
+        }
+        script(&world.at("home/.local/bin/gh"), "#!/bin/sh\n[ \"$GITHUB_TOKEN\" = token ]\n");
+        let own = PathBuf::from(env!("CARGO_BIN_EXE_rootbound")).parent().expect("a folder").display().to_string();
+        let folders = ["home/.cargo/bin", "home/.local/bin"].map(|folder| world.at(folder).display().to_string());
+        let path = format!("{own}:{}:/usr/bin:/bin", folders.join(":"));
+        let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+        assert!(commands.len() >= 3, "{commands:?}");
+        for line in commands {
+            let mut sh = Command::new("/bin/sh");
+            sh.args(["-c", line]).current_dir(&app).env_clear().env("PATH", &path).env("GITHUB_TOKEN", "token");
+            let run = Outcome::of(sh.env("HOME", world.at("home")).env("TMPDIR", world.at("tmp")));
+            assert_eq!(run.code, Some(0), "{line}\n{}{}", run.stdout, run.stderr);
+        }
+    }
+
+    #[test]
     fn environment_holds_the_short_list_and_what_was_named() {
         let world = World::new();
         let mut exec = world.exec(

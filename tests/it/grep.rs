@@ -187,7 +187,7 @@ mcp_test!(files_and_counts_are_output_modes, |h| {
     );
     assert_eq!(
         h.call("grep", json!({"pattern": "hit", "outputMode": "count"})).ok(),
-        "Found 3 matches in 2 files under .\na.txt:2\nb.txt:1"
+        "Found 3 matches in 2 files under . (4 occurrences)\na.txt:2\nb.txt:1"
     );
     let capped = h.call("grep", json!({"pattern": "hit", "output_mode": "count", "head_limit": 1}));
     assert!(capped.ok().starts_with("Found more than 1 file, showing first 1. Narrow the path"), "{}", capped.text());
@@ -299,7 +299,13 @@ mcp_test!(skipped_files_are_counted_by_reason, |h| {
     assert!(h.call("grep", json!({"pattern": "hit", "path": ".env"})).error_kind() == Some("denied"));
     h.write("other.pem", "hit\n");
     let answer = h.call("grep", json!({"pattern": "hit"}));
-    assert!(answer.ok().ends_with("\n(skipped 1 binary, 1 over 16 MiB, 2 secret files)"), "{}", answer.text());
+    assert!(answer.ok().ends_with("\n(skipped 1 over 16 MiB, 2 secret files)"), "{}", answer.text());
+    assert_eq!(answer.facts()["skipped"]["binary"], json!(1));
+    // Where nothing is found it may be in those, and a glob may mean them.
+    for arguments in [json!({"pattern": "nowhere"}), json!({"pattern": "hit", "glob": "*"})] {
+        let answer = h.call("grep", arguments);
+        assert!(answer.ok().ends_with("\n(skipped 1 binary, 1 over 16 MiB, 2 secret files)"), "{}", answer.text());
+    }
     assert!(!answer.facts().contains_key("skipped_paths"));
 });
 
@@ -403,7 +409,12 @@ fn text_over_the_budget_is_cut_at_a_whole_match() {
     let text = answer.ok();
     let shown = text.lines().count() - 1;
     assert!(text.len() <= 4096 && shown > 5, "{} bytes, {shown} lines", text.len());
-    assert!(text.starts_with(&format!("Found 60 matches in 1 file under ., showing first {shown}. Narrow")), "{text}");
+    assert!(
+        text.starts_with(&format!(
+            "Found 60 matches in 1 file under . (2400 occurrences), showing first {shown}. Narrow"
+        )),
+        "{text}"
+    );
     assert_eq!(answer.facts()["next_offset"], json!(shown));
     let next = h.call("grep", json!({"pattern": "hit", "offset": shown})).ok();
     assert!(next.lines().nth(1).unwrap().starts_with(&format!("a.txt:{}: ", shown + 1)), "{next}");
@@ -494,7 +505,7 @@ mcp_test!(files_in_other_encodings_are_decoded_for_a_non_ascii_pattern, |h| {
          (larger.txt: windows-1252; sjis.txt: Shift_JIS)"
     );
     let sjis = "Found 1 match in 1 file under .\nsjis.txt:1: 日本語の文章です。\n\n(sjis.txt: Shift_JIS)";
-    assert_eq!(grep("\\p{Hiragana}+"), sjis);
+    assert_eq!(grep("\\p{Hiragana}+"), sjis.replacen("under .", "under . (2 occurrences)", 1));
     // Found as bytes, and shown with its context as `read` shows it.
     let latin = "Found 1 match in 1 file under .\nlatin.txt:1: un café au lait\n\n(latin.txt: windows-1252)";
     for pattern in ["au lait", "caf. au", "f\\w+ au", "^[^x]+ lait$", "caf[^\\x00-\\x7f] a"] {

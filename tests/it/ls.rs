@@ -62,7 +62,7 @@ mcp_test!(ignored_entries_are_counted_and_listed_on_request, |h| {
     h.write("logs/b.log", "");
     assert_eq!(
         h.call("ls", json!({})).ok(),
-        "./\n  logs/ (only ignored entries)\n  .gitignore\t6 B\n\n(3 ignored entries hidden; pass no_ignore)"
+        "./\n  logs/ (only ignored entries)\n  .gitignore\t6 B\n\n(3 ignored entries hidden: a.log, node_modules/, logs/b.log; pass no_ignore)"
     );
     assert!(h.call("ls", json!({"no_ignore": true})).ok().contains("  node_modules/\n    x.js\t0 B\n"));
 });

@@ -152,12 +152,114 @@ fn silent_server_is_waited_for_only_so_long_and_then_left_alone() {
         for _ in 0..2 {
             let text = desk.write(&mut server, "BROKEN\n");
             assert!(
-                text.contains("\n\ndiagnostics: python3") && text.contains("has not answered within 0.3 s"),
+                text.contains("\n\ndiagnostics: not ready: python3") && text.contains("has not answered within 0.3 s"),
                 "{text}"
             );
         }
-        let text = desk.write(&mut server, "BROKEN again\n");
-        assert!(!text.contains("diagnostics"), "{mode}: {text}");
+        for _ in 0..3 {
+            let text = desk.write(&mut server, &format!("BROKEN {}\n", text_number()));
+            assert!(text.contains("\n\ndiagnostics: not ready: python3"), "{mode}: {text}");
+        }
+    }
+}
+
+/// A number that no earlier call had.
+fn text_number() -> u64 {
+    static LAST: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    LAST.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+#[test]
+fn first_breaking_edit_is_named_or_said_not_to_be_checked_and_named_with_the_next() {
+    // The server publishes, or answers, when the test lets it: nothing here depends on how long that takes.
+    for mode in ["gated", "gated-empty-first", "gated-status", "gated-progress"] {
+        let desk = Desk::new(mode, "timeout = 1.5\n[lsp.fake.initialization_options]\ncheckOnSave = false");
+        fs::write(desk.path("app/a.fake"), "BROKEN old\nok\n").expect("written");
+        let mut server = desk.server();
+        desk.call(&mut server, "read", &json!({ "path": "a.fake" }));
+        let edit = json!({ "path": "a.fake", "old_string": "ok", "new_string": "BROKEN first" });
+        let text = desk.call(&mut server, "edit", &edit);
+        assert!(text.contains("\n\ndiagnostics: not ready: python3"), "{mode}: {text}");
+        fs::write(desk.path("app/gate"), "").expect("written");
+        // How soon it sees that it may is its own affair; until then each answer says that it is not ready.
+        let mut named = false;
+        for number in 0..200 {
+            let old = if number == 0 { "BROKEN first".to_owned() } else { format!("BROKEN first {}", number - 1) };
+            let edit = json!({ "path": "a.fake", "old_string": old, "new_string": format!("BROKEN first {number}") });
+            let text = desk.call(&mut server, "edit", &edit);
+            named = text.contains("new problem: a.fake:2:1 broken");
+            assert!(!text.contains("a.fake:1:1"), "{mode}: only what is new: {text}");
+            assert!(named || text.contains("\n\ndiagnostics: not ready: python3"), "{mode}: {text}");
+            if named {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(named, "{mode}");
+    }
+}
+
+#[test]
+fn server_starts_with_the_first_read_of_a_file_that_it_is_for() {
+    let desk = Desk::new("fine", "timeout = 60");
+    fs::write(desk.path("app/a.fake"), "ok\n").expect("written");
+    fs::write(desk.path("app/b.txt"), "ok\n").expect("written");
+    let word = desk.path("script/server.py").display().to_string();
+    let mut server = desk.server();
+    desk.call(&mut server, "read", &json!({ "path": "b.txt" }));
+    desk.call(&mut server, "grep", &json!({ "pattern": "ok" }));
+    assert!(!runs(&word), "it was started for another file");
+    desk.call(&mut server, "read", &json!({ "path": "a.fake" }));
+    let start = Instant::now();
+    while !runs(&word) {
+        assert!(start.elapsed() < Duration::from_secs(60), "it is not started");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn answer_names_what_a_server_may_not_read() {
+    let desk = Desk::new("denied", "timeout = 60");
+    fs::create_dir_all(desk.path(".tools/lib")).expect("made");
+    fs::write(desk.path(".tools/lib/settings"), "x").expect("written");
+    let text = desk.write(&mut desk.server(), "one\n");
+    assert!(
+        text.contains("diagnostics: none, as python3")
+            && text.contains("it may not read ~/.tools: add `read = […, \"~/.tools\"]` to [lsp.fake]"),
+        "{text}"
+    );
+    let ended =
+        Outcome::of(program(desk.dir.path()).env("HOME", desk.path("")).env("TMPDIR", desk.path("temp")).args([
+            "--state-dir",
+            "off",
+            "--config",
+            "r.toml",
+            "app",
+            "doctor",
+        ]));
+    assert!(ended.stdout.contains("it ended (") && ended.stdout.contains("add `read = ["), "{}", ended.stdout);
+    let desk = Desk::new("fine", "timeout = 7\n[lsp.gone]\ncommand = \"no-such-server\"\nextensions = [\"gone\"]");
+    let text = desk.call(&mut desk.server(), "write", &json!({ "path": "a.gone", "content": "x\n" }));
+    assert!(text.contains("\n\ndiagnostics: none, as no-such-server is not installed"), "{text}");
+}
+
+#[test]
+fn what_a_server_starts_ends_with_the_broker() {
+    for kill in [false, true] {
+        let desk = Desk::new("daemon", "timeout = 60");
+        let mut server = desk.server();
+        desk.write(&mut server, "BROKEN\n");
+        let word = format!("daemon-of-{}", desk.path("").display());
+        let start = Instant::now();
+        while !runs(&word) {
+            assert!(start.elapsed() < Duration::from_secs(60), "it starts one");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if kill {
+            server.signal(rustix::process::Signal::KILL);
+        }
+        drop(server);
+        ends(&word);
     }
 }
 
@@ -169,7 +271,8 @@ fn crashing_and_lying_servers_are_ended_and_named() {
         desk.write(&mut server, "one\n");
         let text = desk.write(&mut server, "BROKEN\n");
         let first = mode == "crash-at-change";
-        assert!(!text.contains("new problem") && text.contains("ended unexpectedly") == first, "{mode}: {text}");
+        assert!(!text.contains("new problem") && text.contains("\n\ndiagnostics: none, as python3"), "{mode}: {text}");
+        assert!(!first || text.contains("ended unexpectedly"), "{mode}: {text}");
         ends(&desk.path("script/server.py").display().to_string());
         let text = desk.call(&mut server, "read", &json!({ "path": "a.fake" }));
         assert!(text.contains("BROKEN"), "the server goes on: {text}");
@@ -201,6 +304,7 @@ fn masked_files_are_not_put_to_a_server_and_what_it_says_of_them_is_not_shown() 
     let edit = json!({ "path": ".env.fake", "old_string": "KEY=", "new_string": "BROKEN=" });
     let text = desk.call(&mut server, "edit", &edit);
     assert!(text.contains("BROKEN=<secret:BROKEN>") && !text.contains("problem"), "{text}");
+    assert!(text.contains("diagnostics: none, as no language server is sent a secret file"), "{text}");
     let text = desk.call(&mut server, "undo", &json!({ "path": ".env.fake" }));
     assert!(!text.contains("problem"), "{text}");
     assert!(!runs(&desk.path("script/server.py").display().to_string()), "it was started for a secret");
@@ -236,7 +340,7 @@ fn language_server_ends_with_the_server_however_that_ends() {
     for kill in [false, true] {
         let desk = Desk::new("fine", "timeout = 60");
         let mut server = desk.server();
-        desk.write(&mut server, "ok\n");
+        desk.write(&mut server, "BROKEN\n");
         let word = desk.path("script/server.py").display().to_string();
         assert!(runs(&word));
         if kill {
@@ -315,7 +419,29 @@ fn doctor_names_language_servers_and_what_is_missing() {
         "a change waits 7 s for it",
         "confined (auto), root read-only, no network",
         "gone  .gone  no-such-server: there is no such program",
+        "started behind these walls: it answers after",
     ] {
         assert!(ended.stdout.contains(part), "{part}\n{}", ended.stdout);
+    }
+}
+
+#[test]
+fn each_configuration_of_the_page_is_accepted() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/language-servers.md")).expect("the page");
+    let blocks: Vec<&str> =
+        page.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```")).map(|(block, _)| block).collect();
+    assert!(blocks.len() >= 3, "{blocks:?}");
+    let dir = tempfile::tempdir().expect("a folder");
+    fs::create_dir(dir.path().join("app")).expect("made");
+    fs::create_dir(dir.path().join("none")).expect("made");
+    for block in blocks {
+        fs::write(dir.path().join("r.toml"), block).expect("written");
+        // Without programs: that they run is tried with the real ones, by the clients' tests.
+        let mut doctor = program(dir.path());
+        doctor.env("PATH", dir.path().join("none")).env("HOME", dir.path()).env("TMPDIR", dir.path());
+        let ended = Outcome::of(doctor.args(["--state-dir", "off", "--config", "r.toml", "app", "doctor"]));
+        let heads = block.lines().filter(|line| line.starts_with("[lsp."));
+        let tables = heads.filter(|head| !head.contains(".initialization_options")).count();
+        assert_eq!(ended.stdout.matches("there is no such program").count(), tables, "{block}\n{}", ended.stdout);
     }
 }

@@ -80,6 +80,7 @@ mod stdio;
 mod subscriptions;
 mod system;
 mod tidy;
+mod two_callers;
 mod undo_to;
 mod untrusted;
 mod wait;

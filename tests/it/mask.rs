@@ -178,6 +178,8 @@ fn edits_around_values_keep_their_bytes() {
     assert!(text.contains("values are masked"), "{text}");
     assert!(h.bytes(".env").ends_with(b"PORT=80\n"));
     let whole = "PORT=<secret:PORT>\r\nDB_PASSWORD=\"<secret:DB_PASSWORD>\"\r\n";
+    let refused = safe(&h, "write", json!({ "path": ".env", "content": whole }));
+    assert!(refused.contains("repeat the same call to undo it"), "{refused}");
     safe(&h, "write", json!({ "path": ".env", "content": whole }));
     assert_eq!(h.bytes(".env"), b"PORT=80\r\nDB_PASSWORD=\"hunter2 and more\"\r\n");
     safe(&h, "write", json!({ "path": ".env", "content": "COPY=<secret:PORT>\n", "mode": "append" }));
@@ -304,6 +306,97 @@ fn a_guess_is_answered_as_any_other_value() {
         [edit, read, undo].map(|answer| (answer.ok(), answer.facts()))
     });
     assert_eq!(answers[0], answers[1]);
+}
+
+/// What a hostile model asks, with a right or a wrong guess of `A`, and all that it sees.
+fn interrogate(env: &str) -> Vec<String> {
+    const GUESS: &str = "hunter22";
+    let rules = PolicyRules { secrets: Some(Secrets::Mask), ..PolicyRules::default() };
+    let selection = Selection { groups: vec![Group::Manage, Group::Patch], ..Selection::default() };
+    let h = Setup { selection, ..setup(rules) }.open();
+    h.write(".env", env);
+    let shown = h.call("read", json!({ "path": ".env" })).ok();
+    let lines = shown.lines().take_while(|line| !line.starts_with('('));
+    let shown: String = lines.map(|line| line.split_once('\t').expect("a number").1.to_owned() + "\n").collect();
+    let write = |content: String| ("write", json!({ "path": ".env", "content": content }));
+    let put = |sentinel: &str, new: &str| write(shown.replace(sentinel, new));
+    let undo = ("undo", json!({ "to": "session", "dry_run": true }));
+    let back = ("undo", json!({}));
+    let mut calls = vec![undo.clone(), put("<secret:A>", GUESS), undo.clone(), back.clone(), undo.clone()];
+    // Whether two values are equal.
+    let swapped = shown.replace("<secret:A>", "<>").replace("<secret:B>", "<secret:A>").replace("<>", "<secret:B>");
+    calls.extend([write(swapped), undo.clone(), back.clone()]);
+    for guess in [GUESS, "hunter2.", "=", "#", "\"", "'", "\\\\$"] {
+        for mode in ["content", "count"] {
+            calls.push(("grep", json!({ "path": ".env", "pattern": guess, "output_mode": mode })));
+        }
+    }
+    // Where a value is put decides, not what it is.
+    for line in [
+        "# <secret:A>",
+        "# OLD=<secret:A>",
+        "<secret:A>",
+        "  <secret:A>",
+        "[<secret:A>]",
+        "X=<secret:A>",
+        "X='<secret:A>'",
+        "X=<secret:A> # x",
+        "export X = <secret:A>",
+        "X=\"<secret:comment>\"",
+        "X=1",
+        "X=",
+        "X='",
+        "X='x'",
+        "X=\"x",
+        "x\"",
+        "x",
+    ] {
+        calls.extend([write(format!("{line}\n{shown}")), undo.clone(), back.clone()]);
+        calls.extend([
+            ("write", json!({ "path": ".env", "content": format!("{line}\n"), "mode": "append" })),
+            back.clone(),
+        ]);
+        let edit = json!({ "old_string": "B=", "new_string": format!("{line}\nB=") });
+        calls.push(("edit", json!({ "path": ".env", "edits": [edit], "dry_run": true })));
+    }
+    let patch = "--- a/.env\n+++ b/.env\n@@ -1,1 +1,2 @@\n+X=<secret:A>\n # <secret:comment>\n";
+    calls.extend([("apply_patch", json!({ "patch": patch })), undo.clone(), back.clone()]);
+    // Growth by copies.
+    for copies in [300, 1100] {
+        let copied: String = (0..copies).fold(String::new(), |text, at| text + &format!("X{at}=<secret:A>\n"));
+        calls.extend([write(format!("{shown}{copied}")), ("ls", json!({}))]);
+    }
+    calls.extend([("read", json!({ "path": ".env", "limit": 5 })), undo, ("undo", json!({ "to": "session" }))]);
+    let end = [("ls", json!({})), ("read", json!({ "path": ".env" })), back];
+    let mut seen = Vec::new();
+    for (tool, arguments) in calls.into_iter().chain(end) {
+        let answer = h.call(tool, arguments.clone());
+        let mut text = format!("{answer:?}");
+        if let Some(at) = text.find("\"elapsed_ms\"") {
+            let end = at + text[at..].find(')').expect("a number in brackets");
+            text.replace_range(at..end, "");
+        }
+        seen.push(format!("{tool} {arguments}: {text}"));
+    }
+    assert!(h.bytes(".env").starts_with(b"# note\n"));
+    seen
+}
+
+#[test]
+fn no_answer_depends_on_a_value() {
+    let long = "q".repeat(20_000);
+    let right = interrogate("# note\nA=hunter22\nB=two\nC=3\n");
+    let said = |text: &str| right.iter().any(|seen| seen.contains(text));
+    assert!(said("restore .env") && said("too many") && said("another kind of place"), "{right:?}");
+    let values =
+        ["hunter23", "two", "hunt=r22", "=x", "hunt#r22", "hunt\"r22", "it's", "C=1", "'x y'", "x\\", "\\", &long];
+    for value in values {
+        // Both are the same one, and one is the last of the file.
+        let env = format!("# note\nA={value}\nB=two\nC={value}\n");
+        for (one, other) in right.iter().zip(interrogate(&env)) {
+            assert_eq!(*one, other, "{}", &value[..value.len().min(60)]);
+        }
+    }
 }
 
 #[test]

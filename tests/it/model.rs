@@ -8,6 +8,7 @@
 
 mod operation;
 mod player;
+mod sessions;
 mod shrink;
 mod tree;
 
@@ -34,11 +35,44 @@ fn tree_is_equal_to_its_model_after_each_change() {
         match play(&operations) {
             Ok(played) => counts.add(&played),
             Err(failure) => {
-                let (least, failure) = shrink::least(operations, failure);
+                let fails = |operations: &[Operation]| play(operations).err();
+                let (least, failure) = shrink::least(operations, failure, fails);
                 panic!("MODEL_SEED={seed}: {failure}\nthe operations that lead there:\n{least:#?}");
             }
         }
     }
     println!("{all} operations: {counts}");
     assert!(counts.made() * 3 > all, "too few of them change anything: {counts}");
+}
+
+/// Plays runs of several sessions. `forgets`: the history loses contents meanwhile.
+fn several_sessions(usual: u64, forgets: bool) -> sessions::Counts {
+    let all = number("MODEL_OPERATIONS", usual);
+    let first = number("MODEL_SEED", 1);
+    let mut counts = sessions::Counts::default();
+    for seed in first..first + all.div_ceil(RUN as u64) {
+        let run = sessions::Run::new(seed, RUN, forgets);
+        match sessions::play(&run) {
+            Ok(played) => counts.add(&played),
+            Err(failure) => {
+                let fails = |steps: &[sessions::Step]| sessions::play(&run.with(steps.to_vec())).err();
+                let (least, failure) = shrink::least(run.steps.clone(), failure, fails);
+                panic!("MODEL_SEED={seed}: {failure}\nthe steps that lead there:\n{least:#?}");
+            }
+        }
+    }
+    println!("{all} steps of several sessions: {counts}");
+    counts
+}
+
+#[test]
+fn several_sessions_go_back_to_what_the_tree_was_at_a_checkpoint() {
+    let counts = several_sessions(375, false);
+    assert!(counts.exactly_back > 5, "too rarely back: {counts}");
+}
+
+#[test]
+fn file_whose_history_is_not_whole_is_left_alone_as_a_whole_and_named() {
+    let counts = several_sessions(250, true);
+    assert!(counts.left_alone > 0, "nothing was lost: {counts}");
 }

@@ -226,3 +226,13 @@ fn edits_of_a_notebook_are_made_in_order_previewed_and_undone() {
     h.call("undo", json!({})).ok();
     assert_eq!(h.bytes("a.ipynb"), sample().as_bytes());
 }
+
+mcp_test!(grep_shows_lines_of_cells_as_edit_takes_them, |h| {
+    h.write("a.ipynb", sample());
+    let text = h.call("grep", json!({ "pattern": "y = ", "context": 1 })).ok();
+    assert!(text.contains("\n[cell 2]\n") && text.contains(":y = \"ü\"\n") && text.contains("-x = 1\n"), "{text}");
+    let text = h.call("grep", json!({ "pattern": "line 7", "path": "a.ipynb" })).ok();
+    assert!(text.contains("[not in a cell's source]"), "{text}");
+    h.call("edit", json!({ "path": "a.ipynb", "old_string": "y = \"ü\"", "new_string": "y = 2" })).ok();
+    assert!(String::from_utf8_lossy(&h.bytes("a.ipynb")).contains("\"y = 2\\n\""));
+});

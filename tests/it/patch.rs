@@ -1,5 +1,6 @@
 //! `apply_patch` as a model calls it: both forms, what is refused, and that a refused patch leaves all files as they were.
 
+mod against_git;
 mod scenarios;
 
 use std::{collections::BTreeMap, fs, path::Path};
@@ -190,7 +191,7 @@ fn tolerant_hunks_are_named_and_shown() {
     let text = apply(&h, &marked("*** Update File: a.py\n@@\n     one()\n-    two()\n+    three()")).ok();
     assert!(text.contains("; hunk 1 not exactly as given: the new text indented as the file is there"), "{text}");
     assert!(text.contains("\n+\tthree()"), "{text}");
-    let text = apply(&h, "--- b\n+++ b\n@@ -1,9 +1,9 @@\n 3\n-4\n+four\n").ok();
+    let text = apply(&h, "--- b\n+++ b\n@@ -1,9 +1,2 @@\n 3\n-4\n+four\n").ok();
     assert!(text.starts_with("Applied to 1 file; 1 hunk taken by its lines, as its header counts others"), "{text}");
     assert!(text.contains("; hunk 1 at line 3, not 1\n"), "{text}");
     assert!(text.contains("\n+four"), "{text}");
@@ -441,4 +442,81 @@ fn modes_are_kept_by_changes_and_renames_and_set_for_new_programs() {
     apply(&h, "diff --git a/new.sh b/new.sh\nnew file mode 100755\n--- /dev/null\n+++ b/new.sh\n@@ -0,0 +1 @@\n+x\n")
         .ok();
     assert_eq!(mode("new.sh") & 0o111, 0o111);
+}
+
+#[test]
+fn a_mark_of_byte_order_is_the_first_line_s_and_goes_only_with_it() {
+    let h = setup().open();
+    let text = "\u{feff}one\ntwo\n";
+    let cases = [
+        ("@@ -1,2 +1,2 @@\n \u{feff}one\n-two\n+2\n", text, "\u{feff}one\n2\n"),
+        ("@@ -1,2 +1,2 @@\n-\u{feff}one\n+\u{feff}1\n two\n", text, "\u{feff}1\ntwo\n"),
+        ("@@ -1,2 +1,2 @@\n-\u{feff}one\n+one\n two\n", text, "one\ntwo\n"),
+        ("@@ -1,2 +1,2 @@\n-one\n+\u{feff}one\n two\n", "one\ntwo\n", text),
+        ("@@ -1,2 +1,2 @@\n-one\n+\u{feff}1\n two\n", text, "\u{feff}1\ntwo\n"),
+        ("@@ -1,2 +1,2 @@\n-\u{feff}one\n+\u{feff}1\n two\n", "one\ntwo\n", "1\ntwo\n"),
+        ("@@ -1,2 +1,2 @@\n one\n-two\n+2\n", text, "\u{feff}one\n2\n"),
+    ];
+    for (index, (hunk, before, after)) in cases.into_iter().enumerate() {
+        let name = format!("f{index}");
+        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        let is_wide = before.starts_with('\u{feff}') && after.starts_with('\u{feff}');
+        for wide_now in [false, true].into_iter().filter(|wide| is_wide || !wide) {
+            let bytes = |text: &str| if wide_now { wide(text) } else { text.as_bytes().to_vec() };
+            h.write(&name, bytes(before));
+            h.call("read", json!({ "path": name })).ok();
+            let answer = apply(&h, &format!("\u{feff}--- a/{name}\n+++ b/{name}\n{hunk}")).ok();
+            assert!(!answer.contains("not exactly"), "{hunk}: {answer}");
+            assert_eq!(h.bytes(&name), bytes(after), "{hunk}");
+        }
+    }
+    // A diff that deletes such a file has the mark, too.
+    h.write("gone", text);
+    apply(&h, "--- a/gone\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-\u{feff}one\n-two\n").ok();
+    assert!(!h.exists("gone"));
+}
+
+#[test]
+fn carriage_returns_that_a_patch_takes_away_or_brings_are_its_change() {
+    let h = with(&[("a", "one\r\ntwo\r\nthree\r\n"), ("b", "one\ntwo\n")]);
+    let answer = apply(&h, "--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n one\r\n-two\r\n+two\n three\r\n").ok();
+    assert!(!answer.contains("not exactly"), "{answer}");
+    assert_eq!(h.bytes("a"), b"one\r\ntwo\nthree\r\n");
+    apply(&h, "--- a/b\n+++ b/b\n@@ -1,2 +1,2 @@\n-one\n+one\r\n two\n").ok();
+    assert_eq!(h.bytes("b"), b"one\r\ntwo\n");
+}
+
+#[test]
+fn characters_that_were_lost_before_the_patch_came_are_named() {
+    let h = setup().open();
+    h.write("latin", b"caf\xe9 d\xe9j\xe0 vu\ntwo\nd\xe9j\xe0\n");
+    h.write("utf", "café déjà vu\ntwo\ndéjà\n");
+    for name in ["latin", "utf"] {
+        h.call("read", json!({ "path": name })).ok();
+        let before = h.bytes(name);
+        let head = format!("--- a/{name}\n+++ b/{name}\n");
+        let lost = format!(
+            "{head}@@ -1,2 +1,2 @@\n-caf\u{fffd} d\u{fffd}j\u{fffd} vu\n+Caf\u{fffd} d\u{fffd}j\u{fffd} vu\n two\n"
+        );
+        let text = apply(&h, &lost).fails("no_match");
+        assert!(text.contains("hunk 1 (line 3 of the patch): it has U+FFFD in place of characters"), "{text}");
+        assert_eq!(h.bytes(name), before);
+        apply(&h, &format!("{head}@@ -2,2 +2,2 @@\n-two\n+zwei\n déjà\n")).ok();
+    }
+    assert_eq!(h.bytes("latin"), b"caf\xe9 d\xe9j\xe0 vu\nzwei\nd\xe9j\xe0\n");
+    let patch = "--- a/latin\n+++ b/latin\n@@ -2 +2 @@\n-zwei\n+\u{fffd}\n";
+    let text = apply(&h, patch).fails("invalid_input");
+    assert!(text.contains("hunk 1 (line 3 of the patch)") && text.contains("bytes that were not UTF-8"), "{text}");
+}
+
+#[test]
+fn a_patch_that_may_have_lost_only_empty_lines_at_its_end_is_checked_against_the_file() {
+    let h = with(&[("a", "one\ntwo\n\n\nfive\n"), ("b", "one\ntwo\nthree\n")]);
+    let patch = |name: &str| format!("--- a/{name}\n+++ b/{name}\n@@ -1,3 +1,3 @@\n-one\n+1\n two");
+    apply(&h, &patch("a")).ok();
+    assert_eq!(h.bytes("a"), b"1\ntwo\n\n\nfive\n");
+    let text = apply(&h, &patch("b")).fails("invalid_input");
+    assert!(text.contains("b, hunk 1 (line 3 of the patch): the patch ends within it"), "{text}");
+    assert!(text.contains("1 more lines"), "{text}");
+    assert_eq!(h.bytes("b"), b"one\ntwo\nthree\n");
 }

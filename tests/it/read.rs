@@ -359,3 +359,79 @@ mcp_test!(cut_of_a_source_names_what_it_left_out, |h| {
     h.write("a.txt", &text);
     assert!(!read(&h, json!({ "path": "a.txt" })).contains("not shown"));
 });
+
+mcp_test!(nuls_at_the_ends_of_a_log_are_not_shown_and_more_of_them_than_text_are_binary, |h| {
+    let log = |lines: usize| (1..=lines).map(|n| format!("line {n}\n").into_bytes()).collect::<Vec<_>>().concat();
+    let zeros = |count: usize| vec![0_u8; count];
+    // Small, and larger than what is decoded whole.
+    for lines in [20, 2_000, 400_000] {
+        let text = log(lines);
+        let (fewer, more) = (text.len() / 3, text.len() + 1);
+        for (name, bytes) in
+            [("tail.log", [&text[..], &zeros(fewer)].concat()), ("head.log", [&zeros(fewer)[..], &text].concat())]
+        {
+            h.write(name, &bytes);
+            let last = h.call("read", json!({ "path": name, "offset": -1 })).ok();
+            assert!(last.starts_with(&format!("{lines}\tline {lines}\n")), "{name} {lines}: {last:.300}");
+            assert!(last.contains(&format!("of {lines}, {fewer} NULs not shown")), "{name} {lines}: {last:.300}");
+            let first = h.call("read", json!({ "path": name, "limit": 2 })).ok();
+            assert!(first.starts_with("1\tline 1\n2\tline 2\n("), "{name} {lines}: {first:.300}");
+            let listed = h.call("ls", json!({ "path": name })).ok();
+            assert!(listed.contains(&format!("{lines} lines, UTF-8, {fewer} NULs, LF")), "{listed}");
+            for path in [name, "."] {
+                let asked = json!({ "pattern": format!("^line {lines}$"), "path": path, "glob": "*.log" });
+                let found = h.call("grep", asked).ok();
+                let found = found.replace(": line", ":line");
+                assert!(found.contains(&format!("{lines}:line {lines}")), "{name} {lines} {path}: {found:.300}");
+            }
+            if bytes.len() < 1 << 20 {
+                let arguments = json!({ "path": name, "old_string": "line 2\n", "new_string": "line two\n" });
+                h.call("edit", arguments).ok();
+                let changed = String::from_utf8(bytes).unwrap().replacen("line 2\n", "line two\n", 1);
+                assert_eq!(h.bytes(name), changed.as_bytes(), "{name}");
+            }
+            std::fs::remove_file(h.path(name)).unwrap();
+        }
+        for (name, bytes) in [
+            ("tail.bin", [&text[..], &zeros(more)].concat()),
+            ("head.bin", [&zeros(more)[..], &text].concat()),
+            ("inner.bin", [&text[..], &zeros(more + 9), &text[..9]].concat()),
+        ] {
+            h.write(name, &bytes);
+            let refused = h.call("read", json!({ "path": name }));
+            assert_eq!(refused.error_kind(), Some("binary"), "{name} {lines}: {:.300}", refused.text());
+            assert!(refused.text().contains(&format!("{} bytes", bytes.len())), "{:.300}", refused.text());
+            assert_eq!(h.call("read", json!({ "path": name, "offset": -2 })).error_kind(), Some("binary"), "{name}");
+            let listed = h.call("ls", json!({ "path": name })).ok();
+            assert!(listed.contains("binary data"), "{listed}");
+            // A page may be full before the NULs of a larger one.
+            let found = h.call("grep", json!({ "pattern": "nothing", "path": name })).ok();
+            assert!(found.contains("is binary"), "{name} {lines}: {found:.300}");
+            std::fs::remove_file(h.path(name)).unwrap();
+        }
+    }
+});
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mcp_test!(a_sparse_file_is_binary_without_its_holes_being_read, |h| {
+    use std::os::unix::fs::FileExt as _;
+
+    // More than can be read within any time limit.
+    let size = 1_u64 << 40;
+    for (name, at) in [("first.log", 0), ("middle.log", size / 2), ("last.log", size - 9)] {
+        h.write(name, "");
+        #[expect(clippy::disallowed_types, reason = "a hole is made by a length")]
+        let file = std::fs::File::options().write(true).open(h.path(name)).unwrap();
+        file.set_len(size).unwrap();
+        file.write_all_at(b"one line\n", at).unwrap();
+        for arguments in [json!({ "path": name }), json!({ "path": name, "offset": -1 })] {
+            let refused = h.call("read", arguments);
+            assert_eq!(refused.error_kind(), Some("binary"), "{name}: {:.300}", refused.text());
+            assert!(refused.text().contains(&format!("binary data, {size} bytes")), "{:.300}", refused.text());
+        }
+        let listed = h.call("ls", json!({ "path": name })).ok();
+        assert!(listed.contains("binary data"), "{listed}");
+        let found = h.call("grep", json!({ "pattern": "line", "path": name })).ok();
+        assert!(found.contains("is binary"), "{name}: {found:.300}");
+    }
+});

@@ -29,6 +29,11 @@ impl Machine {
     }
 
     fn run(&self, words: &[&str]) -> Outcome {
+        Outcome::of(self.command().args(words))
+    }
+
+    /// `rootbound setup` in the project, with this home directory.
+    fn command(&self) -> std::process::Command {
         let mut command = program(&self.project());
         for variable in [
             "CLAUDE_CONFIG_DIR",
@@ -43,8 +48,9 @@ impl Machine {
         }
         let home = self.home();
         command.env("HOME", &home).env("USERPROFILE", &home).env("XDG_CONFIG_HOME", home.join(".config"));
+        command.env("XDG_STATE_HOME", home.join("state")).env("LOCALAPPDATA", home.join("state"));
         command.env("APPDATA", home.join("AppData/Roaming")).arg("setup");
-        Outcome::of(command.args(words))
+        command
     }
 
     /// The file that the client's configuration belongs in, as the program prints it.
@@ -71,6 +77,9 @@ impl Machine {
         }
         let mut out = Vec::new();
         collect(self.folder.path(), &mut out);
+        // On Windows the locks are in the state folder, and their folder stays.
+        let state = self.home().join("state");
+        out.retain(|(path, content)| !cfg!(windows) || content.is_some() || !path.starts_with(&state));
         out.sort();
         out
     }
@@ -235,18 +244,21 @@ fn shared_file_has_no_path_of_this_machine() {
 
 #[test]
 fn own_tools_are_turned_off_and_on_again() {
-    for (client, scope, tools) in [
-        ("claude-code", "user", ".claude/settings.json"),
-        ("claude-code", "project", ".claude/settings.json"),
-        ("claude-code", "local", ".claude/settings.local.json"),
-        ("gemini-cli", "user", ".gemini/settings.json"),
+    const CLAUDE: &[Option<&str>] = &[
+        None,
+        Some(""),
+        Some("{}"),
+        Some("{\n  \"permissions\": {\"deny\": [\"Read\", \"Bash(rm *)\"]},\n  \"tools\": {\"exclude\": []}\n}\n"),
+    ];
+    const GEMINI: &[Option<&str>] =
+        &[None, Some(""), Some("# mine\n[[rule]]\ntoolName = \"x\"\ndecision = \"allow\"\npriority = 1")];
+    for (client, scope, tools, samples) in [
+        ("claude-code", "user", ".claude/settings.json", CLAUDE),
+        ("claude-code", "project", ".claude/settings.json", CLAUDE),
+        ("claude-code", "local", ".claude/settings.local.json", CLAUDE),
+        ("gemini-cli", "user", ".gemini/policies/rootbound.toml", GEMINI),
     ] {
-        for sample in [
-            None,
-            Some(""),
-            Some("{}"),
-            Some("{\n  \"permissions\": {\"deny\": [\"Read\", \"Bash(rm *)\"]},\n  \"tools\": {\"exclude\": []}\n}\n"),
-        ] {
+        for sample in samples {
             let machine = Machine::new();
             let folder = if scope == "user" { machine.home() } else { machine.project() };
             let file = folder.join(tools);
@@ -257,10 +269,13 @@ fn own_tools_are_turned_off_and_on_again() {
             let before = machine.everything();
             for first in [&["--write", "--yes", "--replace"][..], &["--write", "--yes"]] {
                 machine.run(&words(client, scope, first)).succeeded();
-                machine.run(&words(client, scope, &["--write", "--yes", "--replace"])).succeeded();
+                let said = machine.run(&words(client, scope, &["--write", "--yes", "--replace"])).succeeded();
+                assert!(said.contains("note  ") && said.contains("stay"), "{said}");
                 let written = fs::read_to_string(&file).expect("written");
                 let name = if client == "claude-code" { "\"Grep\"" } else { "\"grep_search\"" };
-                assert!(written.contains(name), "{written}");
+                assert_eq!(written.matches(name).count(), 1, "{written}");
+                let again = machine.run(&words(client, scope, &["--write", "--yes", "--replace"])).succeeded();
+                assert!(again.contains("has it already"), "{again}");
                 machine.run(&words(client, scope, &["--remove", "--yes"])).succeeded();
                 assert_eq!(machine.everything(), before, "{client} {scope} {sample:?}: {written}");
             }
@@ -269,6 +284,95 @@ fn own_tools_are_turned_off_and_on_again() {
     let machine = Machine::new();
     let refused = machine.run(&["codex", "--write", "--yes", "--replace"]).failed(2);
     assert!(refused.contains("cannot turn off"), "{refused}");
+    let refused = machine.run(&["gemini-cli", "--scope", "project", "--write", "--yes", "--replace"]).failed(2);
+    assert!(refused.contains("--scope user"), "{refused}");
+}
+
+#[test]
+fn replace_for_claude_code_is_for_one_person_in_one_project_and_says_what_is_lost() {
+    let machine = Machine::new();
+    let before = machine.everything();
+    for words in [&["claude-code", "--replace"][..], &["claude-code", "--replace", "--write", "--yes"]] {
+        let said = machine.run(words).succeeded();
+        for part in
+            ["settings.local.json", "hooks", "Edit|Write", "/rewind", "`cat`, `sed` and `grep`", "--scope local"]
+        {
+            assert!(said.contains(part) || part == "--scope local" && words.len() > 2, "{part}: {said}");
+        }
+    }
+    let local = fs::read_to_string(machine.project().join(".claude/settings.local.json")).expect("written");
+    assert!(local.contains("\"deny\"") && !machine.home().join(".claude").exists(), "{local}");
+    let list = fs::read_to_string(machine.home().join(".claude.json")).expect("written");
+    assert!(list.contains("projects"), "{list}");
+    // Found by its record, though the usual scope is another one.
+    machine.run(&["claude-code", "--remove", "--yes"]).succeeded();
+    assert_eq!(machine.everything(), before);
+}
+
+#[test]
+fn file_has_what_a_person_would_write_and_the_record_no_value() {
+    for (client, scope) in all() {
+        let machine = Machine::new();
+        let file = machine.file(&words(client, scope, &[]));
+        machine.run(&words(client, scope, &["--write", "--yes"])).succeeded();
+        let written = fs::read_to_string(&file).expect("written");
+        assert!(!written.contains("ROOTBOUND_SETUP") && !written.contains("# rootbound"), "{client}: {written}");
+        // A person adds variables and a time limit.
+        let with_values = if scope == "user" && client == "codex" {
+            format!("{written}[mcp_servers.files.env]\nTOKEN = \"hunter2\"\n")
+        } else if written.contains("\"env\": {}") {
+            written.replace("\"env\": {}", "\"env\": {\"TOKEN\": \"hunter2\"}, \"timeout\": 7")
+        } else {
+            written.replace("\"args\"", "\"env\": {\"TOKEN\": \"hunter2\"}, \"timeout\": 7, \"args\"")
+        };
+        fs::write(&file, &with_values).expect("written");
+        let said = machine.run(&words(client, scope, &["--write", "--yes", "--read-only"])).succeeded();
+        assert!(said.contains("written"), "{said}");
+        let now = fs::read_to_string(&file).expect("kept");
+        assert!(now.contains("--read-only") && (now.contains("hunter2") || client == "codex"), "{client}: {now}");
+        let record = fs::read_to_string(machine.home().join("state/rootbound/setup.jsonl")).unwrap_or_default();
+        assert!(cfg!(windows) || record.contains("files") && !record.contains("hunter2"), "{record}");
+    }
+}
+
+#[test]
+fn key_of_an_earlier_version_goes_with_the_next_write() {
+    let machine = Machine::new();
+    let file = machine.folder.path().join("c.json");
+    let path = file.display().to_string();
+    let old = "{\"mcpServers\": {\"files\": {\"command\": \"rootbound\", \"args\": [], \"env\": {\"ROOTBOUND_SETUP\": \"was={\\\"K\\\": 1}\"}}}}";
+    for (text, kept) in [(old.to_owned(), false), (old.replace("\"env\": {", "\"env\": {\"A\": \"b\", "), true)] {
+        fs::write(&file, text).expect("written");
+        machine.run(&["cursor", "sub", "--write", "--yes", "--file", &path]).succeeded();
+        let now = fs::read_to_string(&file).expect("kept");
+        assert_eq!((now.contains("ROOTBOUND_SETUP"), now.contains("\"A\"")), (false, kept), "{now}");
+        let again = machine.run(&["cursor", "sub", "--write", "--yes", "--file", &path]).succeeded();
+        assert!(again.contains("has it already"), "{again}");
+    }
+}
+
+#[test]
+fn without_its_record_remove_lists_what_it_leaves() {
+    for (client, scope, tools, name) in [
+        ("claude-code", "user", ".claude/settings.json", "Grep"),
+        ("gemini-cli", "user", ".gemini/policies/rootbound.toml", "grep_search"),
+    ] {
+        let machine = Machine::new();
+        machine.run(&words(client, scope, &["--write", "--yes", "--replace"])).succeeded();
+        fs::remove_dir_all(machine.home().join("state")).expect("removed");
+        let said = machine.run(&words(client, scope, &["--remove", "--yes"])).succeeded();
+        let line = said.lines().find(|line| line.starts_with("left ")).expect("a line");
+        assert!(line.contains(name) && line.replace('\\', "/").contains(tools), "{said}");
+        assert!(fs::read_to_string(machine.home().join(tools)).expect("left").contains(name));
+        assert!(!fs::read_to_string(machine.file(&words(client, scope, &[]))).expect("kept").contains("rootbound"));
+    }
+    // An entry that a person took out by hand still has its record.
+    let machine = Machine::new();
+    let before = machine.everything();
+    machine.run(&words("claude-code", "local", &["--write", "--yes", "--replace"])).succeeded();
+    fs::remove_file(machine.home().join(".claude.json")).expect("removed");
+    machine.run(&words("claude-code", "local", &["--remove", "--yes"])).succeeded();
+    assert_eq!(machine.everything(), before);
 }
 
 #[test]
@@ -289,44 +393,204 @@ fn tools_of_deerflow_become_comments() {
 }
 
 #[test]
-fn entry_of_another_program_comes_back_and_an_old_one_of_ours_is_updated() {
+fn entry_of_another_program_is_refused_with_another_name_and_an_old_one_of_ours_is_updated() {
     let machine = Machine::new();
     let file = machine.file(&["cursor", "sub"]);
     fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-    let other = "{\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"other\"]}, \"z\": {}}}";
-    fs::write(&file, other).expect("written");
-    let refused = machine.run(&["cursor", "--remove", "--yes"]).failed(1);
-    assert!(refused.contains("starts another program"), "{refused}");
-    machine.run(&["cursor", "sub", "--write", "--yes"]).succeeded();
-    assert!(fs::read_to_string(&file).expect("written").contains("--yes") || file.exists());
-    machine.run(&["cursor", "--remove", "--yes"]).succeeded();
-    assert_eq!(fs::read_to_string(&file).expect("written"), other);
-
-    let old = "{\n  \"mcpServers\": {\n    \"files\": {\"command\": \"/old/rootbound\", \"args\": [], \"disabled\": true},\n    \"z\": {}\n  }\n}\n";
-    fs::write(&file, old).expect("written");
-    machine.run(&["cursor", "sub", "--write", "--yes"]).succeeded();
-    let written = fs::read_to_string(&file).expect("written");
-    assert!(written.contains("\"disabled\": true") && !written.contains("/old/"), "{written}");
-    assert_eq!(written.matches("\"files\"").count(), 1, "{written}");
-    machine.run(&["cursor", "--remove", "--yes"]).succeeded();
-    assert_eq!(fs::read_to_string(&file).expect("written"), "{\n  \"mcpServers\": {\n    \"z\": {}\n  }\n}\n");
+    for other in [
+        r#"{"command": "npx", "args": ["-y", "other"], "env": {"KEY": "secret"}}"#,
+        r#"{"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/code/rootbound"]}"#,
+        r#"{"command": "npx", "args": ["-y", "@someone/rootbound"]}"#,
+        r#"{"command": "uvx", "args": ["--with", "rootbound", "other"]}"#,
+        r#"{"command": "python3", "args": ["server.py", "rootbound"]}"#,
+        r#"{"url": "https://example.org/rootbound"}"#,
+        "5",
+    ] {
+        let other = format!("{{\"mcpServers\": {{\"files\": {other}, \"rootbound\": {{}}, \"z\": {{}}}}}}");
+        fs::write(&file, &other).expect("written");
+        let refused = machine.run(&["cursor", "--remove", "--yes"]).failed(1);
+        assert!(refused.contains("starts another program"), "{refused}");
+        let refused = machine.run(&["cursor", "sub", "--write", "--yes"]).failed(1);
+        assert!(refused.contains("starts another program") && refused.contains("--name rootbound2"), "{refused}");
+        assert_eq!(fs::read_to_string(&file).expect("kept"), other);
+        machine.run(&["cursor", "sub", "--write", "--yes", "--name", "rootbound2"]).succeeded();
+        machine.run(&["cursor", "--remove", "--yes", "--name", "rootbound2"]).succeeded();
+        assert_eq!(fs::read_to_string(&file).expect("kept"), other);
+    }
+    for ours in [
+        r#""command": "/old/rootbound", "args": []"#,
+        r#""command": "npx", "args": ["-y", "rootbound", "/x"]"#,
+        r#""command": "uvx", "args": ["--from", "rootbound==0.0.1", "rootbound", "/x"]"#,
+        r#""command": "cmd", "args": ["/c", "npx", "-y", "rootbound@0.0.1"]"#,
+        r#""command": "python", "args": ["-m", "rootbound", "/x"]"#,
+        r#""command": {"path": "/old/rootbound", "args": ["/x"]}"#,
+    ] {
+        let old = format!(
+            "{{\n  \"mcpServers\": {{\n    \"files\": {{{ours}, \"disabled\": true}},\n    \"z\": {{}}\n  }}\n}}\n"
+        );
+        fs::write(&file, &old).expect("written");
+        machine.run(&["cursor", "sub", "--write", "--yes"]).succeeded();
+        let written = fs::read_to_string(&file).expect("written");
+        assert!(written.contains("\"disabled\": true") && !written.contains("/old/"), "{written}");
+        assert_eq!(written.matches("\"files\"").count(), 1, "{written}");
+        machine.run(&["cursor", "--remove", "--yes"]).succeeded();
+        assert_eq!(fs::read_to_string(&file).expect("written"), "{\n  \"mcpServers\": {\n    \"z\": {}\n  }\n}\n");
+    }
+    let codex = machine.file(&["codex"]);
+    fs::create_dir_all(codex.parent().expect("a folder")).expect("made");
+    let text = "a = 1\n[mcp_servers.files]\ncommand = \"npx\" # mine\n[mcp_servers.files.env]\nA = \"b\"\n";
+    fs::write(&codex, text).expect("written");
+    assert!(machine.run(&["codex", "--write", "--yes"]).failed(1).contains("--name rootbound"));
+    assert_eq!(fs::read_to_string(&codex).expect("kept"), text);
 }
 
 #[test]
-fn former_table_of_codex_comes_back() {
+fn version_that_a_person_chose_stays() {
     let machine = Machine::new();
-    let file = machine.file(&["codex"]);
+    let file = machine.file(&["cursor", "sub"]);
     fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-    for text in [
-        "a = 1\n[mcp_servers.files]\ncommand = \"npx\" # mine\nargs = [\n  \"x\"\n]\n[mcp_servers.files.env]\nA = \"b\"\n\n[b]\nc = 1\n",
-        "[mcp_servers.files]\ncommand = \"npx\"",
+    for (command, chosen) in [
+        ("npx", r#""-y", "rootbound@0.0.1""#),
+        ("npx", r#""--package=rootbound@0.0.1", "rootbound""#),
+        ("npx", r#""-p", "rootbound@0.0.1", "--", "rootbound""#),
     ] {
-        fs::write(&file, text).expect("written");
-        machine.run(&["codex", "--write", "--yes"]).succeeded();
+        fs::write(
+            &file,
+            format!(r#"{{"mcpServers": {{"files": {{"command": "{command}", "args": [{chosen}, "/old"]}}}}}}"#),
+        )
+        .expect("written");
+        let mut setup = machine.command();
+        setup.env("ROOTBOUND_LAUNCHER", "npx").args(["cursor", "sub", "--write", "--yes"]);
+        Outcome::of(&mut setup).succeeded();
         let written = fs::read_to_string(&file).expect("written");
-        assert!(written.contains("\n#| [mcp_servers.files]\n"), "{written}");
-        machine.run(&["codex", "--remove", "--yes"]).succeeded();
-        assert_eq!(fs::read_to_string(&file).expect("written"), text, "{written}");
+        let is_kept = written.contains(chosen) && !written.contains("/old") && written.contains("sub");
+        assert!(is_kept || cfg!(windows), "{written}");
+    }
+}
+
+#[test]
+fn vscode_has_the_projects_file_or_an_absolute_folder() {
+    for client in ["vscode", "vscode-insiders"] {
+        let machine = Machine::new();
+        let before = machine.everything();
+        machine.run(&[client, "--write", "--yes"]).succeeded();
+        let written = fs::read_to_string(machine.project().join(".vscode/mcp.json")).expect("written");
+        assert!(written.contains("\"${workspaceFolder}\""), "{written}");
+        machine.run(&[client, "--remove", "--yes"]).succeeded();
+        assert_eq!(machine.everything(), before);
+        // Elsewhere the variable would not be resolved.
+        let outside = machine.folder.path().join("other");
+        fs::create_dir(&outside).expect("made");
+        let before = machine.everything();
+        for words in [&["--scope", "user"][..], &["../other"], &["sub", "--scope", "user"]] {
+            let file = machine.file(&[&[client], words].concat());
+            machine.run(&[&[client, "--write", "--yes"], words].concat()).succeeded();
+            let written: serde_json::Value =
+                serde_json::from_str(&fs::read_to_string(&file).expect("written")).expect("JSON");
+            let directory = written["servers"]["files"]["args"][0].as_str().expect("a directory");
+            assert!(file.starts_with(machine.home()) && Path::new(directory).is_absolute(), "{directory}");
+            machine.run(&[client, "--remove", "--yes"]).succeeded();
+            assert_eq!(machine.everything(), before);
+        }
+        for words in [&[client, "--write", "--yes"][..], &[client, "--scope", "user", "--write", "--yes"]] {
+            let mut setup = machine.command();
+            let refused = Outcome::of(setup.current_dir(machine.home()).args(words)).failed(2);
+            assert!(refused.contains("name the directories"), "{refused}");
+        }
+    }
+}
+
+#[test]
+fn home_directory_is_offered_with_a_word_and_must_be_absolute() {
+    let machine = Machine::new();
+    let home = machine.home().display().to_string();
+    let said = machine.run(&["cursor", &home, "--write", "--yes"]).succeeded();
+    assert!(said.contains("caution") && said.contains("keys"), "{said}");
+    assert!(!machine.run(&["cursor", "sub"]).succeeded().contains("caution"));
+    let again = machine.run(&["cursor", "~", "--write", "--yes"]).succeeded();
+    assert!(again.contains("has it already"), "{again}");
+    if cfg!(unix) {
+        for words in [&["claude-code"][..], &["claude-code", "--write", "--yes"], &["cursor", "sub"]] {
+            let mut setup = machine.command();
+            let refused = Outcome::of(setup.env("HOME", "relative").args(words)).failed(2);
+            assert!(refused.contains("set HOME to an absolute path"), "{refused}");
+        }
+        assert!(!machine.project().join("relative").exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn linked_folder_of_a_client_is_followed_and_stays_a_link() {
+    use std::os::unix::fs::symlink;
+    for (client, link, file) in [
+        ("cursor", ".cursor", "mcp.json"),
+        ("zed", ".config", "zed/settings.json"),
+        ("zed", ".config/zed", "settings.json"),
+        ("codex", ".codex", "config.toml"),
+        ("gemini-cli", ".gemini", "settings.json"),
+    ] {
+        for sample in [None, Some("")] {
+            let machine = Machine::new();
+            let dotfiles = machine.home().join("dotfiles/of it");
+            fs::create_dir_all(&dotfiles).expect("made");
+            fs::create_dir_all(machine.home().join(link).parent().expect("a folder")).expect("made");
+            symlink(&dotfiles, machine.home().join(link)).expect("linked");
+            if let Some(sample) = sample {
+                fs::create_dir_all(dotfiles.join(file).parent().expect("a folder")).expect("made");
+                fs::write(dotfiles.join(file), sample).expect("written");
+            }
+            let before = machine.everything();
+            let words = |more: &[&'static str]| [&[client, "sub"], more].concat();
+            machine.run(&words(&["--write", "--yes"])).succeeded();
+            assert!(fs::read_to_string(dotfiles.join(file)).expect("written").contains("rootbound"));
+            assert!(machine.home().join(link).is_symlink());
+            assert!(machine.run(&words(&["--write", "--yes"])).succeeded().contains("has it already"));
+            machine.run(&[client, "--remove", "--yes"]).succeeded();
+            assert_eq!(machine.everything(), before, "{client} {link}");
+        }
+    }
+    let machine = Machine::new();
+    symlink(machine.home().join("gone"), machine.home().join(".cursor")).expect("linked");
+    let refused = machine.run(&["cursor", "sub", "--write", "--yes"]).failed(1);
+    assert!(refused.contains("link to something that does not exist"), "{refused}");
+    // The links of a project, which may come from anyone, lead nowhere else.
+    fs::create_dir(machine.home().join("mine")).expect("made");
+    symlink(machine.home().join("mine"), machine.project().join(".vscode")).expect("linked");
+    let refused = machine.run(&["vscode", "--write", "--yes"]).failed(1);
+    assert!(refused.contains("out of the project"), "{refused}");
+    assert!(fs::read_dir(machine.home().join("mine")).expect("a folder").next().is_none());
+}
+
+#[cfg(unix)]
+#[test]
+fn read_only_file_and_one_with_several_names_are_left_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for (client, sample) in [("cursor", "{}\n"), ("codex", "a = 1\n")] {
+        let machine = Machine::new();
+        let file = machine.file(&[client, "sub"]);
+        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+        fs::write(&file, sample).expect("written");
+        machine.run(&[client, "sub", "--write", "--yes"]).succeeded();
+        let written = fs::read_to_string(&file).expect("written");
+        for part in ["read-only", "hard links"] {
+            let mode = if part == "read-only" { 0o444 } else { 0o644 };
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).expect("set");
+            let other = machine.folder.path().join("other name");
+            if part == "hard links" {
+                fs::hard_link(&file, &other).expect("linked");
+            }
+            for words in [&[client, "--remove", "--yes"][..], &[client, "sub", "--read-only", "--write", "--yes"]] {
+                let refused = machine.run(words).failed(1);
+                assert!(refused.contains(part) && refused.contains("--file"), "{refused}");
+                assert_eq!(fs::read_to_string(&file).expect("kept"), written);
+            }
+            // Nothing is to be changed.
+            machine.run(&[client, "sub", "--write", "--yes"]).succeeded();
+            let _ = fs::remove_file(other);
+        }
+        machine.run(&[client, "--remove", "--yes"]).succeeded();
+        assert_eq!(fs::read_to_string(&file).expect("kept"), sample);
     }
 }
 
@@ -346,9 +610,8 @@ fn what_a_person_changed_in_between_stays() {
 fn local_entry_is_listed_by_the_repository() {
     let machine = Machine::new();
     fs::create_dir(machine.project().join(".git")).expect("made");
-    let mut command = program(&machine.project().join("sub"));
-    command.env("HOME", machine.home()).env("USERPROFILE", machine.home()).env_remove("CLAUDE_CONFIG_DIR");
-    command.args(["setup", "claude-code", "--scope", "local", "--write", "--yes"]);
+    let mut command = machine.command();
+    command.current_dir(machine.project().join("sub")).args(["claude-code", "--scope", "local", "--write", "--yes"]);
     Outcome::of(&mut command).succeeded();
     let written = fs::read_to_string(machine.home().join(".claude.json")).expect("written");
     let value: serde_json::Value = serde_json::from_str(&written).expect("JSON");
@@ -418,45 +681,53 @@ fn linked_file_is_written_in_place_with_its_mode() {
 fn of_two_entries_of_one_name_the_foreign_one_stays() {
     let machine = Machine::new();
     let file = machine.file(&words("cursor", "user", &[]));
-    for text in [
-        "{\"mcpServers\": {\"files\": {\"command\": \"x\"}, \"files\": {\"command\": \"y\"}}}",
-        "{\"mcpServers\": {\"files-write\": {\"command\": \"rootbound\"}}}",
-    ] {
-        fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-        fs::write(&file, text).expect("written");
-        machine.run(&words("cursor", "user", &["--write", "--yes"])).succeeded();
-        machine.run(&["cursor", "--remove", "--yes"]).succeeded();
-        assert_eq!(fs::read_to_string(&file).expect("read"), text);
-    }
+    fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    let foreign = "{\"mcpServers\": {\"files\": {\"command\": \"x\"}, \"files\": {\"command\": \"rootbound\"}}}";
+    fs::write(&file, foreign).expect("written");
+    machine.run(&["cursor", "--remove", "--yes"]).succeeded();
+    let left = fs::read_to_string(&file).expect("kept");
+    assert_eq!(left, "{\"mcpServers\": {\"files\": {\"command\": \"x\"}}}");
+    let other = "{\"mcpServers\": {\"files-write\": {\"command\": \"rootbound\"}}}";
+    fs::write(&file, other).expect("written");
+    machine.run(&words("cursor", "user", &["--write", "--yes"])).succeeded();
+    machine.run(&["cursor", "--remove", "--yes"]).succeeded();
+    assert_eq!(fs::read_to_string(&file).expect("read"), other);
 }
 
 #[test]
-fn changed_notes_of_an_entry_damage_nothing() {
-    let machine = Machine::new();
-    let file = machine.folder.path().join("c.json");
-    let path = file.display().to_string();
-    let entry = |note: &str, before: &str| {
-        let note = note.replace('"', "\\\"");
-        let text = format!(
-            "{before}{{\"mcpServers\": {{\"files\": {{\"command\": \"rootbound\", \"env\": {{\"ROOTBOUND_SETUP\": \"{note}\"}}}}}}}}"
-        );
-        fs::write(&file, &text).expect("written");
-        let outcome = machine.run(&["cursor", "--remove", "--yes", "--file", &path]);
-        (outcome.code, text, fs::read_to_string(&file).unwrap_or_default())
-    };
+fn changed_or_damaged_record_damages_nothing() {
     for (note, left) in [
         ("document=64", "// \u{e9}\u{e9}"),
-        ("document=3", "// \u{e9}\u{e9}"),
         ("document=0", "// \u{e9}\u{e9}\n"),
         ("containers=64", "// \u{e9}\u{e9}\n{}"),
         ("padding=64", "// \u{e9}\u{e9}\n{\"mcpServers\": {}}"),
+        ("tools=Read,Edit", "// \u{e9}\u{e9}\n{\"mcpServers\": {}}"),
     ] {
-        let (code, _, now) = entry(note, "// \u{e9}\u{e9}\n");
-        assert_eq!((code, now.as_str()), (Some(0), left), "{note}");
-    }
-    for note in ["was=", "was=}", "was={", "was={},\"x\":1", "was=1 // x", "was={}} // "] {
-        let (code, before, now) = entry(note, "");
-        assert_eq!((code, now), (Some(1), before), "{note}");
+        let machine = Machine::new();
+        let file = machine.folder.path().join("c.json");
+        let path = file.display().to_string();
+        let first = machine.run(&["claude-desktop", "sub", "--write", "--yes", "--file", &path]);
+        first.succeeded();
+        let before = "// \u{e9}\u{e9}\n{\"mcpServers\": {\"files\": {\"command\": \"rootbound\"}}}";
+        fs::write(&file, before).expect("written");
+        let record = machine.home().join("state/rootbound/setup.jsonl");
+        if cfg!(windows) {
+            return;
+        }
+        let lines = fs::read_to_string(&record).expect("a record");
+        let lines: Vec<String> = lines
+            .lines()
+            .map(|line| match serde_json::from_str::<serde_json::Value>(line).expect("JSON") {
+                mut line if line.get("made").is_some() => {
+                    line["made"] = note.into();
+                    line.to_string()
+                }
+                line => line.to_string(),
+            })
+            .collect();
+        fs::write(&record, format!("no JSON\n{}\n5\n", lines.join("\n"))).expect("written");
+        machine.run(&["claude-desktop", "--remove", "--yes", "--file", &path]).succeeded();
+        assert_eq!(fs::read_to_string(&file).expect("kept"), left, "{note}");
     }
 }
 

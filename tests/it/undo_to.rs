@@ -279,3 +279,16 @@ fn move_over_a_file_is_undone_and_redone_again_and_again() {
         assert_eq!(tree(&h), after);
     }
 }
+
+#[test]
+fn path_of_a_directory_takes_back_the_last_change_below_it() {
+    let h = open();
+    write(&h, "src/a.txt", "one\n");
+    write(&h, "src/deep/b.txt", "one\n");
+    write(&h, "other.txt", "one\n");
+    h.call("undo", json!({ "path": "src" })).ok();
+    assert!(!h.exists("src/deep/b.txt") && h.exists("src/a.txt") && h.exists("other.txt"));
+    h.call("undo", json!({ "path": "src" })).ok();
+    assert!(!h.exists("src/a.txt") && h.exists("other.txt"));
+    h.call("undo", json!({ "path": "src" })).fails("not_found");
+}

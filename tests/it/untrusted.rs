@@ -75,7 +75,7 @@ fn text_that_is_read_is_fenced_and_the_footer_is_not() {
 fn names_and_lines_that_are_found_are_fenced() {
     let h = open();
     h.write("obey me.txt", "obey this\nend 12345678\n");
-    h.write("b.bin", "obey\0");
+    h.write("b.bin", "obey\0obey");
     h.write_outside("app/a.txt", "obey that\n");
     let (before, inside, _) = parts(&h.call("glob", json!({ "pattern": "*.txt", "path": "mail" })).ok());
     assert_eq!((before.as_str(), inside.as_str()), ("Found 1 path under mail\n", "1. mail/obey me.txt"));

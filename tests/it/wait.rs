@@ -121,8 +121,15 @@ fn in_both_modes(test: impl Fn(&mut Waiting)) {
 #[test]
 fn matching_line_ends_the_wait_and_the_next_one_goes_on_behind_it() {
     in_both_modes(|w| {
+        w.write("log", "older error\nold error\nlast\n");
+        let answer = w.call(json!({ "path": "log", "pattern": "error" }));
+        answer.is("line", "2\told error\n(line 2 is there already; 3 lines, rev ");
+        assert!(answer.text.ends_with("call wait again with offset=3)"), "{}", answer.text);
+        w.write("log", "a prompt: error");
+        w.call(json!({ "path": "log", "pattern": "error" }))
+            .is("line", "1\ta prompt: error\n(line 1 is there already; ");
         w.write("log", "old error\n");
-        let id = w.begin(json!({ "path": "log", "pattern": "error" }));
+        let id = w.begin(json!({ "path": "log", "pattern": "error", "offset": 1 }));
         w.append("log", "compiling\nan Error: x\nlater\nerror 2\n");
         let answer = w.answer(id);
         answer.is("line", "2\tcompiling\n3\tan Error: x\n(line 3 matched after ");
@@ -152,6 +159,11 @@ fn lines_that_do_not_match_are_shown_at_the_end_and_not_again() {
 #[test]
 fn path_that_appears_changes_and_goes_away_is_reported() {
     in_both_modes(|w| {
+        // Between two calls.
+        w.call(json!({ "path": "meanwhile", "timeout": 0 })).is("nothing_new", "");
+        w.write("meanwhile", "x\n");
+        w.call(json!({ "path": "meanwhile" })).is("appeared", "1\tx\n(meanwhile is there already");
+        w.call(json!({ "path": "meanwhile", "timeout": 0 })).is("nothing_new", "");
         let id = w.begin(json!({ "path": "new/out.txt" }));
         fs::create_dir(w.path("new")).unwrap();
         w.write("new/out.txt", "hello\n");

@@ -3,16 +3,21 @@
 use crate::{
     config::Config,
     lsp::LanguageServer,
-    workspace::{Confine, find_program},
+    server::Parts,
+    workspace::{Confine, find_program, runs_as_root},
 };
 
 use super::report_text::ReportText;
 
-pub(super) fn language_servers(out: &mut ReportText, config: &Config) {
+/// Lists them, and starts each once.
+pub(super) fn language_servers(out: &mut ReportText, config: &Config, parts: &Parts, complaints: &mut Vec<String>) {
+    let mut started =
+        parts.language_servers.as_ref().map_or_else(Vec::new, |servers| servers.probe(&parts.workspace)).into_iter();
     for (number, server) in config.language_servers.iter().enumerate() {
         let head = if number == 0 { "lsp" } else { "" };
         let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");
         let shown = server.program.program.display();
+        let started = started.next();
         if find_program(&server.program.program).is_none() {
             out.head(head, &format!("{}  {files}  {shown}: there is no such program", server.name));
             continue;
@@ -20,6 +25,16 @@ pub(super) fn language_servers(out: &mut ReportText, config: &Config) {
         let timeout = server.timeout.as_secs_f64();
         out.head(head, &format!("{}  {files}  {shown}; a change waits {timeout} s for it", server.name));
         out.line(&format!("  {}", walls(server)));
+        match started {
+            Some(Ok(after)) => {
+                out.line(&format!("  started behind these walls: it answers after {:.1} s", after.as_secs_f64()));
+            }
+            Some(Err(why)) => {
+                out.line(&format!("  started behind these walls: it {why}"));
+                complaints.push(format!("the language server {} {why}", server.name));
+            }
+            None => {}
+        }
     }
 }
 
@@ -37,6 +52,11 @@ fn walls(server: &LanguageServer) -> String {
         let paths: Vec<String> = program.readable.iter().map(|path| path.display().to_string()).collect();
         text.push_str(", may read ");
         text.push_str(&paths.join(", "));
+    }
+    if runs_as_root() {
+        text.push_str(
+            "; AS ROOT: no wall keeps it from changing mode and owner of any file of the system, keys included",
+        );
     }
     text
 }

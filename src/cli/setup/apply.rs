@@ -53,6 +53,18 @@ impl FileChange {
         format!("--- {old}\n+++ {new}\n{}", escape_controls(hunks))
     }
 
+    /// Whether the file that is there may be replaced by another one of its name.
+    ///
+    /// # Errors
+    /// Why not, and what to do.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let path = self.path.display();
+        let flaw = if self.before.is_some() { self.file.kept_as_it_is() } else { None };
+        flaw.map_or(Ok(()), |flaw| {
+            Err(format!("{path} {flaw}, and nothing was changed; or name another file with --file"))
+        })
+    }
+
     /// Makes the change if the file is still as it was.
     pub(super) fn apply(&self) -> Result<Applied, String> {
         let done = match (&self.before, &self.after) {

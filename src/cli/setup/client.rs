@@ -82,9 +82,7 @@ pub(super) enum Base {
 pub(super) enum OpenProject {
     /// The client starts the server in it, so nothing is written.
     CurrentDirectory,
-    /// The client replaces this text.
-    Variable(&'static str),
-    /// The directory that `setup` runs in, as the client is started there.
+    /// The directory that `setup` runs in.
     Here,
     /// The client has no open project: a directory is needed.
     Unknown,
@@ -93,12 +91,16 @@ pub(super) enum OpenProject {
 /// How the client's own file tools are turned off.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OwnTools {
-    /// By this list of texts in a JSON file for each scope.
+    /// By this list of texts in a JSON file for each scope, the first of which is the default then.
     JsonList {
         files: &'static [(EntryScope, FilePlace)],
         path: &'static [&'static str],
         names: &'static [&'static str],
+        /// What a person loses with them, and what is not turned off.
+        effect: &'static str,
     },
+    /// By a rule in a TOML file of the person, which is for every project.
+    Policy { file: FilePlace, names: &'static [&'static str] },
     /// By leaving these out of the list at the top of a YAML file.
     YamlList { file: FilePlace, key: &'static str, names: &'static [&'static str] },
     /// Not by a file; what a person can do instead.

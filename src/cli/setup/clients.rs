@@ -7,7 +7,7 @@ use super::client::{
     FilePlace,
     Format::{Json, Toml},
     OpenProject,
-    OwnTools::{ByHand, JsonList, YamlList},
+    OwnTools::{ByHand, JsonList, Policy, YamlList},
 };
 
 const fn place(base: super::client::Base, names: &'static [&'static str]) -> FilePlace {
@@ -31,8 +31,9 @@ const VSCODE: Client = Client {
     format: Json(&["servers"]),
     head: r#"{"type": "stdio"}"#,
     tail: "{}",
-    files: &[(User, place(Config, &["Code/User/mcp.json"])), (Project, place(InProject, &[".vscode/mcp.json"]))],
-    open_project: OpenProject::Variable("${workspaceFolder}"),
+    files: &[(Project, place(InProject, &[".vscode/mcp.json"])), (User, place(Config, &["Code/User/mcp.json"]))],
+    // The variable is resolved in the file of a project only: https://github.com/microsoft/vscode/issues/245905
+    open_project: OpenProject::Here,
     project_folder: "${workspaceFolder}",
     own_tools: ByHand("turn them off in the tool picker of the chat"),
     approval: VSCODE_APPROVAL,
@@ -67,12 +68,14 @@ pub(super) const CLIENTS: &[Client] = &[
         project_folder: ".",
         own_tools: JsonList {
             files: &[
+                (Local, place(InProject, &[".claude/settings.local.json"])),
                 (User, named(&[("CLAUDE_CONFIG_DIR", "settings.json")], place(Home, &[".claude/settings.json"]))),
                 (Project, place(InProject, &[".claude/settings.json"])),
-                (Local, place(InProject, &[".claude/settings.local.json"])),
             ],
             path: &["permissions", "deny"],
             names: &["Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
+            effect: "hooks on `Edit|Write` and /rewind work no more, as they know only Claude Code's own tools; its shell's \
+                     `cat`, `sed` and `grep` stay",
         },
         approval: "start `claude` again; it asks before it uses a tool, until you allow mcp__NAME",
         project_approval: "each person starts `claude` in the project once and approves the server when it asks",
@@ -83,8 +86,8 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "vscode-insiders",
         title: "VS Code Insiders",
         files: &[
-            (User, place(Config, &["Code - Insiders/User/mcp.json"])),
             (Project, place(InProject, &[".vscode/mcp.json"])),
+            (User, place(Config, &["Code - Insiders/User/mcp.json"])),
         ],
         ..VSCODE
     },
@@ -145,9 +148,11 @@ pub(super) const CLIENTS: &[Client] = &[
         files: &[(User, GEMINI), (Project, GEMINI_PROJECT)],
         open_project: OpenProject::CurrentDirectory,
         project_folder: ".",
-        own_tools: JsonList {
-            files: &[(User, GEMINI), (Project, GEMINI_PROJECT)],
-            path: &["tools", "exclude"],
+        own_tools: Policy {
+            file: named(
+                &[("GEMINI_CLI_HOME", ".gemini/policies/rootbound.toml")],
+                place(Home, &[".gemini/policies/rootbound.toml"]),
+            ),
             names: &["read_file", "read_many_files", "write_file", "replace", "glob", "grep_search", "list_directory"],
         },
         approval: "start `gemini` in a folder that you trust (/permissions); it starts no server elsewhere",

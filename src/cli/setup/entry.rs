@@ -37,27 +37,84 @@ pub(super) fn names(request: &SetupRequest) -> Vec<String> {
     std::iter::once(name.to_owned()).chain(writing).collect()
 }
 
+/// An entry that is in a file.
+#[derive(Clone, Debug)]
+pub(super) struct FoundEntry {
+    /// Whether it starts this program.
+    pub(super) ours: bool,
+    pub(super) value: Value,
+}
+
 /// Whether an entry starts this program.
 pub(super) fn is_rootbound(entry: &Value) -> bool {
-    let command = entry.get("command");
-    let (command, nested) = match command {
-        // Zed once had an object there.
+    launching_words(entry).is_some()
+}
+
+/// How many of an entry's arguments say what its command starts, up to the name of this program; `None` if it starts
+/// another one, whatever its own arguments are.
+fn launching_words(entry: &Value) -> Option<usize> {
+    // Zed once had an object there.
+    let (command, arguments) = match entry.get("command") {
         Some(Value::Object(inner)) => (inner.get("path"), inner.get("args")),
         other => (other, entry.get("args")),
     };
-    let names_it = |value: &Value| {
-        let Some(text) = value.as_str() else { return false };
-        let file = text.rsplit(['/', '\\']).next().unwrap_or(text);
-        let name = file.split('@').next().unwrap_or(file);
-        let name = name.strip_suffix("}").unwrap_or(name).to_lowercase();
-        name.strip_suffix(".exe").or(name.strip_suffix(".js")).unwrap_or(&name) == "rootbound"
-    };
-    let starts_packages = command.and_then(Value::as_str).is_some_and(|command| {
-        let file = command.rsplit(['/', '\\']).next().unwrap_or(command).to_lowercase();
-        ["npx", "uvx", "uv", "pipx", "cmd", "node", "bunx", "npm"].contains(&file.split('.').next().unwrap_or_default())
-    });
-    command.is_some_and(names_it)
-        || starts_packages && nested.and_then(Value::as_array).is_some_and(|words| words.iter().take(6).any(names_it))
+    let command = command?.as_str()?;
+    if names_program(command) {
+        return Some(0);
+    }
+    let starter = command.rsplit(['/', '\\']).next().unwrap_or(command).to_lowercase();
+    let starter = starter.split('.').next().unwrap_or_default();
+    if !STARTERS.contains(&starter) && !starter.starts_with("python") {
+        return None;
+    }
+    let mut is_value = false;
+    for (index, word) in arguments?.as_array()?.iter().enumerate() {
+        let word = word.as_str()?;
+        let is_own = !is_value && !word.starts_with('-') && !STARTERS.contains(&word.trim_start_matches('/'));
+        if is_own {
+            return (!word.starts_with('@') && names_program(word)).then_some(index + 1);
+        }
+        is_value = !is_value && VALUED.contains(&word);
+    }
+    None
+}
+
+/// Programs that start others, and the words between them and what they start.
+const STARTERS: &[&str] = &[
+    "npx", "npm", "exec", "x", "bunx", "bun", "pnpm", "dlx", "yarn", "node", "uvx", "uv", "tool", "run", "pipx", "py",
+    "cmd", "c", "d", "s",
+];
+
+/// Their options that a value follows.
+const VALUED: &[&str] =
+    &["--from", "--with", "--python", "-p", "--package", "--index", "--index-url", "--cache-dir", "--spec"];
+
+/// Whether the word is this program, or its package in some version.
+fn names_program(word: &str) -> bool {
+    let file = word.rsplit(['/', '\\']).next().unwrap_or(word);
+    let name = file.split(['@', '=', '<', '>', '~']).next().unwrap_or(file);
+    let name = name.strip_suffix('}').unwrap_or(name).to_lowercase();
+    name.strip_suffix(".exe").or(name.strip_suffix(".js")).unwrap_or(&name) == NAME_OF_PROGRAM
+}
+
+const NAME_OF_PROGRAM: &str = env!("CARGO_PKG_NAME");
+
+impl ServerEntry {
+    /// The same, started in the version that a person chose in the entry that is there.
+    pub(super) fn in_version_of(&self, found: &FoundEntry) -> Self {
+        let mut new = self.clone();
+        let own = launching_words(&Value::Object(self.value.clone())).unwrap_or(0);
+        let there = launching_words(&found.value).unwrap_or(0);
+        let words = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
+        let (mut chosen, mut rest) = (words(found.value.get("args")), words(self.value.get("args")));
+        chosen.truncate(there);
+        let has_version = |word: &Value| word.as_str().is_some_and(|word| word.contains(['@', '=']));
+        if found.value.get("command") == self.value.get("command") && chosen.iter().any(has_version) {
+            chosen.extend(rest.drain(own..));
+            new.value.insert("args".to_owned(), chosen.into());
+        }
+        new
+    }
 }
 
 /// The entries that are asked for.
@@ -147,14 +204,18 @@ fn directories(
     match client.open_project {
         // Without a directory the server takes the current one, but never / or the home directory.
         OpenProject::CurrentDirectory => Ok(Vec::new()),
-        OpenProject::Variable(text) => Ok(vec![text.to_owned()]),
-        OpenProject::Here => Ok(vec![text_of(&folders.environment.directory)?]),
-        OpenProject::Unknown => Err(format!(
+        OpenProject::Here if !folders.is_home() => Ok(vec![text_of(&folders.environment.directory)?]),
+        OpenProject::Here | OpenProject::Unknown => Err(format!(
             "{} starts servers outside of any project: name the directories to offer, as in `rootbound setup {} \
              ~/code/app`",
             client.title, client.id
         )),
     }
+}
+
+/// Whether the directory is in the project.
+pub(super) fn is_in(project: &Path, directory: &Path) -> bool {
+    plain(directory).starts_with(plain(project))
 }
 
 /// A directory of the project as every machine has it.

@@ -57,6 +57,11 @@ impl Folders<'_> {
         directory.ancestors().find(|folder| host_path_exists(&folder.join(".git"))).unwrap_or(directory)
     }
 
+    /// Whether the current directory is the home directory.
+    pub(super) fn is_home(&self) -> bool {
+        self.environment.home.as_deref() == Some(&self.environment.directory)
+    }
+
     /// Whether there is a sign of a client: one of its files, or a folder for them.
     pub(super) fn has_signs_of(&self, place: &FilePlace) -> bool {
         let Ok(path) = self.path(place) else { return false };
@@ -66,7 +71,9 @@ impl Folders<'_> {
     }
 
     fn base(&self, base: Base) -> Result<PathBuf, String> {
-        let home = || self.environment.home.clone().ok_or("the home directory cannot be determined: set HOME");
+        let home = || {
+            self.environment.home.clone().ok_or("the home directory cannot be determined: set HOME to an absolute path")
+        };
         let config = || -> Result<PathBuf, String> {
             if let Some(folder) = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute()) {
                 return Ok(folder);

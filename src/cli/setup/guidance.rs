@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::config::SetupRequest;
 
 use super::{
-    client::{EntryScope, OwnTools},
+    client::{Client, EntryScope, OwnTools},
     clients::CLIENTS,
     entry::ServerEntry,
     folders::Folders,
@@ -23,7 +23,7 @@ pub(super) fn clients(folders: &Folders<'_>) -> String {
     for client in CLIENTS {
         let own = match &client.own_tools {
             OwnTools::JsonList { files, .. } => files.iter().map(|(_, place)| place).collect(),
-            OwnTools::YamlList { file, .. } => vec![file],
+            OwnTools::YamlList { file, .. } | OwnTools::Policy { file, .. } => vec![file],
             OwnTools::ByHand(_) => Vec::new(),
         };
         let places = client.files.iter().map(|(_, place)| place).chain(own);
@@ -55,12 +55,13 @@ pub(super) fn configuration(
         } else {
             let (list, _) = own_tools::off(client, "", Made::default(), &ToolsOff::default())?;
             let _ = writeln!(out, "In {}:\n\n{list}", path.display());
+            out.extend(effect(client).map(|effect| format!("{effect}\n")));
         }
     }
     if matches!(client.own_tools, OwnTools::YamlList { .. }) {
         settings_page(&mut out, entries, launcher(target.folders.environment));
     }
-    let _ = writeln!(out, "{}", after(target, entries));
+    let _ = writeln!(out, "{}", after(target, entries, request));
     let _ = writeln!(out, "next      the same command with --write merges this into the file; --remove takes it out");
     Ok(out)
 }
@@ -90,7 +91,7 @@ fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) 
 }
 
 /// The step that follows a change.
-pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry]) -> String {
+pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: &SetupRequest) -> String {
     let client = target.client;
     let name = entries.first().map_or("files", |entry| entry.name.as_str());
     let approval = if target.scope == EntryScope::Project { client.project_approval } else { client.approval };
@@ -101,7 +102,22 @@ pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry]) -> String
     } else {
         String::new()
     };
-    format!("approval  {}\ncheck     {}{guide}", fill(approval), fill(client.check))
+    let home = target.folders.environment.home.as_deref();
+    let wide = if request.directories.iter().any(|directory| home.is_some_and(|home| home.starts_with(directory))) {
+        "caution   the home directory has keys, histories and settings in it: a project directory is a safer choice\n"
+    } else {
+        ""
+    };
+    format!("{wide}approval  {}\ncheck     {}{guide}", fill(approval), fill(client.check))
+}
+
+/// What turning off a client's own tools means to a person.
+pub(super) fn effect(client: &Client) -> Option<String> {
+    match &client.own_tools {
+        OwnTools::JsonList { effect, .. } => Some(format!("note      {effect}")),
+        OwnTools::Policy { .. } => Some("note      this is for every project; its shell stays".to_owned()),
+        OwnTools::YamlList { .. } | OwnTools::ByHand(_) => None,
+    }
 }
 
 /// For whom an entry is.

@@ -43,13 +43,6 @@ pub(super) fn find<'t>(text: &'t str, path: &[JsonStep<'_>]) -> Result<Option<(s
     Ok(found.map(|value| (serde_json::Value::from(value.clone()), &text[span(value)])))
 }
 
-/// Puts `new` as it is in the place of the value at the end of a path.
-pub(super) fn replace_text(text: &str, path: &[JsonStep<'_>], new: &str) -> Result<String, String> {
-    let root = parse(text)?;
-    let found = root.as_ref().and_then(|root| locate(root, path)).map(span);
-    Ok(found.map_or_else(|| text.to_owned(), |range| spliced(text, &[(range, new)])))
-}
-
 /// The keys of the object at the end of a path.
 pub(super) fn keys(text: &str, path: &[JsonStep<'_>]) -> Result<Vec<String>, String> {
     let root = parse(text)?;

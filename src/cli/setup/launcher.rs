@@ -28,12 +28,11 @@ impl Launcher {
     }
 }
 
-/// Decides by the variable that the npm launcher sets, and by the folder of the program.
+/// Decides by the folder of the program, and by the variable that the npm launcher sets.
 pub(super) fn launcher(environment: &Environment) -> Launcher {
-    if environment.variable("ROOTBOUND_LAUNCHER").is_some_and(|value| value == "npx") {
-        return Launcher::Npx;
-    }
-    let Some(program) = environment.program.first() else { return Launcher::Program };
+    let by_npm = environment.variable("ROOTBOUND_LAUNCHER").is_some_and(|value| value == "npx");
+    let otherwise = if by_npm { Launcher::Npx } else { Launcher::Program };
+    let Some(program) = environment.program.first() else { return otherwise };
     let parts: Vec<String> = program.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
     let has = |names: &[&str]| parts.windows(names.len()).any(|window| window == names);
     let below_cache = environment.variable("UV_CACHE_DIR").is_some_and(|cache| program.starts_with(Path::new(cache)));
@@ -47,10 +46,13 @@ pub(super) fn launcher(environment: &Environment) -> Launcher {
     if has(&["uv", "cache"]) {
         return Launcher::Uvx;
     }
-    if has(&["node_modules"]) {
-        return Launcher::Npx;
+    // Installed globally, the program itself lasts: it needs no Node.js, and nobody is asked for a newer version.
+    let is_global = has(&["lib", "node_modules"]) || has(&["npm", "node_modules"]) || has(&["global"]);
+    match has(&["node_modules"]) {
+        true if is_global && !has(&["_npx"]) => Launcher::Program,
+        true => Launcher::Npx,
+        false => otherwise,
     }
-    Launcher::Program
 }
 
 /// The words for one machine. On Windows `npx` is a script, which only a shell starts.
@@ -75,12 +77,18 @@ mod tests {
             ("/home/me/.local/share/uv/tools/rootbound/bin/rootbound", Launcher::Uvx),
             ("/home/me/.local/share/pipx/venvs/rootbound/bin/rootbound", Launcher::Program),
             ("/home/me/.local/pipx/.cache/0123/bin/rootbound", Launcher::Pipx),
-            ("/home/me/.npm/_npx/01/node_modules/@rootbound/linux-x64/bin/rootbound", Launcher::Npx),
+            ("/home/me/.npm/_npx/01/node_modules/@rootbound/linux-x64/rootbound", Launcher::Npx),
+            ("/code/app/node_modules/@rootbound/linux-x64/rootbound", Launcher::Npx),
+            ("/usr/local/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
+            ("/home/me/.nvm/versions/node/v22.1.0/lib/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
+            ("/home/me/.bun/install/global/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
         ] {
             assert_eq!(of(program), expected, "{program}");
         }
         let variables = vec![("ROOTBOUND_LAUNCHER".into(), "npx".into())];
-        assert_eq!(launcher(&Environment { variables, ..Environment::default() }), Launcher::Npx);
+        assert_eq!(launcher(&Environment { variables: variables.clone(), ..Environment::default() }), Launcher::Npx);
+        let program = vec!["/opt/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound".into()];
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), Launcher::Program);
         let variables = vec![("UV_CACHE_DIR".into(), "/c".into())];
         let program = vec!["/c/x/bin/rootbound".into()];
         assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), Launcher::Uvx);

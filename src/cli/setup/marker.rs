@@ -1,14 +1,8 @@
-//! What `rootbound setup` did around an entry, kept in the entry itself so that `--remove` undoes exactly that.
-//!
-//! It is the value of the variable `ROOTBOUND_SETUP` in the entry's `env`, or a comment above it in TOML. A separate
-//! record would be a file that nobody knows, and would be lost when the configuration moves to another machine.
+//! What `rootbound setup` did around an entry, so that `--remove` undoes exactly that. See `records` for where it is kept.
 
 use std::fmt::Write as _;
 
 use super::json_document::Added;
-
-/// The variable that holds it.
-pub(super) const VARIABLE: &str = "ROOTBOUND_SETUP";
 
 /// What was made for one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,24 +28,13 @@ pub(super) struct ToolsOff {
 pub(super) struct Marker {
     pub(super) made: Made,
     pub(super) tools: ToolsOff,
-    /// The text of an entry of somebody else that had this name.
-    pub(super) was: Option<String>,
 }
 
 impl Marker {
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Reads [`Self::text`]; what it does not know is ignored.
     pub(super) fn of(text: &str) -> Self {
         let mut marker = Self::default();
-        let (words, was) = match text.split_once("was=") {
-            Some((words, was)) => (words, Some(was.to_owned())),
-            None => (text, None),
-        };
-        marker.was = was;
-        for word in words.split_ascii_whitespace() {
+        for word in text.split_ascii_whitespace() {
             let (name, value) = word.split_once('=').unwrap_or((word, ""));
             // A person may have changed it.
             let number = value.parse().unwrap_or(0).min(64);
@@ -78,9 +61,6 @@ impl Marker {
         if !self.tools.names.is_empty() {
             let _ = write!(words, " tools={}", self.tools.names.join(","));
             words.push_str(&self.tools.made.words("tools-"));
-        }
-        if let Some(was) = &self.was {
-            let _ = write!(words, " was={was}");
         }
         words.trim_start().to_owned()
     }
@@ -114,11 +94,7 @@ mod tests {
     fn marker_is_read_as_it_was_written() {
         let made = Made { file: true, folders: 2, added: Added { containers: 1, padding: 3, document: Some(0) } };
         let tools = ToolsOff { names: vec!["Read".into(), "Edit".into()], made: made.clone() };
-        for marker in [
-            Marker::default(),
-            Marker { made: made.clone(), ..Marker::default() },
-            Marker { made, tools, was: Some("{\"command\": \"was= x\"}\n".into()) },
-        ] {
+        for marker in [Marker::default(), Marker { made: made.clone(), ..Marker::default() }, Marker { made, tools }] {
             assert_eq!(Marker::of(&marker.text()), marker);
         }
     }

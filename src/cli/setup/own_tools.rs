@@ -6,7 +6,7 @@ use super::{
     client::{Client, EntryScope, OwnTools},
     folders::Folders,
     json_document::{self, JsonStep, find},
-    marker::{Made, Marker, ToolsOff},
+    marker::{Made, ToolsOff},
     yaml_list,
 };
 
@@ -15,15 +15,16 @@ use super::{
 /// # Errors
 /// If no file does, what a person can do instead.
 pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf, String> {
+    let refused = |why: &str| format!("--replace cannot turn off the file tools of {}{why}", client.title);
     match &client.own_tools {
         OwnTools::JsonList { files, .. } => {
             let place = files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place);
-            folders.path(place.ok_or_else(|| {
-                format!("--replace cannot turn off the file tools of {} for --scope {}", client.title, scope.name())
-            })?)
+            folders.path(place.ok_or_else(|| refused(&format!(" for --scope {}", scope.name())))?)
         }
+        OwnTools::Policy { file, .. } if scope == EntryScope::User => folders.path(file),
+        OwnTools::Policy { .. } => Err(refused(" in one project, whose policies it does not apply: use --scope user")),
         OwnTools::YamlList { file, .. } => folders.path(file),
-        OwnTools::ByHand(how) => Err(format!("--replace cannot turn off the file tools of {}: {how}", client.title)),
+        OwnTools::ByHand(how) => Err(refused(&format!(": {how}"))),
     }
 }
 
@@ -54,6 +55,15 @@ pub(super) fn off(client: &Client, text: &str, file: Made, earlier: &ToolsOff) -
             }
             Ok((text, turned))
         }
+        OwnTools::Policy { names, .. } => {
+            let rule = rule(names);
+            if text.contains(&rule) {
+                return Ok((text.to_owned(), earlier.clone()));
+            }
+            let gap = if text.is_empty() { "" } else { "\n" };
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            Ok((format!("{text}{gap}{rule}"), ToolsOff { names, made: file }))
+        }
         OwnTools::YamlList { key, names, .. } => {
             let (text, mut off) = yaml_list::off(text, key, names)?;
             off.extend(earlier.names.iter().cloned());
@@ -63,23 +73,47 @@ pub(super) fn off(client: &Client, text: &str, file: Made, earlier: &ToolsOff) -
     }
 }
 
-/// Turns on in `text` what `marker` says was turned off.
-pub(super) fn on(client: &Client, text: &str, marker: &Marker, padding: usize) -> Result<String, String> {
+/// Turns on in `text` what was turned off.
+pub(super) fn on(client: &Client, text: &str, turned: &ToolsOff) -> Result<String, String> {
     match &client.own_tools {
-        OwnTools::JsonList { path, .. } => {
+        OwnTools::JsonList { path, names, .. } => {
             let mut text = text.to_owned();
-            let mut added = marker.tools.made.added;
-            added.padding = added.padding.max(padding);
-            for name in &marker.tools.names {
-                if let Some(edited) = json_document::remove(&text, &steps(path, name), added)? {
+            for name in turned.names.iter().filter(|name| names.contains(&name.as_str())) {
+                if let Some(edited) = json_document::remove(&text, &steps(path, name), turned.made.added)? {
                     text = edited;
                 }
             }
             Ok(text)
         }
+        OwnTools::Policy { names, .. } => {
+            let rule = rule(names);
+            let before = text.strip_prefix(&rule).map(str::to_owned);
+            Ok(before.unwrap_or_else(|| text.replacen(&format!("\n{rule}"), "", 1)))
+        }
         OwnTools::YamlList { .. } => Ok(yaml_list::on(text)),
         OwnTools::ByHand(_) => Ok(text.to_owned()),
     }
+}
+
+/// Those that are off in `text`, whoever turned them off.
+pub(super) fn still_off(client: &Client, text: &str) -> Vec<&'static str> {
+    match &client.own_tools {
+        OwnTools::JsonList { path, names, .. } => {
+            let is_off = |name: &&&str| find(text, &steps(path, name)).is_ok_and(|found| found.is_some());
+            names.iter().filter(is_off).copied().collect()
+        }
+        OwnTools::Policy { names, .. } => {
+            names.iter().filter(|name| text.contains(&format!("\"{name}\""))).copied().collect()
+        }
+        // What is off there is marked, and turned on by its marks.
+        OwnTools::YamlList { .. } | OwnTools::ByHand(_) => Vec::new(),
+    }
+}
+
+/// A rule for the policy engine of Gemini CLI. The largest priority: a person's approval of a tool has a smaller one.
+fn rule(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    format!("[[rule]]\ntoolName = [{}]\ndecision = \"deny\"\npriority = 999\n", names.join(", "))
 }
 
 fn steps<'k>(path: &[&'k str], name: &'k str) -> Vec<JsonStep<'k>> {

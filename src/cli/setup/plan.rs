@@ -8,11 +8,11 @@ use super::{
     apply::FileChange,
     client::{Client, EntryScope, OwnTools},
     client_file::ClientFile,
-    entry::{self, ServerEntry},
+    entry::{self, FoundEntry, ServerEntry},
     folders::Folders,
-    json_entry::FoundEntry,
-    marker::{Made, Marker, ToolsOff},
+    marker::{Made, ToolsOff},
     own_tools,
+    records::{RecordEdit, Records},
     server_list::ServerList,
 };
 
@@ -31,118 +31,150 @@ pub(super) struct SetupTarget<'f> {
 #[derive(Debug, Default)]
 pub(super) struct SetupPlan {
     pub(super) changes: Vec<FileChange>,
-    /// The names of entries of other servers that are replaced.
-    pub(super) replaced: Vec<String>,
+    /// What is to be recorded of the entries.
+    pub(super) records: Vec<RecordEdit>,
+    /// What the person should know of it afterwards.
+    pub(super) notes: Vec<String>,
 }
 
 impl SetupTarget<'_> {
-    /// The change that adds the entries, or brings them up to date.
-    pub(super) fn write(&self, entries: &[ServerEntry], tools_off: bool) -> Result<SetupPlan, String> {
-        let tools_path = if tools_off { Some(own_tools::file(self.client, self.scope, self.folders)?) } else { None };
-        let document = self.read(&self.path)?;
-        let first = self.found(&document, &document.text, &entries[0].name)?;
-        let earlier = first.map(|found| found.marker.tools).unwrap_or_default();
-        let mut text = document.text.clone();
-        let mut tools = ToolsOff::default();
-        let mut tools_change = None;
-        if let Some(path) = tools_path {
-            let other = if path == self.path { None } else { Some(self.read(&path)?) };
-            let list = other.as_ref().unwrap_or(&document);
-            let (edited, off) =
-                own_tools::off(self.client, &list.text, made_for(list), &earlier).map_err(|why| failed(list, &why))?;
-            tools = off;
-            match other {
-                Some(other) if other.exists() || !edited.is_empty() => tools_change = Some(other.change(&edited, None)),
-                Some(_) => {}
-                None => text = edited,
-            }
-        }
-        let mut replaced = Vec::new();
-        for (index, entry) in entries.iter().enumerate() {
-            let tools = if index == 0 { tools.clone() } else { ToolsOff::default() };
-            text = self.with_entry(&document, &text, entry, tools, &mut replaced)?;
-        }
-        let changes = [Some(document.change(&text, None)), tools_change].into_iter().flatten();
-        Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), replaced })
+    /// What is recorded of the entries here.
+    pub(super) fn records(&self) -> Records {
+        let place = format!("{} {}", self.path.display(), self.list.name());
+        Records { folder: self.folders.environment.state_folder(), place }
     }
 
-    fn with_entry(
-        &self,
-        document: &ClientFile,
-        text: &str,
-        entry: &ServerEntry,
-        tools: ToolsOff,
-        replaced: &mut Vec<String>,
-    ) -> Result<String, String> {
-        let edited = match self.found(document, text, &entry.name)? {
-            None => self.list.add(text, entry, Marker { tools, ..Marker::default() }, made_for(document)),
-            Some(found) if found.ours => {
-                let tools = if tools.names.is_empty() { found.marker.tools } else { tools };
-                self.list.update(text, entry, &Marker { tools, ..found.marker })
+    /// The change that adds the entries, or brings them up to date.
+    pub(super) fn write(&self, entries: &[ServerEntry], tools_off: bool) -> Result<SetupPlan, String> {
+        let document = self.read(&self.path)?;
+        let records = self.records();
+        let mut tools_change = None;
+        let mut tools = ToolsOff::default();
+        if tools_off {
+            let path = self.tools_path()?;
+            let list = self.read(&path)?;
+            let earlier = records.of(&entries[0].name).map(|marker| marker.tools).unwrap_or_default();
+            let (edited, off) = own_tools::off(self.client, &list.text, made_for(&list), &earlier)
+                .map_err(|why| failed(&list, &why))?;
+            tools = off;
+            if list.exists() || !edited.is_empty() {
+                tools_change = Some(list.change(&edited, None));
             }
-            Some(found) => {
-                replaced.push(entry.name.clone());
-                let marker = Marker { was: Some(found.text), tools, ..Marker::default() };
-                self.list.replace(text, entry, &marker)
+        }
+        let mut text = document.text.clone();
+        let mut edits = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let recorded = records.of(&entry.name);
+            let mut marker = recorded.clone().unwrap_or_default();
+            let is_new = match self.found(&document, &text, &entry.name)? {
+                None => {
+                    let inherited = self.made_for_others(&text, &records)?;
+                    let (edited, added) = self.list.add(&text, entry).map_err(|why| failed(&document, &why))?;
+                    marker.made = match (inherited, &self.list) {
+                        (Some(made), ServerList::Json(_)) => made,
+                        // Each table has its own lines around it.
+                        (Some(made), ServerList::Toml(_)) => Made { added, ..made },
+                        (None, _) => Made { added, ..made_for(&document) },
+                    };
+                    text = edited;
+                    true
+                }
+                Some(found) if found.ours => {
+                    let entry = entry.in_version_of(&found);
+                    text = self.list.update(&text, &entry).map_err(|why| failed(&document, &why))?;
+                    false
+                }
+                Some(_) => return Err(self.foreign(&document, &entry.name)),
+            };
+            if index == 0 && !tools.names.is_empty() {
+                marker.tools = tools.clone();
             }
-        };
-        edited.map_err(|why| failed(document, &why))
+            if is_new || recorded.is_some() || !marker.tools.names.is_empty() {
+                edits.push((entry.name.clone(), Some(marker)));
+            }
+        }
+        let changes = [Some(document.change(&text, None)), tools_change].into_iter().flatten();
+        let notes = Vec::new();
+        Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), records: edits, notes })
+    }
+
+    /// What was made for another entry of ours. Whichever of them is removed last undoes it.
+    fn made_for_others(&self, text: &str, records: &Records) -> Result<Option<Made>, String> {
+        let ours = self.list.ours(text)?;
+        let mut all = records.all().into_iter().filter(|(name, _)| ours.contains(name));
+        Ok(all.find(|(_, marker)| marker.made != Made::default()).map(|(_, marker)| marker.made))
     }
 
     /// The change that takes the entries out and turns the client's own tools on. Empty if there is no entry.
     pub(super) fn remove(&self, request: &SetupRequest) -> Result<SetupPlan, String> {
         let document = self.read(&self.path)?;
-        let names = self.names_to_remove(&document, request)?;
-        let (mut text, mut markers) = (document.text.clone(), Vec::new());
-        for name in &names {
+        let records = self.records();
+        let (mut plan, mut text, mut made) = (SetupPlan::default(), document.text.clone(), Vec::new());
+        let (mut is_unrecorded, mut off) = (false, None);
+        for name in self.names_to_remove(&document, &records, request)? {
+            let recorded = records.of(&name);
+            let marker = recorded.clone().unwrap_or_default();
             // Of several entries of this name, what is left may be somebody else's.
-            let Some(found) = self.found(&document, &text, name)?.filter(|found| found.ours) else { continue };
-            let shared = own_tools::file(self.client, self.scope, self.folders).is_ok_and(|path| path == self.path);
-            let mut marker = found.marker;
-            if shared {
-                let padding = marker.made.added.padding.max(marker.tools.made.added.padding);
-                marker.made.added.padding = padding;
+            if self.found(&document, &text, &name)?.is_some_and(|found| found.ours) {
+                text = self.list.remove(&text, &name, marker.made.added).map_err(|why| failed(&document, &why))?;
+                is_unrecorded |= recorded.is_none();
             }
-            text = self.list.remove(&text, name, &marker).map_err(|why| failed(&document, &why))?;
-            markers.push(marker);
+            made.push(marker.made);
+            off = off.or(Some(marker.tools).filter(|tools| !tools.names.is_empty()));
+            plan.records.push((name, None));
         }
-        let mut changes = Vec::new();
-        for marker in markers.iter().filter(|marker| !marker.tools.names.is_empty()) {
-            let path = own_tools::file(self.client, self.scope, self.folders)?;
-            let on = |document: &ClientFile, text: &str| {
-                let padding = if path == self.path { marker.made.added.padding } else { 0 };
-                own_tools::on(self.client, text, marker, padding).map_err(|why| failed(document, &why))
-            };
-            if path == self.path {
-                text = on(&document, &text)?;
-            } else {
-                let list = self.read(&path)?;
-                let edited = on(&list, &list.text)?;
-                let made = &marker.tools.made;
-                changes.push(list.change(&edited, made.file.then_some(made.folders)));
+        // What is off in a list of YAML is marked there.
+        let is_marked = is_unrecorded && matches!(self.client.own_tools, OwnTools::YamlList { .. });
+        if let Some(turned) = off.or(is_marked.then(ToolsOff::default))
+            && let Ok(path) = self.tools_path()
+        {
+            let list = self.read(&path)?;
+            let edited = own_tools::on(self.client, &list.text, &turned).map_err(|why| failed(&list, &why))?;
+            plan.changes.push(list.change(&edited, turned.made.file.then_some(turned.made.folders)));
+        } else if is_unrecorded && let Ok(list) = self.tools_path().and_then(|path| self.read(&path)) {
+            let left = own_tools::still_off(self.client, &list.text);
+            if !left.is_empty() {
+                plan.notes.push(format!(
+                    "left      {} turns {} off, and no record says that setup did it: take them out there if they are not \
+                     yours",
+                    list.path().display(),
+                    left.join(", ")
+                ));
             }
         }
-        let made = markers.iter().flat_map(|marker| {
-            let tools = Some(&marker.tools.made).filter(|_| changes.is_empty());
-            [Some(&marker.made), tools].into_iter().flatten()
-        });
-        let made: Vec<&Made> = made.collect();
         let before = made.iter().find_map(|made| made.added.document);
         text = self.list.without_empty_document(text, before).map_err(|why| failed(&document, &why))?;
         let file = made.iter().find(|made| made.file).map(|made| made.folders);
-        changes.push(document.change(&text, file));
-        changes.retain(FileChange::is_needed);
-        Ok(SetupPlan { changes, replaced: Vec::new() })
+        plan.changes.push(document.change(&text, file));
+        plan.changes.retain(FileChange::is_needed);
+        Ok(plan)
+    }
+
+    /// The file that turns the client's own tools off, which is not that of the entry.
+    fn tools_path(&self) -> Result<PathBuf, String> {
+        let path = own_tools::file(self.client, self.scope, self.folders)?;
+        if path == self.path {
+            return Err(format!("{} lists the client's own tools: name another file with --file", path.display()));
+        }
+        Ok(path)
     }
 
     /// The entries of ours that are meant: those of the name asked for, or of the usual name, or the only one.
-    fn names_to_remove(&self, document: &ClientFile, request: &SetupRequest) -> Result<Vec<String>, String> {
+    fn names_to_remove(
+        &self,
+        document: &ClientFile,
+        records: &Records,
+        request: &SetupRequest,
+    ) -> Result<Vec<String>, String> {
         let ours = self.list.ours(&document.text).map_err(|why| failed(document, &why))?;
         let name = request.name.as_deref().unwrap_or(entry::NAME);
         // Only the client that has it with `--split` has a second entry.
         let splits = matches!(self.client.own_tools, OwnTools::YamlList { .. });
         let is_meant = |one: &str| one == name || splits && one.strip_suffix("-write") == Some(name);
-        let found: Vec<String> = ours.iter().filter(|one| is_meant(one)).cloned().collect();
+        let mut found: Vec<String> = ours.iter().filter(|one| is_meant(one)).cloned().collect();
+        // A person may have taken an entry out by hand; its tools are still off.
+        let recorded = records.all().into_iter().filter(|(_, marker)| !marker.tools.names.is_empty());
+        found.extend(recorded.map(|(name, _)| name).filter(|one| is_meant(one) && !ours.contains(one)));
         if !found.is_empty() {
             return Ok(found);
         }
@@ -166,6 +198,19 @@ impl SetupTarget<'_> {
             ));
         }
         Ok(Vec::new())
+    }
+
+    /// Why an entry of somebody else stays, with a name that is free.
+    fn foreign(&self, document: &ClientFile, name: &str) -> String {
+        let is_free = |name: &String| self.list.existing(&document.text, name).is_ok_and(|found| found.is_none());
+        let usual = "rootbound".to_owned();
+        let free = std::iter::once(usual).chain((2..100).map(|number| format!("rootbound{number}"))).find(is_free);
+        format!(
+            "the entry {name} in {} starts another program, and nothing was changed: choose another name for this one, as in \
+             --name {}",
+            document.path().display(),
+            free.unwrap_or_default()
+        )
     }
 
     fn found(&self, document: &ClientFile, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{
     client::Format,
     entry::ServerEntry,
-    json_document::{JsonStep, find},
-    marker::{Made, Marker, ToolsOff},
+    json_document::{Added, JsonStep, find},
+    marker::{Marker, ToolsOff},
     server_list::ServerList,
     yaml_list,
 };
@@ -92,11 +92,11 @@ fn entry(name: &str) -> ServerEntry {
 }
 
 /// The text without the entry, undone as `--remove` does.
-fn removed(list: &ServerList, text: &str, name: &str) -> String {
+fn removed(list: &ServerList, text: &str, name: &str, added: Added) -> String {
     let found = list.existing(text, name).expect("parses").expect("it is there");
     assert!(found.ours, "{text}");
-    let text = list.remove(text, name, &found.marker).expect("removed");
-    list.without_empty_document(text, found.marker.made.added.document).expect("parses")
+    let text = list.remove(text, name, added).expect("removed");
+    list.without_empty_document(text, added.document).expect("parses")
 }
 
 fn value_of(text: &str) -> Value {
@@ -144,16 +144,16 @@ proptest! {
         let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
         prop_assume!(serde_json::from_value::<Value>(value_of(&text)).is_ok());
         let before = value_of(&text);
-        let Ok(written) = list.add(&text, &entry("files"), Marker::default(), Made::default()) else {
+        let Ok((written, added)) = list.add(&text, &entry("files")) else {
             prop_assert!(before.get("mcpServers").is_some_and(|list| !list.is_object()));
             return Ok(());
         };
         let mut after = value_of(&written);
         prop_assert_eq!(&after["mcpServers"]["files"]["command"], "/opt/rootbound");
-        let twice = list.add(&written, &entry("more"), Marker::default(), Made::default()).expect("added");
-        prop_assert_eq!(removed(&list, &twice, "more"), written.clone());
-        prop_assert_eq!(removed(&list, &removed(&list, &twice, "files"), "more"), text.clone(), "{}", twice);
-        prop_assert_eq!(removed(&list, &written, "files"), text, "{}", written);
+        let (twice, more) = list.add(&written, &entry("more")).expect("added");
+        prop_assert_eq!(removed(&list, &twice, "more", more), written.clone());
+        prop_assert_eq!(removed(&list, &removed(&list, &twice, "files", added), "more", added), text.clone(), "{}", twice);
+        prop_assert_eq!(removed(&list, &written, "files", added), text, "{}", written);
         // Nothing else has changed.
         if let Some(servers) = after["mcpServers"].as_object_mut() {
             servers.remove("files");
@@ -167,13 +167,13 @@ proptest! {
     #[test]
     fn json_update_changes_only_what_differs(text in document()) {
         let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
-        let Ok(written) = list.add(&text, &entry("files"), Marker::default(), Made::default()) else { return Ok(()) };
-        let same = list.update(&written, &entry("files"), &Marker::default()).expect("updated");
+        let Ok((written, added)) = list.add(&text, &entry("files")) else { return Ok(()) };
+        let same = list.update(&written, &entry("files")).expect("updated");
         prop_assert_eq!(&same, &written);
         let mut other = entry("files");
         other.value.insert("args".to_owned(), json!(["/other"]));
-        let changed = list.update(&written, &other, &Marker::default()).expect("updated");
-        prop_assert_eq!(removed(&list, &changed, "files"), text);
+        let changed = list.update(&written, &other).expect("updated");
+        prop_assert_eq!(removed(&list, &changed, "files", added), text);
     }
 
     #[test]
@@ -183,9 +183,9 @@ proptest! {
         if at < damaged.len() { damaged[at] = with; }
         let damaged: String = damaged.into_iter().collect();
         let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
-        if let Ok(written) = list.add(&damaged, &entry("files"), Marker::default(), Made::default()) {
+        if let Ok((written, added)) = list.add(&damaged, &entry("files")) {
             prop_assert!(find(&written, &[JsonStep::Key("mcpServers"), JsonStep::Key("files")]).is_ok_and(|found| found.is_some()));
-            prop_assert_eq!(removed(&list, &written, "files"), damaged, "{}", written);
+            prop_assert_eq!(removed(&list, &written, "files", added), damaged, "{}", written);
         }
     }
 
@@ -193,14 +193,14 @@ proptest! {
     fn toml_write_then_remove_is_the_identity(text in toml_document()) {
         let list = ServerList::of(Format::Toml("mcp_servers"), &[]);
         prop_assume!(text.parse::<toml::Table>().is_ok());
-        let written = list.add(&text, &entry("files"), Marker::default(), Made::default()).expect("added");
+        let (written, added) = list.add(&text, &entry("files")).expect("added");
         let document: toml::Table = written.parse().expect("TOML");
         prop_assert_eq!(document["mcp_servers"]["files"]["args"][1].as_str(), Some("C:\\a b"));
-        prop_assert_eq!(list.update(&written, &entry("files"), &Marker::default()).expect("updated"), written.clone());
-        let twice = list.add(&written, &entry("more"), Marker::default(), Made::default()).expect("added");
-        prop_assert_eq!(removed(&list, &twice, "more"), written.clone());
-        prop_assert_eq!(removed(&list, &removed(&list, &twice, "files"), "more"), text.clone(), "{}", twice);
-        prop_assert_eq!(removed(&list, &written, "files"), text, "{}", written);
+        prop_assert_eq!(list.update(&written, &entry("files")).expect("updated"), written.clone());
+        let (twice, more) = list.add(&written, &entry("more")).expect("added");
+        prop_assert_eq!(removed(&list, &twice, "more", more), written.clone());
+        prop_assert_eq!(removed(&list, &removed(&list, &twice, "files", added), "more", more), text.clone(), "{}", twice);
+        prop_assert_eq!(removed(&list, &written, "files", added), text, "{}", written);
     }
 
     #[test]

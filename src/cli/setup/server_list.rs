@@ -2,11 +2,9 @@
 
 use super::{
     client::Format,
-    entry::ServerEntry,
+    entry::{FoundEntry, ServerEntry},
     json_document::{self, Added},
-    json_entry::{self, FoundEntry},
-    marker::{Made, Marker},
-    toml_entry,
+    json_entry, toml_entry,
 };
 
 /// Where the list is: the format with the names above the entries.
@@ -25,6 +23,14 @@ impl ServerList {
         }
     }
 
+    /// Where it is in its file, in words that no other list of the file has.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Json(path) => path.join(" "),
+            Self::Toml(above) => (*above).to_owned(),
+        }
+    }
+
     pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
         match self {
             Self::Json(path) => json_entry::existing(text, &words(path), name),
@@ -40,64 +46,35 @@ impl ServerList {
         }
     }
 
-    /// Adds an entry, which keeps in itself what was made for it: the file, `made`, and what is around it.
-    pub(super) fn add(
-        &self,
-        text: &str,
-        entry: &ServerEntry,
-        mut marker: Marker,
-        file: Made,
-    ) -> Result<String, String> {
-        let inherited = self.inherited(text)?;
+    /// Adds an entry; returns what was added around it.
+    pub(super) fn add(&self, text: &str, entry: &ServerEntry) -> Result<(String, Added), String> {
         match self {
-            Self::Json(path) => {
-                let path = words(path);
-                marker.made = if let Some(made) = inherited {
-                    made
-                } else {
-                    let (_, added) = json_entry::add(text, &path, &entry.name, &entry.value, &marker)?;
-                    Made { added, ..file }
-                };
-                json_entry::add(text, &path, &entry.name, &entry.value, &marker).map(|(text, _)| text)
-            }
-            Self::Toml(above) => {
-                marker.made = Made { added: Added::default(), ..inherited.unwrap_or(file) };
-                toml_entry::add(text, above, &entry.name, &entry.value, &marker)
-            }
+            Self::Json(path) => json_entry::add(text, &words(path), &entry.name, &entry.value),
+            Self::Toml(above) => toml_entry::add(text, above, &entry.name, &entry.value),
         }
     }
 
-    /// Adds an entry without anything for `--remove`, as a person would write it.
+    /// Adds an entry to a text that has nothing but such entries.
     pub(super) fn add_plain(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
         match self {
-            Self::Json(path) => {
-                json_entry::add(text, &words(path), &entry.name, &entry.value, &Marker::default()).map(|(text, _)| text)
-            }
+            Self::Json(path) => json_entry::add(text, &words(path), &entry.name, &entry.value).map(|(text, _)| text),
             Self::Toml(above) => Ok(format!("{text}{}", toml_entry::plain(above, &entry.name, &entry.value))),
         }
     }
 
     /// Brings an entry of ours up to date.
-    pub(super) fn update(&self, text: &str, entry: &ServerEntry, marker: &Marker) -> Result<String, String> {
+    pub(super) fn update(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
         match self {
-            Self::Json(path) => json_entry::update(text, &words(path), &entry.name, &entry.value, marker),
-            Self::Toml(above) => toml_entry::update(text, above, &entry.name, &entry.value, marker),
+            Self::Json(path) => json_entry::update(text, &words(path), &entry.name, &entry.value),
+            Self::Toml(above) => toml_entry::update(text, above, &entry.name, &entry.value),
         }
     }
 
-    /// Puts an entry in the place of somebody else's.
-    pub(super) fn replace(&self, text: &str, entry: &ServerEntry, marker: &Marker) -> Result<String, String> {
+    /// Takes an entry out with what was added around it.
+    pub(super) fn remove(&self, text: &str, name: &str, added: Added) -> Result<String, String> {
         match self {
-            Self::Json(path) => json_entry::replace(text, &words(path), &entry.name, &entry.value, marker),
-            Self::Toml(above) => toml_entry::replace(text, above, &entry.name, &entry.value, marker),
-        }
-    }
-
-    /// Takes an entry out with what was made for it.
-    pub(super) fn remove(&self, text: &str, name: &str, marker: &Marker) -> Result<String, String> {
-        match self {
-            Self::Json(path) => json_entry::remove(text, &words(path), name, marker),
-            Self::Toml(above) => toml_entry::remove(text, above, name, marker),
+            Self::Json(path) => json_entry::remove(text, &words(path), name, added),
+            Self::Toml(above) => toml_entry::remove(text, above, name, added),
         }
     }
 
@@ -107,17 +84,6 @@ impl ServerList {
             (Self::Json(_), Some(before)) => json_document::without_empty_document(text, before),
             _ => Ok(text),
         }
-    }
-
-    /// What was made for another entry of ours. Whichever of them is removed last undoes it.
-    fn inherited(&self, text: &str) -> Result<Option<Made>, String> {
-        for name in self.ours(text)? {
-            let made = self.existing(text, &name)?.map(|found| found.marker.made).unwrap_or_default();
-            if made != Made::default() {
-                return Ok(Some(made));
-            }
-        }
-        Ok(None)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The entry of a server in a TOML file of a client: a table with a heading, below a comment that says what to undo.
+//! The entry of a server in a TOML file of a client: a table with a heading.
 //!
 //! The text is edited by lines and values, so that everything else stays as it is.
 
@@ -8,29 +8,17 @@ use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    entry::is_rootbound,
-    json_entry::FoundEntry,
-    marker::Marker,
+    entry::{FoundEntry, is_rootbound},
+    json_document::Added,
     toml_lines::{LineKind, TomlLine, lines},
 };
-
-/// What the comment above an entry begins with.
-const COMMENT: &str = "# rootbound setup";
-
-/// What a line of an entry that was replaced begins with.
-const FORMER: &str = "#| ";
 
 /// The entry of that name in the table `above`.
 pub(super) fn existing(text: &str, above: &str, name: &str) -> Result<Option<FoundEntry>, String> {
     let document = parse(text)?;
     let Some(entry) = document.get(above).and_then(|servers| servers.get(name)) else { return Ok(None) };
-    let region = region(text, above, name);
     let value = serde_json::to_value(entry).unwrap_or_default();
-    Ok(Some(FoundEntry {
-        ours: is_rootbound(&value),
-        marker: region.as_ref().map(|region| marker(text, region)).unwrap_or_default(),
-        text: region.map(|region| text[region].to_owned()).unwrap_or_default(),
-    }))
+    Ok(Some(FoundEntry { ours: is_rootbound(&value), value }))
 }
 
 /// The names of all entries that start this program.
@@ -41,61 +29,34 @@ pub(super) fn ours(text: &str, above: &str) -> Result<Vec<String>, String> {
     Ok(servers.filter(|(_, value)| is_ours(value)).map(|(name, _)| name.clone()).collect())
 }
 
-/// Adds the entry at the end. Without a line end there it has none there either, and one more line end before.
-pub(super) fn add(
-    text: &str,
-    above: &str,
-    name: &str,
-    entry: &Map<String, Value>,
-    marker: &Marker,
-) -> Result<String, String> {
+/// Adds the entry at the end; returns what was added with it. Without a line end there it has none there either, and one
+/// more line end before.
+pub(super) fn add(text: &str, above: &str, name: &str, entry: &Map<String, Value>) -> Result<(String, Added), String> {
     parse(text)?;
     let end = line_end(text);
-    let mut marker = marker.clone();
-    let block = |marker: &Marker| block(above, name, entry, marker).replace('\n', end);
+    let mut added = Added::default();
+    let block = plain(above, name, entry).replace('\n', end);
     let edited = if text.is_empty() {
-        marker.made.added.document = Some(0);
-        block(&marker)
+        added.document = Some(0);
+        block
     } else if text.ends_with('\n') {
-        format!("{text}{end}{}", block(&marker))
+        format!("{text}{end}{block}")
     } else {
-        marker.made.added.padding = 1;
-        format!("{text}{end}{end}{}", block(&marker).trim_end_matches(['\r', '\n']))
+        added.padding = 1;
+        format!("{text}{end}{end}{}", block.trim_end_matches(['\r', '\n']))
     };
-    checked(edited, above, name)
+    Ok((checked(edited, above, name)?, added))
 }
 
-/// Puts the entry in the place of somebody else's, whose lines become comments.
-pub(super) fn replace(
-    text: &str,
-    above: &str,
-    name: &str,
-    entry: &Map<String, Value>,
-    marker: &Marker,
-) -> Result<String, String> {
-    let region = found_region(text, above, name)?;
-    let former: String = text[region.clone()].split_inclusive('\n').flat_map(|line| [FORMER, line]).collect();
-    let open = !former.ends_with('\n');
-    let mut block = block(above, name, entry, marker).replace('\n', line_end(text));
-    let first = block.find('\n').map_or(block.len(), |at| at + 1);
-    block.insert_str(first, &if open { format!("{former}{}", line_end(text)) } else { former });
-    let block = if open { block.trim_end_matches(['\r', '\n']) } else { &block };
-    checked(format!("{}{block}{}", &text[..region.start], &text[region.end..]), above, name)
-}
-
-/// Changes what differs from `entry` in an entry of ours; what a person added to it stays.
-pub(super) fn update(
-    text: &str,
-    above: &str,
-    name: &str,
-    entry: &Map<String, Value>,
-    marker: &Marker,
-) -> Result<String, String> {
+/// Gives an entry of ours the command and arguments of `entry`, and what else it lacks; what a person added to it or
+/// changed in it stays.
+pub(super) fn update(text: &str, above: &str, name: &str, entry: &Map<String, Value>) -> Result<String, String> {
     let mut text = text.to_owned();
     for (key, value) in entry {
         let wanted = toml_value(value);
         let document = parse(&text)?;
-        if document.get(above).and_then(|servers| servers.get(name)?.get(key)) == Some(&wanted) {
+        let old = document.get(above).and_then(|servers| servers.get(name)?.get(key));
+        if old.is_some_and(|old| *old == wanted || !matches!(key.as_str(), "command" | "args")) {
             continue;
         }
         if let Some(span) = value_span(&text, &[above, name, key])? {
@@ -105,33 +66,18 @@ pub(super) fn update(
             text.insert_str(heading, &format!("{key} = {wanted}{}", line_end(&text)));
         }
     }
-    if !marker.is_empty() {
-        let region = found_region(&text, above, name)?;
-        let comment = format!("{}{}", comment(marker), line_end(&text));
-        let own = own_comment(&text, &region).unwrap_or(region.start..region.start);
-        text.replace_range(own, &comment);
-    }
     checked(text, above, name)
 }
 
-/// Takes the entry out with its comment and the line before it, or puts back what it replaced.
-pub(super) fn remove(text: &str, above: &str, name: &str, marker: &Marker) -> Result<String, String> {
+/// Takes the entry out with the line before it.
+pub(super) fn remove(text: &str, above: &str, name: &str, added: Added) -> Result<String, String> {
     let mut text = text.to_owned();
     let mut is_first = true;
     while let Some(region) = region(&text, above, name) {
-        let former = former(&text, &region);
-        if is_first && !former.is_empty() {
-            let end = region.end;
-            let closed = text[..end].ends_with('\n');
-            let former = if closed { former.as_str() } else { former.trim_end_matches(['\r', '\n']) };
-            text.replace_range(region, former);
-            parse(&text)?;
-            return Ok(text);
-        }
         let mut start = region.start;
-        if is_first && marker.made.added.document.is_none() {
+        if is_first && added.document.is_none() {
             start = without_line_end(&text[..start], true).len();
-            if marker.made.added.padding > 0 && region.end == text.len() {
+            if added.padding > 0 && region.end == text.len() {
                 start = without_line_end(&text[..start], false).len();
             }
         }
@@ -174,7 +120,7 @@ fn found_region(text: &str, above: &str, name: &str) -> Result<Range<usize>, Str
     region(text, above, name).ok_or_else(|| no_heading(text, above, name))
 }
 
-/// From the comment above the first heading of the entry to its last value.
+/// From the first heading of the entry to its last value.
 fn region(text: &str, above: &str, name: &str) -> Option<Range<usize>> {
     let lines = lines(text);
     let is_own = |line: &TomlLine| matches!(&line.kind, LineKind::Heading(names) if names.len() > 1 && names[0] == above && names[1] == name);
@@ -187,19 +133,7 @@ fn region(text: &str, above: &str, name: &str) -> Option<Range<usize>> {
             LineKind::Blank | LineKind::Comment => {}
         }
     }
-    let comments = lines[..first].iter().rev().take_while(|line| line.kind == LineKind::Comment);
-    let above = comments.take_while(|line| is_setup_comment(&text[line.start..line.end])).count();
-    Some(lines[first - above].start..lines[last].end)
-}
-
-fn is_setup_comment(line: &str) -> bool {
-    line.starts_with(COMMENT) || line.starts_with(FORMER.trim_end())
-}
-
-/// The comment of the entry.
-fn own_comment(text: &str, region: &Range<usize>) -> Option<Range<usize>> {
-    let line = text[region.clone()].split_inclusive('\n').next()?;
-    line.starts_with(COMMENT).then(|| region.start..region.start + line.len())
+    Some(lines[first].start..lines[last].end)
 }
 
 fn heading_end(text: &str, region: &Range<usize>) -> usize {
@@ -213,27 +147,7 @@ fn heading_end(text: &str, region: &Range<usize>) -> usize {
     end
 }
 
-fn marker(text: &str, region: &Range<usize>) -> Marker {
-    let comment = own_comment(text, region).map_or("", |line| &text[line]);
-    Marker::of(comment[COMMENT.len().min(comment.len())..].trim_start_matches(':').trim())
-}
-
-/// The lines that the entry replaced.
-fn former(text: &str, region: &Range<usize>) -> String {
-    text[region.clone()].split_inclusive('\n').filter_map(|line| line.strip_prefix(FORMER)).collect()
-}
-
-fn comment(marker: &Marker) -> String {
-    // Former lines are comments of their own.
-    let words = Marker { was: None, ..marker.clone() }.text();
-    if words.is_empty() { COMMENT.to_owned() } else { format!("{COMMENT}: {words}") }
-}
-
-fn block(above: &str, name: &str, entry: &Map<String, Value>, marker: &Marker) -> String {
-    format!("{}\n{}", comment(marker), plain(above, name, entry))
-}
-
-/// The table of an entry without a comment.
+/// The table of an entry.
 pub(super) fn plain(above: &str, name: &str, entry: &Map<String, Value>) -> String {
     entry
         .iter()

@@ -72,6 +72,17 @@ fn final_newlines_are_added_and_removed_only_as_marked() {
     assert_eq!(patched("a\nb\n", &format!("@@ -1,2 +1,2 @@\n a\n-b\n+b\n{mark}")), "a\nb");
     assert_eq!(patched("a\nb\n", &format!("@@ -1,2 +1,3 @@\n a\n b\n+c\n{mark}")), "a\nb\nc");
     assert_eq!(patched("a\nb", &format!("@@ -1,2 +1,2 @@\n a\n-b\n{mark}+c\n{mark}")), "a\nc");
+    // Lines that go at the end, and empty ones that are added there.
+    assert_eq!(patched("a\nb", &format!("@@ -1,2 +1 @@\n a\n-b\n{mark}")), "a\n");
+    assert_eq!(patched("a\nb", "@@\n a\n-b\n"), "a");
+    assert_eq!(patched("a", "@@\n-a\n"), "");
+    assert_eq!(patched("a", &format!("@@ -1 +1,2 @@\n-a\n{mark}+a\n+\n")), "a\n\n");
+    assert_eq!(patched("a", &format!("@@ -1 +0,0 @@\n-a\n{mark}")), "");
+    assert_eq!(patched("a \nb", &format!("@@ -1,2 +0,0 @@\n-a\n-b\n{mark}")), "");
+    // A CR is content, where the lines are there with it.
+    assert_eq!(patched("b\r", &format!("@@ -1 +1 @@\n-b\r\n{mark}+b\n{mark}")), "b");
+    assert_eq!(patched("a\r\nb\r\n", "@@ -1,2 +1,2 @@\n-a\r\n+a\n b\r\n"), "a\nb\r\n");
+    assert_eq!(patched("a\na\r\n", "@@\n-a\r\n+x\r\n"), "a\nx\r\n");
     assert!(matches!(miss("a\nb\nc\n", &format!("@@ -1 +1 @@\n-b\n+x\n{mark}")), HunkMiss::NotAtEnd { line: 2 }));
 }
 
@@ -104,10 +115,120 @@ fn nested_contexts_narrow_the_place() {
 }
 
 #[test]
-fn a_line_number_chooses_a_place_near_to_it() {
+fn a_line_number_chooses_only_the_place_that_it_names() {
     let text = format!("{}x\n{}x\n", "a\n".repeat(10), "b\n".repeat(200));
-    assert_eq!(located(&text, "@@ -13 +13 @@\n-x\n+y\n")[0].as_ref().unwrap().lines, 10..11);
-    assert!(matches!(miss(&text, "@@ -100 +100 @@\n-x\n+y\n"), HunkMiss::Ambiguous { .. }));
+    assert_eq!(located(&text, "@@ -11 +11 @@\n-x\n+y\n")[0].as_ref().unwrap().lines, 10..11);
+    for said in [10, 12, 100] {
+        let HunkMiss::Ambiguous { places, .. } = miss(&text, &format!("@@ -{said} +{said} @@\n-x\n+y\n")) else {
+            panic!("line {said}")
+        };
+        assert_eq!(places.iter().map(|place| place.line).collect::<Vec<_>>(), [11, 212]);
+    }
+}
+
+#[test]
+fn a_line_number_shifted_as_those_around_it_chooses() {
+    let body = |from: usize| format!("top {from}\nx\nmid {from}\nx\n");
+    let text = (0..9).map(body).collect::<String>();
+    // All three are five lines further down.
+    let hunks = "@@ -4 +4 @@\n-top 2\n+TOP\n@@ -5 +5 @@\n-x\n+y\n@@ -14 +14 @@\n-mid 4\n+MID\n";
+    assert_eq!(located(&text, hunks)[1].as_ref().unwrap().lines, 9..10);
+    // The hunks around disagree, and a place is at both.
+    let hunks = "@@ -9 +9 @@\n-top 2\n+TOP\n@@ -10 +10 @@\n-x\n+y\n@@ -17 +17 @@\n-mid 4\n+MID\n";
+    assert!(matches!(located(&text, hunks)[1], Err(HunkMiss::Ambiguous { .. })));
+    // A hunk that only has a number goes along.
+    let hunks = "@@ -4 +4 @@\n-top 2\n+TOP\n@@ -6,0 +7 @@\n+new\n";
+    assert_eq!(patched(&text, hunks), text.replace("top 2\nx\nmid 2\n", "TOP\nx\nmid 2\nnew\n"));
+}
+
+#[test]
+fn equal_hunks_go_to_different_places_or_nowhere() {
+    let text = "def a():\n    x = 1\n    y()\n    x = 1\n\ndef b():\n    x = 1\n";
+    let one = "@@ def a():\n-    x = 1\n+    x = 2\n";
+    let both = text.replacen("x = 1", "x = 2", 2);
+    assert_eq!(patched(text, &one.repeat(2)), both);
+    // Below one `@@` line, too.
+    assert_eq!(
+        patched(text, &format!("{one}@@\n-    x = 1\n+    x = 3\n@@ def b():\n-    x = 1\n+    x = 4\n")),
+        "def a():\n    x = 2\n    y()\n    x = 3\n\ndef b():\n    x = 4\n"
+    );
+    let HunkMiss::Ambiguous { places, .. } = miss(text, one) else { panic!("found") };
+    assert_eq!(places.iter().map(|place| place.line).collect::<Vec<_>>(), [2, 4]);
+    let plain = "@@\n-    x = 1\n+    x = 2\n";
+    assert_eq!(patched(text, &plain.repeat(3)).matches("x = 2").count(), 3);
+    assert!(located(text, &plain.repeat(2)).iter().all(Result::is_err));
+    assert!(located(text, &plain.repeat(4)).iter().all(Result::is_err));
+}
+
+#[test]
+fn the_text_behind_the_numbers_names_what_it_opens() {
+    let function = |name: &str, lines: &str| format!("int {name}(void)\n{{\n{lines}}}\n\n");
+    let text = function("one", "    go();\n    return 0;\n")
+        + &function("two", "    stop();\n")
+        + &function("three", "    go();\n    return 0;\n");
+    let hunk = |header: &str| format!("@@ {header}\n     go();\n-    return 0;\n+    return 1;\n");
+    let changed = |nth: usize| {
+        let at = text.match_indices("return 0").nth(nth).unwrap().0;
+        format!("{}return 1{}", &text[..at], &text[at + 8..])
+    };
+    assert_eq!(patched(&text, &hunk("... @@ int three(void)")), changed(1));
+    assert_eq!(patched(&text, &hunk("... @@ int one(void)")), changed(0));
+    // No place is in what it opens: the first one below it is not meant.
+    assert!(matches!(miss(&text, &hunk("... @@ int two(void)")), HunkMiss::Ambiguous { .. }));
+    // Not by a number either, even one that is right.
+    assert!(matches!(miss(&text, &hunk("-3,2 +3,2 @@ int two(void)")), HunkMiss::Ambiguous { .. }));
+    // A name beats a number.
+    assert_eq!(patched(&text, &hunk("-3,2 +3,2 @@ int three(void)")), changed(1));
+    assert_eq!(patched(&text, &hunk("-3,2 +3,2 @@ int gone(void)")), changed(0));
+}
+
+#[test]
+fn a_hunk_that_is_nearly_found_elsewhere_is_refused() {
+    let text = "start();\nlet total = 1;  \nmiddle();\nlast();\n";
+    let hunks = "@@\n-middle();\n+center();\n@@\n-let total = 1;\n+let total = 2;\n";
+    assert!(matches!(miss(text, hunks), HunkMiss::OutOfOrder { line: 2 }));
+    let hunks = "@@\n-let total = 1;\n+let total = 2;\n@@\n-middle();\n+center();\n";
+    let lines: Vec<String> = patched(text, hunks).lines().map(|line| line.trim_end().to_owned()).collect();
+    assert_eq!(lines, ["start();", "let total = 2;", "center();", "last();"]);
+}
+
+#[test]
+fn lines_that_stay_may_come_without_their_blank() {
+    let text = "fn f() {\n    one();\n    two();\n}\n\nfn g() {\n    one();\n}\n";
+    let wanted = text.replace("    two();\n", "    two();\n    three();\n");
+    let numbered = "@@ -1,4 +1,5 @@\n";
+    for header in ["@@\n", numbered] {
+        // All of them, and some.
+        assert_eq!(patched(text, &format!("{header}fn f() {{\n    one();\n    two();\n+    three();\n}}\n")), wanted);
+        assert_eq!(patched(text, &format!("{header} fn f() {{\n    one();\n     two();\n+    three();\n}}\n")), wanted);
+    }
+    // Only those that are indented show.
+    assert_eq!(patched(text, "@@\n    two();\n+    three();\n }\n"), wanted);
+    assert_eq!(patched(text, "@@\n    two();\n+    three();\n"), wanted);
+    assert_eq!(patched(text, "@@\n-    two();\n+    three();\n}\n\nfn g() {\n"), text.replace("two", "three"));
+    // Nothing but an exact place is one.
+    assert!(matches!(miss(text, "@@\nfn f() {\n    one();\n    twice();\n+    three();\n}\n"), HunkMiss::NoBlanks));
+    assert!(matches!(miss(text, "@@\nfn  f() {\n    one();\n    two();\n+    three();\n}\n"), HunkMiss::NoBlanks));
+    assert!(matches!(miss(text, "@@\n    one();\n+    three();\n"), HunkMiss::Ambiguous { .. }));
+}
+
+#[test]
+fn a_blank_that_may_be_the_sign_indents_nothing() {
+    let text = "class A:\n    def f(self):\n        return 1  \n";
+    // With white space lost at the end of a line, nothing is exact.
+    let hunk = "@@\n    def f(self):\n        return 1\n+        # done\n";
+    assert!(matches!(miss(text, hunk), HunkMiss::NoBlanks), "{:?}", miss(text, hunk));
+    let hunk = "@@\n     def f(self):\n         return 1\n+        # done\n";
+    assert_eq!(patched(text, hunk), format!("{text}        # done\n"));
+}
+
+#[test]
+fn an_item_of_a_list_is_no_change_where_the_file_has_it() {
+    let text = "# Title\n+ item\nfoo\n- other\n";
+    assert!(located(text, "@@\n+ item\nfoo\n-bar\n+baz\n").iter().all(Result::is_err));
+    assert!(located(text, "@@\n# Title\n+ item\nfoo\n+baz\n").iter().all(Result::is_err));
+    assert!(located(text, "@@\n+ item\nfoo\n+baz\n").iter().all(Result::is_err));
+    assert!(located(text, "@@\nfoo\n- other\n+baz\n").iter().all(Result::is_err));
 }
 
 #[test]
@@ -147,6 +268,23 @@ fn a_hunk_that_is_made_already_is_recognised() {
     assert!(matches!(found, HunkMiss::Applied { line: 1 }), "{found:?}");
     let found = miss("start here\nend here\n", "@@\n start here\n-old line\n end here\n");
     assert!(matches!(found, HunkMiss::Applied { line: 1 }), "{found:?}");
+}
+
+#[test]
+fn a_hunk_that_is_made_already_does_not_change_a_twin() {
+    let text = "def f():\n    value = 2\n\ndef g():\n    value = 1\n";
+    let change = "-    value = 1\n+    value = 2\n";
+    for header in ["@@ def f():", "@@ -2 +2 @@", "@@ -1 +2 @@", "@@ -9 +9 @@ def f():"] {
+        let found = miss(text, &format!("{header}\n{change}"));
+        assert!(matches!(found, HunkMiss::Applied { line: 2 }), "{header}: {found:?}");
+    }
+    let expected = "def f():\n    value = 2\n\ndef g():\n    value = 2\n";
+    for header in ["@@", "@@ def g():", "@@ -5 +5 @@", "@@ -7 +7 @@", "@@ -2 +5 @@ def f():"] {
+        assert_eq!(patched(text, &format!("{header}\n{change}")), expected, "{header}");
+    }
+    // The second place of what the name opens.
+    let text = "def f():\n    value = 2\n    value = 1\n";
+    assert_eq!(patched(text, &format!("@@ def f():\n{change}")), "def f():\n    value = 2\n    value = 2\n");
 }
 
 #[test]

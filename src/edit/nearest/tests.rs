@@ -36,6 +36,8 @@ fn what_cannot_be_seen_is_made_visible() {
             "let x = one;\nlet y\n",
             "line 1: the file has U+00A0 at column 8, old_string has a space",
         ),
+        ("let x\u{7} = one;\n", "let x = one;\n", "line 1: the file has U+0007 at column 6, old_string has a space"),
+        ("let x\u{e000} = one;\n", "let x = one;\n", "line 1: the file has U+E000 at column 6, old_string has a space"),
         ("let x\u{200b} = one;\n", "let x = one;\n", "line 1: the file has U+200B at column 6, old_string has a space"),
         (
             "alpha beta \nfoo bar\n",
@@ -147,6 +149,12 @@ fn an_elision_is_named_with_the_lines_it_leaves_out() {
         assert!(diagnosis.summary.contains("leaves out lines 4-37 of the file"), "{diagnosis:?}");
         assert!(diagnosis.details.contains("\n20\t    call_18"), "{diagnosis:?}");
     }
+}
+
+#[test]
+fn the_same_casing_is_not_called_another_one() {
+    let summary = summary(FILE, "6\tfn two() {\n7\t    done(7);\n", "6\tfn two() {\nplain\n");
+    assert!(summary.contains("line numbers in front") && !summary.contains("casing"), "{summary}");
 }
 
 #[test]

@@ -130,26 +130,39 @@ impl DiskStore {
         Ok(made(records, roots))
     }
 
-    /// The newest record that is `meant`, and what follows, oldest first. None without such a record. Looks at no more
-    /// days than it takes.
-    pub(super) fn records_since(
+    /// The newest checkpoint of this name, and the changes that were begun after the state that it names, oldest first.
+    /// None without such a checkpoint. Looks at no more days than it takes.
+    pub(super) fn since_checkpoint(
         &self,
         roots: &[&str],
-        meant: impl Fn(&JournalRecord) -> bool,
-    ) -> io::Result<Option<Vec<JournalRecord>>> {
+        name: &str,
+    ) -> io::Result<Option<(JournalRecord, Vec<JournalRecord>)>> {
+        let is_meant = |record: &JournalRecord| {
+            record.kind == RecordKind::Checkpoint && record.shown == name && roots.contains(&record.root.as_str())
+        };
         let folder = self.folder()?;
-        let mut since = Vec::new();
-        for day in days(&folder)?.into_iter().rev() {
+        let mut days = days(&folder)?.into_iter().rev();
+        let mut all: Vec<JournalRecord> = Vec::new();
+        while let Some(day) = days.next() {
             let mut records = records_of_day(&folder, day)?;
-            let found = records.iter().rposition(|record| roots.contains(&record.root.as_str()) && meant(record));
-            if let Some(at) = found {
-                records.drain(..at);
+            let found = records.iter().rposition(is_meant).map(|at| records[at].clone());
+            records.append(&mut all);
+            all = records;
+            let Some(checkpoint) = found else { continue };
+            // The lines of the call that made it come before its own, maybe on the day before.
+            if let Some(day) = days.next().filter(|_| checkpoint.change > 0) {
+                all.splice(..0, records_of_day(&folder, day)?);
             }
-            records.append(&mut since);
-            if found.is_some() {
-                return Ok(Some(made(records, roots)));
-            }
-            since = records;
+            all = made(all, roots);
+            let line = all.iter().rposition(is_meant).unwrap_or(0);
+            let is_of_call = |record: &JournalRecord| {
+                record.is_of_entry() && record.session == checkpoint.session && record.change >= checkpoint.change
+            };
+            let first = all.iter().position(is_of_call).filter(|_| checkpoint.change > 0);
+            let since = all.split_off(first.map_or(line, |first| first.min(line)));
+            let earlier: HashSet<(&str, u64)> = all.iter().map(JournalRecord::key).collect();
+            let is_later = |record: &JournalRecord| record.is_of_entry() && !earlier.contains(&record.key());
+            return Ok(Some((checkpoint, since.into_iter().filter(is_later).collect())));
         }
         Ok(None)
     }
@@ -225,11 +238,8 @@ fn records_of_day(folder: &StateDir, day: u64) -> io::Result<Vec<JournalRecord>>
 
 /// Those of these roots, without those that were never made.
 fn made(mut records: Vec<JournalRecord>, roots: &[&str]) -> Vec<JournalRecord> {
-    let void: HashSet<(String, u64)> = records
-        .iter()
-        .filter(|record| record.kind == RecordKind::Void)
-        .map(|record| (record.session.clone(), record.change))
-        .collect();
+    let void = records.iter().filter(|record| record.kind == RecordKind::Void);
+    let void: HashSet<(String, u64)> = void.map(|record| (record.session.clone(), record.change)).collect();
     records.retain(|record| {
         roots.contains(&record.root.as_str())
             && (record.kind == RecordKind::Checkpoint || !void.contains(&(record.session.clone(), record.change)))

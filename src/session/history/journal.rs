@@ -68,6 +68,9 @@ pub struct JournalRecord {
     /// Where it was moved to, as printed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Who made it, as far as the request or the process said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 impl JournalRecord {
@@ -97,9 +100,25 @@ impl JournalRecord {
         self
     }
 
+    /// Who made it, in the words of a sentence.
+    pub fn maker(&self) -> String {
+        let session = self.session.get(..8).unwrap_or(&self.session);
+        self.by.as_ref().map_or_else(|| format!("session {session}"), |by| format!("{by} in session {session}"))
+    }
+
     /// Whether it is about the file at the real path `path`.
     pub fn is_of(&self, path: &WorkspacePath) -> bool {
         self.root == path.root().key() && self.path == path_hash(path)
+    }
+
+    /// Whether it is about an entry, so a part of a change.
+    pub fn is_of_entry(&self) -> bool {
+        !matches!(self.kind, RecordKind::Checkpoint | RecordKind::Void)
+    }
+
+    /// What all lines of one change have in common: its session and its number there.
+    pub fn key(&self) -> (&str, u64) {
+        (&self.session, self.change)
     }
 
     /// The content before, as a revision.

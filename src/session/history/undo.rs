@@ -1,7 +1,7 @@
 //! The changes of this session that can be undone, newest last, within a bound.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     ffi::OsString,
     sync::Arc,
 };
@@ -140,8 +140,8 @@ struct Listed {
 #[derive(Debug, Default)]
 pub(super) struct UndoList {
     changes: VecDeque<Listed>,
-    /// The number of the newest change that was dropped for the bounds.
-    dropped: Option<u64>,
+    /// The paths of changes that were dropped for the bounds, each with the number of the newest of them.
+    dropped: BTreeMap<WorkspacePath, u64>,
 }
 
 impl UndoList {
@@ -164,13 +164,16 @@ impl UndoList {
         while self.changes.len() > CHANGES || (entries > ENTRIES && self.changes.len() > 1) {
             let Some(oldest) = self.changes.pop_front() else { break };
             entries -= oldest.change.effect.entries();
-            self.dropped = Some(oldest.number);
+            let names = oldest.change.effect.names().into_iter().cloned();
+            self.dropped.extend(names.map(|path| (path, oldest.number)));
         }
     }
 
-    /// The last change that counts: neither taken back nor itself a plain undo.
+    /// The last change that counts, to `path` or below it: neither taken back nor itself a plain undo.
     pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
-        let found = |change: &UndoableChange| path.is_none_or(|path| change.effect.names().contains(&path));
+        let is_meant =
+            |path: &WorkspacePath, change: &UndoableChange| change.effect.names().iter().any(|name| name.is_in(path));
+        let found = |change: &UndoableChange| path.is_none_or(|path| is_meant(path, change));
         let counts = |listed: &&Listed| !listed.is_taken_back && listed.undid.is_none() && found(&listed.change);
         self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
     }
@@ -181,11 +184,12 @@ impl UndoList {
         self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
     }
 
-    /// The changes from the one with this number on, the oldest first, and whether all of them are still here.
-    pub(super) fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, bool) {
+    /// The changes from the one with this number on, the oldest first, and what those changed that were dropped.
+    pub(super) fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, Vec<WorkspacePath>) {
         let from = self.changes.partition_point(|listed| listed.number < number);
         let since = self.changes.range(from..).map(|listed| (listed.number, listed.change.clone()));
-        (since.collect(), self.dropped.is_none_or(|dropped| dropped < number))
+        let lost = self.dropped.iter().filter(|(_, dropped)| **dropped >= number);
+        (since.collect(), lost.map(|(path, _)| path.clone()).collect())
     }
 
     pub(super) fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::sentinel::OPENER;
-use super::span::{Span, skip_blanks, text_lines};
+use super::span::{Place, Span, skip_blanks, text_lines};
 
 /// The values in the fields of one line; `None` where they are not what they should be.
 type Fields = fn(&[u8], &[Range<usize>]) -> Option<Vec<Span>>;
@@ -18,10 +18,10 @@ pub(super) fn scan(body: &[u8], of_line: Fields) -> Vec<Span> {
             }
             if body[first] == b'#' {
                 let text = skip_blanks(body, first + 1, line.end);
-                return if text < line.end { vec![Span::bare(text..line.end, "comment")] } else { Vec::new() };
+                return if text < line.end { vec![Span::comment(text..line.end)] } else { Vec::new() };
             }
             let fields = fields(body, first, line.end);
-            of_line(body, &fields).unwrap_or_else(|| vec![Span::bare(first..line.end, "line")])
+            of_line(body, &fields).unwrap_or_else(|| vec![Span::bare(first..line.end, "line").at(Place::Line)])
         })
         .collect()
 }
@@ -30,19 +30,19 @@ pub(super) fn scan(body: &[u8], of_line: Fields) -> Vec<Span> {
 pub(super) fn pgpass(body: &[u8], fields: &[Range<usize>]) -> Option<Vec<Span>> {
     let [host, port, database, user, password] = fields else { return None };
     let are_shown = [host, port, database].into_iter().all(|field| is_shown(&body[field.clone()]));
-    are_shown.then(|| named([(user, "user"), (password, "password")]))
+    are_shown.then(|| named([(user, "user", Place::User), (password, "password", Place::Value)]))
 }
 
 /// `user:hash`, and more fields in a digest file.
 pub(super) fn htpasswd(body: &[u8], fields: &[Range<usize>]) -> Option<Vec<Span>> {
     let [user, hash, ..] = fields else { return None };
     let rest = hash.start..fields.last()?.end;
-    is_shown(&body[user.clone()]).then(|| named([(&rest, "password")]))
+    is_shown(&body[user.clone()]).then(|| named([(&rest, "password", Place::Value)]))
 }
 
-fn named<const N: usize>(fields: [(&Range<usize>, &str); N]) -> Vec<Span> {
-    let fields = fields.into_iter().filter(|(field, _)| !field.is_empty());
-    fields.map(|(field, name)| Span::bare(field.clone(), name)).collect()
+fn named<const N: usize>(fields: [(&Range<usize>, &str, Place); N]) -> Vec<Span> {
+    let fields = fields.into_iter().filter(|(field, ..)| !field.is_empty());
+    fields.map(|(field, name, place)| Span::bare(field.clone(), name).at(place)).collect()
 }
 
 fn is_shown(field: &[u8]) -> bool {

@@ -1,9 +1,10 @@
 //! Files of lines: `KEY=value`, with or without sections.
 //!
-//! Programs differ in what a value is: where quotes end, whether a backslash continues a line, what an indented line
-//! means. A value ends here where the last of them would end it. What is no entry, section or comment is masked whole.
+//! Programs differ in what a value is: where quotes end, what an indented line means. A value that begins with a quote
+//! ends here where the last of them would end it; any other ends with its line, whatever quotes and backslashes it holds,
+//! so that they cannot be told from the lines after it. What is no entry, section or comment is masked whole.
 
-use super::span::{Span, TextLine, skip_blanks, trim_blanks};
+use super::span::{Place, Span, TextLine, skip_blanks, trim_blanks};
 
 /// Which program reads the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,20 +20,22 @@ const LONGEST_NAME: usize = 64;
 
 /// What a key in PEM begins with.
 const KEY_BEGIN: &[u8] = b"-----BEGIN";
+/// And what its last line does.
+const KEY_END: &[u8] = b"-----END";
 
 /// What the lines before mean for the next one.
 #[derive(Default)]
 struct Before {
     /// The name of the entry that an indented line continues.
     entry: Option<String>,
-    /// The value that a line which is no entry is taken to continue.
+    /// The value that a line which is no entry continues.
     value: Option<usize>,
-    /// Whether that value has grown by such a line.
+    /// Whether that value is of lines that are no entries.
     is_run: bool,
 }
 
-/// The values of the text.
-pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Vec<Span> {
+/// The values of the text; `None` where one is open at the end of the text: what comes there next would be a part of it.
+pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Option<Vec<Span>> {
     let (mut spans, mut before, mut at) = (Vec::<Span>::new(), Before::default(), 0);
     while at < body.len() {
         let line = TextLine::at(body, at);
@@ -44,15 +47,14 @@ pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Vec<Span> {
             continue;
         }
         let is_indented = first > line.start;
-        if dialect == LineDialect::Ini && is_indented && before.entry.is_some() {
-            let end = continued(body, &mut spans, &mut before, first, line.end);
-            at = after(body, end, at);
+        if dialect == LineDialect::Ini && is_indented && (before.entry.is_some() || before.is_run) {
+            let name = before.entry.clone().unwrap_or_default();
+            continued(&mut spans, &mut before, Span::bare(first..line.end, name).at(Place::Continuation));
             continue;
         }
         if body[first] == b'#' || dialect == LineDialect::Ini && body[first] == b';' {
             spans.extend(comment(body, first, line.end));
-            before.value = None;
-            before.is_run = false;
+            before = Before { entry: before.entry, ..Before::default() };
             continue;
         }
         if dialect == LineDialect::Ini && is_section(&body[first..line.end]) {
@@ -64,18 +66,19 @@ pub(super) fn scan(body: &[u8], dialect: LineDialect) -> Vec<Span> {
         {
             before = Before { entry: Some(name.clone()), value: None, is_run: false };
             if value < line.end {
-                let end = value_end(body, value, line.end);
+                let end = value_end(body, value, line.end)?;
                 before.value = Some(spans.len());
                 spans.push(Span::bare(value..end, name));
                 at = after(body, end, at);
             }
         } else {
-            let end = continued(body, &mut spans, &mut before, first, value_end(body, first, line.end));
-            before.is_run = true;
+            let end = key_end(body, first, line.end)?;
+            before = Before { entry: None, value: before.value.filter(|_| before.is_run), is_run: true };
+            continued(&mut spans, &mut before, Span::bare(first..end, "line").at(Place::Line));
             at = after(body, end, at);
         }
     }
-    spans
+    Some(spans)
 }
 
 /// The beginning of the line after `end`, no earlier than `at`.
@@ -83,17 +86,14 @@ fn after(body: &[u8], end: usize, at: usize) -> usize {
     if end < at { at } else { TextLine::at(body, end).next }
 }
 
-/// Adds the text from `first` to `end` to the value before it, or as a value by itself.
-fn continued(body: &[u8], spans: &mut Vec<Span>, before: &mut Before, first: usize, end: usize) -> usize {
-    let end = end.min(body.len());
+/// Adds the lines to the value before them, or as a value by themselves.
+fn continued(spans: &mut Vec<Span>, before: &mut Before, lines: Span) {
     if let Some(value) = before.value.and_then(|value| spans.get_mut(value)) {
-        value.range.end = end;
+        value.range.end = lines.range.end;
     } else {
         before.value = Some(spans.len());
-        let name = before.entry.clone().unwrap_or_else(|| "line".to_owned());
-        spans.push(Span::bare(first..end, name));
+        spans.push(lines);
     }
-    end
 }
 
 /// The value in a comment: of an entry that was commented out, else all of it.
@@ -108,8 +108,8 @@ fn comment(body: &[u8], first: usize, end: usize) -> Option<Span> {
         entry.name.as_bytes().iter().all(is_capital) && entry.value < end && body[entry.separator] == b'='
     });
     Some(match was_entry {
-        Some(entry) => Span::bare(entry.value..end, entry.name),
-        None => Span::bare(text..end, "comment"),
+        Some(entry) => Span::bare(entry.value..end, entry.name).at(Place::OldEntry),
+        None => Span::comment(text..end),
     })
 }
 
@@ -132,14 +132,14 @@ struct LineEntry {
 impl LineEntry {
     /// Whether nothing but the padding of Base64 is behind the name.
     fn is_unfinished(&self, body: &[u8]) -> bool {
-        body[self.separator..self.end].trim_ascii().iter().all(|byte| *byte == b'=')
+        body[self.separator..self.end].iter().all(|byte| b"= \t".contains(byte))
     }
 
     /// Whether it may be the end of something in Base64, not a name.
     fn is_doubtful(&self, body: &[u8]) -> bool {
         let has = |is: fn(&u8) -> bool| self.name.as_bytes().iter().any(is);
         let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-        body.get(self.separator + 1) == Some(&b'=') || is_mixed && self.is_unfinished(body)
+        self.is_unfinished(body) && (is_mixed || self.value < self.end)
     }
 }
 
@@ -188,58 +188,24 @@ fn is_shown_name(name: &[u8], dialect: LineDialect) -> bool {
         first.is_ascii_alphabetic() || *first == b'_' || dialect == LineDialect::Ini && b"/@".contains(first);
     is_start
         && name.len() <= LONGEST_NAME
-        // A sentinel with that name would be read as the beginning of a key: see `key_block`.
+        // A sentinel with that name would be read as the beginning of a key: see `key_end`.
         && memchr::memmem::find(name, KEY_BEGIN).is_none()
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || extra.contains(byte))
 }
 
-/// Where the value that begins at `from`, in a line up to `line_end`, ends at the latest.
-fn value_end(body: &[u8], from: usize, line_end: usize) -> usize {
-    if let Some(end) = here_document(body, from, line_end) {
-        return end;
+/// Where the value that begins at `from`, in a line up to `line_end`, ends: in its line, or where its quote, its here
+/// document or its key in PEM does. `None` if that has no end.
+fn value_end(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
+    let value = &body[from..line_end];
+    if let Some(word) = here_word(value) {
+        return here_document_end(body, &word, line_end);
     }
-    let (mut at, mut is_blank) = (from, true);
-    let mut is_never_closed = [false; 3];
-    let end = loop {
-        let Some(byte) = body.get(at).copied() else { break body.len() };
-        let was_blank = std::mem::replace(&mut is_blank, matches!(byte, b' ' | b'\t'));
-        match byte {
-            b'\n' => break at,
-            // The line goes on in the next one.
-            b'\\' if body[at + 1..].starts_with(b"\n") => at += 2,
-            b'\\' if body[at + 1..].starts_with(b"\r\n") => at += 3,
-            b'#' if was_blank => break continued_lines(body, at),
-            b'"' | b'\'' | b'`' => {
-                let kind = [b'"', b'\'', b'`'].iter().position(|quote| *quote == byte).unwrap_or(0);
-                let close = if is_never_closed[kind] { None } else { closing_quote(body, at) };
-                is_never_closed[kind] |= close.is_none();
-                match close {
-                    Some(close) => at = close + 1,
-                    None if at == from => break body.len(),
-                    None => at += 1,
-                }
-            }
-            _ => at += 1,
-        }
+    let open = from + usize::from(value.starts_with(b"$"));
+    let end = match body[open..line_end].first() {
+        Some(b'"' | b'\'' | b'`') => TextLine::at(body, closing_quote(body, open)?).end,
+        _ => line_end,
     };
-    let end = without_break(body, from, end);
-    key_block(body, from, end).unwrap_or(end)
-}
-
-/// Where a comment that begins at `at` ends, with the lines that a backslash at its end adds.
-fn continued_lines(body: &[u8], at: usize) -> usize {
-    let mut line = TextLine::at(body, at);
-    while body[..line.end].ends_with(b"\\") && line.next < body.len() {
-        line = TextLine::at(body, line.next);
-    }
-    line.end
-}
-
-/// Without the line break at the end of `from..end`.
-fn without_break(body: &[u8], from: usize, end: usize) -> usize {
-    let text = &body[from..end];
-    let text = text.strip_suffix(b"\n").unwrap_or(text);
-    from + text.strip_suffix(b"\r").unwrap_or(text).len()
+    key_end(body, from, end)
 }
 
 /// The quote that closes the one at `open`, if a backslash before a quote keeps it open.
@@ -255,14 +221,16 @@ fn closing_quote(body: &[u8], open: usize) -> Option<usize> {
     }
 }
 
-/// Where a value with `<<WORD` at its beginning ends: with the line that is that word.
-fn here_document(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
-    let word = body[from..line_end].strip_prefix(b"<<")?;
+/// The word that ends the here document of a value with `<<WORD`.
+fn here_word(value: &[u8]) -> Option<Vec<u8>> {
+    let word = value.strip_prefix(b"<<")?;
     let word = word.strip_prefix(b"-").unwrap_or(word).trim_ascii();
     let word: Vec<u8> = word.iter().copied().filter(|byte| !b"\"'".contains(byte)).collect();
-    if word.is_empty() {
-        return None;
-    }
+    (!word.is_empty()).then_some(word)
+}
+
+/// Where the first line that is this word ends.
+fn here_document_end(body: &[u8], word: &[u8], line_end: usize) -> Option<usize> {
     let mut at = TextLine::at(body, line_end).next;
     while at < body.len() {
         let line = TextLine::at(body, at);
@@ -271,16 +239,15 @@ fn here_document(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
         }
         at = line.next;
     }
-    Some(without_break(body, from, body.len()))
+    None
 }
 
-/// Where a key in PEM that begins in `from..end` ends, if it is not within that.
-fn key_block(body: &[u8], from: usize, end: usize) -> Option<usize> {
+/// `end`, or where a key in PEM that begins in `from..end` ends; `None` if it does not.
+fn key_end(body: &[u8], from: usize, end: usize) -> Option<usize> {
     let value = &body[from..end];
-    let open = memchr::memmem::rfind(value, KEY_BEGIN)?;
-    if memchr::memmem::find(&value[open..], b"-----END").is_some() {
-        return None;
+    let open = memchr::memmem::rfind(value, KEY_BEGIN);
+    if open.is_none_or(|open| memchr::memmem::find(&value[open..], KEY_END).is_some()) {
+        return Some(end);
     }
-    let close = memchr::memmem::find(&body[end..], b"-----END");
-    Some(close.map_or_else(|| without_break(body, from, body.len()), |close| TextLine::at(body, end + close).end))
+    Some(TextLine::at(body, end + memchr::memmem::find(&body[end..], KEY_END)?).end)
 }

@@ -2,63 +2,79 @@
 
 use std::ops::Range;
 
-use super::span::{Span, TextLine};
+use super::span::{Place, Span, TextLine, skip_blanks};
 
-/// The values of the text: all words but the names of the entries and of the machines.
-pub(super) fn scan(body: &[u8]) -> Vec<Span> {
-    let (mut spans, mut at) = (Vec::new(), 0);
-    while let Some(word) = next_word(body, at) {
-        at = word.end;
+/// The values of the text: all words but the names of the entries and of the machines. `None` where a quote is open.
+pub(super) fn scan(body: &[u8]) -> Option<Vec<Span>> {
+    let (mut spans, mut at, mut place) = (Vec::new(), 0, Place::Word);
+    loop {
+        let word = next_word(body, at)?;
         let text = &body[word.clone()];
+        at = word.end;
+        let is_machine = std::mem::replace(&mut place, Place::Word) == Place::Machine;
         match text {
+            b"" => return Some(spans),
             b"default" => {}
             b"machine" => {
-                if let Some(name) = next_word(body, at).filter(|name| is_host(&body[name.clone()])) {
+                let name = next_word(body, at)?;
+                if is_host(&body[name.clone()]) {
                     at = name.end;
+                } else {
+                    place = Place::Machine;
                 }
             }
             b"login" | b"account" | b"password" => {
-                let Some(value) = next_word(body, at) else { break };
+                let value = next_word(body, at)?;
                 at = value.end;
-                spans.push(Span::bare(value, String::from_utf8_lossy(text)));
+                if !value.is_empty() {
+                    spans.push(Span::bare(value, String::from_utf8_lossy(text)));
+                }
             }
             b"macdef" => {
                 let end = end_of_macro(body, at);
                 let rest = body[at..end].iter().position(|byte| !byte.is_ascii_whitespace());
                 let last = at + body[at..end].trim_ascii_end().len();
-                spans.extend(rest.map(|rest| Span::bare(at + rest..last, "macdef")));
+                spans.extend(rest.map(|rest| Span::bare(at + rest..last, "macdef").at(Place::Macro)));
                 at = end;
             }
             _ if text[0] == b'#' => {
                 at = TextLine::at(body, word.start).end;
-                spans.push(Span::bare(word.start..at, "comment"));
+                let note = skip_blanks(body, word.start + 1, at);
+                spans.extend((note < at).then(|| Span::comment(note..at)));
             }
-            _ => spans.push(Span::bare(word, "word")),
+            _ => {
+                let place = if is_machine { Place::Machine } else { Place::Word };
+                spans.push(Span::bare(word, "word").at(place));
+            }
         }
     }
-    spans
 }
 
 fn is_host(word: &[u8]) -> bool {
     let is_keyword = matches!(word, b"login" | b"account" | b"password" | b"macdef" | b"default" | b"machine");
-    !is_keyword && word.len() <= 253 && word.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(byte))
+    !is_keyword
+        && !word.is_empty()
+        && word.len() <= 253
+        && word.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(byte))
 }
 
-/// The next word, quoted or not. A quote that is not closed in its line takes the rest of the text.
+/// The next word, with the white space in its quotes if it begins with one; empty at the end of the text. `None` if
+/// these quotes do not end.
 fn next_word(body: &[u8], from: usize) -> Option<Range<usize>> {
-    let start = from + body[from..].iter().position(|byte| !byte.is_ascii_whitespace())?;
-    let (mut at, mut quoted) = (start, false);
-    while let Some(byte) = body.get(at) {
-        match byte {
-            b'\\' if at + 1 < body.len() => at += 1,
-            b'"' => quoted = !quoted,
-            byte if !quoted && byte.is_ascii_whitespace() => break,
-            _ => {}
+    let white = |byte: &u8| byte.is_ascii_whitespace();
+    let start = from + body[from..].iter().position(|byte| !white(byte)).unwrap_or(body.len() - from);
+    let mut at = start;
+    if body.get(start) == Some(&b'"') {
+        loop {
+            at += 1;
+            match *body.get(at)? {
+                b'\\' => at += 1,
+                b'"' => break,
+                _ => {}
+            }
         }
-        at += 1;
     }
-    let end = at.min(body.len());
-    Some(start..start + body[start..end].trim_ascii_end().len())
+    Some(start..at + body[at..].iter().position(white).unwrap_or(body.len() - at))
 }
 
 /// A macro ends at an empty line.

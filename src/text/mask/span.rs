@@ -2,6 +2,56 @@
 
 use std::ops::Range;
 
+/// Where a format has a value. Any value of such a place is read as one in every other place that takes it: what is read
+/// of a text never depends on which values are in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// After a name.
+    Value,
+    /// Lines that are no entries.
+    Line,
+    /// Indented lines that continue an entry.
+    Continuation,
+    Comment,
+    /// The value of an entry that was commented out.
+    OldEntry,
+    /// The user in `.pgpass`.
+    User,
+    /// A word of `.netrc` that is no entry's.
+    Word,
+    /// A word that is in the place of a machine's name.
+    Machine,
+    Macro,
+    /// In YAML, below this indentation. `is_closed`: with a comment after it.
+    Yaml {
+        below: YamlParent,
+        indent: usize,
+        is_closed: bool,
+    },
+}
+
+/// What a value of YAML follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum YamlParent {
+    Key,
+    Dash,
+    /// The lines before.
+    Line,
+}
+
+impl Place {
+    /// Whether every value of a place `from` is one here.
+    pub(super) fn takes(self, from: Self) -> bool {
+        match (self, from) {
+            (
+                Self::Yaml { below, indent, is_closed },
+                Self::Yaml { below: was, indent: deepest, is_closed: closed },
+            ) => below == was && indent <= deepest && (closed || !is_closed),
+            _ => self == from,
+        }
+    }
+}
+
 /// A value, in bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
@@ -10,15 +60,24 @@ pub(super) struct Span {
     pub(super) name: String,
     /// Whether its sentinel is shown in quotes, so that the text stays what its format is.
     pub(super) quoted: bool,
+    pub(super) place: Place,
 }
 
 impl Span {
     pub(super) fn bare(range: Range<usize>, name: impl Into<String>) -> Self {
-        Self { range, name: name.into(), quoted: false }
+        Self { range, name: name.into(), quoted: false, place: Place::Value }
+    }
+
+    pub(super) fn comment(range: Range<usize>) -> Self {
+        Self::bare(range, "comment").at(Place::Comment)
+    }
+
+    pub(super) fn at(self, place: Place) -> Self {
+        Self { place, ..self }
     }
 
     pub(super) fn quoted(range: Range<usize>, name: impl Into<String>) -> Self {
-        Self { range, name: name.into(), quoted: true }
+        Self { quoted: true, ..Self::bare(range, name) }
     }
 }
 
@@ -43,7 +102,7 @@ pub(super) fn whole(body: &[u8]) -> Vec<Span> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TextLine {
     pub(super) start: usize,
-    /// Without the line break.
+    /// Without the line break, and all CRs before it.
     pub(super) end: usize,
     /// Where the next line begins.
     pub(super) next: usize,
@@ -54,7 +113,7 @@ impl TextLine {
     pub(super) fn at(body: &[u8], start: usize) -> Self {
         let next = memchr::memchr(b'\n', &body[start..]).map_or(body.len(), |found| start + found + 1);
         let end = body[start..next].strip_suffix(b"\n").map_or(next, |line| start + line.len());
-        let end = body[start..end].strip_suffix(b"\r").map_or(end, |line| start + line.len());
+        let end = body[start..end].iter().rposition(|byte| *byte != b'\r').map_or(start, |last| start + last + 1);
         Self { start, end, next }
     }
 

@@ -56,7 +56,7 @@ fn rest_of_line(body: &[u8], from: usize, end: usize, spans: &mut Vec<Span>) -> 
 
 fn comment(body: &[u8], mark: usize, end: usize) -> Option<Span> {
     let text = skip_blanks(body, mark + 1, end);
-    (text < end).then(|| Span::bare(text..end, "comment"))
+    (text < end).then(|| Span::comment(text..end))
 }
 
 /// Where the `=` behind a key is.

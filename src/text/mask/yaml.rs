@@ -1,7 +1,7 @@
 //! The block style of YAML, line by line. What needs more to be understood (tags, anchors, `?` keys, tabs) is not masked.
 
 use super::brackets::{Syntax, closing_bracket, closing_string};
-use super::span::{Span, TextLine, skip_blanks, trim_blanks};
+use super::span::{Place, Span, TextLine, YamlParent, skip_blanks, trim_blanks};
 
 /// The values of the text; `None` where it is not understood.
 pub(super) fn scan(text: &str) -> Option<Vec<Span>> {
@@ -73,11 +73,11 @@ impl Reader<'_> {
                     self.comment(value, line.end);
                     return Some(line.next);
                 }
-                self.value(value, line, indent)
+                self.value(value, line, YamlParent::Key, indent)
             }
-            Begin::Value if first > dash => self.value(first, line, indent),
+            Begin::Value if first > dash => self.value(first, line, YamlParent::Dash, indent),
             // A value in a line for itself goes on in the lines that are no less indented than it is.
-            Begin::Value => self.value(first, line, is_nested.then(|| indent - 1)?),
+            Begin::Value => self.value(first, line, YamlParent::Line, is_nested.then(|| indent - 1)?),
         }
     }
 
@@ -120,12 +120,13 @@ impl Reader<'_> {
     }
 
     /// Masks the value at `from`, whose key is indented by `indent`; where the next line begins.
-    fn value(&mut self, from: usize, line: TextLine, indent: usize) -> Option<usize> {
+    fn value(&mut self, from: usize, line: TextLine, below: YamlParent, indent: usize) -> Option<usize> {
         let body = self.body;
+        let place = Place::Yaml { below, indent, is_closed: false };
         let end = match body[from] {
             b'|' | b'>' => {
                 let end = self.deeper_lines(line, indent);
-                self.mask(from, end);
+                self.mask(from, end, place);
                 return Some(TextLine::at(body, end).next);
             }
             b'"' | b'\'' => closing_string(body, from, Syntax::Yaml)?,
@@ -140,7 +141,7 @@ impl Reader<'_> {
             b'&' | b'!' | b'?' | b'%' | b'@' | b'`' => return None,
             _ => {
                 let end = self.deeper_lines(line, indent);
-                self.mask(from, trim_blanks(body, from, end));
+                self.mask(from, trim_blanks(body, from, end), place);
                 return Some(TextLine::at(body, end).next);
             }
         };
@@ -150,7 +151,8 @@ impl Reader<'_> {
         if rest < last.end && body[rest] != b'#' {
             return None;
         }
-        self.mask(from, end);
+        // In quotes where a comment follows, which would be a part of a sentinel without them.
+        self.mask(from, end, Place::Yaml { below, indent, is_closed: rest < last.end });
         if rest < last.end {
             self.comment(rest, last.end);
         }
@@ -184,14 +186,15 @@ impl Reader<'_> {
         end
     }
 
-    fn mask(&mut self, from: usize, end: usize) {
-        self.spans.push(Span::bare(from..end, self.name.clone()));
+    fn mask(&mut self, from: usize, end: usize, place: Place) {
+        let quoted = matches!(place, Place::Yaml { is_closed: true, .. });
+        self.spans.push(Span { quoted, ..Span::bare(from..end, self.name.clone()).at(place) });
     }
 
     fn comment(&mut self, mark: usize, end: usize) {
         let text = skip_blanks(self.body, mark + 1, end);
         if text < end {
-            self.spans.push(Span::bare(text..end, "comment"));
+            self.spans.push(Span::comment(text..end));
         }
     }
 }

@@ -78,6 +78,12 @@ impl CellSource {
         &self.text
     }
 
+    /// The lines whose JSON begins at `place`.
+    pub(super) fn lines_in(&self, place: Range<usize>) -> impl Iterator<Item = &str> {
+        let here = self.pieces.iter().filter(move |piece| place.contains(&piece.json.start));
+        here.map(|piece| self.text[piece.text.clone()].trim_end_matches('\n'))
+    }
+
     /// The white space of this list; `None` where it has too few strings to show it.
     pub(super) fn list_layout(&self, text: &str) -> Option<ListLayout> {
         let (first, last) = (self.pieces.first().filter(|_| self.is_list)?, self.pieces.last()?);

@@ -8,7 +8,17 @@ pub(super) const END: &str = "*** End Patch";
 /// The lines of a patch, with what is around it. Line numbers of errors are counted in these.
 pub(super) enum Form<'p> {
     Marked(MarkedLines<'p>),
-    Unified(Vec<&'p str>),
+    Unified(Vec<&'p str>, TextEnd),
+}
+
+/// Where the text of a unified diff ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextEnd {
+    /// Behind `*** End Patch`.
+    Marked,
+    AfterLine,
+    /// Its last line is not ended: it was cut within it, or a client took off the white space at its end.
+    WithinLine,
 }
 
 /// The lines of the `*** Begin Patch` form.
@@ -24,8 +34,10 @@ pub(super) struct MarkedLines<'p> {
 
 impl<'p> Form<'p> {
     pub(super) fn of(text: &'p str) -> Result<Self, PatchError> {
-        let mut all: Vec<&str> = text.split('\n').collect();
+        let mut all: Vec<&str> = text.strip_prefix('\u{feff}').unwrap_or(text).split('\n').collect();
+        let mut end = TextEnd::WithinLine;
         if all.last() == Some(&"") {
+            end = TextEnd::AfterLine;
             all.pop();
         }
         // A patch that came with CR LF at every line; where only some lines have it, it belongs to the file.
@@ -34,20 +46,22 @@ impl<'p> Form<'p> {
                 *line = line.strip_suffix('\r').unwrap_or(line);
             }
         }
+        without_indent(&mut all);
         let Some(begin) = all.iter().position(|line| line.trim() == BEGIN) else {
             if is_unified(&all) {
-                return Ok(Self::Unified(all));
+                return Ok(Self::Unified(all, end));
             }
             return Err(no_patch(text, &all));
         };
         let first = all[begin + 1..].iter().find(|line| !line.trim().is_empty());
         if first.is_some_and(|line| line.starts_with("--- ") || line.starts_with("diff --git ")) {
             // A unified diff between the markers of the other form.
+            let end = if all.iter().any(|line| line.trim() == END) { TextEnd::Marked } else { end };
             let inside = all
                 .iter()
                 .enumerate()
                 .map(|(index, line)| if index <= begin || line.trim() == END { "" } else { line });
-            return Ok(Self::Unified(inside.collect()));
+            return Ok(Self::Unified(inside.collect(), end));
         }
         let Some(end) = all.iter().rposition(|line| line.trim() == END).filter(|end| *end > begin) else {
             return Err(PatchError::whole(format!("the patch has no line `{END}`, so it may have been cut"))
@@ -66,8 +80,36 @@ pub(super) fn is_wrapping(line: &str) -> bool {
 }
 
 fn is_unified(lines: &[&str]) -> bool {
-    let is_header = |pair: &[&str]| pair[0].starts_with("--- ") && pair[1].starts_with("+++ ");
-    lines.windows(2).any(is_header) || lines.iter().any(|line| line.starts_with("diff --git "))
+    (0..lines.len()).any(|at| begins_unified(&lines[at..]))
+}
+
+/// Whether the first of these lines begins a unified diff.
+fn begins_unified(lines: &[&str]) -> bool {
+    let is_names = lines[0].starts_with("--- ") && lines.get(1).is_some_and(|next| next.starts_with("+++ "));
+    is_names || lines[0].starts_with("diff --git ")
+}
+
+/// Where a patch begins that has white space in front of its first line, and that white space.
+fn indented_start<'p>(lines: &[&'p str]) -> Option<(usize, &'p str)> {
+    let bare = |line: &&'p str| line.trim_start_matches([' ', '\t']);
+    let at = (0..lines.len()).find(|at| {
+        let pair: Vec<&str> = lines[*at..].iter().take(2).map(bare).collect();
+        begins_unified(&pair) || pair[0].trim_end() == BEGIN
+    })?;
+    let indent = &lines[at][..lines[at].len() - bare(&lines[at]).len()];
+    Some((at, indent)).filter(|(_, indent)| !indent.is_empty())
+}
+
+/// Takes off the indentation of a patch that has it in front of each line. What is around it need not have it.
+fn without_indent(lines: &mut [&str]) {
+    let Some((start, indent)) = indented_start(lines) else { return };
+    let is_blank = |line: &&str| line.trim().is_empty();
+    let length = lines[start..].iter().take_while(|line| line.starts_with(indent) || is_blank(line)).count();
+    if lines[start + length..].iter().all(|line| is_wrapping(line)) {
+        for line in &mut lines[start..start + length] {
+            *line = line.strip_prefix(indent).unwrap_or_default();
+        }
+    }
 }
 
 fn no_patch(text: &str, lines: &[&str]) -> PatchError {
@@ -78,6 +120,10 @@ fn no_patch(text: &str, lines: &[&str]) -> PatchError {
     if lines.len() <= 2 && (text.contains("Begin Patch\\n") || text.contains("\\n+++ ")) {
         return PatchError::whole("the patch is a single line in which line ends are spelled \\n")
             .hint("send it with real line ends: it was escaped once too often");
+    }
+    if let Some((at, _)) = indented_start(lines) {
+        return PatchError::at(at + 1, "the patch is indented, and not all of its lines are")
+            .hint("send it without the white space in front of its lines: `--- `, `+++ ` and `@@` begin theirs");
     }
     if has("*** Update File:") || has("*** Add File:") || has("*** Delete File:") {
         return PatchError::whole(format!("the patch has no line `{BEGIN}`"))

@@ -96,14 +96,21 @@ pub struct PatchHunk<'p> {
     pub heading: Option<&'p str>,
     /// The line of the file where it begins, from 1; for a hunk without old lines the line after which it goes.
     pub at: Option<usize>,
+    /// The line where it begins afterwards, from 1.
+    pub new_at: Option<usize>,
     /// Whether the header says that there are no old lines.
     pub is_insertion: bool,
     /// The place with its changes.
     pub lines: Vec<HunkLine<'p>>,
+    /// The same lines as they were sent, each with its sign; a line that stays may have been sent without its blank.
+    pub sent: Vec<&'p str>,
     /// Whether the file ends with the place.
     pub at_end: bool,
     /// What becomes of the end of the file's last line.
     pub final_newline: FinalNewline,
+    /// How many of its last lines are not in the patch, which ends there: empty ones, if white space was taken off its
+    /// end, or the patch was cut.
+    pub assumed: usize,
 }
 
 impl<'p> PatchHunk<'p> {
@@ -111,6 +118,18 @@ impl<'p> PatchHunk<'p> {
     #[must_use]
     pub fn old(&self) -> Vec<&'p str> {
         self.lines.iter().filter_map(|line| line.old()).collect()
+    }
+
+    /// Adds a line that was sent so.
+    pub(super) fn push(&mut self, sent: &'p str) {
+        self.lines.push(HunkLine::of(sent));
+        self.sent.push(sent);
+    }
+
+    /// Whether a line that stays was sent without the blank in front.
+    #[must_use]
+    pub fn lacks_blanks(&self) -> bool {
+        self.lines.iter().zip(&self.sent).any(|(line, sent)| *line == HunkLine::Kept(sent) && !sent.is_empty())
     }
 
     /// The lines that will be there.
@@ -132,6 +151,24 @@ pub enum HunkLine<'p> {
 }
 
 impl<'p> HunkLine<'p> {
+    /// The line.
+    #[must_use]
+    pub fn text(self) -> &'p str {
+        match self {
+            Self::Kept(line) | Self::Removed(line) | Self::Added(line) => line,
+        }
+    }
+
+    /// The line that was sent so; one without a sign is a whole line that stays.
+    pub(super) fn of(sent: &'p str) -> Self {
+        match sent.as_bytes().first() {
+            Some(b' ') => Self::Kept(&sent[1..]),
+            Some(b'-') => Self::Removed(&sent[1..]),
+            Some(b'+') => Self::Added(&sent[1..]),
+            _ => Self::Kept(sent),
+        }
+    }
+
     /// The line, where the file has it before.
     #[must_use]
     pub fn old(self) -> Option<&'p str> {

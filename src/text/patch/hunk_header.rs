@@ -5,6 +5,8 @@
 pub(super) struct HunkHeader<'p> {
     /// The first old line, from 1.
     pub(super) at: Option<usize>,
+    /// The first new line, from 1.
+    pub(super) new_at: Option<usize>,
     /// How many lines there are before and after.
     pub(super) counts: Option<(usize, usize)>,
     /// A line above the place.
@@ -26,8 +28,8 @@ impl<'p> HunkHeader<'p> {
             Some((within, behind)) => (within.trim(), behind),
             None => (rest.trim(), ""),
         };
-        if let Some(LineNumbers { at, counts }) = numbers(within) {
-            return Some(Self { at, counts, heading: said(behind), context: None });
+        if let Some(LineNumbers { at, new_at, counts }) = numbers(within) {
+            return Some(Self { at, new_at, counts, heading: said(behind), context: None });
         }
         // `@@ ... @@ fn f()`: nothing but dots where the numbers would be.
         if within.chars().all(|one| matches!(one, '.' | '…' | ' ' | '-' | '+')) && rest.contains("@@") {
@@ -40,6 +42,7 @@ impl<'p> HunkHeader<'p> {
 /// The numbers of a header, as far as they are said.
 struct LineNumbers {
     at: Option<usize>,
+    new_at: Option<usize>,
     counts: Option<(usize, usize)>,
 }
 
@@ -57,8 +60,8 @@ fn numbers(text: &str) -> Option<LineNumbers> {
         let is_unknown = |text: &str| text.bytes().all(|byte| matches!(byte, b'.' | b'?' | b'X' | b'x' | b'N'));
         (is_number(start) || is_unknown(start)).then(|| (parsed(start), parsed(count)))
     };
-    let ((at, old_count), (_, new_count)) = (range(old)?, range(new)?);
-    Some(LineNumbers { at, counts: at.and(old_count.zip(new_count)) })
+    let ((at, old_count), (new_at, new_count)) = (range(old)?, range(new)?);
+    Some(LineNumbers { at, new_at, counts: at.and(old_count.zip(new_count)) })
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ struct ExpectedLines {
     counts: Option<(usize, usize)>,
     old: usize,
     new: usize,
+    /// Empty lines that belong to the hunk if it goes on behind them, or if they are expected.
+    blank: usize,
 }
 
 impl ExpectedLines {
@@ -41,16 +43,21 @@ impl ExpectedLines {
 
     /// Whether no more lines are expected; without counts that is never known.
     fn is_met(&self) -> bool {
-        self.counts.is_some_and(|(old, new)| self.old >= old && self.new >= new)
+        self.counts.is_some_and(|(old, new)| self.old + self.blank >= old && self.new + self.blank >= new)
     }
 
     /// Whether the counts say that a line on each side is the last.
     fn has_one_pair_left(&self) -> bool {
-        self.counts.is_some_and(|(old, new)| self.old + 1 == old && self.new + 1 == new)
+        self.counts.is_some_and(|(old, new)| self.old + self.blank + 1 == old && self.new + self.blank + 1 == new)
     }
 
     fn is_wrong(&self) -> bool {
         self.counts.is_some_and(|counts| counts != (self.old, self.new))
+    }
+
+    /// How many are missing before and after.
+    fn missing(&self) -> (usize, usize) {
+        self.counts.map_or((0, 0), |(old, new)| (old.saturating_sub(self.old), new.saturating_sub(self.new)))
     }
 }
 
@@ -61,58 +68,58 @@ pub(super) struct ReadHunk<'p> {
     pub(super) next: usize,
     /// Whether its header counts other lines than it has.
     pub(super) is_miscounted: bool,
+    /// How many lines its header counts before and after that it has not.
+    pub(super) missing: (usize, usize),
 }
 
 /// Reads the hunk that begins with the header at `start`.
 pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, PatchError> {
     let header = HunkHeader::parse(lines[start]).unwrap_or_default();
-    let mut expected = ExpectedLines { counts: header.counts, old: 0, new: 0 };
+    let mut expected = ExpectedLines { counts: header.counts, old: 0, new: 0, blank: 0 };
     let mut hunk = PatchHunk {
         line: start + 1,
         contexts: header.context.into_iter().collect(),
         heading: header.heading,
         at: header.at,
+        new_at: header.new_at,
         is_insertion: header.counts.is_some_and(|(old, _)| old == 0),
         ..PatchHunk::default()
     };
     let mut marks = EndMarks::default();
-    // Empty lines belong to the hunk if it goes on behind them.
-    let mut blank = 0;
     let mut at = start + 1;
     while let Some(line) = lines.get(at) {
         let read = match line.as_bytes().first() {
             None => {
-                (blank, at) = (blank + 1, at + 1);
+                (expected.blank, at) = (expected.blank + 1, at + 1);
                 continue;
             }
             Some(b'\r') if line.len() == 1 => {
-                (blank, at) = (blank + 1, at + 1);
+                (expected.blank, at) = (expected.blank + 1, at + 1);
                 continue;
             }
             _ if begins_other(lines, at, &expected) => break,
-            Some(b' ') => HunkLine::Kept(&line[1..]),
-            Some(b'-') => HunkLine::Removed(&line[1..]),
-            Some(b'+') => HunkLine::Added(&line[1..]),
-            Some(b'\\') => {
+            Some(b' ' | b'-' | b'+') => line,
+            _ if line.starts_with("\\ ") => {
                 marks.mark(hunk.lines.last());
                 at += 1;
                 continue;
             }
-            _ if expected.is_met() || blank > 0 && !lines[at..].iter().any(|line| is_header(line)) => break,
-            _ => {
-                return Err(PatchError::at(at + 1, "a line of a hunk does not begin with ` `, `-` or `+`")
-                    .hint("put a space in front of each line that stays, `-` or `+` in front of the others"));
-            }
+            _ if expected.is_met() => break,
+            // A line that stays and came without its blank, unless it is a sentence behind the patch.
+            _ if expected.blank > 0 && expected.counts.is_none() && !goes_on(lines, at, true) => break,
+            _ => line,
         };
-        for line in std::iter::repeat_n(HunkLine::Kept(""), blank).chain([read]) {
-            expected.take(line);
-            hunk.lines.push(line);
+        let blank = std::mem::take(&mut expected.blank);
+        for line in std::iter::repeat_n("", blank).chain([*read]) {
+            expected.take(HunkLine::of(line));
+            hunk.push(line);
         }
-        (blank, at) = (0, at + 1);
+        at += 1;
     }
+    let mut blank = std::mem::take(&mut expected.blank);
     while blank > 0 && !expected.is_met() && expected.counts.is_some() {
         expected.take(HunkLine::Kept(""));
-        hunk.lines.push(HunkLine::Kept(""));
+        hunk.push("");
         blank -= 1;
     }
     if hunk.lines.is_empty() {
@@ -120,14 +127,16 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
             .hint("write the lines that change, with `-` and `+` in front, after the line `@@`"));
     }
     marks.give(&mut hunk);
-    Ok(ReadHunk { hunk, next: at, is_miscounted: expected.is_wrong() })
+    Ok(ReadHunk { hunk, next: at, is_miscounted: expected.is_wrong(), missing: expected.missing() })
 }
 
 /// Whether something else than a line of this hunk begins at `at`.
 fn begins_other(lines: &[&str], at: usize, expected: &ExpectedLines) -> bool {
     let (line, next) = (lines[at], lines.get(at + 1).copied().unwrap_or_default());
     if is_header(line) {
-        return true;
+        // A fence within a file of Markdown, sent without its blank.
+        let is_within = line.starts_with("```") && !expected.is_met();
+        return !is_within || !goes_on(lines, at + 1, false);
     }
     // A removed line `-- a` and an added one `++ b` look like the names of another file.
     let is_names = line.starts_with("--- ") && next.starts_with("+++ ");
@@ -138,6 +147,18 @@ fn begins_other(lines: &[&str], at: usize, expected: &ExpectedLines) -> bool {
     // The signature of an e-mailed patch: two dashes, a space, and the version of git.
     let is_version = next.starts_with(|one: char| one.is_ascii_digit()) && next.contains('.');
     line == "-- " && (expected.is_met() || is_version)
+}
+
+/// Whether lines that are removed or added follow in the same hunk, and no mere items of a list. `or_hunk`: or another
+/// hunk follows, or items, which can be changes: nothing of a hunk may be lost.
+fn goes_on(lines: &[&str], at: usize, or_hunk: bool) -> bool {
+    /// Lines that are looked at: a sentence behind a patch is shorter.
+    const MOST: usize = 200;
+    let is_item = |line: &str| line.as_bytes().get(1) == Some(&b' ') && line.as_bytes().get(2) != Some(&b' ');
+    let begins_other = |line: &str| ["@@", "diff --git ", "Index: ", "--- "].iter().any(|one| line.starts_with(one));
+    let is_telling = |line: &&&str| begins_other(line) || line.starts_with(['+', '-']) && (or_hunk || !is_item(line));
+    let telling = lines.get(at..).unwrap_or_default().iter().take(MOST).find(is_telling);
+    telling.is_some_and(|line| if begins_other(line) { or_hunk && line.starts_with("@@") } else { true })
 }
 
 /// Whether a line can only begin something else than a hunk's line.

@@ -1,7 +1,7 @@
 //! The `*** Begin Patch` form.
 
 use super::{
-    FileAction, FilePatch, HunkLine, PatchError, PatchHunk, PatchPath,
+    FileAction, FilePatch, PatchError, PatchHunk, PatchPath,
     envelope::{BEGIN, END, MarkedLines, is_wrapping},
     file_patch::{PatchSize, Sections},
     hunk_header::HunkHeader,
@@ -108,7 +108,7 @@ impl<'p> MarkedReader<'_, 'p> {
             let to = self.peek_in_section().and_then(|line| line.trim().strip_prefix("*** Move to:"));
             let to = to.map(|to| named(to.trim())).transpose()?;
             self.at += usize::from(to.is_some());
-            let hunks = self.hunks()?;
+            let hunks = self.hunks(path.text())?;
             if hunks.is_empty() && to.is_none() {
                 return Err(PatchError::at(number, format!("the section of {} has no hunk", path.text()))
                     .hint("write the lines that change, with `-` and `+` in front, after a line `@@`"));
@@ -148,7 +148,7 @@ impl<'p> MarkedReader<'_, 'p> {
         Ok(lines)
     }
 
-    fn hunks(&mut self) -> Result<Vec<PatchHunk<'p>>, PatchError> {
+    fn hunks(&mut self, path: &str) -> Result<Vec<PatchHunk<'p>>, PatchError> {
         let mut hunks: Vec<PatchHunk<'_>> = Vec::new();
         while let Some(line) = self.peek_in_section() {
             if line.trim().is_empty() {
@@ -161,7 +161,8 @@ impl<'p> MarkedReader<'_, 'p> {
                     .hint("write it after the lines of the hunk that the file ends with"));
             } else {
                 self.size.hunk(self.number())?;
-                hunks.push(self.hunk()?);
+                let hunk = self.hunk().map_err(|error| error.in_hunk(hunks.len() + 1, path))?;
+                hunks.push(hunk);
             }
         }
         Ok(hunks)
@@ -178,21 +179,14 @@ impl<'p> MarkedReader<'_, 'p> {
         let mut marks = EndMarks::default();
         while let Some(line) = self.peek_in_section() {
             match line.as_bytes().first() {
-                None => hunk.lines.push(HunkLine::Kept("")),
-                Some(b' ') => hunk.lines.push(HunkLine::Kept(&line[1..])),
-                Some(b'-') => hunk.lines.push(HunkLine::Removed(&line[1..])),
-                Some(b'+') => hunk.lines.push(HunkLine::Added(&line[1..])),
-                Some(b'\\') => marks.mark(hunk.lines.last()),
+                Some(b'\\') if line.starts_with("\\ ") => marks.mark(hunk.lines.last()),
                 Some(b'@') if HunkHeader::parse(line).is_some() => break,
                 Some(b'*') if line.starts_with("*** ") => {
                     hunk.at_end = line.trim_end() == END_OF_FILE;
                     self.at += usize::from(hunk.at_end);
                     break;
                 }
-                _ => {
-                    return Err(PatchError::at(self.number(), "a line of a hunk does not begin with ` `, `-` or `+`")
-                        .hint("put a space in front of each line that stays, `-` or `+` in front of the others"));
-                }
+                _ => hunk.push(line),
             }
             self.at += 1;
         }

@@ -33,6 +33,13 @@ impl PatchError {
         }
     }
 
+    /// Names the hunk that it is about, and its file.
+    #[must_use]
+    pub(super) fn in_hunk(mut self, number: usize, file: &str) -> Self {
+        self.message = format!("{} (hunk {number} of {file})", self.message);
+        self
+    }
+
     #[must_use]
     pub(super) fn hint(self, hint: &'static str) -> Self {
         Self { hint, ..self }

@@ -20,6 +20,9 @@ pub(super) struct Section<'p> {
     /// What the headers say of the file's mode.
     old_mode: Option<&'p str>,
     new_mode: Option<&'p str>,
+    /// That of a line `index`, which only a file has that keeps its mode.
+    index_mode: Option<&'p str>,
+    has_index: bool,
     is_new: bool,
     is_deleted: bool,
     is_binary: bool,
@@ -47,6 +50,11 @@ impl<'p> Section<'p> {
         self.names = Some((HeaderName::parse(old), HeaderName::parse(new)));
     }
 
+    /// Whether it has the line of the versions that git compared.
+    pub(super) fn is_by_git(&self) -> bool {
+        self.has_index
+    }
+
     /// Whether it says nothing yet that could be applied.
     pub(super) fn is_empty(&self) -> bool {
         let is_more = self.is_new || self.is_deleted || self.is_binary || self.renamed.0.is_some();
@@ -72,6 +80,9 @@ impl<'p> Section<'p> {
             (self.is_new, self.new_mode) = (true, Some(mode));
         } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
             (self.is_deleted, self.old_mode) = (true, Some(mode));
+        } else if let Some(index) = line.strip_prefix("index ") {
+            self.has_index = index.contains("..");
+            self.index_mode = index.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
         } else if let Some(name) = line.strip_prefix("rename from ") {
             self.renamed.0 = path(name);
         } else if let Some(name) = line.strip_prefix("rename to ") {
@@ -81,7 +92,7 @@ impl<'p> Section<'p> {
         } else if let Some(name) = line.strip_prefix("copy to ") {
             self.copied.1 = path(name);
         } else {
-            let known = ["index ", "similarity index ", "dissimilarity index "];
+            let known = ["similarity index ", "dissimilarity index "];
             return self.is_binary || known.iter().any(|known| line.starts_with(known));
         }
         true
@@ -92,11 +103,15 @@ impl<'p> Section<'p> {
         Ok(FilePatch { line, action: self.action()? })
     }
 
+    /// The file as the headers have it.
+    pub(super) fn shown_name(&self) -> String {
+        let new = self.names.as_ref().map(|(old, new)| if new.is_none { old.alone() } else { new.alone() });
+        let path = new.as_ref().or(self.git_name.as_ref());
+        path.map_or("a file", PatchPath::text).to_owned()
+    }
+
     fn error(&self, what: &str) -> PatchError {
-        let new = self.names.as_ref().map(|(old, new)| if new.is_none { old } else { new });
-        let name =
-            new.map(|name| name.text.clone()).or_else(|| self.git_name.as_ref().map(|path| path.text().to_owned()));
-        PatchError::at(self.line, format!("the section of {}{what}", name.as_deref().unwrap_or("a file")))
+        PatchError::at(self.line, format!("the section of {}{what}", self.shown_name()))
     }
 
     fn action(mut self) -> Result<FileAction<'p>, PatchError> {
@@ -104,7 +119,8 @@ impl<'p> Section<'p> {
         if self.is_binary {
             return Err(self.error(" is a binary patch").hint("only text can be patched; write the file another way"));
         }
-        if let Some(mode) = [self.old_mode, self.new_mode].iter().flatten().find(|mode| !mode.starts_with("100")) {
+        let modes = [self.old_mode, self.new_mode, self.index_mode];
+        if let Some(mode) = modes.iter().flatten().find(|mode| !mode.starts_with("100")) {
             let kind = if mode.starts_with("120") { "a symbolic link" } else { "no regular file" };
             return Err(self
                 .error(&format!(" is about {kind} (mode {mode})"))
@@ -168,13 +184,18 @@ impl<'p> Section<'p> {
 
     fn added(&self, path: PatchPath, hunks: &[PatchHunk<'p>]) -> Result<FileAction<'p>, PatchError> {
         let mut lines = Vec::new();
-        for line in hunks.iter().flat_map(|hunk| &hunk.lines) {
+        let numbered =
+            hunks.iter().zip(1..).flat_map(|(hunk, number)| hunk.lines.iter().map(move |line| (line, number)));
+        for (line, number) in numbered {
             match line {
                 HunkLine::Added(line) | HunkLine::Kept(line @ "") => lines.push(*line),
                 HunkLine::Kept(_) | HunkLine::Removed(_) => {
-                    return Err(self.error(" makes a file and also has lines of it before").hint(
-                        "put `+` in front of every line of a new file; to change one that exists, name it in `---`",
-                    ));
+                    return Err(self
+                        .error(" makes a file and also has lines of it before")
+                        .in_hunk(number, path.text())
+                        .hint(
+                            "put `+` in front of every line of a new file; to change one that exists, name it in `---`",
+                        ));
                 }
             }
         }

@@ -93,8 +93,7 @@ fn damaged_marked_patches_are_refused_with_the_line() {
         (wrap("*** Update File: x\n"), "line 2 of the patch: the section of x has no hunk"),
         (wrap("*** Frob File: x\n"), "line 2 of the patch: `*** Frob File: x` is not the header of a section"),
         (wrap("*** Update File:\n@@\n-a\n"), "line 2 of the patch: `*** Update File:` names no file"),
-        (wrap("*** Update File: x\n@@ f\n"), "line 3 of the patch: the hunk has no lines"),
-        (wrap("*** Update File: x\n@@\n-a\nplain\n"), "line 5 of the patch: a line of a hunk does not begin with"),
+        (wrap("*** Update File: x\n@@ f\n"), "line 3 of the patch: the hunk has no lines (hunk 1 of x)"),
         (wrap("*** Add File: x\n+a\nplain\n"), "line 4 of the patch: a line of an added file"),
         (wrap("∗∗∗ Update File: x\n@@\n-a\n"), "is not the header of a section"),
         (
@@ -175,6 +174,87 @@ fn unified_hunks_are_taken_by_their_lines() {
     assert_eq!(actions(patch), ["M x [\"-b|+c\"]"]);
 }
 
+/// Two hunks as git has them, the second of which has `tail` behind its first line.
+fn two_hunks(tail: &str) -> String {
+    format!(
+        "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n@@ -9,4 +9,5 @@\n one\n{tail}"
+    )
+}
+
+#[test]
+fn a_patch_that_ends_within_its_last_hunk_is_refused() {
+    for (tail, missing) in [
+        ("", "4 more lines of it are missing (3 of those before, 4 of those after) (hunk 2 of x)"),
+        ("-two", "4 more lines of it are missing (2 of those before, 4 of those after)"),
+        ("-two\n", "4 more lines"),
+        ("-two\n+2\n+3\n+4 and mo", "2 more lines of it are missing (2 of those before, 1 of those after)"),
+        ("-two\n+2\n+3\n three\n", "1 more lines of it are missing (1 of those before, 1 of those after)"),
+    ] {
+        let error = error(&two_hunks(tail));
+        assert!(error.to_string().contains(missing), "{error}: {tail}");
+        assert_eq!(error.line, Some(9), "{tail}");
+    }
+    // Of a file that is made, by its one side.
+    let head = "diff --git a/n b/n\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/n\n@@ -0,0 +1,9 @@\n+a\n+b";
+    assert!(error(head).to_string().contains("7 more lines"), "{head}");
+    assert!(error(&format!("{head}\n")).to_string().contains("7 more lines"), "{head}");
+    // A client that takes off what ends the text may have taken empty lines along: the file shows it.
+    let tail = "-two\n+2\n+3\n three";
+    let text = two_hunks(tail);
+    let FileAction::Update { hunks, .. } = &parse(&text).files[0].action else { panic!() };
+    assert_eq!((hunks[1].assumed, hunks[1].lines.last()), (1, Some(&HunkLine::Kept(""))));
+}
+
+#[test]
+fn counts_that_are_wrong_otherwise_are_tolerated() {
+    let whole = two_hunks("-two\n+2\n+3\n three\n four\n");
+    let count = |text: &str| match &parse(text).files[0].action {
+        FileAction::Update { hunks, .. } => hunks.len(),
+        other => panic!("{other:?}"),
+    };
+    let shorter = whole.replace(" four\n", "");
+    for text in [
+        whole.clone(),
+        whole.trim_end().to_owned(),
+        whole.replace("-9,4 +9,5", "-9,4 +9,8"),
+        whole.replace("-9,4 +9,5", "-9,2 +9,2"),
+        // Where another hunk is miscounted, it is the counting.
+        shorter.replace("-1,2 +1,2", "-1,3 +1,3"),
+        // Something follows: this is not where the text was cut.
+        format!("```diff\n{shorter}```\n"),
+        format!("*** Begin Patch\n{}*** End Patch\n", shorter.replace("diff --git a/x b/x\nindex 1..2 100644\n", "")),
+        format!("{shorter}-- \n2.39.2\n"),
+    ] {
+        assert_eq!(count(&text), 2, "{text}");
+    }
+}
+
+#[test]
+fn a_patch_that_is_indented_as_a_whole_is_read() {
+    let unified = "--- a/x\n+++ b/x\n@@ -1,4 +1,4 @@\n a\n\n-  b\n+  c\n d\n";
+    let marked = "*** Begin Patch\n*** Update File: x\n@@\n a\n\n-  b\n+  c\n d\n*** End Patch\n";
+    for (text, indent) in [(unified, "  "), (unified, "\t"), (unified, " "), (marked, "    "), (marked, " ")] {
+        let indented: String = text
+            .lines()
+            .map(|line| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") })
+            .collect();
+        let expected = ["M x [\" a| |-  b|+  c| d\"]"];
+        assert_eq!(actions(&indented), expected, "{indented}");
+        assert_eq!(actions(&format!("Here:\n```diff\n{indented}```\n")), expected, "{indented}");
+    }
+    let error = error("  --- a/x\n  +++ b/x\n  @@ -1 +1 @@\n-a\n+b\n");
+    assert!(error.to_string().contains("line 1 of the patch: the patch is indented"), "{error}");
+}
+
+#[test]
+fn a_byte_order_mark_in_front_of_the_patch_is_passed() {
+    for text in
+        ["--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "*** Begin Patch\n*** Update File: x\n@@\n-a\n+b\n*** End Patch\n"]
+    {
+        assert_eq!(actions(&format!("\u{feff}{text}")), ["M x [\"-a|+b\"]"]);
+    }
+}
+
 #[test]
 fn final_newlines_are_read_from_their_marks() {
     let of = |hunk: &str| {
@@ -191,19 +271,46 @@ fn final_newlines_are_read_from_their_marks() {
 }
 
 #[test]
+fn lines_that_stay_may_come_without_their_blank() {
+    let sent = |body: &str| {
+        let text = format!("--- a/x\n+++ b/x\n{body}");
+        let patch = Patch::parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let FileAction::Update { hunks, .. } = &patch.files[0].action else { panic!("{patch:?}") };
+        (patch.files.len(), hunks.iter().map(|hunk| hunk.sent.len()).collect::<Vec<_>>())
+    };
+    assert_eq!(sent("@@ -1,2 +1,2 @@\na\n-b\n+c\n"), (1, vec![3]));
+    // A fence of Markdown, also without counts; one around the patch is none of its lines.
+    assert_eq!(sent("@@ -1,4 +1,4 @@\n```sh\n-a\n+b\n\n```\n"), (1, vec![4]));
+    assert_eq!(sent("@@\na\n```sh\n-a\n+b\n```\n\nThat is:\n- an item\n"), (1, vec![4]));
+    // An empty last line belongs to the hunk: what follows is another file.
+    assert_eq!(sent("@@ -1,3 +1,3 @@\n-a\n+b\nc\n\n--- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n"), (2, vec![4]));
+    assert_eq!(sent("@@ -1,2 +1,2 @@\n-a\n+b\n\nThat is all.\n"), (1, vec![3]));
+    assert_eq!(sent("@@\n-a\n+b\n\nThat is all.\n"), (1, vec![2]));
+    // Nothing of a hunk is lost: these can be items of a list that change.
+    assert_eq!(sent("@@\n-a\n+b\n\nplain\n- one\n+ two\n"), (1, vec![6]));
+}
+
+#[test]
 fn unified_patches_that_cannot_be_meant_are_refused() {
     for (text, expected) in [
         ("diff --git a/x b/x\nindex 1..2\nGIT binary patch\nliteral 3\nabc\n", "is a binary patch"),
         ("diff --git a/x b/x\nBinary files a/x and b/x differ\n", "is a binary patch"),
         ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", "changes the mode"),
         ("diff --git a/x b/x\nnew file mode 120000\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+y\n", "a symbolic link"),
+        (
+            "diff --git a/x b/x\nindex 12..34 120000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n",
+            "a symbolic link (mode 120000)",
+        ),
+        (
+            "diff --git a/x b/x\nindex 12..34 160000\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-y\n+z\n",
+            "no regular file (mode 160000)",
+        ),
         ("--- /dev/null\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "neither has a file before nor after"),
         ("--- /dev/null\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", "makes a file and also has lines of it before"),
         ("diff --git a/x b/y\nrename from x\n", "only one of `rename from`"),
         ("--- a/x\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n", "the names before and after differ: a/x and b/y"),
         ("--- a/x\n+++ b/x\n", "has no hunk"),
         ("--- a/x\n+++ b/x\n-a\n+b\n", "is no line of a diff's header"),
-        ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\nb\n+c\n", "line 5 of the patch: a line of a hunk does not begin with"),
         ("--- a/x\n+++ b/x\n@@@ -1 -1 +1 @@@\n", "combined diff"),
         ("diff --git a/x b/y\nindex 1..2\n@@ -1 +1 @@\n-a\n+b\n", "names no path that is the same"),
     ] {

@@ -1,14 +1,19 @@
 //! Unified diffs, those of git included.
 
 use super::{
-    FilePatch, PatchError,
-    envelope::is_wrapping,
+    FilePatch, HunkLine, PatchError,
+    envelope::{TextEnd, is_wrapping},
     file_patch::{PatchSize, Sections},
-    hunk_lines,
+    hunk_lines::{self, ReadHunk},
     section::Section,
 };
 
-pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
+/// Empty lines at the end of a patch that a client can have taken off: as many as git has behind a change.
+const MOST_TAKEN_OFF: usize = 3;
+/// Lines by which a header may be wrong on one side only. One by git is not, but a model can have changed what is below.
+const MISCOUNTED: usize = 5;
+
+pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Sections<'p>, PatchError> {
     let mut reader = UnifiedReader { lines, at: 0, size: PatchSize::default(), section: None, files: Vec::new() };
     let (mut unused, mut first_unused, mut miscounted) = (0_usize, 0, 0_usize);
     while let Some(line) = lines.get(reader.at).copied() {
@@ -22,11 +27,15 @@ pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
                 .hint("send the difference from one version, with `@@`"));
         } else if line.starts_with("@@") {
             reader.size.hunk(number)?;
-            let read = hunk_lines::read(lines, reader.at)?;
             let Some(section) = reader.section.as_mut() else {
                 return Err(PatchError::at(number, "the hunk belongs to no file")
                     .hint("put `--- a/PATH` and `+++ b/PATH` before it"));
             };
+            let named = |error: PatchError| error.in_hunk(section.hunks.len() + 1, &section.shown_name());
+            let mut read = hunk_lines::read(lines, reader.at).map_err(named)?;
+            if read.next == lines.len() && miscounted == 0 {
+                check_end(&mut read, end, section.is_by_git()).map_err(named)?;
+            }
             section.hunks.push(read.hunk);
             miscounted += usize::from(read.is_miscounted);
             reader.at = read.next;
@@ -58,6 +67,38 @@ pub(super) fn parse<'p>(lines: &[&'p str]) -> Result<Sections<'p>, PatchError> {
     }
     Ok(Sections { files: reader.files, notes })
 }
+
+/// Refuses a patch that ends within its last hunk, which is this one.
+fn check_end(read: &mut ReadHunk<'_>, end: TextEnd, is_by_git: bool) -> Result<(), PatchError> {
+    let (old, new) = read.missing;
+    let is_cut = match end {
+        TextEnd::Marked => false,
+        // Without any line of the file it has no place, which is what it is refused for.
+        TextEnd::AfterLine if old > 0 && read.hunk.old().is_empty() => false,
+        _ if old.min(new) > 0 => true,
+        TextEnd::WithinLine => is_by_git && old + new > 0 || old.max(new) > MISCOUNTED,
+        TextEnd::AfterLine => is_by_git && old.max(new) > MISCOUNTED,
+    };
+    if !is_cut {
+        return Ok(());
+    }
+    if end == TextEnd::WithinLine && old == new && old <= MOST_TAKEN_OFF {
+        // The file shows whether these are the empty lines that it has there.
+        (read.hunk.assumed, read.is_miscounted) = (old, false);
+        read.hunk.lines.extend(std::iter::repeat_n(HunkLine::Kept(""), old));
+        return Ok(());
+    }
+    let message = format!(
+        "the patch ends within its last hunk: by the hunk's header {} more lines of it are missing ({old} of those before, \
+         {new} of those after)",
+        old.max(new)
+    );
+    Err(PatchError::at(read.hunk.line, message).hint(CUT))
+}
+
+/// What to do about a patch that ends too early.
+const CUT: &str =
+    "send the whole patch again, in several calls if it is long; if that is all of it, correct the numbers behind `@@`";
 
 struct UnifiedReader<'r, 'p> {
     lines: &'r [&'p str],

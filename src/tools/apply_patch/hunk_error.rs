@@ -2,7 +2,7 @@
 
 use crate::{
     edit::{self, Diagnosis, HunkMiss, Next, Place},
-    text::patch::PatchHunk,
+    text::{SpliceError, patch::PatchHunk},
     workspace::WorkspacePath,
 };
 
@@ -19,16 +19,20 @@ pub(super) fn explain(
     (number, hunk): (usize, &PatchHunk<'_>),
     miss: &HunkMiss,
 ) -> ToolError {
-    let named = format!("{path}, hunk {number} (line {} of the patch)", hunk.line);
+    let named = named(path, (number, hunk));
     let no_match = |words: String| ToolError::new(Kind::NoMatch, format!("{named}: {words}"));
     match miss {
+        HunkMiss::NotFound(_) if hunk.assumed > 0 => cut(path, (number, hunk)),
+        HunkMiss::NotFound(_) if loses_characters(hunk, text) => lost_characters(path, (number, hunk)),
         HunkMiss::NotFound(Diagnosis { summary, details, next }) => no_match(summary.clone())
             .hint(match next {
                 Next::Look => "the change may already be made; read that part of the file before you try again",
                 Next::Copy | Next::LeaveOutPath => {
                     "write the lines of the hunk as they are below, without the line numbers"
                 }
-                Next::Read => "read that part of the file again and write the lines of the hunk as they are there",
+                Next::Read | Next::LeaveOutWord => {
+                    "read that part of the file again and write the lines of the hunk as they are there"
+                }
             })
             .details(fenced(&cx.workspace, [real], details.as_str())),
         HunkMiss::Ambiguous { strategy, places } => {
@@ -63,12 +67,73 @@ pub(super) fn explain(
             no_match(format!("it adds lines after line {at}, and the file has {lines} lines"))
                 .hint("add a line that is in the file, with a space in front, above or below the new ones")
         }
+        HunkMiss::OutOfOrder { line } => no_match(format!(
+            "its lines are at line {line}, though not exactly, and that is not between the places of the hunks around it"
+        ))
+        .hint("copy its lines from the file exactly, and send the hunks in the order of their places"),
+        HunkMiss::NoBlanks => no_match(
+            "lines that stay were sent without the space in front, and are not in the file exactly".to_owned(),
+        )
+        .hint("put a space in front of each line that stays, `-` or `+` in front of the others; read that part again"),
         HunkMiss::Overlaps(other) => {
             ToolError::invalid(format!("{named}: it changes lines that hunk {} changes as well", other + 1))
                 .hint("join both into one hunk")
         }
+        HunkMiss::Unsearched => no_match("not looked for, as many hunks before it have no place".to_owned())
+            .hint("correct those first"),
         HunkMiss::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: the time was too short to look for it"))
             .hint("nothing was changed; send the patch in several calls"),
+    }
+}
+
+fn named(path: &WorkspacePath, (number, hunk): (usize, &PatchHunk<'_>)) -> String {
+    format!("{path}, hunk {number} (line {} of the patch)", hunk.line)
+}
+
+/// A hunk with which the patch ends, and whose header counts more lines than it has.
+pub(super) fn cut(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
+    let missing = of.1.assumed;
+    let words = format!("the patch ends within it: by its header {missing} more lines before and after are missing");
+    ToolError::invalid(format!("{}: {words}", named(path, of)))
+        .hint("send the whole patch again; if that is all of it, correct the numbers behind `@@`")
+}
+
+/// Whether the hunk has U+FFFD, the mark of bytes that could not be read, and the file has none.
+pub(super) fn loses_characters(hunk: &PatchHunk<'_>, text: &str) -> bool {
+    let is_lost = |line: &str| line.contains(char::REPLACEMENT_CHARACTER);
+    hunk.old().into_iter().any(is_lost) && !is_lost(text)
+}
+
+pub(super) fn lost_characters(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
+    let words = "it has U+FFFD in place of characters of the file, as its text was not UTF-8 where it was read";
+    ToolError::new(Kind::NoMatch, format!("{}: {words}", named(path, of)))
+        .hint("write these lines with the characters that read shows; the file keeps its encoding")
+}
+
+pub(super) fn cut_sentinel(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
+    ToolError::invalid(format!("{}: it changes a part of a `<secret:…>`, which is one value", named(path, of)))
+        .hint("leave the whole sentinel as it is, or replace all of it")
+}
+
+/// Why the lines that `hunks` add cannot be written to the file.
+pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &SpliceError) -> ToolError {
+    match error {
+        SpliceError::Unrepresentable { character, encoding } => {
+            let adds = |hunk: &&PatchHunk<'_>| hunk.new_lines().iter().any(|line| line.contains(*character));
+            let hunk = hunks.iter().position(|hunk| adds(&hunk)).unwrap_or_default();
+            let said = if *character == char::REPLACEMENT_CHARACTER { " for bytes that were not UTF-8" } else { "" };
+            ToolError::invalid(format!(
+                "{}: it has {character:?} (U+{:04X}){said}, which {path}, a file in {encoding}, cannot represent",
+                named(path, (hunk + 1, &hunks[hunk])),
+                u32::from(*character)
+            ))
+            .hint("write the character that is meant, or another one, or convert the whole file with write")
+        }
+        SpliceError::Unstable { encoding } => ToolError::new(
+            Kind::Binary,
+            format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
+        )
+        .hint("replace the whole file with write"),
     }
 }
 

@@ -5,14 +5,18 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{edit::DiffExtent, text::problems::Problem, workspace::Revision};
+use crate::{
+    edit::{DiffExtent, Strategy},
+    text::problems::Problem,
+    workspace::Revision,
+};
 
 use super::{
     super::{
         Answer, CallContext,
         answer::{MASKED_CHANGE, count, noted},
         introduced_problems::{ChangedText, IntroducedProblems},
-        match_words::kept,
+        match_words::{kept, layout},
         shown_diff::{BRIEF, ShownDiff},
     },
     net_change::{NetChange, NetChanges, NetKind},
@@ -128,8 +132,9 @@ fn hunk_notes(change: &NetChange) -> Vec<String> {
         .take(NOTED)
         .map(|hunk| {
             let mut parts = Vec::new();
-            if !hunk.strategy.is_exact() {
-                parts.push(format!("not exactly as given: {}", kept(hunk.strategy, change.old.as_ref())));
+            parts.extend(kept(hunk.strategy).map(|kept| format!("not exactly as given: {kept}")));
+            if hunk.strategy.has(Strategy::LineEndings) {
+                parts.push(layout(change.old.as_ref()));
             }
             parts.extend(hunk.elsewhere.map(|(at, said)| format!("at line {at}, not {said}")));
             parts.extend(hunk.note.clone());

@@ -1,13 +1,13 @@
 //! One section of a patch, applied to the files as those before it leave them.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use crate::{
     edit::{self, ContextNote, LocatedHunk, Replacement},
     text::{
-        Document, SpliceError,
+        Document,
         mask::cuts_sentinel,
-        patch::{FileAction, FilePatch, PatchHunk, PatchPath},
+        patch::{FileAction, FilePatch, HunkLine, PatchHunk, PatchPath},
     },
     workspace::{Visibility, WorkspacePath},
 };
@@ -169,19 +169,29 @@ impl SectionApplier<'_> {
         let file = self.files.get_mut(index);
         let real = file.real.clone();
         let Some(now) = &file.now else { return Ok(None) };
-        let document = document(path, &now.body)?;
+        let (document, hunks) = with_mark(document(path, &now.body)?, hunks);
         let text = document.text();
-        let located = edit::locate_hunks(text, hunks, &mut || cx.check().is_ok());
+        let located = edit::locate_hunks(text, &hunks, &mut || cx.check().is_ok());
         cx.check()?;
         let (mut replacements, mut reports, mut missed): (Vec<Replacement>, _, _) = (Vec::new(), Vec::new(), false);
         let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);
-        for (index, (located, hunk)) in located.into_iter().zip(hunks).enumerate() {
+        for (index, (located, hunk)) in located.into_iter().zip(hunks.iter()).enumerate() {
             let number = index + 1;
             match located {
+                Ok(found)
+                    if hunk.assumed > 0 && !(found.strategy.is_exact() && found.lines.len() == hunk.old().len()) =>
+                {
+                    missed = true;
+                    self.problems.add(hunk_error::cut(path, (number, hunk)))?;
+                }
                 Ok(found) => {
                     if is_masked && found.replacements.iter().any(|one| cuts_sentinel(text, &one.span)) {
                         missed = true;
-                        self.problems.add(cut_sentinel(path, number))?;
+                        self.problems.add(hunk_error::cut_sentinel(path, (number, hunk)))?;
+                    }
+                    if hunk_error::loses_characters(hunk, text) && brings_replacement(&found, text) {
+                        missed = true;
+                        self.problems.add(hunk_error::lost_characters(path, (number, hunk)))?;
                     }
                     reports.extend(report(number, hunk, &found));
                     replacements.extend(found.replacements);
@@ -203,7 +213,8 @@ impl SectionApplier<'_> {
         let grown: usize = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum();
         // In any encoding, text takes at most twice the room of its bytes.
         self.check_size(path, grown / 2)?;
-        let changed = document.splice(&spans).map_err(|error| unwritable(path, &error))?;
+        let changed = document.splice(&spans).map_err(|error| hunk_error::unwritable(path, &hunks, &error))?;
+        let changed = if changed.text().starts_with(MARK) { mark_apart(changed) } else { changed };
         self.check_size(path, changed.bytes().len())?;
         self.files.take(cx, changed.bytes().len())?;
         Ok(Some(PatchedDocument { is_changed: !spans.is_empty(), document: changed, reports }))
@@ -261,22 +272,36 @@ fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<Hu
     (!is_plain).then_some(HunkReport { number, strategy: found.strategy, elsewhere, note })
 }
 
-fn cut_sentinel(path: &WorkspacePath, number: usize) -> ToolError {
-    ToolError::invalid(format!("{path}, hunk {number}: it changes a part of a `<secret:…>`, which is one value"))
-        .hint("leave the whole sentinel as it is, or replace all of it")
+/// A byte-order mark in front of a line.
+const MARK: char = '\u{feff}';
+
+/// The document and its hunks, where lines of these begin with a byte-order mark. Where they have it as the file has it,
+/// it is a part of the text, and stays or goes with its line. Where only one of both has it, it is left as it is.
+fn with_mark<'h, 'p>(document: Document, hunks: &'h [PatchHunk<'p>]) -> (Document, Cow<'h, [PatchHunk<'p>]>) {
+    let lines = || hunks.iter().flat_map(|hunk| &hunk.lines);
+    let is_marked = |line: &HunkLine<'_>| line.text().starts_with(MARK);
+    let is_before = lines().any(|line| is_marked(line) && line.old().is_some());
+    match document.has_bom() {
+        true if is_before => return (document.with_mark_as_text(), Cow::Borrowed(hunks)),
+        false if !is_before || document.text().contains(MARK) => return (document, Cow::Borrowed(hunks)),
+        _ if !lines().any(is_marked) => return (document, Cow::Borrowed(hunks)),
+        _ => {}
+    }
+    let mut hunks = hunks.to_vec();
+    for line in hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
+        let (HunkLine::Kept(text) | HunkLine::Removed(text) | HunkLine::Added(text)) = line;
+        *text = text.strip_prefix(MARK).unwrap_or(text);
+    }
+    (document, Cow::Owned(hunks))
 }
 
-fn unwritable(path: &WorkspacePath, error: &SpliceError) -> ToolError {
-    match error {
-        SpliceError::Unrepresentable { character, encoding } => ToolError::invalid(format!(
-            "the patch has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
-            u32::from(*character)
-        ))
-        .hint("write it another way, or convert the whole file with write"),
-        SpliceError::Unstable { encoding } => ToolError::new(
-            Kind::Binary,
-            format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
-        )
-        .hint("replace the whole file with write"),
-    }
+/// The document with its mark in front of the text.
+fn mark_apart(document: Document) -> Document {
+    Document::decode(document.bytes().to_vec(), Some(document.encoding())).unwrap_or(document)
+}
+
+/// Whether there are more U+FFFD in what is found than there were.
+fn brings_replacement(found: &LocatedHunk, text: &str) -> bool {
+    let count = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
+    found.replacements.iter().any(|one| count(&one.text) > count(&text[one.span.clone()]))
 }

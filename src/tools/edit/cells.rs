@@ -6,7 +6,7 @@
 use std::{cmp::Reverse, collections::HashSet, fmt::Write as _};
 
 use crate::{
-    edit::{self, Located, Miss, Request, Strategies},
+    edit::{Located, Miss, Request},
     text::Notebook,
     workspace::WritablePath,
 };
@@ -48,7 +48,7 @@ pub(super) fn find(
     let (mut nearest, mut total) = (None, 0);
     for index in likely {
         cx.check()?;
-        let outcome = edit::locate(source(index), &request);
+        let outcome = one.locate(source(index), &request);
         total += outcome.as_ref().map_or(0, |located| located.replacements.len());
         if wants_all && total >= request.most_places() {
             return Err(no_match::explain(cx, target, json, one, &Miss::TooMany { places: total }));
@@ -69,10 +69,13 @@ pub(super) fn find(
         _ if wants_all => {}
         several => return Err(ambiguous(target, several)),
     }
-    let mut places = Places { spans: Vec::new(), strategy: Strategies::default(), replacements: 0, cells: Vec::new() };
+    let mut places = Places::default();
     for (index, outcome) in found {
         cx.check()?;
         let located = outcome.map_err(|miss| explained(index, &miss))?;
+        if one.replace_all {
+            places.within.look(source(index), &located, &format!("cell {} line ", index + 1));
+        }
         let edit = notebook.replaced(index, &spliced(source(index), &located));
         places.spans.push((edit.span, edit.json));
         places.strategy = places.strategy.with(located.strategy);

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::{
+    edit::{self, Located, Miss, Request},
     text::{Document, SpliceError},
     workspace::WorkspacePath,
 };
@@ -37,6 +38,15 @@ pub(super) struct TextEdit {
     pub(super) old: String,
     pub(super) new: String,
     pub(super) replace_all: bool,
+    /// Whether a place within a longer word is none.
+    pub(super) word: bool,
+}
+
+impl TextEdit {
+    /// The places of `request`, which is for this text.
+    pub(super) fn locate(&self, text: &str, request: &Request<'_>) -> Result<Located, Miss> {
+        if self.word { edit::locate_words(text, request) } else { edit::locate(text, request) }
+    }
 }
 
 /// The replacement of whole lines, or an insertion between two of them.

@@ -23,6 +23,7 @@ use super::{
     },
     output::{Facts, FileOutput, Output, Totals},
     planned_file::PlannedFile,
+    within_words::WithinWords,
 };
 
 /// Files whose lines are shown where there is no room for all.
@@ -121,6 +122,7 @@ impl FilesReport<'_> {
         let (whole, cut): (Vec<usize>, Vec<usize>) =
             (0..pieces.len()).partition(|index| *index < shown && pieces[*index].1.facts.diff_cut_lines == 0);
         let mut notes = self.notes.clone();
+        notes.extend(self.within_words(cx));
         notes.extend(self.not_seen(cx, &cut));
         if !notes.is_empty() {
             let _ = write!(text, "\n\n{}", notes.join("\n"));
@@ -147,6 +149,15 @@ impl FilesReport<'_> {
             (false, _, 0) => format!("Edited {}: {replacements}", count(edited, "file")),
             (false, ..) => format!("Edited {} and created {created}: {replacements}", count(edited, "file")),
         }
+    }
+
+    /// How many places of all files were within longer words.
+    fn within_words(&self, cx: &CallContext) -> Option<String> {
+        let mut within = WithinWords::default();
+        for PlannedFile { job, planned } in self.files {
+            within.add(&planned.within, Some(&job.path.to_string()));
+        }
+        within.note(!self.files.iter().any(|file| cx.workspace.is_untrusted(file.job.target.path())))
     }
 
     /// The note on files that a dry run does not show whole and that were not seen otherwise.

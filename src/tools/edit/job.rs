@@ -22,6 +22,7 @@ use super::{
     places::Places,
     planned::{New, Planned},
     search,
+    within_words::WithinWords,
 };
 
 /// What was asked for.
@@ -43,6 +44,8 @@ struct Spliced {
     strategies: Vec<Strategies>,
     counts: Vec<usize>,
     cells: Vec<Vec<usize>>,
+    within: WithinWords,
+    notes: Vec<String>,
 }
 
 impl Job {
@@ -154,6 +157,7 @@ impl Job {
             counts,
             replacements,
             cells: None,
+            within: WithinWords::default(),
             notes: copied::notes(&self.edits),
             sources: copied::sources(&self.edits),
         };
@@ -178,17 +182,29 @@ impl Job {
             .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
         let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
         let lines = now_lines::find(cx, now, &self.edits)?;
-        let Spliced { made, strategies, counts, cells } =
+        let Spliced { made, strategies, counts, cells, within, notes: found } =
             self.apply(cx, now, self.edits.iter().zip(lines.iter().map(Option::as_ref)))?;
         let replacements = counts.iter().sum();
         self.check_count(replacements)?;
         cx.check()?;
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
         let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
+        notes.extend(found);
         notes.extend(copied::notes(&self.edits));
         let (old, sources) = (Some(old), copied::sources(&self.edits));
-        let mut planned =
-            Planned { base, old, new, shown: None, strategies, counts, replacements, cells: None, notes, sources };
+        let mut planned = Planned {
+            base,
+            old,
+            new,
+            shown: None,
+            strategies,
+            counts,
+            replacements,
+            cells: None,
+            within,
+            notes,
+            sources,
+        };
         planned.notes.extend(planned.mixed_endings_note(&self.edits));
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)
@@ -246,6 +262,8 @@ impl Job {
             let made = if spans.is_empty() { None } else { Some(one.splice(document, &spans, &self.path)?) };
             spliced.counts.push(places.replacements);
             spliced.strategies.push(places.strategy);
+            spliced.within.add(&places.within, None);
+            spliced.notes.extend(places.note);
             if let Some(made) = made {
                 spliced.cells.push(places.cells);
                 spliced.made = Some(made);

@@ -60,6 +60,7 @@ pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given
                 Next::Copy => "copy old_string from the lines below, without the line numbers",
                 Next::Read => "read that part of the file again and copy old_string from it, without the line numbers",
                 Next::Look => "the change may already be made; read that part of the file before you try again",
+                Next::LeaveOutWord => "leave word out to change those as well, or copy the whole word",
                 Next::LeaveOutPath => {
                     "the client may rewrite paths that it shows; use a shorter old_string that leaves the path out"
                 }

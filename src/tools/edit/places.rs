@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use crate::edit::Strategies;
 
+use super::within_words::WithinWords;
+
 /// The places of one edit and what takes them.
 #[derive(Default)]
 pub(super) struct Places {
@@ -15,6 +17,10 @@ pub(super) struct Places {
     pub(super) replacements: usize,
     /// The cells of a notebook that they are in, counted from 1; empty if the text of the file itself was searched.
     pub(super) cells: Vec<usize>,
+    /// What else there is to say of them.
+    pub(super) note: Option<String>,
+    /// Of all places, where all were asked for.
+    pub(super) within: WithinWords,
 }
 
 impl Places {

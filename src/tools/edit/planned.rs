@@ -13,6 +13,7 @@ use super::{
     cells, copied,
     entry::EditEntry,
     search,
+    within_words::WithinWords,
 };
 
 /// The result on the file as it is now.
@@ -29,6 +30,8 @@ pub(super) struct Planned {
     pub(super) replacements: usize,
     /// The changed cells of a notebook, whose other text is as it was.
     pub(super) cells: Option<ChangedCells>,
+    /// The places of the edits that were for all of them.
+    pub(super) within: WithinWords,
     /// What else there is to say of the edits.
     pub(super) notes: Vec<String>,
     /// The files that text was copied from.

@@ -44,6 +44,7 @@ impl Planned {
         let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
         let shown = ShownDiff::of(cx, self.fenced_by(cx, real), &diff.text, diff.cut_lines);
         let mut notes = self.notes(real, |index| format!("edits[{index}]"));
+        notes.extend(self.within.note(!cx.workspace.is_untrusted(real)));
         let revision = made.map_or_else(
             || Revision::of(self.shown_bytes()),
             |(revision, kept)| {
@@ -90,10 +91,10 @@ impl Planned {
             .strategies
             .iter()
             .enumerate()
-            .filter(|(_, strategies)| !strategies.is_exact())
-            .map(|(index, strategies)| {
+            .filter_map(|(index, strategies)| Some((index, kept(*strategies)?)))
+            .map(|(index, kept)| {
                 let which = if self.strategies.len() == 1 { String::new() } else { name(index) + " " };
-                format!("{which}not exactly as given: {}", kept(*strategies, self.old()))
+                format!("{which}not exactly as given: {kept}")
             })
             .collect();
         notes.extend(self.notes.iter().cloned());
@@ -108,17 +109,15 @@ impl Planned {
         notes
     }
 
-    /// Line endings and encoding of the file, which the new text was given, where they are not the usual ones and no
-    /// strategy says so.
+    /// Line endings and encoding of the file, which the new text was given, where they are not the usual ones or the
+    /// request has others.
     fn given_layout(&self) -> Option<String> {
         // Text that is put into the JSON of a notebook has no line endings.
         let file = self.old.as_ref().filter(|file| !file.text().is_empty() && self.cells.is_none())?;
-        if self.strategies.iter().any(|strategies| strategies.has(Strategy::LineEndings)) {
-            return None;
-        }
+        let has_others = self.strategies.iter().any(|strategies| strategies.has(Strategy::LineEndings));
         let ending = match file.line_ending() {
-            LineEnding::Lf | LineEnding::None => None,
             _ if self.mixes_endings() => None,
+            LineEnding::Lf | LineEnding::None if !has_others => None,
             ending => Some(endings(ending)),
         };
         let parts: Vec<&str> = ending.into_iter().chain(other_encoding(file)).collect();

@@ -1,7 +1,7 @@
 //! The search for an edit's places, in the way of the file's format.
 
 use crate::{
-    edit::{self, Request},
+    edit::{Miss, Request},
     text::{Document, Notebook},
     workspace::{WorkspacePath, WritablePath},
 };
@@ -12,6 +12,8 @@ use super::{
     entry::TextEdit,
     no_match,
     places::Places,
+    relative_paths::{self, WithoutRoots},
+    within_words::WithinWords,
 };
 
 /// Finds the places of `one` in `document`.
@@ -33,8 +35,29 @@ pub(super) fn find(
     }
     let request =
         Request { old: &one.old, new: &one.new, replace_all: one.replace_all, expected_replacements: expected };
-    let located = edit::locate(text, &request).map_err(|miss| no_match::explain(cx, target, text, one, &miss))?;
+    let located = match one.locate(text, &request) {
+        Ok(located) => located,
+        Err(miss) => {
+            let others = matches!(miss, Miss::NotFound(_)).then(|| relative_paths::find(cx, document, one));
+            return match others.flatten() {
+                None => Err(no_match::explain(cx, target, text, one, &miss)),
+                Some(WithoutRoots::Unclear(root, places)) => {
+                    Err(relative_paths::unclear(&target.asked().to_string(), &root, &places))
+                }
+                Some(WithoutRoots::Found(other, note)) => {
+                    let places = find(cx, target, document, &other, expected)?;
+                    Ok(Places { note: Some(note), ..places })
+                }
+            };
+        }
+    };
+    let mut within = WithinWords::default();
+    if one.replace_all {
+        within.look(text, &located, "line ");
+    }
     Ok(Places {
+        within,
+        note: None,
         replacements: located.replacements.len(),
         strategy: located.strategy,
         spans: located.replacements.into_iter().map(|one| (one.span, one.text)).collect(),

@@ -163,8 +163,14 @@ impl Report<'_> {
             Some(file) if self.found.tally.binary > 0 => {
                 Some(format!("({file} is binary: it contains NUL bytes, and only text is searched)"))
             }
-            _ => skipped.note(named, limit),
+            _ if self.concerns_binary() => skipped.note(named, limit),
+            _ => skipped.without_binary().note(named, limit),
         }
+    }
+
+    /// Whether files that are no text may be what was searched: nothing else was found, or the request names files.
+    fn concerns_binary(&self) -> bool {
+        self.results() == 0 || self.request.names_files || self.request.no_ignore
     }
 
     fn file_results(&self, page: Page, unusual: UnusualFiles) -> Vec<FileResult> {
@@ -229,7 +235,11 @@ impl Report<'_> {
                 OutputMode::FilesWithoutMatch => format!("Found {files} without a match{under}"),
                 OutputMode::Definitions => format!("Found {} in {files}{under}", self.counted_definitions()),
                 OutputMode::Content | OutputMode::Count => {
-                    format!("Found {} in {files}{under}", count(self.found.matches, "match"))
+                    let occurrences = match self.found.occurrences {
+                        several if several > self.found.matches => format!(" ({several} occurrences)"),
+                        _ => String::new(),
+                    };
+                    format!("Found {} in {files}{under}{occurrences}", count(self.found.matches, "match"))
                 }
             }
         };

@@ -26,6 +26,8 @@ pub(super) struct GrepRequest {
     /// Whether the definition around each match is named.
     pub(super) scope: bool,
     pub(super) path: Option<String>,
+    /// Whether a glob or a type says which files are meant.
+    pub(super) names_files: bool,
     pub(super) filter: FileFilter,
     pub(super) mode: OutputMode,
     pub(super) before: usize,
@@ -96,6 +98,7 @@ impl GrepRequest {
             names,
             scope: args.scope.unwrap_or(false),
             path: args.path,
+            names_files: args.glob.is_some() || args.kind.is_some(),
             filter,
             mode,
             before,

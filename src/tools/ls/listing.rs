@@ -5,6 +5,9 @@ use crate::workspace::{Entry, LimitsHit, Stat};
 /// Names that are counted of a directory that is not opened.
 pub(super) const MOST_COUNTED: usize = 10_000;
 
+/// Ignored entries that are named, where there are no more.
+pub(super) const NAMED: usize = 3;
+
 /// One directory, listed.
 #[derive(Default)]
 pub(super) struct Listing {
@@ -14,6 +17,8 @@ pub(super) struct Listing {
     pub(super) more: usize,
     /// Entries that ignore rules leave out.
     pub(super) ignored: usize,
+    /// They themselves, as many as are named at most and one more.
+    pub(super) ignored_entries: Vec<Entry>,
     pub(super) limits_hit: LimitsHit,
 }
 

@@ -75,11 +75,14 @@ fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<
     words.push(bytes(stat));
     match content {
         Content::Text(properties) => {
-            let Properties { total: lines, encoding, bom, lossy, line_ending, final_newline, .. } = properties;
+            let Properties { total: lines, encoding, bom, lossy, nuls, line_ending, final_newline, .. } = properties;
             words.push(count(*lines, "line"));
             words.push(format!("{encoding}{}", if *bom { " with BOM" } else { "" }));
             if *lossy {
                 words.push("some bytes invalid".to_owned());
+            }
+            if *nuls > 0 {
+                words.push(count(*nuls, "NUL"));
             }
             words.push(ending_words(*line_ending).to_owned());
             if *lines > 0 {

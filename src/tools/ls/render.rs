@@ -18,7 +18,7 @@ use super::{
         fitted::fitted,
         omissions::{self, with_notes},
     },
-    listing::{Counted, Item, Listing, MOST_COUNTED, State},
+    listing::{Counted, Item, Listing, MOST_COUNTED, NAMED, State},
     output::{Facts, ListedEntry, Output},
     stat_words::{mark, mode, modified},
     total::{Total, Totals},
@@ -96,6 +96,19 @@ impl TreeAnswer<'_> {
         Answer::text(text, &facts).data(cx, &Output { path: Some(start.to_string()), entries, facts, notes })
     }
 
+    /// `: target/, notes.tmp`, where they are few and all of them are known.
+    fn ignored_names(&self, cx: &CallContext, ignored: usize) -> Option<String> {
+        let entries: Vec<&Entry> = self.tree.listings.iter().flat_map(|listing| &listing.ignored_entries).collect();
+        if ignored > NAMED || entries.len() != ignored || cx.workspace.is_untrusted(self.start) {
+            return None;
+        }
+        let name = |entry: &&Entry| {
+            let slash = if entry.kind() == FileKind::Directory { "/" } else { "" };
+            format!("{}{slash}", entry.path())
+        };
+        Some(format!(": {}", entries.iter().map(name).collect::<Vec<_>>().join(", ")))
+    }
+
     fn notes(&self, cx: &CallContext, facts: &Facts, top_shown: usize) -> Vec<String> {
         let Self { request, tree, totals, .. } = *self;
         let mut notes = omissions::limit_notes(&Tally::default(), &tree.limits_hit);
@@ -123,7 +136,8 @@ impl TreeAnswer<'_> {
         };
         if ignored > 0 {
             let entries = if ignored == 1 { "entry" } else { "entries" };
-            notes.push(format!("({ignored} ignored {entries} {what}; pass no_ignore)"));
+            let named = self.ignored_names(cx, ignored).unwrap_or_default();
+            notes.push(format!("({ignored} ignored {entries} {what}{named}; pass no_ignore)"));
         }
         notes.extend(request.over_maximum.iter().cloned());
         notes

@@ -10,7 +10,7 @@ use crate::{
 
 use super::{
     super::{CallContext, ToolError},
-    listing::{Counted, Item, Listing, MOST_COUNTED, State},
+    listing::{Counted, Item, Listing, MOST_COUNTED, NAMED, State},
     order::Sort,
 };
 
@@ -169,10 +169,19 @@ impl ListRequest {
                 item.stat = stats.stat(&item.entry);
             }
         }
+        // An index knows how many there are, and not each of them.
+        let mut ignored_entries = Vec::new();
+        if (1..=NAMED).contains(&(report.ignored_files + report.ignored_dirs)) {
+            directories.walk(directory, Ignored::Only, &mut |name| {
+                ignored_entries.push(name.into_entry());
+                if ignored_entries.len() > NAMED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+        }
         Ok(Listing {
             more: met.saturating_sub(skip + items.len()),
             items,
             ignored: report.ignored_files + report.ignored_dirs,
+            ignored_entries,
             limits_hit: report.limits_hit,
         })
     }

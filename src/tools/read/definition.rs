@@ -19,7 +19,7 @@ use super::{
     line_range::LineRange,
     request::FileRequest,
     section::Section,
-    source::{Source, binary, failed},
+    source::{Source, binary, encoding_of, failed},
     text_file::read_text,
 };
 
@@ -80,7 +80,7 @@ fn outline(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Resu
         let text = text::view(head, request.encoding).map_err(|error| binary(path, size, &error))?;
         return Ok(definitions(&name, &text));
     }
-    text::encoding_of_head(head, request.encoding).map_err(|error| binary(path, size, &error))?;
+    encoding_of(path, file, head, request.encoding)?;
     outline_of_file(file, &name, request.encoding, &cx.stop).map_err(|error| match cx.check() {
         Err(stopped) => stopped,
         Ok(()) => failed(path, error),

@@ -3,7 +3,8 @@
 //! The content is streamed, as in a read, and does not count as seen.
 
 use crate::{
-    text::{self, Document, ImageInfo},
+    search::encoding_of_file,
+    text::{Document, ImageInfo},
     workspace::{Revision, RevisionHasher, Stat, WorkspacePath},
 };
 
@@ -11,8 +12,8 @@ use super::{
     super::{CallContext, ToolError},
     format::Format,
     properties::Properties,
-    source::{Opened, Source, open_exact},
-    stream::{read_pieces, stream},
+    source::{Opened, Source, failed, open_exact},
+    stream::{is_mostly_nuls, read_pieces, stream},
     window::{Window, WindowBounds},
 };
 
@@ -46,25 +47,38 @@ pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Resu
     };
     let stat = file.stat().clone();
     let mut hasher = (stat.size <= cx.settings.max_file_size).then(Revision::hasher);
-    let kind = match (Format::of(&path, &head), text::encoding_of_head(&head, None)) {
+    // The detection of an encoding sees more of a small file than its head.
+    let encoding = if whole {
+        Document::decode(head.clone(), None).map(|document| document.encoding())
+    } else {
+        encoding_of_file(&mut file, &head, None).map_err(|error| failed(&path, error))?
+    };
+    let mut kind = match (Format::of(&path, &head), encoding) {
         (Format::Image(image), _) => Err(Content::Image(image)),
         (Format::Pdf, _) => Err(Content::Binary("PDF document".to_owned())),
         (_, Err(error)) => Err(Content::Binary(error.kind)),
         (_, Ok(encoding)) => Ok(encoding),
     };
+    let mut window = Window::new(WindowBounds::nothing());
+    let mut lossy = false;
+    if let Ok(encoding) = kind {
+        lossy = stream(cx, &path, &mut file, encoding, hasher.as_mut(), &mut window)?;
+        if is_mostly_nuls(encoding, stat.size, &window) {
+            kind = Err(Content::Binary("binary data".to_owned()));
+            hasher = hasher.map(|_| Revision::hasher());
+        }
+    }
     let content = match kind {
         Err(content) => {
             if let Some(hasher) = hasher.as_mut() {
-                read_pieces(cx, &path, &mut file, "reading", |piece| hasher.update(piece))?;
+                read_pieces(cx, &path, &mut file, "reading", |piece| {
+                    hasher.update(piece);
+                    true
+                })?;
             }
             content
         }
         Ok(encoding) => {
-            let mut window = Window::new(WindowBounds::nothing());
-            // The detection of an encoding sees more of a small file than its head.
-            let decoded = if whole { Document::decode(head.clone(), None).ok() } else { None };
-            let encoding = decoded.as_ref().map_or(encoding, Document::encoding);
-            let lossy = stream(cx, &path, &mut file, encoding, hasher.as_mut(), &mut window)?;
             let totals = window.finish();
             let properties = Properties {
                 total: totals.lines,
@@ -72,6 +86,7 @@ pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Resu
                 encoding: encoding.name(),
                 bom: encoding_rs::Encoding::for_bom(&head).is_some_and(|(marked, _)| marked == encoding),
                 lossy,
+                nuls: window.nuls,
                 line_ending: totals.line_ending(),
                 final_newline: totals.final_newline,
                 revision: None,

@@ -36,7 +36,8 @@ pub(super) fn shown_lines(shown: &[Range<usize>], total: usize) -> String {
 
 /// What is unusual about the file: encoding, line ending, missing final newline.
 fn unusual(properties: &Properties) -> impl Iterator<Item = String> + use<> {
-    let Properties { encoding, bom, lossy, line_ending, total, final_newline, .. } = *properties;
+    let Properties { encoding, bom, lossy, nuls, line_ending, total, final_newline, .. } = *properties;
+    let padding = (nuls > 0).then(|| format!("{} not shown", count(nuls, "NUL")));
     let unfinished = (total > 0 && !final_newline).then(|| "no final newline".to_owned());
-    Layout { encoding, bom, lossy, line_ending }.unusual().into_iter().chain(unfinished)
+    Layout { encoding, bom, lossy, line_ending }.unusual().into_iter().chain(padding).chain(unfinished)
 }

@@ -56,6 +56,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
         encoding: document.encoding().name(),
         bom: document.has_bom(),
         lossy: document.had_errors(),
+        nuls: 0,
         line_ending: document.line_ending(),
         final_newline: true,
         revision: (!is_changed).then_some(revision),

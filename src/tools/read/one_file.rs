@@ -76,6 +76,9 @@ pub(super) fn section(cx: &CallContext, request: &FileRequest, source: Source) -
     let is_untrusted = cx.workspace.is_untrusted(&real);
     let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
     let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
+    if let Some(servers) = &cx.language_servers {
+        servers.opened(&cx.workspace, &real);
+    }
     let section = match request.since {
         Some(since) if section.facts.since.is_none() => compared(cx, section, &real, since),
         _ => section,

@@ -5,7 +5,7 @@ use std::fmt;
 use super::{super::ToolError, format::Format};
 
 /// The forms of the argument, for errors.
-const FORMS: &str = "`def NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image) or \
+const FORMS: &str = "`def NAME`, `fn NAME`, `class NAME`, `pages 3-5` (PDF), `cells 2-4` (notebook), `region X,Y,WIDTH,HEIGHT` (image) or \
                      `columns 2001-4000` (long lines)";
 
 /// A part of a file. Pages, cells and columns count from 1 and both ends belong to the range.
@@ -41,12 +41,15 @@ impl Part {
         let numbers = rest.trim_start_matches([':', '=', ' ']);
         let range = |what| range(numbers).map_err(|why| wrong(&format!("{what} {why}")));
         match form.to_ascii_lowercase().as_str() {
-            "def" if rest.is_empty() => Err(wrong("the name of a definition is missing")),
-            "def" => Ok(Self::Def(rest.to_owned())),
+            "def" if definition(rest).is_empty() => Err(wrong("the name of a definition is missing")),
+            "def" => Ok(Self::Def(definition(rest).to_owned())),
             "pages" | "page" => range("pages").map(|(first, last)| Self::Pages { first, last }),
             "cells" | "cell" => range("cells").map(|(first, last)| Self::Cells { first, last }),
             "columns" | "column" => range("columns").map(|(first, last)| Self::Columns { first, last }),
             "region" => region(numbers).map_err(wrong),
+            _ if text.split_whitespace().count() > 1 && is_definition(&form.to_ascii_lowercase()) => {
+                Ok(Self::Def(definition(text).to_owned()))
+            }
             _ => Err(wrong("")),
         }
     }
@@ -90,6 +93,67 @@ impl fmt::Display for Part {
             Self::Region { x, y, width, height } => write!(f, "region {x},{y},{width},{height}"),
         }
     }
+}
+
+/// What definitions begin with in one language or another; what `def` finds of a name may be asked for by each.
+const DEFINING: [&str; 24] = [
+    "fn",
+    "func",
+    "function",
+    "fun",
+    "class",
+    "struct",
+    "enum",
+    "interface",
+    "trait",
+    "impl",
+    "type",
+    "method",
+    "module",
+    "mod",
+    "const",
+    "macro",
+    "namespace",
+    "record",
+    "object",
+    "protocol",
+    "union",
+    "proc",
+    "sub",
+    "defp",
+];
+
+/// What may be in front of that.
+const MODIFIERS: [&str; 12] = [
+    "pub",
+    "public",
+    "private",
+    "protected",
+    "internal",
+    "static",
+    "async",
+    "export",
+    "default",
+    "abstract",
+    "final",
+    "unsafe",
+];
+
+fn is_definition(word: &str) -> bool {
+    DEFINING.contains(&word) || MODIFIERS.contains(&word)
+}
+
+/// The definition that is meant by its first line, or the beginning of that.
+fn definition(text: &str) -> &str {
+    let mut rest = text.trim();
+    if let Some((_, behind)) = rest.strip_prefix("pub(").and_then(|behind| behind.split_once(')')) {
+        rest = behind.trim_start();
+    }
+    while let Some((_, behind)) = rest.split_once(char::is_whitespace).filter(|(word, _)| MODIFIERS.contains(word)) {
+        rest = behind.trim_start();
+    }
+    let end = rest.find(['(', '{']).filter(|end| *end > 0 && !rest[..*end].ends_with("operator")).unwrap_or(rest.len());
+    rest[..end].trim_end_matches([' ', ':'])
 }
 
 /// `3-5`, `3` or `3-`, which goes to the end. The error continues a sentence that begins with what is counted.
@@ -144,6 +208,12 @@ mod tests {
             ("cells: 2..4", "cells 2-4"),
             ("def=load", "def load"),
             ("def ::main", "def ::main"),
+            ("fn main", "def fn main"),
+            ("pub(crate) fn main", "def fn main"),
+            ("async function load(path) {", "def function load"),
+            ("export default class Walk:", "def class Walk"),
+            ("def load(path):", "def load"),
+            ("page 9", "pages 9"),
             ("columns 2001-", "columns 2001-"),
             ("columns2001-4000", "columns 2001-4000"),
             ("region 0,0,800,600", "region 0,0,800,600"),

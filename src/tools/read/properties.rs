@@ -15,6 +15,8 @@ pub(in crate::tools) struct Properties {
     pub(in crate::tools) bom: bool,
     /// Whether some bytes are invalid in the encoding.
     pub(in crate::tools) lossy: bool,
+    /// NULs at its beginning or end, which are not shown.
+    pub(in crate::tools) nuls: usize,
     pub(in crate::tools) line_ending: LineEnding,
     pub(in crate::tools) final_newline: bool,
     /// `None` if the content was not hashed, or changed while it was read.

@@ -1,6 +1,9 @@
 //! Opening the file that is read, and the errors that its content can make.
 
+use encoding_rs::Encoding;
+
 use crate::{
+    search::encoding_of_file,
     text::{self, DecodeError},
     workspace::{AccessError, AccessErrorKind, OpenFile, WorkspacePath},
 };
@@ -61,6 +64,18 @@ pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolEr
         return Err(ToolError::would_block());
     }
     Ok(Source { path, file, head, whole: true })
+}
+
+/// The encoding of a file larger than `head`.
+pub(super) fn encoding_of(
+    path: &WorkspacePath,
+    file: &mut OpenFile,
+    head: &[u8],
+    encoding: Option<&'static Encoding>,
+) -> Result<&'static Encoding, ToolError> {
+    let size = file.stat().size;
+    let found = encoding_of_file(file, head, encoding).map_err(|error| failed(path, error))?;
+    found.map_err(|error| binary(path, size, &error))
 }
 
 /// The error for a file that is not text.

@@ -30,9 +30,13 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source)
     };
     let (revision, real) = (page.properties.revision, file.real_path());
     let changes = document.as_ref().and_then(|document| changes(cx, request, &path, real, &page, document));
+    let is_from_start = changes.is_some() || page.window.shown.first().is_none_or(|shown| shown.start == 0);
     let section = changes.unwrap_or_else(|| page.section(path, request));
     let content = document.as_ref().map(Document::bytes);
     let sighting = revision.and_then(|revision| cx.session.ledger.note(real, revision, content));
+    if is_from_start {
+        cx.session.ledger.count_reading(real);
+    }
     let closing = if file.is_masked() { format!("{}\n{MASKED}", section.closing) } else { section.closing };
     Ok(Section { closing, sighting, ..section })
 }

@@ -57,6 +57,7 @@ pub(super) fn read_whole(
         encoding: document.encoding().name(),
         bom: document.has_bom(),
         lossy: document.had_errors(),
+        nuls: window.nuls,
         line_ending: document.line_ending(),
         final_newline: totals.final_newline,
         revision: Some(revision).filter(|_| !changed),
@@ -66,7 +67,7 @@ pub(super) fn read_whole(
 
 /// The lines that are asked for, within the budget reduced by `kept_back` units.
 fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Result<(Window, LineTotals), ToolError> {
-    let ranges = request.lines.ranges(|| Ok(text::lines(document.text()).count()))?;
+    let ranges = request.lines.ranges(|| Ok(text::lines(document.text().trim_end_matches('\0')).count()))?;
     let budget = request.budget.reduced(kept_back);
     let mut window = Window::new(WindowBounds { ranges, columns: request.columns(), budget });
     window.push(document.text());

@@ -53,6 +53,8 @@ pub(super) struct Window {
     pub(super) shown: Vec<Range<usize>>,
     /// Characters of the longest line in the ranges, as far as they were looked at.
     pub(super) longest: usize,
+    /// NULs so far.
+    pub(super) nuls: usize,
     /// The hidden characters in the lines kept.
     pub(super) hidden: HiddenNote,
     /// Whether a line in the ranges did not fit.
@@ -100,6 +102,7 @@ impl Window {
             kept: 0,
             shown: Vec::new(),
             longest: 0,
+            nuls: 0,
             hidden: HiddenNote::default(),
             full: false,
             gauge: bounds.budget.gauge(),
@@ -113,8 +116,18 @@ impl Window {
         }
     }
 
-    /// Takes the next piece of text.
+    /// Takes the next piece of text. NULs are counted and no part of a line.
     pub(super) fn push(&mut self, mut piece: &str) {
+        while let Some(at) = memchr::memchr(0, piece.as_bytes()) {
+            let (before, from) = piece.split_at(at);
+            piece = from.trim_start_matches('\0');
+            self.nuls += from.len() - piece.len();
+            self.push_lines(before);
+        }
+        self.push_lines(piece);
+    }
+
+    fn push_lines(&mut self, mut piece: &str) {
         if self.lines == 0 && !self.first_has_cr {
             let first = &piece.as_bytes()[..memchr::memchr(b'\n', piece.as_bytes()).unwrap_or(piece.len())];
             self.first_has_cr = memchr::memchr(b'\r', first).is_some();

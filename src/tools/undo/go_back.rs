@@ -15,6 +15,7 @@ use super::{
         shown_diff::ShownDiff,
         with_history::{self, Undoable},
     },
+    left_alone,
     output::{LeftAlonePath, Output},
     way_back::WayBack,
 };
@@ -63,7 +64,9 @@ impl PlannedWayBack {
     fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
         let steps = self.way.changes.len();
         let what = if steps == 0 { what.to_owned() } else { format!("{what}: {}", count(steps, "step")) };
-        let mut text = noted(what, notes);
+        let left = self.way.left_alone.len() + self.others.len();
+        let left = (steps > 0 && left > 0).then(|| left_alone::headline(left));
+        let mut text = noted(what, &[notes, left.as_slice()].concat());
         let mut list = String::new();
         for line in self.way.lines.iter().take(NAMED) {
             let _ = write!(list, "\n{line}");

@@ -22,9 +22,8 @@ pub(super) struct RecordedChange {
 pub(super) fn changes(workspace: &Workspace, records: &[JournalRecord]) -> Vec<RecordedChange> {
     let mut groups: Vec<((&str, u64), Vec<&JournalRecord>)> = Vec::new();
     let mut places: HashMap<(&str, u64), usize> = HashMap::new();
-    let is_of_entry = |record: &&JournalRecord| !matches!(record.kind, RecordKind::Checkpoint | RecordKind::Void);
-    for record in records.iter().filter(is_of_entry) {
-        let key = (record.session.as_str(), record.change);
+    for record in records.iter().filter(|record| record.is_of_entry()) {
+        let key = record.key();
         let at = *places.entry(key).or_insert_with(|| {
             groups.push((key, Vec::new()));
             groups.len() - 1

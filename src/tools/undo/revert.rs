@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::{
     session::{
         Cost, RootBytes,
-        history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, UndoableChange},
+        history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, PendingChange, RecordKind, UndoableChange},
     },
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, TreePosition,
@@ -111,17 +111,24 @@ pub(super) fn revert(
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, &change.effect, undoable, first)?;
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
-    Ok(remove_made(cx, &change.made, second).unwrap_or_default())
+    Ok(remove_made(cx, &change.made, second).map_or(0, |(removed, _)| removed))
 }
 
 /// Removes the directories that a change made, those that hold nothing else by now.
-fn remove_made(cx: &CallContext, made: &[NewDirectory], approval: Approval) -> Result<usize, ToolError> {
-    let Some(outermost) = made.first() else { return Ok(0) };
+fn remove_made(
+    cx: &CallContext,
+    made: &[NewDirectory],
+    approval: Approval,
+) -> Result<(usize, PendingChange), ToolError> {
+    let Some(outermost) = made.first() else { return Ok((0, cx.session.history.unrecorded())) };
     let entry = cx.workspace.writable_entry(outermost.path())?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let removed = guard.remove_made(made, approval)?;
     with_history::record_unmade(cx, "undo", made, removed);
-    Ok(removed)
+    let gone = made[made.len() - removed..]
+        .iter()
+        .map(|directory| JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new("undo", directory.path()) });
+    Ok((removed, with_history::begin(cx, gone.collect(), None).0))
 }
 
 /// What a revert did is on the list of changes as `undoable` says.
@@ -158,9 +165,9 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             remove(cx, &guard, &entry, Some(*mark), undoable, approval)
         }
         Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
-            (0, Some(outermost)) => Err(changed_since(outermost.path())),
-            (removed, _) => {
-                list_unmade(cx, &directories[directories.len() - removed..], undoable);
+            ((0, _), Some(outermost)) => Err(changed_since(outermost.path())),
+            ((removed, pending), _) => {
+                list_unmade(cx, &directories[directories.len() - removed..], &pending, undoable);
                 Ok(())
             }
         },
@@ -173,7 +180,7 @@ fn of_several() -> ToolError {
 }
 
 /// Directories that had been made were removed.
-fn list_unmade(cx: &CallContext, directories: &[NewDirectory], undoable: Undoable) {
+fn list_unmade(cx: &CallContext, directories: &[NewDirectory], pending: &PendingChange, undoable: Undoable) {
     let Some(outermost) = directories.first() else { return };
     let names = directories.iter().enumerate().map(|(depth, directory)| FormerEntry {
         position: match depth {
@@ -184,7 +191,7 @@ fn list_unmade(cx: &CallContext, directories: &[NewDirectory], undoable: Undoabl
     });
     let effect = Effect::Removed { path: outermost.path().clone(), entries: Arc::new(names.collect()) };
     let change = UndoableChange { tool: "undo", effect, made: Vec::new() };
-    undoable.list(cx, &cx.session.history.unrecorded(), change);
+    undoable.list(cx, pending, change);
 }
 
 /// Removes what a change made, recording it all the same.

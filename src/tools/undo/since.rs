@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    session::history::{JournalRecord, RecordKind, UndoableChange},
+    session::history::{JournalRecord, UndoableChange},
     workspace::WorkspacePath,
 };
 
@@ -35,8 +35,8 @@ pub(in crate::tools) struct ChangesSince {
     pub(in crate::tools) changes: Vec<UndoableChange>,
     /// Paths that other sessions changed since, as far as these changes are not among them.
     pub(in crate::tools) others: BTreeSet<String>,
-    /// Whether older changes are no longer remembered.
-    pub(in crate::tools) is_cut: bool,
+    /// What was changed before these, in ways that are no longer remembered.
+    pub(in crate::tools) lost: Vec<WorkspacePath>,
 }
 
 /// The changes since a state. `all_sessions`: those of other sessions as well.
@@ -47,80 +47,62 @@ pub(in crate::tools) fn changes_since(
 ) -> Result<ChangesSince, ToolError> {
     let history = &cx.session.history;
     let own_since = |number| {
-        let (changes, is_whole) = history.since(number);
+        let (changes, lost) = history.since(number);
         let changes = changes.into_iter().rev().map(|(_, change)| change).collect();
-        ChangesSince { changes, others: BTreeSet::new(), is_cut: !is_whole }
-    };
-    let name = match earlier {
-        HistoryPoint::Session => return Ok(own_since(0)),
-        HistoryPoint::RecordedSession(id) => return recorded_session(cx, id),
-        HistoryPoint::Checkpoint(name) => name,
+        ChangesSince { changes, others: BTreeSet::new(), lost }
     };
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-    let recorded = history.since_checkpoint(name, &roots).map_err(unreadable)?;
-    let Some(records) = recorded else {
-        return history.own_checkpoint(name).map(own_since).ok_or_else(|| no_checkpoint(cx, name));
-    };
-    let (records, is_own) = since(cx, records, history.session());
+    let is_own = |record: &JournalRecord| record.session == history.session();
     // The list of this process knows more than the journal, as far as it goes back.
-    let first_own = if is_own {
-        history.own_checkpoint(name)
-    } else {
-        records.iter().filter(|record| record.session == history.session()).map(|record| record.change).min()
-    };
-    let (mut own, is_whole) = first_own.map_or((Vec::new(), true), |number| history.since(number));
-    let recorded = recorded::changes(&cx.workspace, &records);
-    let others = || recorded.iter().filter(|change| change.session != history.session());
-    let mut since = ChangesSince { is_cut: !is_whole, ..ChangesSince::default() };
-    if all_sessions {
-        for change in recorded {
-            let RecordedChange { session, number, mut change } = change;
-            if session == history.session()
-                && let Some(at) = own.iter().position(|(own, _)| *own == number)
-            {
-                change = own.remove(at).1;
-            }
-            since.changes.push(change);
+    let (records, first_own) = match earlier {
+        // The journal has what the list of this process no longer has.
+        HistoryPoint::Session if history.on_disk() && (all_sessions || !history.since(0).1.is_empty()) => {
+            let mut records = history.records(&roots).map_err(unreadable)?;
+            let first = records.iter().position(is_own);
+            records.drain(..first.unwrap_or(records.len()));
+            (records, Some(0))
         }
-        // What the journal does not have comes last: it could not be written.
-        since.changes.extend(own.into_iter().map(|(_, change)| change));
-        since.is_cut = false;
-    } else {
-        let names = others().flat_map(|change| change.change.effect.names());
-        // A name that this caller may not change may be one that it may not see.
-        let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
-        since.others = names.filter(may_change).map(ToString::to_string).collect();
-        since.changes = own.into_iter().map(|(_, change)| change).collect();
+        HistoryPoint::Session => return Ok(own_since(0)),
+        HistoryPoint::RecordedSession(id) => return recorded_session(cx, id),
+        HistoryPoint::Checkpoint(name) => {
+            let Some((checkpoint, records)) = history.since_checkpoint(name, &roots).map_err(unreadable)? else {
+                return history.own_checkpoint(name).map(own_since).ok_or_else(|| no_checkpoint(cx, name));
+            };
+            let first = records.iter().filter(|record| is_own(record)).map(|record| record.change).min();
+            (records, if is_own(&checkpoint) { history.own_checkpoint(name) } else { first })
+        }
+    };
+    let (mut own, _) = first_own.map_or_else(Default::default, |number| history.since(number));
+    let mut since = ChangesSince::default();
+    // A name that this caller may not change may be one that it may not see.
+    let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
+    for RecordedChange { session, number, mut change } in recorded::changes(&cx.workspace, &records) {
+        if session != history.session() {
+            if !all_sessions {
+                let names = change.effect.names().into_iter().filter(may_change).map(ToString::to_string);
+                since.others.extend(names);
+                continue;
+            }
+        } else if first_own.is_none_or(|first| number < first) {
+            continue;
+        } else if let Some(at) = own.iter().position(|(own, _)| *own == number) {
+            change = own.remove(at).1;
+        }
+        since.changes.push(change);
+    }
+    // What the journal does not have comes last: it could not be written.
+    since.changes.extend(own.into_iter().map(|(_, change)| change));
+    if earlier == HistoryPoint::Session && !all_sessions {
+        since.others.clear();
     }
     since.changes.reverse();
     Ok(since)
 }
 
-/// The records after the checkpoint that is the first of these, and whether this process has made it. Its own change is
-/// among them.
-fn since(cx: &CallContext, records: Vec<JournalRecord>, own: &str) -> (Vec<JournalRecord>, bool) {
-    let Some(checkpoint) = records.first().cloned() else { return (records, false) };
-    let is_own = checkpoint.session == own;
-    let first = (checkpoint.change > 0).then(|| (checkpoint.session.clone(), checkpoint.change));
-    // Written before the line of the checkpoint, as the call was to succeed first.
-    let call: Vec<JournalRecord> = first
-        .map(|(session, change)| {
-            let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-            let is_meant = |record: &JournalRecord| record.session == session && record.change >= change;
-            cx.session.history.records_where(&roots, is_meant).unwrap_or_default()
-        })
-        .unwrap_or_default();
-    let after = records.into_iter().filter(|record| record.kind != RecordKind::Checkpoint);
-    let mut all = call;
-    let later: Vec<JournalRecord> = after.filter(|record| !all.contains(record)).collect();
-    all.extend(later);
-    (all, is_own)
-}
-
 fn recorded_session(cx: &CallContext, id: &str) -> Result<ChangesSince, ToolError> {
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-    let is_meant = |record: &JournalRecord| record.session.starts_with(id) && record.kind != RecordKind::Checkpoint;
-    let records = cx.session.history.records_where(&roots, is_meant).map_err(unreadable)?;
+    let mut records = cx.session.history.records(&roots).map_err(unreadable)?;
+    records.retain(|record| record.session.starts_with(id) && record.is_of_entry());
     let sessions: BTreeSet<&str> = records.iter().map(|record| record.session.as_str()).collect();
     if sessions.len() != 1 {
         let message = if sessions.is_empty() {

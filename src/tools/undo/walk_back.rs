@@ -1,16 +1,20 @@
 //! Walking changes back, newest first, on the tree as it would be.
 //!
-//! A path that is not what a change left was changed by somebody else since: it is left alone, and so is what older
-//! changes did to it, unless asked otherwise.
+//! A path that is not what a change left was changed by somebody else since: it is left alone, unless asked otherwise,
+//! and so is one whose former content is no longer kept. That is known only when the walk comes there, so the walk begins
+//! again without what it found: no file stays in a state in between.
 
-use std::fmt;
+use std::collections::BTreeMap;
 
 use crate::{
     session::history::{Effect, Former, FormerEntry, FormerNode, UndoableChange},
     workspace::{FileKind, NewDirectory, Revision, TreePosition, WorkspacePath},
 };
 
-use super::virtual_tree::{Disk, VirtualNode, VirtualTree};
+use super::{
+    left_alone::{LeftAlone, Reason},
+    virtual_tree::{Disk, VirtualNode, VirtualTree},
+};
 
 /// What the walk has to know of the disk and of the history.
 pub(super) trait DiskAndHistory: Disk {
@@ -33,61 +37,68 @@ pub(super) enum ChangedPart {
     Entry,
 }
 
-/// Why a path is left alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::tools) enum Reason {
-    /// It is not what the change left.
-    Changed,
-    /// What was moved or made is no longer there.
-    Gone,
-    /// Something else is where a former entry was.
-    Occupied,
-    /// Its former content is no longer kept.
-    NotKept,
-    /// The directory that was made holds something else.
-    NotEmpty,
-    /// It may not be changed.
-    Refused(String),
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Changed => "changed since",
-            Self::Gone => "no longer there",
-            Self::Occupied => "something else is there now",
-            Self::NotKept => "its earlier content is no longer kept",
-            Self::NotEmpty => "not empty",
-            Self::Refused(why) => why,
-        })
-    }
-}
-
-/// A path that is left as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::tools) struct LeftAlone {
-    pub(in crate::tools) path: WorkspacePath,
-    pub(in crate::tools) reason: Reason,
-}
-
 /// The walk so far.
 pub(super) struct WalkBack<'p> {
     view: &'p dyn DiskAndHistory,
     /// Whether changes of others are taken back as well.
     includes_changed: bool,
     pub(super) tree: VirtualTree,
-    pub(super) left_alone: Vec<LeftAlone>,
+    /// What stays where the disk has it, with all in it, as an earlier walk has found.
+    pinned: BTreeMap<WorkspacePath, Reason>,
+    /// Where that was, as the walk goes back through moves.
+    former: BTreeMap<WorkspacePath, Reason>,
+    /// What this walk has found.
+    found: BTreeMap<WorkspacePath, Reason>,
+    /// Directories that stay, as they hold something else.
+    not_empty: Vec<LeftAlone>,
     /// Where what is left alone is, as the walk goes back through moves.
     frozen: Vec<WorkspacePath>,
+    /// For each change that was taken back, what it moved: where from, where to.
+    moved: Vec<Vec<[WorkspacePath; 2]>>,
 }
 
 impl<'p> WalkBack<'p> {
-    pub(super) fn new(view: &'p dyn DiskAndHistory, includes_changed: bool) -> Self {
-        Self { view, includes_changed, tree: VirtualTree::default(), left_alone: Vec::new(), frozen: Vec::new() }
+    pub(super) fn new(
+        view: &'p dyn DiskAndHistory,
+        includes_changed: bool,
+        pinned: BTreeMap<WorkspacePath, Reason>,
+    ) -> Self {
+        Self {
+            view,
+            includes_changed,
+            tree: VirtualTree::default(),
+            pinned,
+            former: BTreeMap::new(),
+            found: BTreeMap::new(),
+            not_empty: Vec::new(),
+            frozen: Vec::new(),
+            moved: Vec::new(),
+        }
+    }
+
+    /// The walk is at its end, before which `lost` were changed in ways that nobody remembers. Returns what has to stay,
+    /// where that is more than it was begun with: it has to be done again.
+    pub(super) fn ended(&mut self, lost: &[WorkspacePath]) -> Option<BTreeMap<WorkspacePath, Reason>> {
+        let lost = lost.iter().filter(|path| !self.is_frozen(path));
+        let lost: Vec<WorkspacePath> = lost.map(|path| self.now(path)).collect();
+        self.found.extend(lost.into_iter().map(|path| (path, Reason::NotKept)));
+        self.found.retain(|path, _| !self.pinned.contains_key(path));
+        let mut pinned = std::mem::take(&mut self.found);
+        (!pinned.is_empty()).then(|| {
+            pinned.append(&mut self.pinned);
+            pinned
+        })
+    }
+
+    /// What is left alone: where it is, and where it was then.
+    pub(super) fn left_alone(self) -> Vec<LeftAlone> {
+        let left = self.pinned.into_iter().chain(self.former);
+        left.map(|(path, reason)| LeftAlone { path, reason }).chain(self.not_empty).collect()
     }
 
     /// Takes one change back.
     pub(super) fn take_back(&mut self, change: &UndoableChange) {
+        self.moved.push(Vec::new());
         // All entries of the change are removed before any is put back: its files may have changed places.
         let mut back = Vec::new();
         self.take_away(&change.effect, &mut back);
@@ -120,6 +131,7 @@ impl<'p> WalkBack<'p> {
                     if self.tree.kind(self.view, directory) == Some(FileKind::Directory) {
                         self.leave(directory, Reason::NotEmpty);
                     }
+                    self.former.remove(directory);
                 }
             }
         }
@@ -127,6 +139,9 @@ impl<'p> WalkBack<'p> {
 
     fn unwrite(&mut self, path: &WorkspacePath, before: Option<Former>, after: Revision) {
         if self.is_frozen(path) {
+            if before.is_none() {
+                self.former.remove(path);
+            }
             return;
         }
         let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.view, path) {
@@ -169,7 +184,16 @@ impl<'p> WalkBack<'p> {
         replaced: Option<Former>,
         back: &mut Vec<PutBack>,
     ) {
-        if self.is_frozen(to) || self.is_frozen(from) {
+        let pinned = self.pinned.get(to).or(self.former.get(to)).cloned();
+        if let Some(reason) = pinned {
+            self.former.remove(to);
+            self.former.insert(from.clone(), reason);
+        }
+        if self.is_frozen(to) {
+            return;
+        }
+        if self.is_frozen(from) {
+            self.leave(to, Reason::Occupied);
             return;
         }
         let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
@@ -185,7 +209,22 @@ impl<'p> WalkBack<'p> {
             self.frozen.push(from.clone());
             return;
         }
+        // What is in it and stays.
+        let stays: Vec<(WorkspacePath, Reason)> = self
+            .pinned
+            .range(to.clone()..)
+            .map_while(|(path, reason)| path.is_in(to).then(|| (path.clone(), reason.clone())))
+            .collect();
+        for (path, _) in &stays {
+            self.tree.put(path, VirtualNode::Absent);
+        }
         let node = self.tree.take(to);
+        for (path, reason) in stays {
+            self.former.insert(from.child(path.relative_to(to)), reason);
+            if self.view.kind(&path).is_some() {
+                self.tree.put(&path, VirtualNode::OnDisk(path.clone()));
+            }
+        }
         back.push(PutBack { path: from.clone(), node, from: Some(to.clone()) });
         match (replaced, self.why_kept(replaced)) {
             (Some(_), Some(reason)) => self.leave(to, reason),
@@ -202,6 +241,7 @@ impl<'p> WalkBack<'p> {
         // The innermost first.
         for (path, entry) in paths.iter().zip(entries).rev() {
             if self.is_frozen(path) {
+                self.former.remove(path);
                 continue;
             }
             let kind = self.tree.kind(self.view, path);
@@ -264,6 +304,12 @@ impl<'p> WalkBack<'p> {
 
     /// What is left alone below `from` is below `to` from here on.
     fn follow(&mut self, from: &WorkspacePath, to: &WorkspacePath) {
+        self.moved.last_mut().expect("a change is taken back").push([to.clone(), from.clone()]);
+        let followers: Vec<WorkspacePath> = self.former.keys().filter(|path| path.is_in(from)).cloned().collect();
+        for path in followers {
+            let reason = self.former.remove(&path).expect("it is there");
+            self.former.insert(to.child(path.relative_to(from)), reason);
+        }
         for path in self.frozen.iter_mut().filter(|path| path.is_in(from)) {
             *path = to.child(path.relative_to(from));
         }
@@ -271,11 +317,26 @@ impl<'p> WalkBack<'p> {
 
     fn leave(&mut self, path: &WorkspacePath, reason: Reason) {
         self.frozen.push(path.clone());
-        self.left_alone.push(LeftAlone { path: path.clone(), reason });
+        if reason == Reason::NotEmpty {
+            self.not_empty.push(LeftAlone { path: path.clone(), reason });
+        } else {
+            self.found.entry(self.now(path)).or_insert(reason);
+        }
     }
 
     fn is_frozen(&self, path: &WorkspacePath) -> bool {
-        self.frozen.iter().any(|frozen| path == frozen)
+        let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
+        self.frozen.contains(path)
+            || above.any(|above| self.pinned.contains_key(&above) || self.former.contains_key(&above))
+    }
+
+    /// Where the disk has what would be at a path.
+    fn now(&self, path: &WorkspacePath) -> WorkspacePath {
+        self.moved.iter().rev().fold(path.clone(), |path, moves| {
+            let holding = moves.iter().filter(|[from, _]| path.is_in(from));
+            let innermost = holding.max_by_key(|[from, _]| depth(from));
+            innermost.map_or_else(|| path.clone(), |[from, to]| to.child(path.relative_to(from)))
+        })
     }
 
     fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<Reason> {

@@ -1,13 +1,13 @@
 //! What leads from now to an earlier state: the steps on the disk, in words, as a diff, and what they cost.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::{
     session::{
         Cost, RootBytes,
-        history::{Former, FormerNode, UndoableChange},
+        history::{Former, FormerNode},
     },
-    workspace::{AccessError, Base, FileKind, Node, Purpose, Revision, WorkspacePath, WritablePath},
+    workspace::{AccessError, Base, FileKind, Node, Purpose, Revision, Visibility, WorkspacePath, WritablePath},
 };
 
 use super::{
@@ -16,8 +16,10 @@ use super::{
         with_history::{self, ChangeStep, NewState},
     },
     disk_of_call::DiskOfCall,
+    left_alone::LeftAlone,
+    since::ChangesSince,
     virtual_tree::TreeChange,
-    walk_back::{ChangedPart, DiskAndHistory as _, LeftAlone, WalkBack},
+    walk_back::{ChangedPart, DiskAndHistory as _, WalkBack},
 };
 
 /// Bytes of former contents that one call brings back.
@@ -54,20 +56,25 @@ pub(in crate::tools) struct WayBack {
 }
 
 impl WayBack {
-    /// Takes `changes`, the newest first, back. `includes_changed`: also where somebody else has changed a file since.
+    /// Takes the changes back. `includes_changed`: also where somebody else has changed a file since.
     /// `within`: only what is at or below one of these paths, where there are any.
     pub(in crate::tools) fn of(
         cx: &CallContext,
-        changes: &[UndoableChange],
+        since: &ChangesSince,
         includes_changed: bool,
         within: &[WorkspacePath],
         diff: DiffDirection,
     ) -> Result<Self, ToolError> {
+        let ChangesSince { changes, lost, .. } = since;
         let view = DiskOfCall(cx);
-        let mut walk = WalkBack::new(&view, includes_changed);
-        for change in changes {
-            cx.check()?;
-            walk.take_back(change);
+        let mut walk = WalkBack::new(&view, includes_changed, BTreeMap::new());
+        loop {
+            for change in changes {
+                cx.check()?;
+                walk.take_back(change);
+            }
+            let Some(pinned) = walk.ended(lost) else { break };
+            walk = WalkBack::new(&view, includes_changed, pinned);
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
         let mut way = Self::default();
@@ -81,7 +88,7 @@ impl WayBack {
                 way.add(cx, &view, &net, diff)?;
             }
         }
-        way.left_alone = walk.left_alone;
+        way.left_alone = walk.left_alone();
         way.left_alone.retain(|left| is_meant(&left.path));
         Ok(way)
     }
@@ -155,7 +162,9 @@ impl WayBack {
         over: bool,
         diff: DiffDirection,
     ) -> Result<Option<(WritablePath, NewState)>, ToolError> {
-        if over && view.holds(path, former.revision) {
+        // Of a masked file, that it is there already would tell that a value was guessed, or that two are equal.
+        let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);
+        if over && !is_masked && view.holds(path, former.revision) {
             return Ok(None);
         }
         let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;

@@ -1,5 +1,7 @@
 //! A wait from its first look to its last.
 
+mod already_there;
+
 use std::{
     mem,
     ops::ControlFlow,
@@ -43,6 +45,8 @@ struct PendingWait {
     /// Its length when it was last looked at, since when it has that, and whether it was compared with the pattern.
     unfinished: (u64, Instant, bool),
     notes: Vec<String>,
+    /// The last line that was there already and matches: its number, its text and whether that is cut.
+    there: Option<(usize, String, bool)>,
     watch: Option<PathWatch>,
 }
 
@@ -55,6 +59,8 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
     let until = request.until.unwrap_or(match &observed {
         _ if request.pattern.is_some() => Until::Line,
         Observed::Missing => Until::Appears,
+        // It has come between the last wait for it and this one.
+        _ if cx.session.waits.was_missing(&request.path) => Until::Appears,
         _ => Until::Changes,
     });
     observed.check(&request, until)?;
@@ -71,10 +77,14 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
         known: 0,
         unfinished: (0, request.started, false),
         notes: Vec::new(),
+        there: None,
         watch: None,
         request,
     };
     pending.remember(cx, observed)?;
+    if let Some(answer) = pending.there_already(cx) {
+        return Ok(Plan::Answer(answer));
+    }
     match pending.look(cx)? {
         Look::Happened(answer) => Ok(Plan::Answer(answer)),
         Look::NotYet(_) => Ok(Plan::Wait(Box::new(pending))),
@@ -144,29 +154,6 @@ impl PendingWait {
         }
         self.before = Before::File(stat);
         Ok(())
-    }
-
-    /// Passes over lines that are not new. Whether there are so many; if not, the file is another one by now, and all of
-    /// its lines are new.
-    fn skip(&mut self, cx: &CallContext, mut file: OpenFile, lines: usize) -> Result<bool, ToolError> {
-        let path = self.request.path.clone();
-        loop {
-            let advance = self.tail.advance(cx, &path, file, &mut |line, _| {
-                if line.number >= lines { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            })?;
-            match advance {
-                Advance::BrokenOff => return Ok(true),
-                Advance::End if lines == usize::MAX => return Ok(true),
-                Advance::End => {
-                    self.restart();
-                    return Ok(false);
-                }
-                Advance::More => {
-                    cx.check()?;
-                    file = cx.workspace.open_file(&path)?;
-                }
-            }
-        }
     }
 
     /// All lines are new.
@@ -394,6 +381,9 @@ impl Wait for PendingWait {
     fn give_up(mut self: Box<Self>, cx: &CallContext, why: GivenUp) -> Result<Answer, ToolError> {
         if self.until == Until::Line {
             self.show_unfinished();
+        }
+        if self.until == Until::Appears {
+            cx.session.waits.keep_missing(&self.request.path);
         }
         Ok(self.answer(cx, News { given_up: Some(why), ..News::of(Outcome::NothingNew) }))
     }

@@ -17,6 +17,8 @@ use super::{
 pub(super) struct News {
     pub(super) outcome: Outcome,
     pub(super) matched: Option<usize>,
+    /// Whether that line was there when the call began.
+    pub(super) was_there: bool,
     /// The first line that has no room in the answer.
     pub(super) full: Option<usize>,
     /// Lines about the names in a directory, and how many entries it has.
@@ -27,7 +29,7 @@ pub(super) struct News {
 
 impl News {
     pub(super) fn of(outcome: Outcome) -> Self {
-        Self { outcome, matched: None, full: None, names: Vec::new(), entries: None, given_up: None }
+        Self { outcome, matched: None, was_there: false, full: None, names: Vec::new(), entries: None, given_up: None }
     }
 }
 
@@ -101,6 +103,7 @@ impl Report<'_> {
         match self.news.outcome {
             Outcome::Line => {
                 let what = match self.news.matched {
+                    Some(number) if self.news.was_there => format!("line {number} is there already"),
                     Some(number) => format!("line {number} matched after {waited}"),
                     None => format!("{new} after {waited}"),
                 };

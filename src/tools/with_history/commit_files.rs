@@ -154,9 +154,9 @@ pub(in crate::tools) fn commit_files(
             1 if !matches!(effects[0], Effect::Copied { .. }) => effects.pop(),
             _ => Some(Effect::Several(effects)),
         };
-        if let Some(effect) = effect.filter(|_| is_kept) {
+        if let Some(effect) = effect {
             let made = if matches!(effect, Effect::Made { .. }) { Vec::new() } else { committed.made.clone() };
-            undoable.list(cx, &pending, UndoableChange { tool, effect, made });
+            (if is_kept { undoable } else { Undoable::No }).list(cx, &pending, UndoableChange { tool, effect, made });
         }
     };
     match transaction.commit(approval, note_down) {
@@ -342,7 +342,7 @@ impl Recorded<'_> {
         match what {
             RecordedAction::Written { before, shown, content } => {
                 let revision = content.shown_revision();
-                cx.session.ledger.saw(&path, revision, Some(content.shown()));
+                cx.session.ledger.made(&path, revision, content.shown(), cx.by.as_ref());
                 if is_unchanged {
                     return ((path, Some(revision)), None);
                 }

@@ -22,6 +22,8 @@ pub(in crate::tools) fn begin(
     note: Option<String>,
 ) -> (PendingChange, Option<String>) {
     let history = &cx.session.history;
+    let by = cx.by.as_deref();
+    let records = records.into_iter().map(|record| JournalRecord { by: by.map(str::to_owned), ..record });
     match history.begin(records) {
         Ok(pending) => (pending, note),
         Err(error) => {

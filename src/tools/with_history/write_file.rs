@@ -36,7 +36,7 @@ impl Undoable {
     pub(in crate::tools) fn list(self, cx: &CallContext, pending: &PendingChange, change: UndoableChange) {
         match self {
             Self::Yes => cx.session.history.done(pending, change),
-            Self::No => {}
+            Self::No => cx.session.history.made(pending, &change),
             Self::AsUndoOf(number) => cx.session.history.done_undo(pending, change, number),
         }
     }
@@ -148,7 +148,7 @@ fn try_commit(
             let effect = Effect::Wrote { path: path.clone(), before, after: content.revision() };
             undoable.list(cx, pending, UndoableChange { tool, effect, made: committed.made.clone() });
         }
-        cx.session.ledger.saw(&committed.path, committed.revision, Some(content.shown()));
+        cx.session.ledger.made(&committed.path, committed.revision, content.shown(), cx.by.as_ref());
     };
     let committed = guard.commit_noting(&content, approval, keep, note_down)?;
     let Some(Begun { pending, note, .. }) = begun.into_inner() else { return Ok(committed.map(|done| (done, None))) };

@@ -17,6 +17,7 @@ use super::{
     append_at::AppendAt,
     content::{NewContent, appended, created, line_count, replaced},
     output::{Facts, Output},
+    unknown_change,
 };
 
 /// How the content is written.
@@ -87,11 +88,18 @@ impl WriteRequest {
     /// The new content on the file as it is now; writes nothing.
     pub(super) fn plan_content(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
         let known = if self.mode == Mode::Append { StartFrom::Grown } else { StartFrom::LastSeen };
-        self.plan_on(cx, |now| {
+        let (base, planned) = self.plan_on(cx, |now| {
             // A caller that names the rev knows what is there.
             let expected = self.expected.or_else(|| self.at.as_ref()?.rev_of(&now));
             read_before_write::check(cx, &self.path, &self.target, now, expected, known)
-        })
+        })?;
+        if let (Mode::Overwrite, None, Base::Revision(revision), Some(now)) =
+            (self.mode, self.expected, base, planned.old.as_ref())
+        {
+            let path = (&self.path, self.target.path());
+            unknown_change::check(cx, path, (now, revision), planned.shown_bytes())?;
+        }
+        Ok((base, planned))
     }
 
     /// As [`Self::plan_content`], once more, where another change came between that and the commit.

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fs,
     io::{self, PipeReader, PipeWriter},
     os::{fd::OwnedFd, unix::process::CommandExt as _},
     path::Path,
@@ -10,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, kill_process_group, waitpid};
 
 use super::table::TableProgram;
 
@@ -33,6 +34,11 @@ impl Process {
         Ok((Self(child), [to_it.into(), from_it.into(), errors.into()]))
     }
 
+    /// Its number, which is that of its group.
+    pub(super) fn id(&self) -> Option<Pid> {
+        Pid::from_raw(i32::try_from(self.0.id()).ok()?)
+    }
+
     /// Whether it has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.0.try_wait(), Ok(None))
@@ -49,11 +55,34 @@ impl Process {
     pub(super) fn kill(mut self) {
         // The group may outlive its first process, which was waited for: its number is not used again before the group
         // is empty (kill(2), fork(2)).
-        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
+        if let Some(group) = self.id() {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.0.wait();
     }
+}
+
+/// The children of this process.
+#[expect(clippy::disallowed_methods, reason = "the process's own children; no call is served here")]
+pub(super) fn children() -> Vec<Pid> {
+    let own = getpid().as_raw_nonzero().to_string();
+    let is_own = |number: &str| {
+        let stat = fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+        // The name is in brackets and may hold anything: state and parent are after the last one (proc_pid_stat(5)).
+        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)) == Some(own.as_str())
+    };
+    let names = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| name.parse::<u32>().is_ok() && is_own(name))
+        .filter_map(|name| Pid::from_raw(name.parse().ok()?))
+        .collect()
+}
+
+/// Ends a child and takes note of its end.
+pub(super) fn kill_and_wait(child: Pid) {
+    let _ = kill_process(child, Signal::KILL);
+    let _ = waitpid(Some(child), WaitOptions::empty());
 }
 
 /// The program's ends.

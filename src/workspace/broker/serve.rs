@@ -13,12 +13,13 @@ use std::{
 use rustix::{
     io::Errno,
     net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg},
+    process::{Pid, getpid, set_child_subreaper},
 };
 
 use crate::workspace::{Dir, OpenFor};
 
 use super::{
-    process::Process,
+    process::{Process, children, kill_and_wait},
     request::{BrokerReply, BrokerRequest, LONGEST_REQUEST},
     table::{MAX_RUNNING, ProgramTable, TableProgram},
 };
@@ -34,6 +35,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Serves the process at the other end of stdin until it is gone, then ends every program.
 pub fn serve() -> ExitCode {
     let stdin = io::stdin();
+    // What a program leaves without a parent comes here, so that it ends with the rest (Linux 3.4).
+    let _ = set_child_subreaper(Some(getpid()));
     match Broker::of(stdin.as_fd()) {
         Ok(mut broker) => {
             broker.serve(stdin.as_fd());
@@ -118,7 +121,11 @@ impl Broker {
     fn stop(&mut self, number: u8) -> BrokerReply {
         match self.running.get_mut(usize::from(number)).and_then(Option::take) {
             Some(process) => {
+                // What has no parent any more belongs to this program where it is the only one, else where it comes now.
+                let alone = self.running.iter().all(Option::is_none);
+                let others = if alone { Vec::new() } else { children() };
                 process.kill();
+                self.end_orphans(&others);
                 BrokerReply::Done { number }
             }
             None => BrokerReply::Refused("no program runs under that number".to_owned()),
@@ -131,6 +138,22 @@ impl Broker {
         for mut process in self.running.iter_mut().filter_map(Option::take) {
             process.wait(deadline);
             process.kill();
+        }
+        self.end_orphans(&[]);
+    }
+
+    /// Ends what programs have started and left: children of this process that are no programs of the table, but for
+    /// `others`. The end of one may leave its own children here.
+    fn end_orphans(&self, others: &[Pid]) {
+        let running: Vec<Pid> = self.running.iter().flatten().filter_map(Process::id).collect();
+        let deadline = Instant::now() + GRACE;
+        loop {
+            let mut orphans = children();
+            orphans.retain(|child| !running.contains(child) && !others.contains(child));
+            if orphans.is_empty() || Instant::now() >= deadline {
+                return;
+            }
+            orphans.into_iter().for_each(kill_and_wait);
         }
     }
 }

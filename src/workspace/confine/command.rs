@@ -15,6 +15,8 @@
 #[cfg(unix)]
 mod descriptors;
 mod failure;
+#[cfg(unix)]
+mod missing_reads;
 #[cfg(target_os = "linux")]
 mod needs;
 #[cfg(unix)]
@@ -27,4 +29,4 @@ mod temporary;
 mod walls;
 
 pub use failure::CommandFailure;
-pub use walls::{CommandWalls, ConfinedCommand};
+pub use walls::{CommandWalls, ConfinedCommand, is_always_readable, runs_as_root};

@@ -109,7 +109,7 @@ mod tests {
         for call in 0..1000 {
             if call == of(libc::SYS_clone3) {
                 assert_eq!(answer(call, [0; 6]), libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
-            } else if ![libc::SYS_clone, libc::SYS_tgkill].map(of).contains(&call) {
+            } else if ![libc::SYS_clone, libc::SYS_tgkill, libc::SYS_ioprio_set].map(of).contains(&call) {
                 assert_eq!(answer(call, [0; 6]), if listed.contains(&call) { refused } else { allowed }, "{call}");
             }
             assert_eq!(answer(call | 0x4000_0000, [0; 6]), refused, "{call} by its x32 number");
@@ -131,6 +131,12 @@ mod tests {
             (libc::SYS_ioctl, [0, 0x5412, 0, 0, 0, 0], refused),
             (libc::SYS_ioctl, [0, 0xdead_0000_5412, 0, 0, 0, 0], refused),
             (libc::SYS_ioctl, [0, 0x541c, 0, 0, 0, 0], refused),
+            (libc::SYS_setpriority, [0, 0, 5, 0, 0, 0], allowed),
+            (libc::SYS_setpriority, [2, 0, 5, 0, 0, 0], refused),
+            (libc::SYS_setpriority, [0, own, 5, 0, 0, 0], refused),
+            (libc::SYS_ioprio_set, [1, 0, 5, 0, 0, 0], allowed),
+            (libc::SYS_ioprio_set, [3, 0, 5, 0, 0, 0], refused),
+            (libc::SYS_sched_setaffinity, [own, 8, 0, 0, 0, 0], refused),
             (libc::SYS_tgkill, [own, own + 1, 6, 0, 0, 0], allowed),
             (libc::SYS_tgkill, [own + 1, own + 1, 6, 0, 0, 0], refused),
             (libc::SYS_tgkill, [1, 1, 6, 0, 0, 0], refused),

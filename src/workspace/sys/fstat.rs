@@ -5,7 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::{AtFlags, CWD, FileType, fstat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, SeekFrom, fstat, seek, statat};
+use rustix::io::Errno;
 
 use crate::workspace::{FileIdentity, FileKind, Stat};
 
@@ -25,6 +26,24 @@ pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
 /// What an open file is.
 pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&fstat(file)?))
+}
+
+/// Where data of a file of that size begins, at `at` or after it; its end where only a hole follows.
+pub(crate) fn next_data(file: &File, at: u64, size: u64) -> u64 {
+    next_extent(file, SeekFrom::Data(at)).unwrap_or_else(|error| if error == Errno::NXIO { size } else { at })
+}
+
+/// Where the next hole of a file of that size begins, after `at`; its end where none does, or nobody knows.
+pub(crate) fn next_hole(file: &File, at: u64, size: u64) -> u64 {
+    next_extent(file, SeekFrom::Hole(at)).ok().filter(|hole| *hole > at).unwrap_or(size)
+}
+
+/// Leaves the position of the file where it was.
+fn next_extent(file: &File, to: SeekFrom) -> Result<u64, Errno> {
+    let place = seek(file, SeekFrom::Current(0))?;
+    let found = seek(file, to);
+    seek(file, SeekFrom::Start(place))?;
+    found
 }
 
 /// Field types differ between systems; every value fits, and a negative one means nothing here.

@@ -21,7 +21,7 @@ mod process;
 
 pub(crate) use busy::is_in_use;
 pub(crate) use dir::Dir;
-pub(crate) use fstat::{carry_attributes, file_stat, identity, set_mode};
+pub(crate) use fstat::{carry_attributes, file_stat, identity, next_data, next_hole, set_mode};
 pub(crate) use host_path::canonical;
 pub(crate) use process::{
     file_size_limit, is_process_file_limit, is_system_file_limit, open_files, raise_open_files, survive_large_writes,

@@ -95,8 +95,8 @@ impl DirectoryLocks {
     /// A directory that may not be listed, or whose file system has no such locks, goes without.
     ///
     /// # Errors
-    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, `TooManyWaiting`
-    /// where too many calls wait already, `Limit` where too many files are open: to go without is for good reasons.
+    /// `Stopped` when the wait limit ends first, `Locked` when another process does not free it, sooner where too many
+    /// calls wait already, `Limit` where too many files are open: to go without is for good reasons.
     pub(super) fn lock_holding(
         this: &Arc<Self>,
         entries: &[&WorkspacePath],
@@ -136,6 +136,7 @@ impl DirectoryLocks {
                 let waited = this.freed.wait_timeout_while(table, SELDOM, is_asked);
                 table = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
+            let mut is_elsewhere = false;
             match table.turn(identity, &path) {
                 Turn::Joined => return Ok(lock()),
                 Turn::Busy => {}
@@ -158,19 +159,19 @@ impl DirectoryLocks {
                             return Ok(lock());
                         }
                         LockAttempt::Unsupported => return Ok(None),
-                        LockAttempt::HeldElsewhere => {}
+                        LockAttempt::HeldElsewhere => is_elsewhere = true,
                     }
                 }
             }
-            if let Some(wait) = &wait {
-                wait.sleep(table, wait_limit)?;
-            } else if table.waiting >= MOST_WAITING {
-                return Err(AccessErrorKind::TooManyWaiting);
-            } else {
+            let wait = wait.get_or_insert_with(|| Wait { directories: this, began: Instant::now(), has_place: false });
+            if !wait.has_place && table.waiting < MOST_WAITING {
                 table.waiting += 1;
-                wait = Some(Wait { directories: this, began: Instant::now() });
+                wait.has_place = true;
                 drop(table);
                 wait_limit.before_waiting();
+            } else {
+                // Without a place it waits for its turn, too, and gives nothing back meanwhile: no more calls start then.
+                wait.sleep(table, wait_limit, is_elsewhere)?;
             }
         }
     }
@@ -207,15 +208,21 @@ impl LockTable {
     }
 }
 
-/// A call that waits; counted as long as it does.
+/// A call that waits; counted as long as it does, once there is a place.
 struct Wait<'d> {
     directories: &'d DirectoryLocks,
     began: Instant,
+    has_place: bool,
 }
 
 impl Wait<'_> {
     /// Until it is worth while to ask again.
-    fn sleep(&self, table: MutexGuard<'_, LockTable>, wait_limit: &WaitLimit) -> Result<(), AccessErrorKind> {
+    fn sleep(
+        &self,
+        table: MutexGuard<'_, LockTable>,
+        wait_limit: &WaitLimit,
+        is_elsewhere: bool,
+    ) -> Result<(), AccessErrorKind> {
         let so_far = self.began.elapsed();
         let most = match so_far {
             so_far if so_far < LONG => SELDOM,
@@ -230,13 +237,14 @@ impl Wait<'_> {
         if wait_limit.ended() {
             return Err(AccessErrorKind::Stopped);
         }
-        if so_far > MOST { Err(AccessErrorKind::Locked) } else { Ok(()) }
+        let most = if self.has_place { MOST } else { STUCK };
+        if is_elsewhere && so_far > most { Err(AccessErrorKind::Locked) } else { Ok(()) }
     }
 }
 
 impl Drop for Wait<'_> {
     fn drop(&mut self) {
-        self.directories.table().waiting -= 1;
+        self.directories.table().waiting -= usize::from(self.has_place);
     }
 }
 
@@ -349,6 +357,22 @@ mod tests {
     }
 
     #[test]
+    fn calls_wait_for_their_turn_in_a_directory_also_where_all_places_are_taken() {
+        let temp = tempfile::tempdir().unwrap();
+        let one = process(temp.path());
+        let held = locked(&one, &["x"]).unwrap();
+        one.1.table().waiting = MOST_WAITING;
+        for entry in one.1.table().entries.values_mut() {
+            let LockState::Held { since, .. } = entry else { panic!("it is held") };
+            *since = Instant::now().checked_sub(SHARED_FOR).unwrap();
+        }
+        assert_eq!(locked(&one, &["y"]).unwrap_err(), AccessErrorKind::Stopped);
+        drop(held);
+        drop(locked(&one, &["y"]).unwrap());
+        assert_eq!(one.1.table().waiting, MOST_WAITING);
+    }
+
+    #[test]
     fn calls_through_two_paths_of_one_directory_share_no_lock() {
         let temp = tempfile::tempdir().unwrap();
         let one = process(temp.path());
@@ -380,13 +404,16 @@ mod tests {
     #[test]
     fn wait_for_another_process_ends_as_locked() {
         let directories = Arc::<DirectoryLocks>::default();
-        directories.table().waiting = 2;
-        let asked = |ago| {
-            let wait = Wait { directories: &directories, began: Instant::now().checked_sub(ago).unwrap() };
-            wait.sleep(directories.table(), &WaitLimit::default())
+        directories.table().waiting = 3;
+        let asked = |ago, is_elsewhere| {
+            let wait =
+                Wait { directories: &directories, began: Instant::now().checked_sub(ago).unwrap(), has_place: true };
+            wait.sleep(directories.table(), &WaitLimit::default(), is_elsewhere)
         };
-        assert_eq!(asked(Duration::ZERO), Ok(()));
-        assert_eq!(asked(MOST + Duration::from_secs(1)), Err(AccessErrorKind::Locked));
+        assert_eq!(asked(Duration::ZERO, true), Ok(()));
+        assert_eq!(asked(MOST + Duration::from_secs(1), true), Err(AccessErrorKind::Locked));
+        // That of a call of this process, which takes its time.
+        assert_eq!(asked(MOST + Duration::from_secs(1), false), Ok(()));
         assert_eq!(directories.table().waiting, 0);
     }
 

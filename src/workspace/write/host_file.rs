@@ -1,8 +1,8 @@
 //! A file of the person outside of any root, such as the configuration of a client, replaced whole.
 //!
 //! Only for commands that a person types, on paths that the person or the program's own tables name; no call of a model
-//! gets here. A link in the place of the file is followed once, when it is found, because managers of dotfiles link
-//! configuration files; what is written is the file that it led to then.
+//! gets here. Links in the place of the file or of a folder above it are followed once, when it is found, because managers
+//! of dotfiles link both; what is written is the file that they led to then.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -35,29 +35,44 @@ pub fn host_directory_exists(path: &Path) -> bool {
 /// A file of the host, which need not exist.
 #[derive(Clone, Debug)]
 pub struct HostFile {
-    /// Without a link in the place of the file.
+    /// Without links.
     path: PathBuf,
 }
 
 impl HostFile {
-    /// Finds the file, through a link in its place.
+    /// Finds the file, through links on the way to it and in its place.
     ///
     /// # Errors
     /// Those of the system; for a link that leads nowhere, and for what is not a file.
-    #[expect(clippy::disallowed_methods, reason = "the path is one that a person chose, not that of a call")]
     pub fn find(path: &Path) -> io::Result<Self> {
         match path.symlink_metadata() {
-            Ok(found) if found.file_type().is_symlink() => {
-                let path = path.canonicalize().map_err(|_| {
-                    io::Error::new(io::ErrorKind::NotFound, "it is a link to something that does not exist")
-                })?;
-                Self::find(&path)
-            }
-            Ok(found) if found.is_file() => Ok(Self { path: path.to_owned() }),
+            Ok(found) if found.file_type().is_symlink() => Self::find(&real(path, "it")?),
+            Ok(found) if found.is_file() => Ok(Self { path: real(path, "it")? }),
             Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file")),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(Self { path: path.to_owned() }),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => {
+                // The nearest folder that is there, or is a link.
+                let above = path.ancestors().skip(1).find(|folder| !folder.as_os_str().is_empty() && is_here(folder));
+                let Some(above) = above else { return Ok(Self { path: path.to_owned() }) };
+                let below = path.strip_prefix(above).map_err(io::Error::other)?;
+                Ok(Self { path: real(above, "its folder")?.join(below) })
+            }
             Err(error) => Err(error),
         }
+    }
+
+    /// Why the file should not be replaced by another one of its name; `None` if it may be. Its rights and other names are
+    /// somebody's intention.
+    #[expect(clippy::disallowed_methods, reason = "the path is one that a person chose, not that of a call")]
+    pub fn kept_as_it_is(&self) -> Option<&'static str> {
+        let found = self.path.metadata().ok()?;
+        #[cfg(unix)]
+        if std::os::unix::fs::MetadataExt::nlink(&found) > 1 {
+            return Some(
+                "has several names (hard links), of which only this one would lead to the new content: make it a file of \
+                 its own first (`cp FILE NEW && mv NEW FILE`)",
+            );
+        }
+        found.permissions().readonly().then_some("is read-only: allow writing first (`chmod u+w FILE`)")
     }
 
     /// Whether the file is below `folder`, with all links on the way to both followed.
@@ -117,6 +132,18 @@ impl HostFile {
         let name = self.path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         Ok((folder.unwrap_or(Path::new(".")), name))
     }
+}
+
+/// The path without links. `what` it is if it leads nowhere.
+#[expect(clippy::disallowed_methods, reason = "a path that a person chose, once")]
+fn real(path: &Path, what: &str) -> io::Result<PathBuf> {
+    let dangling = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            io::Error::new(io::ErrorKind::NotFound, format!("{what} is a link to something that does not exist"))
+        }
+        _ => error,
+    };
+    path.canonicalize().map_err(dangling)
 }
 
 fn is_here(folder: &Path) -> bool {

@@ -70,6 +70,7 @@ fn fault(error: RestoreError, asked: &WorkspacePath) -> AccessError {
     let fault = match error {
         RestoreError::Unknown(name) => SentinelFault::Unknown(name),
         RestoreError::Misplaced(name) => SentinelFault::Misplaced(name),
+        RestoreError::TooManyValues => SentinelFault::TooManyValues,
         RestoreError::Unmaskable => SentinelFault::Unmaskable,
     };
     AccessError::new(AccessErrorKind::Sentinel(fault), asked)

@@ -64,7 +64,7 @@ pub(in crate::workspace) struct PreparedFile {
 pub struct PreviousFile<'g> {
     /// Its content, from the beginning.
     pub content: &'g mut dyn io::Read,
-    /// Its length in bytes, when it was checked.
+    /// Its length in bytes, when it was checked; that of a masked file at most.
     pub size: u64,
     /// Its permission bits; 0 where the system has none.
     pub mode: u32,
@@ -161,7 +161,8 @@ impl<'b> WriteGuard<'b> {
         };
         Some(PreviousFile {
             content: file,
-            size: stat.size,
+            // Whether it can be kept must not depend on its values.
+            size: self.masked.as_ref().map_or(stat.size, MaskedText::bound),
             mode: stat.permissions(),
             revision: checked.revision(),
             known,

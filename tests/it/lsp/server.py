@@ -6,13 +6,20 @@ A line with the word BROKEN is an error, one with WARN a warning. `fine` also sh
 import json
 import os
 import sys
+import threading
 import time
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "fine"
 OUT = sys.stdout.buffer
+WRITING = threading.Lock()
 
 
 def send(message):
+    with WRITING:
+        put(message)
+
+
+def put(message):
     body = json.dumps({"jsonrpc": "2.0", **message}).encode()
     OUT.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
     OUT.flush()
@@ -94,7 +101,49 @@ def probe():
 if MODE == "crash-at-start":
     sys.stderr.write("no \x1b[31mlicence\n")
     sys.exit(3)
+if MODE == "denied":
+    open(os.path.expanduser("~/.tools/lib/settings"))
+if MODE == "daemon" and os.fork() == 0:
+    # As a daemon does: a session of its own, and no parent.
+    os.setsid()
+    if os.fork() == 0:
+        null = os.open("/dev/null", os.O_RDWR)
+        for number in range(3):
+            os.dup2(null, number)
+        script = "import time; time.sleep(600)"
+        os.execv(sys.executable, [sys.executable, "-c", script, "daemon-of-" + os.path.expanduser("~") + "/"])
+    os._exit(0)
 PUBLISHED, URI, ROOT = set(), "", ""
+LATE = []
+
+
+def gate():
+    """Whether the test lets it answer; what it kept is sent then."""
+    return os.path.exists(os.path.join(ROOT, "gate"))
+
+
+def answer_late():
+    """Once the gate is open, sends what was kept, and says that it is loaded."""
+    while not gate():
+        time.sleep(0.01)
+    with LOCK:
+        for uri, text, version in LATE:
+            publish(uri, text, version)
+        LATE.clear()
+        loaded(True)
+        OPEN.set()
+
+
+def loaded(is_loaded):
+    if MODE == "gated-status":
+        status = {"health": "ok", "quiescent": is_loaded}
+        send({"method": "experimental/serverStatus", "params": status})
+    if MODE == "gated-progress":
+        value = {"kind": "end"} if is_loaded else {"kind": "begin", "title": "loading"}
+        send({"method": "$/progress", "params": {"token": 1, "value": value}})
+
+
+LOCK, OPEN = threading.Lock(), threading.Event()
 while True:
     message = receive()
     method, params = message.get("method"), message.get("params") or {}
@@ -115,7 +164,10 @@ while True:
             while True:
                 send({"method": "window/logMessage", "params": {"message": "x" * 1000000}})
         provider = {"diagnosticProvider": {"interFileDependencies": True}} if MODE == "pull" else {}
-        send({"id": message["id"], "result": {"capabilities": {"textDocumentSync": 1, **provider}}})
+        info = {"serverInfo": {"name": "rust-analyzer"}} if MODE == "gated-status" else {}
+        send({"id": message["id"], "result": {"capabilities": {"textDocumentSync": 1, **provider}, **info}})
+        if MODE.startswith("gated"):
+            threading.Thread(target=answer_late, daemon=True).start()
     elif method in ("textDocument/didOpen", "textDocument/didChange"):
         if MODE == "crash-at-change" and method == "textDocument/didChange":
             os._exit(1)
@@ -136,6 +188,15 @@ while True:
             one = {"range": {"start": place, "end": place}, "severity": 1, "message": "PROBE " + probe()}
             params = {"uri": document["uri"], "version": document["version"], "diagnostics": [one]}
             send({"method": "textDocument/publishDiagnostics", "params": params})
+        elif MODE.startswith("gated") and not OPEN.is_set():
+            with LOCK:
+                if OPEN.is_set():
+                    publish(document["uri"], text, document["version"])
+                else:
+                    LATE.append((document["uri"], text, document["version"]))
+                    loaded(False)
+                    if MODE != "gated":
+                        publish(document["uri"], "", document["version"])
         elif MODE != "pull":
             publish(document["uri"], text, document["version"])
     elif method == "textDocument/diagnostic":
@@ -144,7 +205,8 @@ while True:
     elif method == "exit":
         sys.exit(0)
     elif "id" in message and method:
-        send({"id": message["id"], "result": None})
+        with LOCK:
+            send({"id": message["id"], "result": None})
     elif "id" in message and MODE == "asks":
         with open("/dev/null", "w") as log:
             log.write(json.dumps(message))

@@ -82,6 +82,18 @@ pub(super) const ALWAYS: &[Need] = &[
     ),
     need(
         Right::Read,
+        "the certificates of authorities; private keys are in other folders",
+        &[
+            "/etc/ssl/certs",
+            "/etc/ssl/cert.pem",
+            "/etc/ca-certificates",
+            "/etc/pki/tls/certs",
+            "/etc/pki/tls/cert.pem",
+            "/etc/pki/ca-trust",
+        ],
+    ),
+    need(
+        Right::Read,
         "what the command may know of itself; of other processes nothing, its own children included",
         &["/proc/self"],
     ),
@@ -133,18 +145,6 @@ pub(super) const NETWORK: &[Need] = &[
             "/etc/gai.conf",
             "/etc/services",
             "/etc/protocols",
-        ],
-    ),
-    need(
-        Right::Read,
-        "the certificates of authorities; private keys are in other folders",
-        &[
-            "/etc/ssl/certs",
-            "/etc/ssl/cert.pem",
-            "/etc/ca-certificates",
-            "/etc/pki/tls/certs",
-            "/etc/pki/tls/cert.pem",
-            "/etc/pki/ca-trust",
         ],
     ),
     need(Right::Read, "how long a queue of connections may be", &["/proc/sys/net/core/somaxconn"]),

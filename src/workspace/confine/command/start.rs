@@ -34,15 +34,50 @@ impl ConfinedCommand {
                 Err(why) => remark(&format!("the command has no directory for temporary files: {why}")),
             }
         }
+        let missing = self.prepared_for_home(&program);
+        if let (Some(options), false) = (&missing, self.walls.how == Confine::Off) {
+            remark(&format!(
+                "{} is installed in a place of its own, of which the command may read this file alone; to let it read the \
+                 rest: {options}",
+                self.program.display()
+            ));
+        }
         let mut command = self.confined(&program, remark)?;
         command.env_clear().envs(self.variables).args(&self.arguments);
         let error = command.exec();
-        let reason = format!("{} cannot be executed: {error}", self.program.display());
+        let needed = missing.map_or_else(String::new, |options| format!("; add {options}"));
+        let reason = format!("{} cannot be executed: {error}{needed}", self.program.display());
         Err(match error.kind() {
             // The file is there, so it is what it names in its first line, or its dynamic linker.
             std::io::ErrorKind::NotFound => CommandFailure::not_found(format!("{reason} (its interpreter)")),
             _ => CommandFailure::not_executable(reason),
         })
+    }
+
+    /// Keeps `git` from settings in the home directory that it may not read: it ends because of them, while it works
+    /// without. Returns the options that let `program` read what it belongs to, where they are missing.
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "the host names the program; no call is served")]
+    fn prepared_for_home(&mut self, program: &std::path::Path) -> Option<String> {
+        use std::path::{Path, PathBuf};
+
+        let value = |name: &str| self.variables.iter().rfind(|(own, _)| own == name).map(|(_, value)| value.clone());
+        let home = PathBuf::from(value("HOME").filter(|home| Path::new(home).is_absolute())?);
+        let missing = super::missing_reads::missing_reads(program, &self.walls, &home, value("PATH").as_deref());
+        let offered = |path: &PathBuf| {
+            let mut offered = self.walls.readable.iter().chain(&self.walls.writable);
+            offered.any(|offered| path.starts_with(offered))
+        };
+        let settings = [home.join(".gitconfig"), home.join(".config/git/config")];
+        let is_closed = settings.iter().any(|file| file.exists() && !offered(file));
+        if self.walls.how != Confine::Off && is_closed && value("GIT_CONFIG_GLOBAL").is_none() {
+            self.variables.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+        }
+        let shown = |path: &PathBuf| match path.strip_prefix(&home) {
+            Ok(below) => format!("--read ~/{}", below.display()),
+            Err(_) => format!("--read {}", path.display()),
+        };
+        (!missing.is_empty()).then(|| missing.iter().map(shown).collect::<Vec<_>>().join(" "))
     }
 
     /// Runs the command and returns its exit code: this system has no walls for a command.

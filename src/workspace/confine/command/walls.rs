@@ -1,7 +1,7 @@
 //! What a command is and what it may reach.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::workspace::confine::how::Confine;
 
@@ -33,4 +33,22 @@ pub struct ConfinedCommand {
     pub walls: CommandWalls,
     /// Whether the kernel kills it when the process that started this one ends (Linux).
     pub die_with_parent: bool,
+}
+
+/// Whether every command may read a path: programs, libraries and settings of the system.
+pub fn is_always_readable(path: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    let mut readable = super::needs::ALWAYS.iter().flat_map(|need| need.paths);
+    #[cfg(not(target_os = "linux"))]
+    let mut readable = ["/usr", "/bin", "/sbin", "/System", "/Library", "/opt/homebrew", "/opt/local"].iter();
+    readable.any(|readable| path.starts_with(readable))
+}
+
+/// Whether the account is root, which no mode of a file keeps out.
+pub fn runs_as_root() -> bool {
+    #[cfg(unix)]
+    let is_root = rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    let is_root = false;
+    is_root
 }

@@ -53,6 +53,7 @@ fn conditions(network: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule>>, Backe
         namespaces.map(|flag| rule(vec![when(0, MaskedEq(flag), flag)?])).collect();
     rules.insert(libc::SYS_clone, namespaces?);
     rules.insert(libc::SYS_ioctl, shared_calls::typing()?);
+    rules.extend(shared_calls::scheduling()?);
     // Limits of other processes, which decide whether they live; their numbers may be asked for.
     rules.insert(libc::SYS_prlimit64, vec![rule(vec![word(0, Ne, 0)?, when(2, Ne, 0)?])?]);
     // Memory without random addresses, or all of it executable; 0xffffffff asks what it is.

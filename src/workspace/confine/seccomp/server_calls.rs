@@ -84,6 +84,7 @@ fn conditions() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, BackendError> {
     // Times by path; `futimens` gives a descriptor and no path.
     rules.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![when(1, SeccompCmpOp::Ne, 0)?])?]);
     rules.insert(libc::SYS_ioctl, shared_calls::typing()?);
+    rules.extend(shared_calls::scheduling()?);
     // Signals to other processes; `abort` sends one to its own.
     let own = std::process::id();
     let is_not = |value| word(0, SeccompCmpOp::Ne, value);

@@ -5,6 +5,19 @@ use seccompiler::{BackendError, SeccompCmpOp, SeccompRule};
 
 use super::condition::word;
 
+/// Priority, scheduler, processors and order at the disk of a process: of its own number (0) they may be set. To anything
+/// else they may be set for good, as only root may raise a priority again. The calls, with the argument that names the
+/// process, and the value of the first one by which that is a single process.
+const SCHEDULING: &[(c_long, u8, Option<u32>)] = &[
+    (libc::SYS_setpriority, 1, Some(libc::PRIO_PROCESS)),
+    // IOPRIO_WHO_PROCESS
+    (libc::SYS_ioprio_set, 1, Some(1)),
+    (libc::SYS_sched_setparam, 0, None),
+    (libc::SYS_sched_setscheduler, 0, None),
+    (libc::SYS_sched_setattr, 0, None),
+    (libc::SYS_sched_setaffinity, 0, None),
+];
+
 /// Refused whatever their arguments.
 pub(super) const REFUSED: &[c_long] = &[
     // Files by number instead of by path, past every check of a path: open_by_handle_at(2)
@@ -93,4 +106,16 @@ pub(super) fn typing() -> Result<Vec<SeccompRule>, BackendError> {
     // The kernel looks at 32 bits of it.
     let is = |value| word(1, SeccompCmpOp::Eq, u32::try_from(value).unwrap_or_default());
     [libc::TIOCSTI, TIOCLINUX].into_iter().map(|value| SeccompRule::new(vec![is(value)?])).collect()
+}
+
+/// When calls of [`SCHEDULING`] are refused.
+pub(super) fn scheduling() -> Result<Vec<(c_long, Vec<SeccompRule>)>, BackendError> {
+    let rules = |&(call, process, kind): &(c_long, u8, Option<u32>)| {
+        let mut rules = vec![SeccompRule::new(vec![word(process, SeccompCmpOp::Ne, 0)?])?];
+        if let Some(kind) = kind {
+            rules.push(SeccompRule::new(vec![word(0, SeccompCmpOp::Ne, kind)?])?);
+        }
+        Ok((call, rules))
+    };
+    SCHEDULING.iter().map(rules).collect()
 }

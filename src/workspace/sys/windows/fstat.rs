@@ -22,6 +22,16 @@ pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
     stat_with(file, &file.metadata()?)
 }
 
+/// Where the system does not say where the holes of a file are.
+pub(crate) fn next_data(_: &File, at: u64, _: u64) -> u64 {
+    at
+}
+
+/// As [`next_data`].
+pub(crate) fn next_hole(_: &File, _: u64, size: u64) -> u64 {
+    size
+}
+
 /// As [`file_stat`], for a handle whose metadata is known.
 pub(super) fn stat_with(file: &File, metadata: &Metadata) -> io::Result<Stat> {
     let information = winapi_util::file::information(file)?;

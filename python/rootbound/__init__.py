@@ -1,0 +1,1 @@
+"""Rootbound is one program; `python -m rootbound` starts it."""

@@ -1,0 +1,80 @@
+//! The record of what `rootbound setup` did: `setup.jsonl` in the state folder, one line for each entry.
+//!
+//! Nothing that a client's file held is in it, so no value of an `env` either; and `--remove` takes no path from it.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::workspace::StateDir;
+
+use super::{apply::Applied, client_file::ClientFile, marker::Marker};
+
+/// How often another run of the same command may be faster.
+const ATTEMPTS: usize = 200;
+
+/// The records of the entries of one list of servers.
+#[derive(Debug)]
+pub(super) struct Records {
+    /// The state folder, if there is one.
+    pub(super) folder: Option<PathBuf>,
+    /// The file of the client, and where in it the list is.
+    pub(super) place: String,
+}
+
+/// What is to be recorded of an entry; `None` forgets it.
+pub(super) type RecordEdit = (String, Option<Marker>);
+
+impl Records {
+    /// What is recorded of the entry of that name.
+    pub(super) fn of(&self, name: &str) -> Option<Marker> {
+        self.all().into_iter().find(|(own, _)| own == name).map(|(_, marker)| marker)
+    }
+
+    /// Every entry of the list.
+    pub(super) fn all(&self) -> Vec<(String, Marker)> {
+        let text = self.file().and_then(|file| ClientFile::read(&file).ok()).map(|file| file.text).unwrap_or_default();
+        let entry = |line: &str| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            (line["place"] == *self.place)
+                .then(|| Some((line["name"].as_str()?.to_owned(), Marker::of(line["made"].as_str()?))))?
+        };
+        text.lines().filter_map(entry).collect()
+    }
+
+    /// Records or forgets. The last record takes its file with it, and the folders that were made for that.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    pub(super) fn save(&self, edits: &[RecordEdit]) -> Result<(), String> {
+        let file = self.file().ok_or("there is no state folder")?;
+        for _ in 0..ATTEMPTS {
+            let read = ClientFile::read(&file)?;
+            let folders = |line: &Value| line["folders"].as_u64();
+            let values = || read.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            let made = values().find_map(|line| folders(&line)).unwrap_or(read.missing_folders() as u64);
+            let is_edited = |line: &Value| {
+                line["place"] == *self.place && edits.iter().any(|(name, _)| line["name"] == name.as_str())
+            };
+            let mut lines: Vec<Value> = values().filter(|line| folders(line).is_none() && !is_edited(line)).collect();
+            lines.extend(edits.iter().filter_map(|(name, marker)| {
+                Some(json!({"place": self.place, "name": name, "made": marker.as_ref()?.text()}))
+            }));
+            let head = (!lines.is_empty()).then(|| json!({"folders": made}));
+            let text = head.iter().chain(&lines).fold(String::new(), |text, line| text + &line.to_string() + "\n");
+            if !text.is_empty() {
+                // For its owner only, as the server makes it.
+                self.folder.as_deref().map(StateDir::open).transpose().map_err(|error| error.to_string())?;
+            }
+            let change = read.change(&text, Some(usize::try_from(made.min(16)).unwrap_or(0)));
+            if !change.is_needed() || change.apply()? == Applied::Done {
+                return Ok(());
+            }
+        }
+        Err(format!("another program changed {} {ATTEMPTS} times", file.display()))
+    }
+
+    fn file(&self) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join("setup.jsonl"))
+    }
+}

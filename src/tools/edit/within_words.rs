@@ -1,0 +1,66 @@
+//! How many places of a `replace_all` were within longer words: a rename changes those as well.
+
+use crate::{
+    edit::{Located, longer_word},
+    text::shorten,
+};
+
+use super::super::answer::count;
+
+/// Words that are named.
+const NAMED: usize = 2;
+/// Characters of each.
+const SHOWN: usize = 60;
+
+/// The places of one call, or of one file of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WithinWords {
+    places: usize,
+    within: usize,
+    /// The first words, each with the place of it.
+    named: Vec<(String, String)>,
+}
+
+impl WithinWords {
+    /// Looks at the places found in `text`; `what` is in front of the number of a line.
+    pub(super) fn look(&mut self, text: &str, located: &Located, what: &str) {
+        let (mut line, mut counted_to) = (1, 0);
+        for span in located.replacements.iter().map(|one| &one.span) {
+            self.places += 1;
+            let Some(word) = longer_word(text, span.clone()) else { continue };
+            self.within += 1;
+            if self.named.len() < NAMED && self.named.iter().all(|(known, _)| known != word) {
+                line += text[counted_to..span.start].matches('\n').count();
+                counted_to = span.start;
+                self.named.push((shorten(word, SHOWN).into_owned(), format!("{what}{line}")));
+            }
+        }
+    }
+
+    /// Adds those of another edit, or of the file `path`.
+    pub(super) fn add(&mut self, other: &Self, path: Option<&str>) {
+        self.places += other.places;
+        self.within += other.within;
+        for (word, place) in &other.named {
+            if self.named.len() < NAMED && self.named.iter().all(|(known, _)| known != word) {
+                let place = path.map_or_else(|| place.clone(), |path| format!("{path} {place}"));
+                self.named.push((word.clone(), place));
+            }
+        }
+    }
+
+    /// `3 of 8 places were within longer words, such as …`; without the words if those are not for a sentence of the
+    /// server. `None` where nothing was replaced everywhere.
+    pub(super) fn note(&self, names_words: bool) -> Option<String> {
+        let places = count(self.places, "place");
+        let named: Vec<String> = self.named.iter().map(|(word, place)| format!("{word} ({place})")).collect();
+        match (self.places, self.within) {
+            (0, _) => None,
+            (_, 0) => Some(format!("0 of {places} were within longer words")),
+            (_, within) => {
+                let such = if names_words { format!(", such as {}", named.join(" and ")) } else { String::new() };
+                Some(format!("{within} of {places} were within longer words{such}; pass word=true for whole words"))
+            }
+        }
+    }
+}
