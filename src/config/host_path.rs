@@ -31,7 +31,7 @@ pub(super) fn lasting(folder: &Path) -> PathBuf {
 /// As [`lasting`], for a file: a link in its own place stays one.
 pub(super) fn lasting_file(file: &Path) -> PathBuf {
     match (file.parent(), file.file_name()) {
-        (Some(folder), Some(name)) => lasting(folder).join(name),
+        (Some(folder), Some(name)) if !cfg!(windows) => lasting(folder).join(name),
         _ => file.to_owned(),
     }
 }

@@ -77,7 +77,7 @@ mcp_test!(file_that_is_no_notebook_is_read_as_text, |h| {
             if content.is_empty() { "(empty file)".to_owned() } else { format!("1\t{}", content.trim_end()) };
         assert!(text.starts_with(&expected), "{text}");
     }
-    h.write("b.ipynb", b"{\"cells\": [\xff\xfe\x00");
+    h.write("b.ipynb", b"{\"cells\": [\xff\xfe\x00]");
     h.call("read", json!({ "path": "b.ipynb" })).fails("binary");
     let text = h.call("read", json!({ "path": "a.ipynb", "part": "cells 1" })).fails("invalid_input");
     assert!(text.contains("is for notebooks"), "{text}");
