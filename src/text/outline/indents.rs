@@ -111,12 +111,12 @@ impl IndentOutline {
         }
         let (indent, first) = (line.indent, line.at(0));
         let is_verbatim = |open: &OpenDefinition| self.definitions[open.definition].kind == self.grammar.verbatim;
-        if self.open.last().is_some_and(is_verbatim) && !self.grammar.closers.contains(&first) {
+        if self.open.last().is_some_and(is_verbatim) && !self.grammar.closers.contains(first) {
             return;
         }
         self.close(indent + 1, self.last);
-        let is_closer = self.grammar.closers.contains(&first);
-        let is_joiner = self.grammar.joiners.contains(&first);
+        let is_closer = self.grammar.closers.contains(first);
+        let is_joiner = self.grammar.joiners.contains(first);
         if self.open.last().is_some_and(|open| open.indent == indent) {
             if is_closer {
                 self.close(indent, self.line);
@@ -152,8 +152,7 @@ impl IndentOutline {
     }
 
     fn keyword(&self, line: &LexedLine<'_>, at: usize) -> Option<&'static str> {
-        let word = line.at(at);
-        self.grammar.keywords.iter().find(|(keyword, _)| *keyword == word).map(|(_, kind)| *kind)
+        self.grammar.keywords.value_of(line.at(at))
     }
 
     fn definition(&self, line: &LexedLine<'_>) -> Option<Named> {
@@ -174,7 +173,7 @@ impl IndentOutline {
                     return self.named(line, at, kind);
                 }
                 at += 1;
-            } else if self.grammar.modifiers.contains(&line.at(at)) {
+            } else if self.grammar.modifiers.contains(line.at(at)) {
                 at += 1;
                 // `private[core]`, `internal(set)`
                 if (line.is_sign(at, b'[') || line.is_sign(at, b'(')) && line.touches(at) {
@@ -191,7 +190,7 @@ impl IndentOutline {
 
     fn named(&self, line: &LexedLine<'_>, at: usize, kind: &'static str) -> Option<Named> {
         let keyword = line.at(at);
-        if self.grammar.outermost.contains(&keyword) && (line.indent > 0 || !self.open.is_empty()) {
+        if self.grammar.outermost.contains(keyword) && (line.indent > 0 || !self.open.is_empty()) {
             return None;
         }
         // `init(` names itself.

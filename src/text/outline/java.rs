@@ -3,6 +3,7 @@
 use super::{
     brace_grammar::BraceGrammar,
     header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
+    keyword_grammar::Words,
     lex_rules,
 };
 
@@ -12,42 +13,11 @@ pub(super) static CSHARP: BraceGrammar = BraceGrammar { lex: &lex_rules::CSHARP,
 /// Functions are not only within types.
 pub(super) static DART: BraceGrammar = BraceGrammar { lex: &lex_rules::DART, open: open_dart, end: end_dart, ..JAVA };
 
-const TYPES: &[(&str, &str)] = &[
-    ("class", "class"),
-    ("interface", "interface"),
-    ("enum", "enum"),
-    ("record", "record"),
-    ("struct", "struct"),
-    ("namespace", "namespace"),
-    ("mixin", "mixin"),
-    ("extension", "extension"),
-    ("trait", "trait"),
-];
-const CONTROL: &[&str] = &[
-    "if",
-    "for",
-    "foreach",
-    "while",
-    "switch",
-    "catch",
-    "synchronized",
-    "using",
-    "lock",
-    "fixed",
-    "return",
-    "new",
-    "throw",
-    "else",
-    "do",
-    "try",
-    "assert",
-    "await",
-    "yield",
-    "case",
-    "when",
-    "checked",
-    "unchecked",
-];
+const TYPES: Words = Words("class interface enum record struct namespace mixin extension trait");
+const CONTROL: Words = Words(
+    "if for foreach while switch catch synchronized using lock fixed return new throw else do try assert await \
+     yield case when checked unchecked",
+);
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
     opening(header, around, around.block == BlockKind::Members)
@@ -140,7 +110,7 @@ fn is_enum_constant(header: &Header<'_>) -> bool {
     let from = all.iter().rposition(|term| *term == Term::Sign(b',')).map_or(0, |at| at + 1);
     match without_annotations(&all[from..]) {
         [Term::Word(name)] | [Term::Word(name), Term::Group(b'(', ..)] => {
-            !CONTROL.contains(&header.word(*name)) && header.word(*name) != "static"
+            !CONTROL.contains(header.word(*name)) && header.word(*name) != "static"
         }
         _ => false,
     }
@@ -161,7 +131,7 @@ fn without_annotations(mut terms: &[Term]) -> &[Term] {
 }
 
 fn type_of(header: &Header<'_>) -> Option<(Named, BlockKind)> {
-    let keyword = |word: &str| TYPES.iter().find(|(keyword, _)| *keyword == word).map(|(_, kind)| *kind);
+    let keyword = |word: &str| TYPES.value_of(word);
     if !header.tokens.iter().enumerate().any(|(at, _)| keyword(header.word(at)).is_some()) {
         return None;
     }
@@ -222,7 +192,7 @@ fn method(header: &Header<'_>, around: Around<'_>, has_body: bool) -> Option<Nam
         .iter()
         .filter_map(|term| if let Term::Word(word) = term { Some(header.word(*word)) } else { None })
         .collect();
-    if CONTROL.contains(&word) || words.iter().any(|word| CONTROL.contains(word) && *word != "new") {
+    if CONTROL.contains(word) || words.iter().any(|word| CONTROL.contains(word) && *word != "new") {
         return None;
     }
     if words.contains(&"new") && !words.contains(&"void") {
@@ -259,7 +229,7 @@ fn property(header: &Header<'_>) -> Option<Named> {
         terms.iter().all(|term| matches!(term, Term::Word(_) | Term::Group(b'<' | b'[', ..) | Term::Sign(b'?' | b'.')));
     let words = terms.iter().filter(|term| matches!(term, Term::Word(_))).count();
     match terms.last() {
-        Some(Term::Word(name)) if is_plain && words >= 2 && !CONTROL.contains(&header.word(*name)) => {
+        Some(Term::Word(name)) if is_plain && words >= 2 && !CONTROL.contains(header.word(*name)) => {
             Some(Named::new("property", header.word(*name), header.line(*name)))
         }
         _ => None,

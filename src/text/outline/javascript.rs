@@ -3,6 +3,7 @@
 use super::{
     brace_grammar::BraceGrammar,
     header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
+    keyword_grammar::Words,
     lex_rules,
 };
 
@@ -17,7 +18,7 @@ pub(super) static JAVASCRIPT: BraceGrammar = BraceGrammar {
 };
 
 /// Words before parentheses that name no method, though others of the language may.
-const CONTROL: &[&str] = &["if", "for", "while", "switch", "function", "await", "typeof", "super"];
+const CONTROL: Words = Words("if for while switch function await typeof super");
 const MODIFIERS: &[&str] = &[
     "async",
     "static",
@@ -268,7 +269,7 @@ fn method(header: &Header<'_>, terms: &[Term]) -> Option<Named> {
     let Some(Term::Group(b'(', ..)) = rest.first() else { return None };
     let Term::Word(name) = terms[0] else { return None };
     let is_type = rest.len() == 1 || matches!(rest[1], Term::Sign(b':'));
-    (is_type && !CONTROL.contains(&header.word(name))).then(|| Named::new("fn", header.word(name), header.line(name)))
+    (is_type && !CONTROL.contains(header.word(name))).then(|| Named::new("fn", header.word(name), header.line(name)))
 }
 
 /// A value at the top of a file; what only brings in another module is none.

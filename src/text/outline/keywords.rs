@@ -1,264 +1,131 @@
 //! The keywords of the languages whose definitions begin a line with one.
 
-use super::{keyword_grammar::KeywordGrammar, lex_rules as lex, line_patterns};
+use super::{
+    keyword_grammar::{KeywordGrammar, Words},
+    lex_rules as lex, line_patterns,
+};
 
 const PLAIN: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASHES,
-    modifiers: &[],
-    keywords: &[],
+    modifiers: Words(""),
+    keywords: Words(""),
     other: line_patterns::nothing,
-    closers: &["}"],
-    joiners: &["{", ")", "]"],
+    closers: Words("}"),
+    joiners: Words("{ ) ]"),
     parens: true,
-    outermost: &[],
+    outermost: Words(""),
     verbatim: "",
 };
 
 pub(super) static PYTHON: KeywordGrammar = KeywordGrammar {
     lex: &lex::PYTHON,
-    modifiers: &["async", "cdef", "cpdef"],
-    keywords: &[("def", "def"), ("class", "class")],
+    modifiers: Words("async cdef cpdef"),
+    keywords: Words("def class"),
     other: line_patterns::python_variable,
-    closers: &[],
-    joiners: &[")", "]", "}"],
+    closers: Words(""),
+    joiners: Words(") ] }"),
     ..PLAIN
 };
 pub(super) static RUBY: KeywordGrammar = KeywordGrammar {
     lex: &lex::RUBY,
-    modifiers: &["private", "protected", "public", "private_class_method", "module_function", "abstract"],
-    keywords: &[("def", "def"), ("class", "class"), ("module", "module"), ("macro", "macro"), ("struct", "struct")],
-    closers: &["end"],
-    joiners: &["rescue", "ensure", "else", "elsif", "when", "in", ")", "]", "}"],
+    modifiers: Words("private protected public private_class_method module_function abstract"),
+    keywords: Words("def class module macro struct"),
+    closers: Words("end"),
+    joiners: Words("rescue ensure else elsif when in ) ] }"),
     parens: false,
     ..PLAIN
 };
 pub(super) static LUA: KeywordGrammar = KeywordGrammar {
     lex: &lex::LUA,
-    modifiers: &["local"],
-    keywords: &[("function", "function")],
+    modifiers: Words("local"),
+    keywords: Words("function"),
     other: line_patterns::lua_function,
-    closers: &["end"],
-    joiners: &[")", "}", "else", "elseif"],
+    closers: Words("end"),
+    joiners: Words(") } else elseif"),
     ..PLAIN
 };
 pub(super) static ELIXIR: KeywordGrammar = KeywordGrammar {
     lex: &lex::ELIXIR,
-    keywords: &[
-        ("defmodule", "defmodule"),
-        ("def", "def"),
-        ("defp", "defp"),
-        ("defmacro", "defmacro"),
-        ("defmacrop", "defmacrop"),
-        ("defprotocol", "defprotocol"),
-        ("defimpl", "defimpl"),
-        ("defguard", "defguard"),
-        ("defdelegate", "defdelegate"),
-    ],
-    closers: &["end"],
-    joiners: &["rescue", "after", "else", "catch", "when", ")", "]", "}"],
+    keywords: Words("defmodule def defp defmacro defmacrop defprotocol defimpl defguard defdelegate"),
+    closers: Words("end"),
+    joiners: Words("rescue after else catch when ) ] }"),
     ..PLAIN
 };
 pub(super) static JULIA: KeywordGrammar = KeywordGrammar {
     lex: &lex::JULIA,
-    modifiers: &["mutable", "abstract", "primitive", "export"],
-    keywords: &[
-        ("function", "fn"),
-        ("macro", "macro"),
-        ("struct", "struct"),
-        ("module", "module"),
-        ("baremodule", "module"),
-        ("type", "type"),
-    ],
+    modifiers: Words("mutable abstract primitive export"),
+    keywords: Words("function=fn macro struct module baremodule=module type"),
     other: line_patterns::julia_function,
-    closers: &["end"],
-    joiners: &[")", "]", "}", "else", "elseif", "catch", "finally"],
+    closers: Words("end"),
+    joiners: Words(") ] } else elseif catch finally"),
     ..PLAIN
 };
 pub(super) static SHELL: KeywordGrammar = KeywordGrammar {
     lex: &lex::SHELL,
     other: line_patterns::shell_function,
-    joiners: &["{", "("],
+    joiners: Words("{ ("),
     parens: false,
     ..PLAIN
 };
-pub(super) static PERL: KeywordGrammar = KeywordGrammar {
-    lex: &lex::PERL,
-    keywords: &[("sub", "sub"), ("package", "package"), ("method", "method"), ("class", "class")],
-    parens: false,
-    ..PLAIN
-};
+pub(super) static PERL: KeywordGrammar =
+    KeywordGrammar { lex: &lex::PERL, keywords: Words("sub package method class"), parens: false, ..PLAIN };
 pub(super) static PHP: KeywordGrammar = KeywordGrammar {
     lex: &lex::PHP,
-    modifiers: &["public", "private", "protected", "static", "abstract", "final", "readonly", "var"],
-    keywords: &[
-        ("function", "function"),
-        ("class", "class"),
-        ("interface", "interface"),
-        ("trait", "trait"),
-        ("enum", "enum"),
-        ("const", "const"),
-    ],
+    modifiers: Words("public private protected static abstract final readonly var"),
+    keywords: Words("function class interface trait enum const"),
     other: line_patterns::nothing,
     ..PLAIN
 };
 pub(super) static KOTLIN: KeywordGrammar = KeywordGrammar {
     lex: &lex::NESTED,
-    modifiers: &[
-        "public",
-        "private",
-        "protected",
-        "internal",
-        "open",
-        "abstract",
-        "final",
-        "override",
-        "suspend",
-        "inline",
-        "tailrec",
-        "operator",
-        "infix",
-        "external",
-        "data",
-        "sealed",
-        "enum",
-        "annotation",
-        "inner",
-        "value",
-        "companion",
-        "actual",
-        "expect",
-        "lateinit",
-        "const",
-        "noinline",
-    ],
-    keywords: &[
-        ("fun", "fun"),
-        ("class", "class"),
-        ("interface", "interface"),
-        ("object", "object"),
-        ("typealias", "typealias"),
-        ("val", "val"),
-        ("var", "var"),
-        ("constructor", "constructor"),
-    ],
-    joiners: &["{", ")", "]", ":", "="],
-    outermost: &["val", "var"],
+    modifiers: Words(
+        "public private protected internal open abstract final override suspend inline tailrec operator infix \
+         external data sealed enum annotation inner value companion actual expect lateinit const noinline",
+    ),
+    keywords: Words("fun class interface object typealias val var constructor"),
+    joiners: Words("{ ) ] : ="),
+    outermost: Words("val var"),
     ..PLAIN
 };
 pub(super) static SWIFT: KeywordGrammar = KeywordGrammar {
     lex: &lex::NESTED,
-    modifiers: &[
-        "public",
-        "private",
-        "internal",
-        "fileprivate",
-        "open",
-        "static",
-        "final",
-        "override",
-        "mutating",
-        "nonmutating",
-        "required",
-        "convenience",
-        "indirect",
-        "nonisolated",
-        "dynamic",
-        "prefix",
-        "postfix",
-        "infix",
-        "package",
-        "distributed",
-    ],
-    keywords: &[
-        ("func", "func"),
-        ("class", "class"),
-        ("struct", "struct"),
-        ("enum", "enum"),
-        ("protocol", "protocol"),
-        ("extension", "extension"),
-        ("actor", "actor"),
-        ("typealias", "typealias"),
-        ("init", "init"),
-        ("deinit", "deinit"),
-        ("subscript", "subscript"),
-        ("macro", "macro"),
-        ("let", "let"),
-        ("var", "var"),
-    ],
-    joiners: &["{", ")", "]", "->", "where"],
-    outermost: &["let", "var"],
+    modifiers: Words(
+        "public private internal fileprivate open static final override mutating nonmutating required convenience \
+         indirect nonisolated dynamic prefix postfix infix package distributed",
+    ),
+    keywords: Words("func class struct enum protocol extension actor typealias init deinit subscript macro let var"),
+    joiners: Words("{ ) ] -> where"),
+    outermost: Words("let var"),
     ..PLAIN
 };
 pub(super) static SCALA: KeywordGrammar = KeywordGrammar {
     lex: &lex::NESTED,
-    modifiers: &[
-        "private",
-        "protected",
-        "implicit",
-        "lazy",
-        "override",
-        "final",
-        "sealed",
-        "abstract",
-        "case",
-        "inline",
-        "opaque",
-        "transparent",
-        "open",
-        "package",
-    ],
-    keywords: &[
-        ("def", "def"),
-        ("class", "class"),
-        ("object", "object"),
-        ("trait", "trait"),
-        ("enum", "enum"),
-        ("given", "given"),
-        ("type", "type"),
-        ("val", "val"),
-    ],
-    joiners: &["{", ")", "]", "extends", "with", "="],
-    outermost: &["val"],
+    modifiers: Words(
+        "private protected implicit lazy override final sealed abstract case inline opaque transparent open package",
+    ),
+    keywords: Words("def class object trait enum given type val"),
+    joiners: Words("{ ) ] extends with ="),
+    outermost: Words("val"),
     ..PLAIN
 };
 pub(super) static ZIG: KeywordGrammar = KeywordGrammar {
     lex: &lex::ZIG,
-    modifiers: &["pub", "export", "extern", "inline", "noinline", "threadlocal", "comptime"],
-    keywords: &[("fn", "fn"), ("test", "test"), ("const", "const"), ("var", "var")],
-    outermost: &["var"],
+    modifiers: Words("pub export extern inline noinline threadlocal comptime"),
+    keywords: Words("fn test const var"),
+    outermost: Words("var"),
     ..PLAIN
 };
 pub(super) static PROTO: KeywordGrammar = KeywordGrammar {
     lex: &lex::PROTO,
-    modifiers: &["input", "directive"],
-    keywords: &[
-        ("message", "message"),
-        ("service", "service"),
-        ("rpc", "rpc"),
-        ("enum", "enum"),
-        ("oneof", "oneof"),
-        ("struct", "struct"),
-        ("interface", "interface"),
-        ("union", "union"),
-        ("exception", "exception"),
-    ],
+    modifiers: Words("input directive"),
+    keywords: Words("message service rpc enum oneof struct interface union exception"),
     ..PLAIN
 };
 pub(super) static GRAPHQL: KeywordGrammar = KeywordGrammar {
-    keywords: &[
-        ("type", "type"),
-        ("input", "input"),
-        ("interface", "interface"),
-        ("enum", "enum"),
-        ("union", "union"),
-        ("scalar", "scalar"),
-        ("query", "query"),
-        ("mutation", "mutation"),
-        ("fragment", "fragment"),
-    ],
-    modifiers: &["extend"],
+    keywords: Words("type input interface enum union scalar query mutation fragment"),
+    modifiers: Words("extend"),
     lex: &lex::PYTHON,
-    outermost: &["type", "input", "interface", "enum", "union", "scalar", "query", "mutation", "fragment"],
+    outermost: Words("type input interface enum union scalar query mutation fragment"),
     ..PLAIN
 };
 pub(super) static TERRAFORM: KeywordGrammar =
@@ -266,96 +133,66 @@ pub(super) static TERRAFORM: KeywordGrammar =
 pub(super) static R: KeywordGrammar = KeywordGrammar { other: line_patterns::r_function, ..PLAIN };
 pub(super) static CMAKE: KeywordGrammar = KeywordGrammar {
     other: line_patterns::cmake_function,
-    closers: &["endfunction", "endmacro"],
-    joiners: &["else", "elseif", "endif"],
+    closers: Words("endfunction endmacro"),
+    joiners: Words("else elseif endif"),
     parens: false,
     ..PLAIN
 };
 pub(super) static POWERSHELL: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASHES,
-    keywords: &[
-        ("function", "function"),
-        ("Function", "function"),
-        ("filter", "filter"),
-        ("class", "class"),
-        ("enum", "enum"),
-    ],
+    keywords: Words("function Function=function filter class enum"),
     other: line_patterns::powershell_function,
     ..PLAIN
 };
 pub(super) static LISP: KeywordGrammar = KeywordGrammar {
     lex: &lex::LISP,
     other: line_patterns::lisp_definition,
-    closers: &[],
-    joiners: &[],
+    closers: Words(""),
+    joiners: Words(""),
     parens: false,
     ..PLAIN
 };
 pub(super) static HASKELL: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASKELL,
-    keywords: &[
-        ("data", "data"),
-        ("newtype", "newtype"),
-        ("class", "class"),
-        ("type", "type"),
-        ("instance", "instance"),
-        ("module", "module"),
-    ],
+    keywords: Words("data newtype class type instance module"),
     other: line_patterns::haskell_equation,
-    closers: &[],
-    joiners: &[],
+    closers: Words(""),
+    joiners: Words(""),
     parens: false,
-    outermost: &["data", "newtype", "class", "type", "instance", "module"],
+    outermost: Words("data newtype class type instance module"),
     ..PLAIN
 };
 pub(super) static OCAML: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASKELL,
-    modifiers: &["rec", "private", "public", "inline", "static", "override"],
-    keywords: &[
-        ("let", "let"),
-        ("and", "let"),
-        ("module", "module"),
-        ("type", "type"),
-        ("class", "class"),
-        ("exception", "exception"),
-        ("member", "member"),
-    ],
+    modifiers: Words("rec private public inline static override"),
+    keywords: Words("let and=let module type class exception member"),
     other: line_patterns::ocaml_recursive,
-    closers: &["end"],
-    joiners: &["|", "}", ")", "]"],
+    closers: Words("end"),
+    joiners: Words("| } ) ]"),
     parens: false,
-    outermost: &["let", "and", "exception"],
+    outermost: Words("let and exception"),
     ..PLAIN
 };
 pub(super) static ERLANG: KeywordGrammar = KeywordGrammar {
     lex: &lex::ERLANG,
     other: line_patterns::erlang_function,
-    closers: &[],
-    joiners: &[],
+    closers: Words(""),
+    joiners: Words(""),
     parens: false,
     ..PLAIN
 };
 pub(super) static NIM: KeywordGrammar = KeywordGrammar {
-    keywords: &[
-        ("proc", "proc"),
-        ("func", "func"),
-        ("method", "method"),
-        ("template", "template"),
-        ("macro", "macro"),
-        ("iterator", "iterator"),
-        ("converter", "converter"),
-        ("class", "class"),
-    ],
-    modifiers: &["static"],
+    keywords: Words("proc func method template macro iterator converter class"),
+    modifiers: Words("static"),
     lex: &lex::PYTHON,
-    closers: &[],
+    closers: Words(""),
     ..PLAIN
 };
 pub(super) static MAKE: KeywordGrammar = KeywordGrammar {
     other: line_patterns::make_target,
-    closers: &["endef"],
+    closers: Words("endef"),
     verbatim: "define",
-    joiners: &[],
+    joiners: Words(""),
     parens: false,
     ..PLAIN
 };

@@ -2,7 +2,7 @@
 
 use super::{
     header::Named,
-    keyword_grammar::{LexedLine, MERGED},
+    keyword_grammar::{LexedLine, MERGED, Words},
 };
 
 pub(super) fn nothing(_: &LexedLine<'_>) -> Option<Named> {
@@ -56,26 +56,14 @@ pub(super) fn shell_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `resource "aws_instance" "web" {`
 pub(super) fn terraform_block(line: &LexedLine<'_>) -> Option<Named> {
-    const BLOCKS: &[&str] = &[
-        "resource",
-        "data",
-        "module",
-        "variable",
-        "output",
-        "provider",
-        "locals",
-        "terraform",
-        "job",
-        "group",
-        "task",
-    ];
-    let kind = BLOCKS.iter().find(|block| **block == line.at(0))?;
+    const BLOCKS: Words = Words("resource data module variable output provider locals terraform job group task");
+    let kind = BLOCKS.value_of(line.at(0))?;
     let last = line.lexemes.len().checked_sub(1)?;
     if line.indent > 0 || line.at(last) != "{" {
         return None;
     }
     let names: Vec<&str> = (1..last).map(|at| line.at(at).trim_matches('"')).collect();
-    Some(Named::new(kind, if names.is_empty() { (*kind).to_owned() } else { names.join(".") }, line.number))
+    Some(Named::new(kind, if names.is_empty() { kind.to_owned() } else { names.join(".") }, line.number))
 }
 
 /// `load <- function(…)`
@@ -108,39 +96,16 @@ pub(super) fn powershell_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `(defun name …)`, `(define (name …) …)`
 pub(super) fn lisp_definition(line: &LexedLine<'_>) -> Option<Named> {
-    const KINDS: &[&str] = &[
-        "defun",
-        "defmacro",
-        "defn",
-        "defn-",
-        "def",
-        "define",
-        "defvar",
-        "defconst",
-        "defcustom",
-        "defclass",
-        "defmethod",
-        "defgeneric",
-        "defstruct",
-        "defprotocol",
-        "defrecord",
-        "deftype",
-        "defmulti",
-        "deftest",
-        "define-syntax",
-        "cl-defun",
-        "defparameter",
-        "ns",
-        "defpackage",
-        "define-minor-mode",
-        "defface",
-        "defsubst",
-    ];
+    const KINDS: Words = Words(
+        "defun defmacro defn defn- def define defvar defconst defcustom defclass defmethod defgeneric \
+         defstruct defprotocol defrecord deftype defmulti deftest define-syntax cl-defun defparameter ns \
+         defpackage define-minor-mode defface defsubst",
+    );
     let rest = line.text.trim_start().strip_prefix('(')?;
     let end_of = |text: &str| {
         text.find(|letter: char| letter.is_whitespace() || "()[]{}".contains(letter)).unwrap_or(text.len())
     };
-    let kind = KINDS.iter().find(|kind| **kind == &rest[..end_of(rest)])?;
+    let kind = KINDS.value_of(&rest[..end_of(rest)])?;
     let mut name = rest[kind.len()..].trim_start().trim_start_matches('(');
     while name.starts_with('^') {
         name = name[end_of(name)..].trim_start();

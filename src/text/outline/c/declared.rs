@@ -14,7 +14,7 @@ pub(super) fn aggregate(header: &Header<'_>, terms: &[Term]) -> Option<(&'static
         Term::Word(word) => AGGREGATES.iter().any(|(keyword, _)| *keyword == header.word(*word)),
         _ => false,
     })?;
-    let is_storage = |term: &Term| matches!(term, Term::Word(word) if STORAGE.contains(&header.word(*word)));
+    let is_storage = |term: &Term| matches!(term, Term::Word(word) if STORAGE.contains(header.word(*word)));
     if !terms[..at].iter().all(is_storage) {
         return None;
     }
@@ -28,8 +28,7 @@ pub(super) fn aggregate(header: &Header<'_>, terms: &[Term]) -> Option<(&'static
         match term {
             Term::Word(word) => {
                 let text = header.word(*word);
-                let is_attribute =
-                    matches!(rest.get(at + 1), Some(Term::Group(b'(', ..))) || ATTRIBUTES.contains(&text);
+                let is_attribute = matches!(rest.get(at + 1), Some(Term::Group(b'(', ..))) || ATTRIBUTES.contains(text);
                 let is_late = name.is_some() && (text.starts_with("__") || text == "final" || text == "sealed");
                 if !is_attribute && !is_late && !matches!(text, "class" | "struct") {
                     name = Some((text.to_owned(), header.line(*word)));
@@ -51,7 +50,7 @@ pub(super) fn type_definition(header: &Header<'_>, terms: &[Term]) -> Option<Nam
     });
     let parameters = terms.iter().rposition(|term| matches!(term, Term::Group(b'(', ..)));
     let called = parameters.and_then(|at| at.checked_sub(1)).and_then(|at| match terms[at] {
-        Term::Word(word) if !ATTRIBUTES.contains(&header.word(word)) => Some(word),
+        Term::Word(word) if !ATTRIBUTES.contains(header.word(word)) => Some(word),
         // `typedef int (compare)(int, int);`
         Term::Group(b'(', from, to) if to == from + 1 => Some(from),
         _ => None,
@@ -70,7 +69,7 @@ pub(super) fn last_name(header: &Header<'_>, terms: &[Term]) -> Option<(String, 
         match term {
             Term::Word(word) => {
                 let is_attribute =
-                    ATTRIBUTES.contains(&header.word(*word)) || header.word(*word).starts_with("__") && name.is_some();
+                    ATTRIBUTES.contains(header.word(*word)) || header.word(*word).starts_with("__") && name.is_some();
                 if !is_attribute {
                     name = Some((header.word(*word).to_owned(), header.line(*word)));
                 }

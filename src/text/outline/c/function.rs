@@ -24,14 +24,14 @@ pub(super) fn function_before_value(
         match term {
             Term::Word(word) => {
                 let word = header.word(*word);
-                if CONTROL.contains(&word) {
+                if CONTROL.contains(word) {
                     return None;
                 }
-                types += usize::from(!STORAGE.contains(&word));
+                types += usize::from(!STORAGE.contains(word));
             }
             Term::Group(b'(', from, to) => {
                 let Some(Term::Word(name)) = at.checked_sub(1).map(|at| terms[at]) else { continue };
-                types -= usize::from(types > 0 && !STORAGE.contains(&header.word(name)));
+                types -= usize::from(types > 0 && !STORAGE.contains(header.word(name)));
                 let call = NamedParens { header, terms, at, name, inside: (*from, *to), types, has_body };
                 match call.meaning(around.owner) {
                     ParenMeaning::Attribute => {}
@@ -81,7 +81,7 @@ impl NamedParens<'_> {
     fn meaning(&self, owner: &str) -> ParenMeaning {
         let Self { header, terms, at, name, inside, types, has_body } = *self;
         let word = header.word(name);
-        if ATTRIBUTES.contains(&word) {
+        if ATTRIBUTES.contains(word) {
             return ParenMeaning::Attribute;
         }
         if self.is_pointer(inside.0) {
@@ -217,7 +217,7 @@ pub(super) fn is_old_style(header: &Header<'_>, terms: &[Term]) -> bool {
         && (from..to).skip(1).step_by(2).all(|at| header.is_sign(at, b','));
     let is_name = |at: usize| header.word(at).starts_with(|letter: char| letter.is_lowercase() || letter == '_');
     let follows = match terms.get(at + 1) {
-        Some(Term::Word(word)) => !ATTRIBUTES.contains(&header.word(*word)) && !header.word(*word).starts_with("__"),
+        Some(Term::Word(word)) => !ATTRIBUTES.contains(header.word(*word)) && !header.word(*word).starts_with("__"),
         _ => false,
     };
     let declares = terms[at + 1..].iter().filter(|term| matches!(term, Term::Word(_))).count() >= 2;
