@@ -18,39 +18,11 @@ use super::{
 
 /// What a command gets of the environment; all else only by `--env`.
 #[cfg(not(windows))]
-const INHERITED: &[&str] = &[
-    "HOME",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_COLLATE",
-    "LC_CTYPE",
-    "LC_MESSAGES",
-    "LC_MONETARY",
-    "LC_NUMERIC",
-    "LC_TIME",
-    "LOGNAME",
-    "NO_COLOR",
-    "PATH",
-    "TERM",
-    "TZ",
-    "USER",
-];
+const INHERITED: &str = "HOME LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME LOGNAME NO_COLOR \
+     PATH TERM TZ USER";
 /// The same on Windows, where a program needs more of it to start.
 #[cfg(windows)]
-const INHERITED: &[&str] = &[
-    "ComSpec",
-    "NO_COLOR",
-    "PATH",
-    "Path",
-    "PATHEXT",
-    "SystemRoot",
-    "TEMP",
-    "TMP",
-    "USERNAME",
-    "USERPROFILE",
-    "windir",
-];
+const INHERITED: &str = "ComSpec NO_COLOR PATH Path PATHEXT SystemRoot TEMP TMP USERNAME USERPROFILE windir";
 
 /// A command to run, and what a person should know before.
 #[derive(Debug, PartialEq, Eq)]
@@ -210,7 +182,8 @@ fn variables<'v>(
 ) -> Vec<(OsString, OsString)> {
     let inherited =
         |name: &OsStr| environment.variable(name.to_str()?).map(|value| (name.to_owned(), value.to_owned()));
-    let mut variables: Vec<_> = INHERITED.iter().filter_map(|name| inherited(OsStr::new(name))).collect();
+    let mut variables: Vec<_> =
+        INHERITED.split_ascii_whitespace().filter_map(|name| inherited(OsStr::new(name))).collect();
     for text in given {
         let (name, value) = split(text);
         if name.is_empty() {

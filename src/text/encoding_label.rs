@@ -22,54 +22,11 @@ pub struct EncodingLabel {
 }
 
 /// Names that are offered for one that is not known, and found in any spelling: `utf_16_le` is `utf-16le`.
-const NAMES: &[&str] = &[
-    "utf-8",
-    "utf-16le",
-    "utf-16be",
-    "utf-16",
-    "windows-1250",
-    "windows-1251",
-    "windows-1252",
-    "windows-1253",
-    "windows-1254",
-    "windows-1255",
-    "windows-1256",
-    "windows-1257",
-    "windows-1258",
-    "windows-874",
-    "latin1",
-    "latin2",
-    "iso-8859-1",
-    "iso-8859-2",
-    "iso-8859-3",
-    "iso-8859-4",
-    "iso-8859-5",
-    "iso-8859-6",
-    "iso-8859-7",
-    "iso-8859-8",
-    "iso-8859-8-i",
-    "iso-8859-9",
-    "iso-8859-10",
-    "iso-8859-13",
-    "iso-8859-14",
-    "iso-8859-15",
-    "iso-8859-16",
-    "us-ascii",
-    "shift_jis",
-    "euc-jp",
-    "iso-2022-jp",
-    "gbk",
-    "gb18030",
-    "gb2312",
-    "big5",
-    "big5-hkscs",
-    "euc-kr",
-    "koi8-r",
-    "koi8-u",
-    "ibm866",
-    "macintosh",
-    "x-mac-cyrillic",
-];
+const NAMES: &str = "utf-8 utf-16le utf-16be utf-16 windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 \
+     windows-1255 windows-1256 windows-1257 windows-1258 windows-874 latin1 latin2 iso-8859-1 iso-8859-2 \
+     iso-8859-3 iso-8859-4 iso-8859-5 iso-8859-6 iso-8859-7 iso-8859-8 iso-8859-8-i iso-8859-9 iso-8859-10 \
+     iso-8859-13 iso-8859-14 iso-8859-15 iso-8859-16 us-ascii shift_jis euc-jp iso-2022-jp gbk gb18030 gb2312 \
+     big5 big5-hkscs euc-kr koi8-r koi8-u ibm866 macintosh x-mac-cyrillic";
 
 /// Python's names that are no WHATWG label in any spelling.
 const OTHER_NAMES: &[(&str, &str)] = &[
@@ -111,7 +68,7 @@ impl EncodingLabel {
         let unmarked = MARKED.iter().find_map(|end| folded.strip_suffix(end));
         match unmarked.and_then(|name| known(name, name)) {
             Some(encoding) if encoding == UTF_8 || is_utf16(encoding) => Ok(Self { encoding, bom: true }),
-            _ => Err(nearest_names(label, NAMES.iter().copied(), ONE_OF_FEW).into_iter().take(3).collect()),
+            _ => Err(nearest_names(label, NAMES.split_ascii_whitespace(), ONE_OF_FEW).into_iter().take(3).collect()),
         }
     }
 }
@@ -120,7 +77,7 @@ impl EncodingLabel {
 fn known(label: &str, letters: &str) -> Option<&'static Encoding> {
     let by_letters = || {
         let other = OTHER_NAMES.iter().find(|(name, _)| *name == letters).map(|(_, label)| *label);
-        let name = other.or_else(|| NAMES.iter().copied().find(|name| folded(name) == letters))?;
+        let name = other.or_else(|| NAMES.split_ascii_whitespace().find(|name| folded(name) == letters))?;
         Encoding::for_label(name.as_bytes())
     };
     // `ucs-2` and `unicode`, which the standard reads as UTF-16LE, are no more than that.
@@ -180,7 +137,7 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_a_label() {
-        for name in NAMES.iter().copied().chain(OTHER_NAMES.iter().map(|(_, name)| *name)) {
+        for name in NAMES.split_ascii_whitespace().chain(OTHER_NAMES.iter().map(|(_, name)| *name)) {
             assert!(Encoding::for_label(name.as_bytes()).is_some(), "{name}");
         }
     }

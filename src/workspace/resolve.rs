@@ -77,34 +77,8 @@ pub(super) fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>>
 }
 
 /// Directories at the top of a host: a URI that begins with one, and is no path below the root, means the host's.
-const HOST_DIRECTORIES: &[&str] = &[
-    "Applications",
-    "Library",
-    "System",
-    "Users",
-    "Volumes",
-    "Windows",
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib64",
-    "media",
-    "mnt",
-    "opt",
-    "private",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "srv",
-    "sys",
-    "tmp",
-    "usr",
-    "var",
-];
+const HOST_DIRECTORIES: &str = "Applications Library System Users Volumes Windows bin boot dev etc home lib lib64 media mnt opt private \
+     proc root run sbin srv sys tmp usr var";
 
 /// What a `file://` URI means. `is_there` says whether a path exists.
 pub(super) fn resolve_uri(
@@ -117,7 +91,7 @@ pub(super) fn resolve_uri(
     let found = from_uri(roots, path, is_there).or_else(|refusal| {
         // The printed form of what is not there could as well be a host path: it is not found, or denied, by its letters.
         let is_of_host = |path: &WorkspacePath| {
-            path.relative().iter().next().is_some_and(|first| HOST_DIRECTORIES.iter().any(|name| first == *name))
+            path.relative().iter().next().is_some_and(|first| HOST_DIRECTORIES.split(' ').any(|name| first == name))
         };
         UriPath::of(path)?.printed(roots).filter(|path| !is_of_host(path)).ok_or(refusal)
     });

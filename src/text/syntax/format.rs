@@ -17,140 +17,39 @@ pub(super) enum CheckedFormat {
 /// Names of JSON files whose programs read comments: those of VS Code and its tasks
 /// (<https://github.com/microsoft/vscode>, `extensions/configuration-editing/package.json`), those that GitHub lists as
 /// "JSON with Comments" (<https://github.com/github-linguist/linguist>, `languages.yml`), and other tools' own.
-const JSONC_NAMES: &[&str] = &[
-    ".auto-changelog",
-    ".babelrc.json",
-    ".c8rc",
-    ".devcontainer.json",
-    ".ember-cli",
-    ".eslintrc.json",
-    ".hintrc",
-    ".jscsrc",
-    ".jsfmtrc",
-    ".jshintrc",
-    ".jslintrc",
-    ".luarc.json",
-    ".markdownlint.json",
-    ".nycrc",
-    ".oxlintrc.json",
-    ".oxfmtrc.json",
-    ".swcrc",
-    ".tern-project",
-    "angular.json",
-    "api-extractor.json",
-    "argv.json",
-    "babel.config.json",
-    "biome.json",
-    "bun.lock",
-    "cspell.json",
-    "deno.json",
-    "devcontainer.json",
-    "dprint.json",
-    "extensions.json",
-    "global.json",
-    "host.json",
-    "keybindings.json",
-    "keymap.json",
-    "launch.json",
-    "local.settings.json",
-    "mcp.json",
-    "nx.json",
-    "opencode.json",
-    "profiles.json",
-    "project.json",
-    "pyrightconfig.json",
-    "renovate.json",
-    "rush.json",
-    "settings.json",
-    "settings.local.json",
-    "tasks.json",
-    "tslint.json",
-    "turbo.json",
-    "typedoc.json",
-    "vercel.json",
-    "wrangler.json",
-];
+const JSONC_NAMES: &str = ".auto-changelog .babelrc.json .c8rc .devcontainer.json .ember-cli .eslintrc.json .hintrc .jscsrc .jsfmtrc \
+     .jshintrc .jslintrc .luarc.json .markdownlint.json .nycrc .oxlintrc.json .oxfmtrc.json .swcrc \
+     .tern-project angular.json api-extractor.json argv.json babel.config.json biome.json bun.lock cspell.json \
+     deno.json devcontainer.json dprint.json extensions.json global.json host.json keybindings.json \
+     keymap.json launch.json local.settings.json mcp.json nx.json opencode.json profiles.json project.json \
+     pyrightconfig.json renovate.json rush.json settings.json settings.local.json tasks.json tslint.json \
+     turbo.json typedoc.json vercel.json wrangler.json";
 
 /// Beginnings of such names, before `.json`.
-const JSONC_STEMS: &[&str] = &["appsettings", "jsconfig", "launchsettings", "tsconfig"];
+const JSONC_STEMS: &str = "appsettings jsconfig launchsettings tsconfig";
 
 /// Ends of such names.
-const JSONC_ENDS: &[&str] = &[
-    ".jsonc",
-    ".code-profile",
-    ".code-snippets",
-    ".code-workspace",
-    ".sublime-build",
-    ".sublime-commands",
-    ".sublime-keymap",
-    ".sublime-menu",
-    ".sublime-project",
-    ".sublime-settings",
-    "color-theme.json",
-    "icon-theme.json",
-    "language-configuration.json",
-];
+const JSONC_ENDS: &str = ".jsonc .code-profile .code-snippets .code-workspace .sublime-build .sublime-commands .sublime-keymap \
+     .sublime-menu .sublime-project .sublime-settings color-theme.json icon-theme.json \
+     language-configuration.json";
 
 /// Folders in which editors keep JSON files with comments.
-const JSONC_FOLDERS: &[&str] = &[".devcontainer", ".vscode", ".zed"];
+const JSONC_FOLDERS: &str = ".devcontainer .vscode .zed";
 
 /// Ends of names of plain JSON files.
-const JSON_ENDS: &[&str] =
-    &[".json", ".avsc", ".geojson", ".gltf", ".har", ".importmap", ".ipynb", ".jsonld", ".topojson", ".webmanifest"];
+const JSON_ENDS: &str = ".json .avsc .geojson .gltf .har .importmap .ipynb .jsonld .topojson .webmanifest";
 
 /// Ends of names of TOML files.
-const TOML_ENDS: &[&str] = &[".toml", "/pipfile", "/cargo.lock", "/poetry.lock", "/uv.lock", "/pdm.lock"];
+const TOML_ENDS: &str = ".toml /pipfile /cargo.lock /poetry.lock /uv.lock /pdm.lock";
 
 /// Ends of names of YAML files.
-const YAML_ENDS: &[&str] = &[".yaml", ".yml", "/.clang-format", "/.clang-tidy", "/.clangd"];
+const YAML_ENDS: &str = ".yaml .yml /.clang-format /.clang-tidy /.clangd";
 
 /// Ends of names of XML files. HTML is none, and neither are files that only some programs write as XML.
-const XML_ENDS: &[&str] = &[
-    ".xml",
-    ".xsd",
-    ".xsl",
-    ".xslt",
-    ".svg",
-    ".xhtml",
-    ".csproj",
-    ".fsproj",
-    ".vbproj",
-    ".vcxproj",
-    ".vcxproj.filters",
-    ".props",
-    ".targets",
-    ".nuspec",
-    ".resx",
-    ".xaml",
-    ".axaml",
-    ".plist",
-    ".entitlements",
-    ".storyboard",
-    ".xib",
-    ".wsdl",
-    ".rss",
-    ".atom",
-    ".kml",
-    ".gpx",
-    ".xlf",
-    ".xliff",
-    ".fxml",
-    ".iml",
-    ".qrc",
-    ".opf",
-    ".ncx",
-    ".dita",
-    ".wxs",
-    ".urdf",
-    ".xacro",
-    ".musicxml",
-    ".mathml",
-    ".slnx",
-    "/app.config",
-    "/web.config",
-    "/packages.config",
-    "/nuget.config",
-];
+const XML_ENDS: &str = ".xml .xsd .xsl .xslt .svg .xhtml .csproj .fsproj .vbproj .vcxproj .vcxproj.filters .props .targets \
+     .nuspec .resx .xaml .axaml .plist .entitlements .storyboard .xib .wsdl .rss .atom .kml .gpx .xlf .xliff \
+     .fxml .iml .qrc .opf .ncx .dita .wxs .urdf .xacro .musicxml .mathml .slnx /app.config /web.config \
+     /packages.config /nuget.config";
 
 impl CheckedFormat {
     /// The format of the file at `path`, if it is one that is checked.
@@ -158,19 +57,20 @@ impl CheckedFormat {
         let mut parts = path.rsplit(['/', '\\']);
         let name = parts.next().unwrap_or(path).to_ascii_lowercase();
         let folder = parts.next().unwrap_or_default();
-        let ends_with = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        let ends_with = |ends: &str| ends.split(' ').any(|end| name.ends_with(end));
         // A slash marks a whole name.
-        let is_named = |ends: &[&str]| {
-            ends.iter().any(|end| end.strip_prefix('/').map_or_else(|| name.ends_with(end), |whole| name == whole))
+        let is_named = |ends: &str| {
+            ends.split(' ').any(|end| end.strip_prefix('/').map_or_else(|| name.ends_with(end), |whole| name == whole))
         };
-        if ends_with(&[".json5"]) || name == ".babelrc" {
+        if ends_with(".json5") || name == ".babelrc" {
             Some(Self::Json(JsonDialect::Json5))
-        } else if ends_with(&[".jsonl", ".ndjson"]) {
+        } else if ends_with(".jsonl .ndjson") {
             Some(Self::JsonLines)
-        } else if JSONC_NAMES.contains(&name.as_str())
+        } else if JSONC_NAMES.split(' ').any(|known| name == known)
             || ends_with(JSONC_ENDS)
-            || ends_with(&[".json"])
-                && (JSONC_FOLDERS.contains(&folder) || JSONC_STEMS.iter().any(|stem| name.starts_with(stem)))
+            || ends_with(".json")
+                && (JSONC_FOLDERS.split(' ').any(|known| folder == known)
+                    || JSONC_STEMS.split(' ').any(|stem| name.starts_with(stem)))
         {
             Some(Self::Json(JsonDialect::Jsonc))
         } else if ends_with(JSON_ENDS) {

@@ -64,7 +64,7 @@ fn ruleset(walls: &CommandWalls, program: &Path, required: bool) -> Result<Rules
             Right::Read => AccessFs::ReadFile | AccessFs::ReadDir,
             Right::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev,
         };
-        rules = rules.add_rules(path_beneath_rules(need.paths, access))?;
+        rules = rules.add_rules(path_beneath_rules(need.paths(), access))?;
     }
     rules
         .add_rules(path_beneath_rules(&walls.readable, executing()))?

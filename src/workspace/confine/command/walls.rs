@@ -38,9 +38,9 @@ pub struct ConfinedCommand {
 /// Whether every command may read a path: programs, libraries and settings of the system.
 pub fn is_always_readable(path: &Path) -> bool {
     #[cfg(target_os = "linux")]
-    let mut readable = super::needs::ALWAYS.iter().flat_map(|need| need.paths);
+    let mut readable = super::needs::ALWAYS.iter().flat_map(super::needs::Need::paths);
     #[cfg(not(target_os = "linux"))]
-    let mut readable = ["/usr", "/bin", "/sbin", "/System", "/Library", "/opt/homebrew", "/opt/local"].iter();
+    let mut readable = ["/usr", "/bin", "/sbin", "/System", "/Library", "/opt/homebrew", "/opt/local"].into_iter();
     readable.any(|readable| path.starts_with(readable))
 }
 
