@@ -1,48 +1,12 @@
 //! Media types of files by their names, for clients that choose a viewer or a highlighter.
 
-/// Endings and their media types: those of the IANA registry, and for source code those that editors use.
-const MEDIA_TYPES: &[(&str, &str)] = &[
-    ("c", "text/x-c"),
-    ("cc", "text/x-c++"),
-    ("cpp", "text/x-c++"),
-    ("cs", "text/x-csharp"),
-    ("css", "text/css"),
-    ("csv", "text/csv"),
-    ("gif", "image/gif"),
-    ("go", "text/x-go"),
-    ("h", "text/x-c"),
-    ("hpp", "text/x-c++"),
-    ("htm", "text/html"),
-    ("html", "text/html"),
-    ("ipynb", "application/x-ipynb+json"),
-    ("java", "text/x-java"),
-    ("jpeg", "image/jpeg"),
-    ("jpg", "image/jpeg"),
-    ("js", "text/javascript"),
-    ("json", "application/json"),
-    ("jsx", "text/javascript"),
-    ("kt", "text/x-kotlin"),
-    ("lua", "text/x-lua"),
-    ("md", "text/markdown"),
-    ("mjs", "text/javascript"),
-    ("pdf", "application/pdf"),
-    ("php", "text/x-php"),
-    ("png", "image/png"),
-    ("py", "text/x-python"),
-    ("rb", "text/x-ruby"),
-    ("rs", "text/x-rust"),
-    ("sh", "text/x-shellscript"),
-    ("sql", "application/sql"),
-    ("svg", "image/svg+xml"),
-    ("swift", "text/x-swift"),
-    ("toml", "application/toml"),
-    ("ts", "text/typescript"),
-    ("tsx", "text/typescript"),
-    ("webp", "image/webp"),
-    ("xml", "application/xml"),
-    ("yaml", "application/yaml"),
-    ("yml", "application/yaml"),
-];
+/// Media types with their endings: those of the IANA registry, and for source code those that editors use.
+const MEDIA_TYPES: &str = "text/x-c=c,h text/x-c++=cc,cpp,hpp text/x-csharp=cs text/css=css text/csv=csv image/gif=gif text/x-go=go \
+     text/html=htm,html application/x-ipynb+json=ipynb text/x-java=java image/jpeg=jpeg,jpg \
+     text/javascript=js,jsx,mjs application/json=json text/x-kotlin=kt text/x-lua=lua text/markdown=md \
+     application/pdf=pdf text/x-php=php image/png=png text/x-python=py text/x-ruby=rb text/x-rust=rs \
+     text/x-shellscript=sh application/sql=sql image/svg+xml=svg text/x-swift=swift application/toml=toml \
+     text/typescript=ts,tsx image/webp=webp application/xml=xml application/yaml=yaml,yml";
 
 /// The media type of a file called `name`; `None` for an ending that is not known.
 ///
@@ -54,5 +18,7 @@ const MEDIA_TYPES: &[(&str, &str)] = &[
 /// ```
 pub fn media_type(name: &str) -> Option<&'static str> {
     let (_, ending) = name.rsplit_once('.')?;
-    MEDIA_TYPES.iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, media_type)| *media_type)
+    let mut rows = MEDIA_TYPES.split_ascii_whitespace().filter_map(|row| row.split_once('='));
+    let is_its = |endings: &str| endings.split(',').any(|known| known.eq_ignore_ascii_case(ending));
+    rows.find(|(_, endings)| is_its(endings)).map(|(media_type, _)| media_type)
 }

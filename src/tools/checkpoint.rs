@@ -4,12 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::{
-    session::{Cost, history::CheckpointName},
-    workspace::Approval,
-};
+use crate::{session::history::CheckpointName, workspace::Approval};
 
-use super::{Answer, CallContext, Change, Content, Fingerprint, Plan, Preview, ToolError};
+use super::{Answer, CallContext, Change, Content, Plan, ToolError, plan};
 
 /// The argument.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
@@ -31,7 +28,7 @@ pub(super) fn take(arguments: &mut Map<String, Value>) -> Result<Option<Checkpoi
 /// checkpoint.
 pub(super) fn before(plan: Plan, name: CheckpointName) -> Plan {
     match plan {
-        Plan::Change(change) => Plan::Change(Box::new(ChangeAfterCheckpoint { change, name })),
+        Plan::Change(change) => plan::around(change, move |change, cx, approval| commit(change, &name, cx, approval)),
         Plan::Answer(mut answer) => {
             let note = format!("no checkpoint {name} was made, as nothing was changed");
             add_note(&mut answer, &note);
@@ -41,43 +38,28 @@ pub(super) fn before(plan: Plan, name: CheckpointName) -> Plan {
     }
 }
 
-/// A change before which a checkpoint is made.
-struct ChangeAfterCheckpoint {
+/// Makes the change, and a checkpoint before it.
+fn commit(
     change: Box<dyn Change>,
-    name: CheckpointName,
-}
-
-impl Change for ChangeAfterCheckpoint {
-    fn preview(&self) -> Preview {
-        self.change.preview()
-    }
-
-    fn cost(&self) -> Cost {
-        self.change.cost()
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        self.change.fingerprint()
-    }
-
-    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { change, name } = *self;
-        let first = cx.session.history.position();
-        let mut answer = change.commit(cx, approval)?;
-        let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-        let note = match cx.session.history.set_checkpoint(&name, first, &roots) {
-            Ok(false) => format!("checkpoint {name}: the state before this call"),
-            Ok(true) => format!("checkpoint {name} was moved: it is now the state before this call"),
-            Err(error) => {
-                format!(
-                    "checkpoint {name} is lost when the server ends: the history could not be written: {}",
-                    error.kind()
-                )
-            }
-        };
-        add_note(&mut answer, &note);
-        Ok(answer)
-    }
+    name: &CheckpointName,
+    cx: &CallContext,
+    approval: Approval,
+) -> Result<Answer, ToolError> {
+    let first = cx.session.history.position();
+    let mut answer = change.commit(cx, approval)?;
+    let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
+    let note = match cx.session.history.set_checkpoint(name, first, &roots) {
+        Ok(false) => format!("checkpoint {name}: the state before this call"),
+        Ok(true) => format!("checkpoint {name} was moved: it is now the state before this call"),
+        Err(error) => {
+            format!(
+                "checkpoint {name} is lost when the server ends: the history could not be written: {}",
+                error.kind()
+            )
+        }
+    };
+    add_note(&mut answer, &note);
+    Ok(answer)
 }
 
 /// Adds a line to the text of an answer.

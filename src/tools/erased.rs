@@ -5,11 +5,10 @@ use std::{fmt, sync::OnceLock};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{session::Cost, workspace::Approval};
-
 use super::{
-    Answer, Blocking, CallContext, Change, Fingerprint, Plan, Preview, Spec, Tool, ToolError, args,
+    Blocking, CallContext, Plan, Spec, Tool, ToolError, args,
     checkpoint::{self, CHECKPOINT},
+    plan,
     reference_note::ReferenceNote,
     schema,
 };
@@ -105,34 +104,11 @@ impl ErasedTool {
                 }
             }
             (Plan::Answer(answer), _) => Plan::Answer(note.before(answer)),
-            (Plan::Change(change), _) => Plan::Change(Box::new(NotedChange { change, note })),
+            (Plan::Change(change), _) => plan::around(change, move |change, cx, approval| {
+                let answer = change.commit(&note.room(cx), approval)?;
+                Ok(note.before(answer))
+            }),
             (wait @ Plan::Wait(_), _) => wait,
         })
-    }
-}
-
-/// A change whose answer says which files its paths are.
-struct NotedChange {
-    change: Box<dyn Change>,
-    note: ReferenceNote,
-}
-
-impl Change for NotedChange {
-    fn preview(&self) -> Preview {
-        self.change.preview()
-    }
-
-    fn cost(&self) -> Cost {
-        self.change.cost()
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        self.change.fingerprint()
-    }
-
-    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { change, note } = *self;
-        let answer = change.commit(&note.room(cx), approval)?;
-        Ok(note.before(answer))
     }
 }

@@ -44,6 +44,42 @@ pub trait Change: Send {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
 }
 
+/// `change`, with something done around its commit.
+pub(super) fn around(change: Box<dyn Change>, commit: impl Commit + 'static) -> Plan {
+    Plan::Change(Box::new(ChangeAround { change, commit }))
+}
+
+/// How a change is committed.
+pub(super) trait Commit:
+    FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send
+{
+}
+
+impl<F: FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send> Commit for F {}
+
+struct ChangeAround<F> {
+    change: Box<dyn Change>,
+    commit: F,
+}
+
+impl<F: Commit> Change for ChangeAround<F> {
+    fn preview(&self) -> Preview {
+        self.change.preview()
+    }
+
+    fn cost(&self) -> Cost {
+        self.change.cost()
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.change.fingerprint()
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        (self.commit)(self.change, cx, approval)
+    }
+}
+
 /// What a call waits for. Between two looks it takes no thread.
 pub trait Wait: Send {
     /// What it waits for, in a few words.
