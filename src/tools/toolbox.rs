@@ -5,28 +5,8 @@ use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
 use super::{ErasedTool, Group, OPERATIONS, Spec, TOOLS};
 
 /// Words in the names of other servers' tools, and what is called that here.
-const OTHER_NAMES: &[(&str, &str)] = &[
-    ("content", "grep"),
-    ("search", "grep"),
-    ("rg", "grep"),
-    ("find", "glob"),
-    ("list", "ls"),
-    ("dir", "ls"),
-    ("tree", "ls"),
-    ("view", "read"),
-    ("cat", "read"),
-    ("open", "read"),
-    ("get", "read"),
-    ("replace", "edit"),
-    ("patch", "edit"),
-    ("create", "write"),
-    ("save", "write"),
-    ("rename", "move"),
-    ("mv", "move"),
-    ("cp", "copy"),
-    ("remove", "delete"),
-    ("rm", "delete"),
-];
+const OTHER_NAMES: &str = "content=grep search=grep rg=grep find=glob list=ls dir=ls tree=ls view=read cat=read open=read get=read \
+    replace=edit patch=edit create=write save=write rename=move mv=move cp=copy remove=delete rm=delete";
 
 /// Which tools are offered.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +58,8 @@ impl Toolbox {
         let names = || self.tools.iter().map(|tool| tool.spec.name);
         let words = words_of(given);
         let has = |word: &str| words.iter().any(|given| given == word);
-        let by_other_name = || OTHER_NAMES.iter().filter(|(word, _)| has(word)).map(|(_, name)| *name);
+        let other_names = || OTHER_NAMES.split_ascii_whitespace().filter_map(|pair| pair.split_once('='));
+        let by_other_name = || other_names().filter(|(word, _)| has(word)).map(|(_, name)| name);
         names()
             .find(|name| has(name))
             .or_else(|| nearest_names(given, names(), ONE_OF_FEW).first().copied())

@@ -98,7 +98,7 @@ impl Policy {
         let path = fold(relative);
         let refused = self.deny.first_match(&path, relative).map(|rule| own_rule(&format!("{rule} of deny")));
         let refused = refused.as_deref();
-        let verdict = decide(&path, refused, &self.allow_secret, secrets(), PUBLIC);
+        let verdict = decide(&path, refused, &self.allow_secret, secrets(), &PUBLIC);
         or_linked(verdict, self.startup.secrets.why(relative, &path), &path, &self.allow_secret)
     }
 

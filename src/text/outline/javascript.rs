@@ -19,22 +19,8 @@ pub(super) static JAVASCRIPT: BraceGrammar = BraceGrammar {
 
 /// Words before parentheses that name no method, though others of the language may.
 const CONTROL: Words = Words("if for while switch function await typeof super");
-const MODIFIERS: &[&str] = &[
-    "async",
-    "static",
-    "get",
-    "set",
-    "public",
-    "private",
-    "protected",
-    "override",
-    "readonly",
-    "abstract",
-    "declare",
-    "accessor",
-    "export",
-    "default",
-];
+const MODIFIERS: Words =
+    Words("async static get set public private protected override readonly abstract declare accessor export default");
 const TYPES: &[(&str, &str, BlockKind)] = &[
     ("class", "class", BlockKind::Members),
     ("interface", "interface", BlockKind::Members),
@@ -147,7 +133,7 @@ fn without_modifiers<'t>(header: &Header<'_>, mut terms: &'t [Term]) -> &'t [Ter
                 Term::Word(word),
                 next @ (Term::Word(_) | Term::Sign(b'*' | b'#' | b'[') | Term::Text | Term::Group(b'[', ..)),
                 ..,
-            ] if MODIFIERS.contains(&header.word(*word)) && *next != Term::Sign(b'=') => &terms[1..],
+            ] if MODIFIERS.contains(header.word(*word)) && *next != Term::Sign(b'=') => &terms[1..],
             [Term::Sign(b'@'), Term::Word(_), Term::Sign(b'.'), Term::Word(_), rest @ ..]
             | [Term::Sign(b'@'), Term::Word(_), rest @ ..]
             | [Term::Sign(b'*' | b'#'), rest @ ..] => match rest {

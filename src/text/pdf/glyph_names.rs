@@ -6,30 +6,10 @@ use std::borrow::Cow;
 static LIST: &str = include_str!("glyphlist.txt");
 
 /// Names that TeX fonts and others use in addition to Adobe's.
-const OTHERS: [(&str, &str); 22] = [
-    ("angbracketleft", "⟨"),
-    ("angbracketright", "⟩"),
-    ("arrowhookleft", "↩"),
-    ("arrowhookright", "↪"),
-    ("bar1", "|"),
-    ("circlecopyrt", "©"),
-    ("dotlessj", "ȷ"),
-    ("epsilon1", "ϵ"),
-    ("floorleft", "⌊"),
-    ("floorright", "⌋"),
-    ("ceilingleft", "⌈"),
-    ("ceilingright", "⌉"),
-    ("hyphenchar", "-"),
-    ("lessorequalslant", "⩽"),
-    ("greaterorequalslant", "⩾"),
-    ("mapsto", "↦"),
-    ("nbspace", "\u{a0}"),
-    ("slashalt", "/"),
-    ("star", "⋆"),
-    ("visiblespace", "␣"),
-    ("vector", "\u{20d7}"),
-    ("sfthyphen", "\u{ad}"),
-];
+const OTHERS: &str = "angbracketleft=⟨ angbracketright=⟩ arrowhookleft=↩ arrowhookright=↪ bar1=| circlecopyrt=© dotlessj=ȷ \
+    epsilon1=ϵ floorleft=⌊ floorright=⌋ ceilingleft=⌈ ceilingright=⌉ hyphenchar=- lessorequalslant=⩽ \
+    greaterorequalslant=⩾ mapsto=↦ nbspace=\u{a0} slashalt=/ star=⋆ visiblespace=␣ vector=\u{20d7} \
+    sfthyphen=\u{ad}";
 
 /// The text of the glyph `name`; `None` if the name says nothing.
 ///
@@ -48,7 +28,8 @@ pub(super) fn text_of(name: &str) -> Option<Cow<'static, str>> {
 }
 
 fn one(name: &str) -> Option<Cow<'static, str>> {
-    if let Some((_, text)) = OTHERS.iter().find(|(other, _)| *other == name) {
+    let mut others = OTHERS.split(' ').filter_map(|pair| pair.split_once('='));
+    if let Some((_, text)) = others.find(|(other, _)| *other == name) {
         return Some(Cow::Borrowed(text));
     }
     // Small capitals and old digits are in the list, but as characters for private use.

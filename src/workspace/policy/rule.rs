@@ -30,6 +30,30 @@ pub(super) enum Rule {
 }
 
 impl Rule {
+    /// The rules of a text, with spaces between them, each as it is shown.
+    pub(super) fn all(text: &'static str) -> impl Iterator<Item = Self> {
+        text.split_ascii_whitespace().map(Self::parse)
+    }
+
+    fn parse(text: &'static str) -> Self {
+        if let Some(tree) = text.strip_suffix('/') {
+            return Self::Tree(tree);
+        }
+        if let Some(top) = text.strip_prefix('/') {
+            return top.strip_prefix('*').map_or(Self::Top(top), Self::TopSuffix);
+        }
+        if let Some((above, end)) = text.split_once("/**/*") {
+            return Self::Below(above, end);
+        }
+        match text.split_once('*') {
+            None if text.contains('/') => Self::Tail(text),
+            None => Self::Name(text),
+            Some(("", rest)) => rest.split_once('*').map_or(Self::Suffix(rest), |(text, end)| Self::Within(text, end)),
+            Some((start, "")) => Self::Prefix(start),
+            Some((start, end)) => Self::Around(start, end),
+        }
+    }
+
     pub(super) fn matches(self, path: &Folded) -> bool {
         let name = path.file_name();
         match self {
@@ -100,5 +124,32 @@ impl fmt::Display for Rule {
             Self::Top(text) => write!(f, "`/{text}`"),
             Self::TopSuffix(text) => write!(f, "`/*{text}`"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rule_is_shown_as_it_is_written() {
+        let texts = "name a/tail tree/ a/tree/ /top /*.top start* *.end *mid*.end start*.end a/**/*.end";
+        let rules: Vec<Rule> = Rule::all(texts).collect();
+        let expected = [
+            Rule::Name("name"),
+            Rule::Tail("a/tail"),
+            Rule::Tree("tree"),
+            Rule::Tree("a/tree"),
+            Rule::Top("top"),
+            Rule::TopSuffix(".top"),
+            Rule::Prefix("start"),
+            Rule::Suffix(".end"),
+            Rule::Within("mid", ".end"),
+            Rule::Around("start", ".end"),
+            Rule::Below("a", ".end"),
+        ];
+        assert_eq!(rules, expected);
+        let shown: Vec<String> = rules.iter().map(|rule| rule.to_string().replace('`', "")).collect();
+        assert_eq!(shown.join(" "), texts);
     }
 }
