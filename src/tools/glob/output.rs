@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::search::PathSource;
 
@@ -20,6 +21,7 @@ pub(crate) struct Output {
 }
 
 /// The numbers for programs.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Facts {
     /// Paths found, as far as the walk went.
@@ -29,7 +31,6 @@ pub(crate) struct Facts {
     /// Whether there is more than is shown.
     pub(super) truncated: bool,
     /// The offset of the next page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
     /// Whether the walk went to its end.
     pub(super) complete: bool,
@@ -39,7 +40,6 @@ pub(crate) struct Facts {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) skipped_paths: Vec<SkippedPath>,
     /// What ignored folders hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ignored: Option<InIgnored>,
     /// The nearest names, where nothing was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -47,7 +47,6 @@ pub(crate) struct Facts {
     /// Whether the names came from the path index or from a walk.
     pub(super) source: PathSource,
     /// Why no path index can be kept, where it cannot.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) walked_because: Option<String>,
     /// How long it took.
     pub(super) elapsed_ms: u64,

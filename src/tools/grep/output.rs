@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::search::PathSource;
 
@@ -62,6 +63,7 @@ pub(crate) struct MatchLine {
 }
 
 /// The numbers for programs.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Facts {
     /// Matches found, as far as the search went (with `files_with_matches`: files).
@@ -73,7 +75,6 @@ pub(crate) struct Facts {
     /// Whether there is more than is shown.
     pub(super) truncated: bool,
     /// The offset of the next page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
     /// Whether every file was looked into.
     pub(super) complete: bool,
@@ -85,15 +86,12 @@ pub(crate) struct Facts {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) skipped_paths: Vec<SkippedPath>,
     /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) not_utf8: Option<usize>,
     /// What ignored files hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) ignored: Option<InIgnored>,
     /// Whether the names came from the path index or from a walk.
     pub(super) source: PathSource,
     /// Why no path index can be kept, where it cannot.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) walked_because: Option<String>,
     /// How long it took.
     pub(super) elapsed_ms: u64,

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use super::{super::omissions::is_zero, total::Total};
 
@@ -21,6 +22,7 @@ pub(crate) struct Output {
 }
 
 /// One entry shown.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct ListedEntry {
     /// Its path, as it can be passed back.
@@ -28,64 +30,50 @@ pub(crate) struct ListedEntry {
     /// `file`, `directory`, `symlink`, `other` or `root`.
     pub(super) kind: &'static str,
     /// Its size in bytes, where it is a file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
     /// What a link leads to, where that is inside a root.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) target: Option<String>,
     /// Whether policy denies its content.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) protected: bool,
     /// When it last changed, in UTC, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) modified: Option<String>,
     /// Its mode in octal, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) mode: Option<String>,
     /// How many entries an unopened directory has; at most 10000 are counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) entries: Option<usize>,
     /// What is in a directory, to the bottom, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total: Option<Total>,
     /// What is known of the content of a single file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<FileFacts>,
     /// For a root, whether files in it may be changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) writable: Option<bool>,
 }
 
 /// What is known of the content of one file.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct FileFacts {
     /// What it is, where that is not text: a media type, or a kind in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content: Option<String>,
     /// Lines.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lines: Option<usize>,
     /// Encoding of the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) encoding: Option<String>,
     /// Line endings: lf, crlf, cr, mixed or none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line_ending: Option<String>,
     /// Whether the last line ends with a line ending.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) final_newline: Option<bool>,
     /// Revision of the content, for `expected_revision`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) revision: Option<String>,
     /// Pixels across an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) width: Option<usize>,
     /// Pixels down an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) height: Option<usize>,
 }
 
 /// The numbers for programs.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Facts {
     /// Entries shown.
@@ -97,13 +85,10 @@ pub(crate) struct Facts {
     /// Bytes in those files.
     pub(super) bytes: u64,
     /// The offset that continues with the next entries of the directory.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
     /// What is in the directory, to the bottom, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total: Option<Total>,
     /// What is known of the content of a single file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) file: Option<FileFacts>,
     /// Entries of listed directories that are not shown.
     pub(super) more: usize,

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 use crate::text::Region;
 
@@ -57,34 +58,26 @@ pub(super) struct Totals {
 }
 
 /// The numbers for programs.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(super) struct Facts {
     /// Lines in the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_lines: Option<usize>,
     /// Lines returned.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) returned_lines: Option<usize>,
     /// Whether lines follow the returned ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) has_more: Option<bool>,
     /// The offset that continues.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
     /// Characters of the longest line, where columns were asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_columns: Option<usize>,
     /// Revision of the content, for `expected_revision`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) revision: Option<String>,
     /// Encoding of the text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) encoding: Option<String>,
     /// Line endings: lf, crlf, cr, mixed or none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) line_ending: Option<String>,
     /// Whether the last line ends with a line ending.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) final_newline: Option<bool>,
     /// Whether the file begins with a byte-order mark.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -93,45 +86,32 @@ pub(super) struct Facts {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) lossy: bool,
     /// How the file compares with the revision `since`: unchanged, changed, or unknown where nothing was compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) since: Option<&'static str>,
     /// Bytes in the file.
     pub(super) size: u64,
     /// Cells of a notebook.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_cells: Option<usize>,
     /// Cells returned.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) returned_cells: Option<usize>,
     /// The cell that continues.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cell: Option<usize>,
     /// Pixels across an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) width: Option<usize>,
     /// Pixels down an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) height: Option<usize>,
     /// Pages of a PDF.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pages: Option<usize>,
     /// The first page returned, counted from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) first_page: Option<usize>,
     /// The last page returned.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) last_page: Option<usize>,
     /// The `part` that continues, with `next_offset` inside of a page.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_part: Option<String>,
     /// Pixels across what is shown of an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shown_width: Option<u32>,
     /// Pixels down what is shown of an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) shown_height: Option<u32>,
     /// The part of an image that is shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) region: Option<RegionFacts>,
     /// Whether an image is shown upright, as its EXIF orientation says, and not as it is stored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -140,7 +120,6 @@ pub(super) struct Facts {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) flattened: bool,
     /// Frames of an animated image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) frames: Option<u32>,
 }
 

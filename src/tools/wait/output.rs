@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 /// The complete result as data.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -31,6 +32,7 @@ pub(super) enum Outcome {
 }
 
 /// The numbers for programs.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Facts {
     /// What came of it: line, appeared, changed, gone or `nothing_new`.
@@ -40,24 +42,18 @@ pub(super) struct Facts {
     /// New lines, or names that came, changed or are gone.
     pub(super) new: usize,
     /// The line that matched.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) matched_line: Option<usize>,
     /// The `offset` of the next call.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_offset: Option<usize>,
     /// Lines in the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_lines: Option<usize>,
     /// Revision of the whole file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) revision: Option<String>,
     /// Bytes in the file.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,
     /// Whether the file was replaced, cut or written again, so that its lines count from the first one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) restarted: bool,
     /// Seconds that the call asked for, where it could not wait so long.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) asked_seconds: Option<u64>,
 }
