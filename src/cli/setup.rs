@@ -1,7 +1,7 @@
 //! `rootbound setup`: puts this server into the configuration file of a client, or shows how.
 //!
 //! Without `--write` or `--remove` nothing is changed. A file is changed whole and atomically, and only the part that is
-//! ours: see `json_document`, `toml_entry` and `yaml_list`. Limits: JSON with comments and trailing commas is accepted for every
+//! ours: see `json_document`, `toml_document` and `yaml_list`. Limits: JSON with comments and trailing commas is accepted for every
 //! client, also for one that does not; lists of tools in YAML are edited by their lines.
 
 mod apply;
@@ -12,12 +12,8 @@ mod deerflow;
 mod entry;
 mod folders;
 mod guidance;
-mod json_comments;
 mod json_document;
-mod json_entry;
-mod json_text;
 mod launcher;
-mod marker;
 mod own_tools;
 #[cfg(all(test, unix))]
 mod page;
@@ -26,8 +22,7 @@ mod plan;
 mod properties;
 mod records;
 mod server_list;
-mod toml_entry;
-mod toml_lines;
+mod toml_document;
 mod yaml_list;
 
 use std::process::ExitCode;

@@ -9,11 +9,11 @@ use super::{
     clients::CLIENTS,
     entry::ServerEntry,
     folders::Folders,
-    json_text::{Style, print},
+    json_document,
     launcher::{Launcher, launcher},
-    marker::{Made, ToolsOff},
     own_tools,
     plan::SetupTarget,
+    records::{Made, ToolsOff},
 };
 
 /// The clients, and which of them have left signs on this machine.
@@ -42,7 +42,7 @@ pub(super) fn configuration(
 ) -> Result<String, String> {
     let mut snippet = String::new();
     for entry in entries {
-        snippet = target.list.add_plain(&snippet, entry)?;
+        snippet = target.list.add(&snippet, entry)?.0;
     }
     let mut out = String::new();
     let (client, scope) = (target.client, target.scope);
@@ -59,7 +59,7 @@ pub(super) fn configuration(
         }
     }
     if matches!(client.own_tools, OwnTools::YamlList { .. }) {
-        settings_page(&mut out, entries, launcher(target.folders.environment));
+        settings_page(&mut out, entries, launcher(target.folders.environment))?;
     }
     let _ = writeln!(out, "{}", after(target, entries, request));
     let _ = writeln!(out, "next      the same command with --write merges this into the file; --remove takes it out");
@@ -67,12 +67,12 @@ pub(super) fn configuration(
 }
 
 /// DeerFlow's settings page accepts only these two commands.
-fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) {
+fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) -> Result<(), String> {
     if matches!(launcher, Launcher::Npx | Launcher::Uvx) {
         let _ = writeln!(out, "Its settings page accepts the same JSON.\n");
-        return;
+        return Ok(());
     }
-    let mut servers = serde_json::Map::new();
+    let mut whole = String::new();
     for entry in entries {
         let mut value = entry.value.clone();
         let words = Launcher::Uvx.words();
@@ -80,14 +80,10 @@ fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) 
         let arguments: Vec<serde_json::Value> = words[1..].iter().map(|&word| word.into()).chain(old).collect();
         value.insert("command".to_owned(), words[0].into());
         value.insert("args".to_owned(), arguments.into());
-        servers.insert(entry.name.clone(), value.into());
+        whole = json_document::set(&whole, &["mcpServers", &entry.name], &value.into())?.0;
     }
-    let whole = serde_json::json!({ "mcpServers": servers });
-    let _ = writeln!(
-        out,
-        "Its settings page accepts only the commands npx and uvx. There:\n\n{}\n",
-        print(&whole, &Style::of(""), "")
-    );
+    let _ = writeln!(out, "Its settings page accepts only the commands npx and uvx. There:\n\n{whole}");
+    Ok(())
 }
 
 /// The step that follows a change.

@@ -1,161 +1,153 @@
-//! Edits of a JSON document by its text: comments, order, indentation, line endings and everything else stay as they are.
-//!
-//! Each edit inserts or takes out one member. What an insertion had to add around the member is returned as [`Added`],
-//! with which the removal restores the document byte for byte.
-
-use std::{borrow::Cow, ops::Range};
+//! Edits of a JSON document with comments: the comments, the order and all other members stay; white space is as
+//! jsonc-parser writes it.
 
 use jsonc_parser::{
-    CollectOptions, ParseOptions,
-    ast::{Array, Object, Value},
-    common::Ranged as _,
-    parse_to_ast,
+    ParseOptions,
+    cst::{CstInputValue, CstNode, CstObjectProp, CstRootNode},
 };
+use serde_json::Value;
 
-use super::{
-    json_comments::{comma_after, end_of_line_comments, ends_in_line_comment},
-    json_text::{Style, indentation_at, print},
-};
-
-/// What an insertion added around a member.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Added {
-    /// How many objects and arrays above it.
-    pub(super) containers: usize,
-    /// Bytes of white space behind it, before the closing bracket.
-    pub(super) padding: usize,
-    /// The whole document, behind so many bytes of white space.
-    pub(super) document: Option<usize>,
+/// The value of the document; null if it holds none.
+pub(super) fn value(text: &str) -> Result<Value, String> {
+    Ok(parse(text)?.to_serde_value().unwrap_or_default())
 }
 
-/// A step to a member: a key of an object, or a text of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JsonStep<'k> {
-    Key(&'k str),
-    /// The element of an array that is this text.
-    Text(&'k str),
+/// The value at the end of a path.
+pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    path.iter().try_fold(value, |value, key| value.get(key))
 }
 
-/// The value at the end of a path, and its text in the document.
-pub(super) fn find<'t>(text: &'t str, path: &[JsonStep<'_>]) -> Result<Option<(serde_json::Value, &'t str)>, String> {
+/// Gives the member at the end of a path this value, or adds it as the last one. Returns how many objects had to be made
+/// for it, the document's own among them.
+pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Result<(String, usize), String> {
     let root = parse(text)?;
-    let found = root.as_ref().and_then(|root| locate(root, path));
-    Ok(found.map(|value| (serde_json::Value::from(value.clone()), &text[span(value)])))
-}
-
-/// The keys of the object at the end of a path.
-pub(super) fn keys(text: &str, path: &[JsonStep<'_>]) -> Result<Vec<String>, String> {
-    let root = parse(text)?;
-    let found = root.as_ref().and_then(|root| locate(root, path)).and_then(Value::as_object);
-    Ok(found.into_iter().flat_map(|object| &object.properties).map(|one| one.name.as_str().to_owned()).collect())
-}
-
-/// Gives the member at the end of a path this value: replaces its value, or adds it as the last one.
-pub(super) fn set(text: &str, path: &[JsonStep<'_>], value: &serde_json::Value) -> Result<(String, Added), String> {
-    let style = Style::of(text);
-    let Some(root) = parse(text)? else {
-        let mut nested = value.clone();
-        for step in path.iter().rev() {
-            nested = wrapped(*step, nested);
+    let found = members(&root, path);
+    let Some((key, below)) = path[found.len()..].split_first() else {
+        if let Some(member) = found.last() {
+            member.set_value(input(value));
         }
-        let line_start = if text.is_empty() || text.ends_with('\n') { "" } else { style.line_end };
-        let whole = format!("{text}{line_start}{}{}", print(&nested, &style, ""), style.line_end);
-        return Ok((whole, Added { document: Some(line_start.len()), ..Added::default() }));
+        return Ok((root.to_string(), 0));
     };
-    if let Some(old) = locate(&root, path) {
-        let inner = indentation_at(text, old.range().start).to_owned();
-        return Ok((spliced(text, &[(span(old), &print(value, &style, &inner))]), Added::default()));
-    }
-    // The deepest container that is there, and what is missing below it.
-    let depth = (0..path.len()).rev().find(|depth| locate(&root, &path[..*depth]).is_some()).unwrap_or(0);
-    let container = locate(&root, &path[..depth]).unwrap_or(&root);
-    let mut nested = value.clone();
-    for step in path[depth + 1..].iter().rev() {
-        nested = wrapped(*step, nested);
-    }
-    let kind = match (path[depth], container) {
-        (JsonStep::Key(_), Value::Object(_)) | (JsonStep::Text(_), Value::Array(_)) => Container::of(container),
-        (JsonStep::Key(_), _) => return Err(wrong_kind(text, container, path, depth, "an object")),
-        (JsonStep::Text(_), _) => return Err(wrong_kind(text, container, path, depth, "an array")),
+    let made = below.len() + usize::from(root.value().is_none());
+    let object = match found.last() {
+        Some(member) => member.object_value(),
+        None => root.object_value_or_create(),
     };
-    let key = match path[depth] {
-        JsonStep::Key(key) => Some(key),
-        JsonStep::Text(_) => None,
-    };
-    let (edited, padding) = insert(text, &kind, key, &nested, &style);
-    Ok((edited, Added { containers: path.len() - 1 - depth, padding, document: None }))
+    let object = object.ok_or_else(|| wrong_kind(&root, &found, path, "an object"))?;
+    let wrapped = |inner, key: &&str| CstInputValue::Object(vec![((*key).to_owned(), inner)]);
+    object.append(key, below.iter().rev().fold(input(value), wrapped));
+    Ok((root.to_string(), made))
 }
 
-/// Takes a member out, and what `added` says was added for it as far as nothing else is in it now. `None` if it is not
-/// there.
-pub(super) fn remove(text: &str, path: &[JsonStep<'_>], added: Added) -> Result<Option<String>, String> {
-    let Some(root) = parse(text)? else { return Ok(None) };
-    let mut path = path;
-    if locate(&root, path).is_none() {
-        return Ok(None);
+/// Adds a text to the array at the end of a path. Returns how many containers had to be made for it.
+pub(super) fn add_text(text: &str, path: &[&str], element: &str) -> Result<(String, usize), String> {
+    let root = parse(text)?;
+    let found = members(&root, path);
+    if found.len() < path.len() {
+        return set(text, path, &Value::from(vec![element])).map(|(text, made)| (text, made + 1));
     }
-    let mut left = added.containers;
-    // A container that was added for it and holds nothing else goes as a whole.
-    while path.len() > 1 && (left > 0 || added.document.is_some()) {
-        let Some(above) = locate(&root, &path[..path.len() - 1]) else { break };
-        if !holds_one_alone(text, &Container::of(above)) {
+    let array = found.last().and_then(CstObjectProp::array_value);
+    array.ok_or_else(|| wrong_kind(&root, &found, path, "an array"))?.append(element.into());
+    Ok((root.to_string(), 0))
+}
+
+/// Takes the member at the end of a path out, or only `element`, a text of the array there; and up to `made` containers
+/// above it that hold nothing else.
+pub(super) fn remove(text: &str, path: &[&str], element: Option<&str>, mut made: usize) -> Result<String, String> {
+    let root = parse(text)?;
+    let found = members(&root, path);
+    if found.len() < path.len() {
+        return Ok(text.to_owned());
+    }
+    let mut nodes: Vec<CstNode> = root.value().into_iter().chain(found.into_iter().map(CstNode::from)).collect();
+    if let Some(element) = element {
+        let array = nodes.last().and_then(container).map(|array| array.children()).unwrap_or_default();
+        let is_it = |node: &CstNode| {
+            node.as_string_lit().is_some_and(|text| text.decoded_value().is_ok_and(|text| text == element))
+        };
+        let Some(found) = array.into_iter().rfind(is_it) else { return Ok(text.to_owned()) };
+        nodes.push(found);
+    }
+    while let Some(member) = nodes.pop() {
+        erase(&member);
+        let Some(above) = nodes.last().and_then(container) else { break };
+        if !above.to_string()[1..].trim_end_matches(['}', ']']).trim().is_empty() {
             break;
         }
-        path = &path[..path.len() - 1];
-        left = left.saturating_sub(1);
+        if made == 0 {
+            above.children().into_iter().filter(is_blank).for_each(CstNode::remove);
+            break;
+        }
+        made -= 1;
     }
-    let (Some(container), Some(step)) = (locate(&root, &path[..path.len() - 1]), path.last()) else { return Ok(None) };
-    let container = Container::of(container);
-    if let (Some(before), 1) = (added.document, path.len())
-        && holds_one_alone(text, &container)
-    {
-        return Ok(Some(without_document(text, root.range().start, root.range().end, before)));
-    }
-    let Some(index) = container.index_of(*step) else { return Ok(None) };
-    let padding = if left == 0 { added.padding } else { 0 };
-    Ok(Some(take_out(text, &container, index, padding)))
+    Ok(root.to_string())
 }
 
-/// The text around a document that holds nothing, which had `before` bytes added before it.
-pub(super) fn without_empty_document(text: String, before: usize) -> Result<String, String> {
-    let Some(root) = parse(&text)? else { return Ok(text) };
-    let range = root.range();
-    if !text[range.start + 1..range.end.saturating_sub(1)].trim().is_empty() {
-        return Ok(text);
+/// Takes a member, an element or the whole document out, with its comma and the white space before it. The library's own
+/// removal would take the comments of the line with it.
+fn erase(node: &CstNode) {
+    let before: Vec<CstNode> = node.previous_siblings().collect();
+    let comma = node.trailing_comma().map(CstNode::from).or_else(|| before.iter().find(|one| one.is_comma()).cloned());
+    comma.into_iter().for_each(CstNode::remove);
+    let blanks = before.iter().take_while(|one| is_blank(one)).count();
+    let ends_comment = before.get(blanks).and_then(CstNode::as_comment).is_some_and(|one| one.is_line_comment());
+    let ends_line = node.next_siblings().find(|one| !one.is_whitespace()).is_some_and(|next| next.is_newline());
+    // What follows must not become part of the comment.
+    if !ends_comment || ends_line {
+        before[..blanks].iter().cloned().for_each(CstNode::remove);
     }
-    Ok(without_document(&text, range.start, range.end, before))
+    match node.as_string_lit() {
+        Some(text) => text.set_raw_value(String::new()),
+        // A member that is already erased stays in its object as a node without text.
+        None => node.children().into_iter().filter(|one| one.as_object_prop().is_none()).for_each(CstNode::remove),
+    }
 }
 
-/// Takes the document out, the bytes before it that were added, and the end of its line.
-fn without_document(text: &str, start: usize, end: usize, before: usize) -> String {
-    let behind = text[end..].trim_start_matches(['\r', '\n']);
-    // What a person changed to another number cuts no more than that line end.
-    let kept = match (before, text[..start].strip_suffix('\n')) {
-        (0, _) | (_, None) => &text[..start],
-        (1, Some(kept)) => kept,
-        (_, Some(kept)) => kept.strip_suffix('\r').unwrap_or(kept),
+fn is_blank(node: &CstNode) -> bool {
+    node.is_whitespace() || node.is_newline()
+}
+
+/// The object or array that a node is, or is a member with.
+fn container(node: &CstNode) -> Option<CstNode> {
+    let value = node.as_object_prop().map_or(Some(node.clone()), |member| member.value())?;
+    (value.as_object().is_some() || value.as_array().is_some()).then_some(value)
+}
+
+/// The members along a path, as far as there are any. Of several members of one name the last, as clients read them.
+fn members(root: &CstRootNode, path: &[&str]) -> Vec<CstObjectProp> {
+    let mut object = root.object_value();
+    let mut next = |key: &&str| {
+        let is_it = |member: &CstObjectProp| member.decoded_name().is_some_and(|name| name == *key);
+        let member = object.as_ref()?.properties().into_iter().rfind(is_it)?;
+        object = member.object_value();
+        Some(member)
     };
-    format!("{kept}{behind}")
+    path.iter().map_while(&mut next).collect()
 }
 
-fn wrapped(step: JsonStep<'_>, value: serde_json::Value) -> serde_json::Value {
-    match step {
-        JsonStep::Key(key) => serde_json::Value::Object([(key.to_owned(), value)].into_iter().collect()),
-        JsonStep::Text(_) => serde_json::Value::Array(vec![value]),
-    }
-}
-
-fn wrong_kind(text: &str, container: &Value<'_>, path: &[JsonStep<'_>], depth: usize, wanted: &str) -> String {
-    let name = match depth.checked_sub(1).map(|above| path[above]) {
-        Some(JsonStep::Key(key)) => format!("\"{key}\""),
-        _ => "the document".to_owned(),
-    };
-    let line = text[..container.range().start].matches('\n').count() + 1;
+fn wrong_kind(root: &CstRootNode, found: &[CstObjectProp], path: &[&str], wanted: &str) -> String {
+    let name = found.len().checked_sub(1).map_or("the document".to_owned(), |last| format!("\"{}\"", path[last]));
+    let value = found.last().map_or_else(|| root.value(), CstObjectProp::value);
+    let above = value.iter().flat_map(|value| value.ancestors().map(CstNode::from)).chain(value.clone());
+    let before = above.flat_map(|node| node.previous_siblings().collect::<Vec<_>>());
+    let line = 1 + before.map(|node| node.to_string().matches('\n').count()).sum::<usize>();
     format!("line {line}: {name} is not {wanted}")
 }
 
-/// The document; `None` if it holds no value.
-fn parse(text: &str) -> Result<Option<Value<'_>>, String> {
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => text.as_str().into(),
+        Value::Array(list) => CstInputValue::Array(list.iter().map(input).collect()),
+        Value::Object(members) => {
+            CstInputValue::Object(members.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<CstRootNode, String> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -168,180 +160,52 @@ fn parse(text: &str) -> Result<Option<Value<'_>>, String> {
         allow_non_finite_numbers: false,
         allow_extended_string_escapes: false,
     };
-    parse_to_ast(text, &CollectOptions::default(), &options).map(|parsed| parsed.value).map_err(|error| {
-        format!(
-            "line {}, column {}: {}",
-            error.line_display(),
-            error.column_display(),
-            lower(&error.kind().to_string())
-        )
+    CstRootNode::parse(text, &options).map_err(|error| {
+        let kind = error.kind().to_string();
+        let (first, rest) = kind.split_at(kind.chars().next().map_or(0, char::len_utf8));
+        let (line, column) = (error.line_display(), error.column_display());
+        format!("line {line}, column {column}: {}{rest}", first.to_lowercase())
     })
 }
 
-fn lower(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn span(value: &Value<'_>) -> Range<usize> {
-    value.range().start..value.range().end
-}
-
-/// Of several members of one name the last, as clients read them.
-fn locate<'v, 't>(root: &'v Value<'t>, path: &[JsonStep<'_>]) -> Option<&'v Value<'t>> {
-    path.iter().try_fold(root, |value, step| match (step, value) {
-        (JsonStep::Key(key), Value::Object(object)) => {
-            property(object, key).map(|index| &object.properties[index].value)
-        }
-        (JsonStep::Text(text), Value::Array(array)) => element(array, text).map(|index| &array.elements[index]),
-        _ => None,
-    })
-}
-
-fn property(object: &Object<'_>, key: &str) -> Option<usize> {
-    object.properties.iter().rposition(|one| one.name.as_str() == key)
-}
-
-fn element(array: &Array<'_>, text: &str) -> Option<usize> {
-    array.elements.iter().rposition(|one| one.as_string_lit().is_some_and(|one| one.value == Cow::Borrowed(text)))
-}
-
-/// An object or an array by the places of its brackets and members.
-struct Container<'v, 't> {
-    value: &'v Value<'t>,
-    /// Where the opening bracket is.
-    open: usize,
-    /// Where the closing bracket is.
-    close: usize,
-    members: Vec<Range<usize>>,
-}
-
-impl<'v, 't> Container<'v, 't> {
-    fn of(value: &'v Value<'t>) -> Self {
-        let members = match value {
-            Value::Object(object) => object.properties.iter().map(|one| one.range.start..one.range.end).collect(),
-            Value::Array(array) => array.elements.iter().map(span).collect(),
-            _ => Vec::new(),
-        };
-        Self { value, open: value.range().start, close: value.range().end.saturating_sub(1), members }
-    }
-
-    fn index_of(&self, step: JsonStep<'_>) -> Option<usize> {
-        match (step, self.value) {
-            (JsonStep::Key(key), Value::Object(object)) => property(object, key),
-            (JsonStep::Text(text), Value::Array(array)) => element(array, text),
-            _ => None,
+    #[test]
+    fn comments_around_a_member_stay_and_swallow_nothing() {
+        for (text, left) in [
+            ("{\"x\": {\"y\": 1 /* in it */}}", "{}"),
+            ("{\n  // a\n  \"x\": 1, // b\n  \"z\": 2\n}", "{\n  // a\n   // b\n  \"z\": 2\n}"),
+            ("{\"a\": 1, // b\n\"x\": 2}", "{\"a\": 1 // b\n}"),
+            ("{\"a\": 1, /* b */ \"x\": 2 /* c */, \"z\": 3}", "{\"a\": 1, /* b */ /* c */ \"z\": 3}"),
+            ("{\"a\": 1, // b\n  \"x\": 2 // c\n}", "{\"a\": 1 // b\n   // c\n}"),
+            ("{\"a\": 1, \"x\": 2, /* b */}", "{\"a\": 1, /* b */}"),
+            ("{\"x\": 1, \"x\": 2}", "{\"x\": 1}"),
+        ] {
+            assert_eq!(remove(text, &["x"], None, 0).as_deref(), Ok(left));
         }
     }
-}
 
-/// Whether there is one member, and no comment.
-fn holds_one_alone(text: &str, container: &Container<'_, '_>) -> bool {
-    let [member] = container.members.as_slice() else { return false };
-    let blank = |part: &str| part.chars().all(|character| character.is_whitespace() || character == ',');
-    blank(&text[container.open + 1..member.start]) && blank(&text[member.end..container.close])
-}
+    #[test]
+    fn containers_go_as_far_as_they_were_made_and_hold_nothing() {
+        let text = "// a\n{\"x\": {\"y\": [\"z\"]}}\n";
+        for (made, left) in [(0, "{\"x\": {\"y\": []}}"), (1, "{\"x\": {}}"), (2, "{}"), (3, ""), (64, "")] {
+            let removed = remove(text, &["x", "y"], Some("z"), made).expect("removed");
+            assert_eq!(removed.trim_end(), format!("// a\n{left}").trim_end());
+        }
+        let noted = "{\"x\": {\"y\": 1 /* b */, /* c */}}";
+        assert_eq!(remove(noted, &["x", "y"], None, 64).as_deref(), Ok("{\"x\": { /* b */ /* c */}}"));
+    }
 
-/// Adds a member at the end of a container. Also returns the bytes of white space that were added behind it.
-fn insert(
-    text: &str,
-    container: &Container<'_, '_>,
-    key: Option<&str>,
-    value: &serde_json::Value,
-    style: &Style,
-) -> (String, usize) {
-    let inner = &text[container.open + 1..container.close];
-    let member = |style: &Style, indentation: &str| match key {
-        Some(key) => {
-            let colon = if style.dense { ":" } else { ": " };
-            format!("{}{colon}{}", serde_json::Value::from(key), print(value, style, indentation))
-        }
-        None => print(value, style, indentation),
-    };
-    let base = indentation_at(text, container.open);
-    let Some(last) = container.members.last() else {
-        if style.one_line {
-            let at = container.open + 1;
-            return (spliced(text, &[(at..at, &member(style, ""))]), 0);
-        }
-        // After the comments, if there are any.
-        let at = container.open + 1 + inner.trim_end().len();
-        let deeper = format!("{base}{}", style.unit);
-        let line = format!("{}{deeper}{}", style.line_end, member(style, &deeper));
-        if text[at..container.close].contains('\n') {
-            return (spliced(text, &[(at..at, &line)]), 0);
-        }
-        let padding = format!("{}{base}", style.line_end);
-        return (spliced(text, &[(at..at, &format!("{line}{padding}"))]), padding.len());
-    };
-    let comma = comma_after(text, last.end, container.close);
-    let first = container.members[0].start;
-    if !text[container.open..first].contains('\n') {
-        let flat = Style { one_line: true, ..style.clone() };
-        let gap = if style.dense { "" } else { " " };
-        let edited = match comma {
-            Some(at) => spliced(text, &[(at + 1..at + 1, &format!("{gap}{},", member(&flat, "")))]),
-            None => spliced(text, &[(last.end..last.end, &format!(",{gap}{}", member(&flat, "")))]),
-        };
-        return (edited, 0);
+    #[test]
+    fn what_is_in_the_way_is_named_with_its_line() {
+        let why = |path: &[&str]| set("\n{\"a\": [1,\n2], // c\n \"b\": 5}", path, &Value::Null).expect_err("refused");
+        assert_eq!(why(&["b", "c"]), "line 4: \"b\" is not an object");
+        assert_eq!(add_text("{\n\"b\": {}}", &["b"], "c").expect_err("refused"), "line 2: \"b\" is not an array");
+        assert_eq!(
+            set("// a\n[]", &["b"], &Value::Null).expect_err("refused"),
+            "line 2: the document is not an object"
+        );
     }
-    let indentation = indentation_at(text, last.start);
-    let line = format!("{}{indentation}{}", style.line_end, member(style, indentation));
-    let edited = if let Some(comma) = comma {
-        let at = end_of_line_comments(text, comma + 1, container.close);
-        spliced(text, &[(at..at, &format!("{line},"))])
-    } else {
-        let at = end_of_line_comments(text, last.end, container.close);
-        spliced(text, &[(last.end..last.end, ","), (at..at, &line)])
-    };
-    (edited, 0)
-}
-
-/// Takes one member out with its comma and the white space before it.
-fn take_out(text: &str, container: &Container<'_, '_>, index: usize, padding: usize) -> String {
-    let member = &container.members[index];
-    let from = index.checked_sub(1).map_or(container.open + 1, |before| container.members[before].end);
-    let mut start = from + text[from..member.start].trim_end().len();
-    if ends_in_line_comment(text, from, start)
-        && !text[member.end..].trim_start_matches([' ', '\t', ',']).starts_with(['\r', '\n'])
-    {
-        // What follows would become part of the comment.
-        start = member.start;
-    }
-    let next = container.members.get(index + 1).map_or(container.close, |next| next.start);
-    let own_comma = comma_after(text, member.end, next);
-    if let Some(comma) = own_comma {
-        // A comment between them stays.
-        return spliced(text, &[(start..member.end, ""), (comma..comma + 1, "")]);
-    }
-    if index > 0 {
-        let before = comma_after(text, container.members[index - 1].end, member.start);
-        let mut edits = vec![(start..member.end, "")];
-        if let Some(comma) = before {
-            // The comma may be the last character before the white space.
-            if comma + 1 == start {
-                edits[0].0.start = comma;
-            } else {
-                edits.insert(0, (comma..comma + 1, ""));
-            }
-        }
-        return spliced(text, &edits);
-    }
-    let behind = &text[member.end..container.close];
-    let blank = behind.len() - behind.trim_start().len();
-    let end = member.end + if text.is_char_boundary(member.end + padding.min(blank)) { padding.min(blank) } else { 0 };
-    spliced(text, &[(start..end, "")])
-}
-
-/// The text with parts replaced; they are in order and do not overlap.
-fn spliced(text: &str, edits: &[(Range<usize>, &str)]) -> String {
-    let mut out = String::with_capacity(text.len() + edits.iter().map(|(_, new)| new.len()).sum::<usize>());
-    let mut at = 0;
-    for (range, new) in edits {
-        out.push_str(&text[at..range.start]);
-        out.push_str(new);
-        at = range.end;
-    }
-    out.push_str(&text[at..]);
-    out
 }

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use super::{
     client::{Client, EntryScope, OwnTools},
     folders::Folders,
-    json_document::{self, JsonStep, find},
-    marker::{Made, ToolsOff},
+    json_document::{self, at},
+    records::{Made, ToolsOff},
     yaml_list,
 };
 
@@ -36,8 +38,7 @@ pub(super) fn off(client: &Client, text: &str, file: Made, earlier: &ToolsOff) -
             let mut turned = ToolsOff { names: Vec::new(), made: file };
             let mut is_first = true;
             for name in *names {
-                let path = steps(path, name);
-                if find(&text, &path)?.is_some() {
+                if has_text(&text, path, name)? {
                     if earlier.names.iter().any(|earlier| earlier == name) {
                         turned.names.push((*name).to_owned());
                         turned.made = earlier.made.clone();
@@ -45,11 +46,11 @@ pub(super) fn off(client: &Client, text: &str, file: Made, earlier: &ToolsOff) -
                     }
                     continue;
                 }
-                let (edited, added) = json_document::set(&text, &path, &serde_json::Value::from(*name))?;
+                let (edited, containers) = json_document::add_text(&text, path, name)?;
                 text = edited;
                 turned.names.push((*name).to_owned());
                 if is_first {
-                    turned.made.added = added;
+                    turned.made.containers = containers;
                     is_first = false;
                 }
             }
@@ -79,9 +80,7 @@ pub(super) fn on(client: &Client, text: &str, turned: &ToolsOff) -> Result<Strin
         OwnTools::JsonList { path, names, .. } => {
             let mut text = text.to_owned();
             for name in turned.names.iter().filter(|name| names.contains(&name.as_str())) {
-                if let Some(edited) = json_document::remove(&text, &steps(path, name), turned.made.added)? {
-                    text = edited;
-                }
+                text = json_document::remove(&text, path, Some(name), turned.made.containers)?;
             }
             Ok(text)
         }
@@ -99,7 +98,7 @@ pub(super) fn on(client: &Client, text: &str, turned: &ToolsOff) -> Result<Strin
 pub(super) fn still_off(client: &Client, text: &str) -> Vec<&'static str> {
     match &client.own_tools {
         OwnTools::JsonList { path, names, .. } => {
-            let is_off = |name: &&&str| find(text, &steps(path, name)).is_ok_and(|found| found.is_some());
+            let is_off = |name: &&&str| has_text(text, path, name).unwrap_or(false);
             names.iter().filter(is_off).copied().collect()
         }
         OwnTools::Policy { names, .. } => {
@@ -116,6 +115,7 @@ fn rule(names: &[&str]) -> String {
     format!("[[rule]]\ntoolName = [{}]\ndecision = \"deny\"\npriority = 999\n", names.join(", "))
 }
 
-fn steps<'k>(path: &[&'k str], name: &'k str) -> Vec<JsonStep<'k>> {
-    path.iter().map(|key| JsonStep::Key(key)).chain([JsonStep::Text(name)]).collect()
+fn has_text(text: &str, path: &[&str], name: &str) -> Result<bool, String> {
+    let document = json_document::value(text)?;
+    Ok(at(&document, path).and_then(Value::as_array).is_some_and(|list| list.iter().any(|one| one == name)))
 }

@@ -75,7 +75,7 @@ fn section(client: &Client) -> String {
         let request = if scope == EntryScope::Project { SetupRequest::default() } else { request.clone() };
         let entry = entries(client, scope, &request, &folders).expect("an entry").remove(0);
         let list = ServerList::of(client.format, &[]);
-        let text = list.add_plain("", &entry).expect("text");
+        let text = list.add("", &entry).expect("text").0;
         let text = text.replace(folder.path().to_str().expect("UTF-8"), "/abs/project");
         let language = if matches!(list, ServerList::Toml(_)) { "toml" } else { "json" };
         let _ = writeln!(out, "\nBy hand (`--scope {}`):\n\n```{language}\n{}\n```", scope.name(), text.trim_end());

@@ -10,9 +10,8 @@ use super::{
     client_file::ClientFile,
     entry::{self, FoundEntry, ServerEntry},
     folders::Folders,
-    marker::{Made, ToolsOff},
     own_tools,
-    records::{RecordEdit, Records},
+    records::{Made, RecordEdit, Records, ToolsOff},
     server_list::ServerList,
 };
 
@@ -69,13 +68,8 @@ impl SetupTarget<'_> {
             let is_new = match self.found(&document, &text, &entry.name)? {
                 None => {
                     let inherited = self.made_for_others(&text, &records)?;
-                    let (edited, added) = self.list.add(&text, entry).map_err(|why| failed(&document, &why))?;
-                    marker.made = match (inherited, &self.list) {
-                        (Some(made), ServerList::Json(_)) => made,
-                        // Each table has its own lines around it.
-                        (Some(made), ServerList::Toml(_)) => Made { added, ..made },
-                        (None, _) => Made { added, ..made_for(&document) },
-                    };
+                    let (edited, containers) = self.list.add(&text, entry).map_err(|why| failed(&document, &why))?;
+                    marker.made = inherited.unwrap_or(Made { containers, ..made_for(&document) });
                     text = edited;
                     true
                 }
@@ -116,7 +110,7 @@ impl SetupTarget<'_> {
             let marker = recorded.clone().unwrap_or_default();
             // Of several entries of this name, what is left may be somebody else's.
             if self.found(&document, &text, &name)?.is_some_and(|found| found.ours) {
-                text = self.list.remove(&text, &name, marker.made.added).map_err(|why| failed(&document, &why))?;
+                text = self.list.remove(&text, &name, marker.made.containers).map_err(|why| failed(&document, &why))?;
                 is_unrecorded |= recorded.is_none();
             }
             made.push(marker.made);
@@ -142,8 +136,6 @@ impl SetupTarget<'_> {
                 ));
             }
         }
-        let before = made.iter().find_map(|made| made.added.document);
-        text = self.list.without_empty_document(text, before).map_err(|why| failed(&document, &why))?;
         let file = made.iter().find(|made| made.file).map(|made| made.folders);
         plan.changes.push(document.change(&text, file));
         plan.changes.retain(FileChange::is_needed);

@@ -4,11 +4,12 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::workspace::StateDir;
 
-use super::{apply::Applied, client_file::ClientFile, marker::Marker};
+use super::{apply::Applied, client_file::ClientFile};
 
 /// How often another run of the same command may be faster.
 const ATTEMPTS: usize = 200;
@@ -20,6 +21,35 @@ pub(super) struct Records {
     pub(super) folder: Option<PathBuf>,
     /// The file of the client, and where in it the list is.
     pub(super) place: String,
+}
+
+/// All that is to be undone besides an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Marker {
+    pub(super) made: Made,
+    pub(super) tools: ToolsOff,
+}
+
+/// What was made for one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Made {
+    /// Whether there was no file.
+    pub(super) file: bool,
+    /// How many folders above it there were not.
+    pub(super) folders: usize,
+    /// How many objects and arrays around the entry there were not.
+    pub(super) containers: usize,
+}
+
+/// The file tools of the client that were turned off.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct ToolsOff {
+    pub(super) names: Vec<String>,
+    /// For the file that lists them.
+    pub(super) made: Made,
 }
 
 /// What is to be recorded of an entry; `None` forgets it.
@@ -36,8 +66,12 @@ impl Records {
         let text = self.file().and_then(|file| ClientFile::read(&file).ok()).map(|file| file.text).unwrap_or_default();
         let entry = |line: &str| {
             let line: Value = serde_json::from_str(line).ok()?;
-            (line["place"] == *self.place)
-                .then(|| Some((line["name"].as_str()?.to_owned(), Marker::of(line["made"].as_str()?))))?
+            (line["place"] == *self.place).then(|| {
+                Some((
+                    line["name"].as_str()?.to_owned(),
+                    serde_json::from_value(line["made"].clone()).unwrap_or_default(),
+                ))
+            })?
         };
         text.lines().filter_map(entry).collect()
     }
@@ -58,7 +92,7 @@ impl Records {
             };
             let mut lines: Vec<Value> = values().filter(|line| folders(line).is_none() && !is_edited(line)).collect();
             lines.extend(edits.iter().filter_map(|(name, marker)| {
-                Some(json!({"place": self.place, "name": name, "made": marker.as_ref()?.text()}))
+                Some(json!({"place": self.place, "name": name, "made": marker.as_ref()?}))
             }));
             let head = (!lines.is_empty()).then(|| json!({"folders": made}));
             let text = head.iter().chain(&lines).fold(String::new(), |text, line| text + &line.to_string() + "\n");

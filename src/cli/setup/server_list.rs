@@ -1,11 +1,16 @@
 //! The list of servers in a client's file, in JSON or TOML.
 
+use serde_json::Value;
+
 use super::{
     client::Format,
-    entry::{FoundEntry, ServerEntry},
-    json_document::{self, Added},
-    json_entry, toml_entry,
+    entry::{FoundEntry, ServerEntry, is_rootbound},
+    json_document::{self, at},
+    toml_document,
 };
+
+/// A variable that earlier versions put into the server's environment.
+const FORMER_VARIABLE: &str = "ROOTBOUND_SETUP";
 
 /// Where the list is: the format with the names above the entries.
 #[derive(Clone, Debug)]
@@ -25,68 +30,74 @@ impl ServerList {
 
     /// Where it is in its file, in words that no other list of the file has.
     pub(super) fn name(&self) -> String {
-        match self {
-            Self::Json(path) => path.join(" "),
-            Self::Toml(above) => (*above).to_owned(),
-        }
+        self.path(&[]).join(" ")
     }
 
     pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
-        match self {
-            Self::Json(path) => json_entry::existing(text, &words(path), name),
-            Self::Toml(above) => toml_entry::existing(text, above, name),
-        }
+        let found = at(&self.value(text)?, &self.path(&[name])).cloned();
+        Ok(found.map(|value| FoundEntry { ours: is_rootbound(&value), value }))
     }
 
     /// The names of the entries that start this program.
     pub(super) fn ours(&self, text: &str) -> Result<Vec<String>, String> {
-        match self {
-            Self::Json(path) => json_entry::ours(text, &words(path)),
-            Self::Toml(above) => toml_entry::ours(text, above),
-        }
+        let document = self.value(text)?;
+        let servers = at(&document, &self.path(&[])).and_then(Value::as_object).into_iter().flatten();
+        Ok(servers.filter(|(_, entry)| is_rootbound(entry)).map(|(name, _)| name.clone()).collect())
     }
 
-    /// Adds an entry; returns what was added around it.
-    pub(super) fn add(&self, text: &str, entry: &ServerEntry) -> Result<(String, Added), String> {
-        match self {
-            Self::Json(path) => json_entry::add(text, &words(path), &entry.name, &entry.value),
-            Self::Toml(above) => toml_entry::add(text, above, &entry.name, &entry.value),
-        }
+    /// Adds an entry; returns how many containers were made for it.
+    pub(super) fn add(&self, text: &str, entry: &ServerEntry) -> Result<(String, usize), String> {
+        self.set(text, &[&entry.name], &Value::Object(entry.value.clone()))
     }
 
-    /// Adds an entry to a text that has nothing but such entries.
-    pub(super) fn add_plain(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
-        match self {
-            Self::Json(path) => json_entry::add(text, &words(path), &entry.name, &entry.value).map(|(text, _)| text),
-            Self::Toml(above) => Ok(format!("{text}{}", toml_entry::plain(above, &entry.name, &entry.value))),
-        }
-    }
-
-    /// Brings an entry of ours up to date.
+    /// Gives an entry of ours the command and arguments of `entry`, and what else it lacks; what a person added to it or
+    /// changed in it stays.
     pub(super) fn update(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
+        let mut text = match self {
+            Self::Json(_) => json_document::remove(text, &self.path(&[&entry.name, "env", FORMER_VARIABLE]), None, 1)?,
+            Self::Toml(_) => text.to_owned(),
+        };
+        let found = self.existing(&text, &entry.name)?.map(|found| found.value).unwrap_or_default();
+        for (key, value) in &entry.value {
+            let is_start = matches!(key.as_str(), "command" | "args");
+            if found.get(key).is_none_or(|old| is_start && old != value) {
+                text = self.set(&text, &[&entry.name, key], value)?.0;
+            }
+        }
+        Ok(text)
+    }
+
+    /// Takes the entries of ours of one name out, and up to `made` containers above that hold nothing else.
+    pub(super) fn remove(&self, text: &str, name: &str, made: usize) -> Result<String, String> {
+        let mut text = text.to_owned();
+        while self.existing(&text, name)?.is_some_and(|found| found.ours) {
+            text = match self {
+                Self::Json(_) => json_document::remove(&text, &self.path(&[name]), None, made)?,
+                Self::Toml(_) => toml_document::remove(&text, &self.path(&[name]))?,
+            };
+        }
+        Ok(text)
+    }
+
+    fn value(&self, text: &str) -> Result<Value, String> {
         match self {
-            Self::Json(path) => json_entry::update(text, &words(path), &entry.name, &entry.value),
-            Self::Toml(above) => toml_entry::update(text, above, &entry.name, &entry.value),
+            Self::Json(_) => json_document::value(text),
+            Self::Toml(_) => toml_document::value(text),
         }
     }
 
-    /// Takes an entry out with what was added around it.
-    pub(super) fn remove(&self, text: &str, name: &str, added: Added) -> Result<String, String> {
+    fn set(&self, text: &str, rest: &[&str], value: &Value) -> Result<(String, usize), String> {
         match self {
-            Self::Json(path) => json_entry::remove(text, &words(path), name, added),
-            Self::Toml(above) => toml_entry::remove(text, above, name, added),
+            Self::Json(_) => json_document::set(text, &self.path(rest), value),
+            Self::Toml(_) => toml_document::set(text, &self.path(rest), value).map(|text| (text, 0)),
         }
     }
 
-    /// The document without the braces that were made for an entry, if nothing is between them.
-    pub(super) fn without_empty_document(&self, text: String, before: Option<usize>) -> Result<String, String> {
-        match (self, before) {
-            (Self::Json(_), Some(before)) => json_document::without_empty_document(text, before),
-            _ => Ok(text),
-        }
+    fn path<'p>(&'p self, rest: &[&'p str]) -> Vec<&'p str> {
+        let list = match self {
+            Self::Json(path) => path.iter().map(String::as_str).collect(),
+            Self::Toml(above) => vec![*above],
+        };
+        [&list, rest].concat()
     }
-}
-
-fn words(path: &[String]) -> Vec<&str> {
-    path.iter().map(String::as_str).collect()
 }
