@@ -2,14 +2,18 @@
 //! jsonc-parser writes it.
 
 use jsonc_parser::{
-    ParseOptions,
+    CollectOptions, ParseOptions,
     cst::{CstInputValue, CstNode, CstObjectProp, CstRootNode},
+    errors::ParseError,
+    parse_to_ast,
 };
 use serde_json::Value;
 
 /// The value of the document; null if it holds none.
 pub(super) fn value(text: &str) -> Result<Value, String> {
-    Ok(parse(text)?.to_serde_value().unwrap_or_default())
+    // A tree that can be edited takes ten times as long, and some clients' files have megabytes.
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| failed(&error))?;
+    Ok(parsed.value.map(Value::from).unwrap_or_default())
 }
 
 /// The value at the end of a path.
@@ -62,9 +66,7 @@ pub(super) fn remove(text: &str, path: &[&str], element: Option<&str>, mut made:
     let mut nodes: Vec<CstNode> = root.value().into_iter().chain(found.into_iter().map(CstNode::from)).collect();
     if let Some(element) = element {
         let array = nodes.last().and_then(container).map(|array| array.children()).unwrap_or_default();
-        let is_it = |node: &CstNode| {
-            node.as_string_lit().is_some_and(|text| text.decoded_value().is_ok_and(|text| text == element))
-        };
+        let is_it = |node: &CstNode| node.to_serde_value().is_some_and(|value| value == element);
         let Some(found) = array.into_iter().rfind(is_it) else { return Ok(text.to_owned()) };
         nodes.push(found);
     }
@@ -109,8 +111,7 @@ fn is_blank(node: &CstNode) -> bool {
 
 /// The object or array that a node is, or is a member with.
 fn container(node: &CstNode) -> Option<CstNode> {
-    let value = node.as_object_prop().map_or(Some(node.clone()), |member| member.value())?;
-    (value.as_object().is_some() || value.as_array().is_some()).then_some(value)
+    node.as_object_prop().map_or(Some(node.clone()), |member| member.value())
 }
 
 /// The members along a path, as far as there are any. Of several members of one name the last, as clients read them.
@@ -147,25 +148,28 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_missing_commas: false,
+    allow_loose_object_property_names: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
 fn parse(text: &str) -> Result<CstRootNode, String> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_missing_commas: false,
-        allow_loose_object_property_names: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    CstRootNode::parse(text, &options).map_err(|error| {
-        let kind = error.kind().to_string();
-        let (first, rest) = kind.split_at(kind.chars().next().map_or(0, char::len_utf8));
-        let (line, column) = (error.line_display(), error.column_display());
-        format!("line {line}, column {column}: {}{rest}", first.to_lowercase())
-    })
+    CstRootNode::parse(text, &OPTIONS).map_err(|error| failed(&error))
+}
+
+fn failed(error: &ParseError) -> String {
+    let kind = error.kind().to_string();
+    let (first, rest) = kind.split_at(kind.chars().next().map_or(0, char::len_utf8));
+    let (line, column) = (error.line_display(), error.column_display());
+    format!("line {line}, column {column}: {}{rest}", first.to_lowercase())
 }
 
 #[cfg(test)]
