@@ -87,13 +87,11 @@ impl Machine {
     /// As [`Self::everything`], with the content of files without white space.
     fn everything_but_blanks(&self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         let mut out = self.everything();
-        out.iter_mut().filter_map(|(_, content)| content.as_mut()).for_each(|content| content.retain(is_no_blank));
+        for content in out.iter_mut().filter_map(|(_, content)| content.as_mut()) {
+            content.retain(|byte| !byte.is_ascii_whitespace());
+        }
         out
     }
-}
-
-fn is_no_blank(byte: &u8) -> bool {
-    !byte.is_ascii_whitespace()
 }
 
 /// A text without its white space.

@@ -1,7 +1,7 @@
 //! Edits of a TOML document whose entries are tables with headings, at the places that the parser gives: all that is not
 //! ours keeps its bytes.
 
-use std::ops::Range;
+use std::{fmt::Write as _, ops::Range};
 
 use serde_json::Value;
 use toml::{
@@ -29,9 +29,9 @@ pub(super) fn set(text: &str, path: &[&str], new: &Value) -> Result<String, Stri
         edited.replace_range(old.span(), &written(new)?);
     } else if let Value::Object(members) = new {
         let gap = if text.is_empty() { 0 } else { 2 - usize::from(text.ends_with('\n')) };
-        edited += &format!("{}[{}]{end}", end.repeat(gap), path.join("."));
+        let _ = write!(edited, "{}[{}]{end}", end.repeat(gap), path.join("."));
         for (key, value) in members {
-            edited += &format!("{key} = {}{end}", written(value)?);
+            let _ = write!(edited, "{key} = {}{end}", written(value)?);
         }
     } else if let Some(heading) = find(&document, table) {
         edited.insert_str(lines_of(text, heading.span()).end, &format!("{key} = {}{end}", written(new)?));
