@@ -65,6 +65,8 @@ pub struct History {
 pub struct PendingChange {
     number: u64,
     recorded: bool,
+    /// Who makes it, as far as that is known.
+    by: Option<Arc<str>>,
 }
 
 impl History {
@@ -171,35 +173,46 @@ impl History {
         remembered.or_else(|| self.store.as_ref()?.content(revision))
     }
 
-    /// Writes down what is about to be done; on the disk when it returns.
+    /// Writes down what `by` is about to do; on the disk when it returns.
     ///
     /// # Errors
     /// When the journal cannot be written; nothing is pending then.
-    pub fn begin(&self, records: impl IntoIterator<Item = JournalRecord>) -> io::Result<PendingChange> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let recorded = match &self.store {
-            Some(store) => store.write_down(records.into_iter().map(|record| record.of(&self.session, number)))?,
-            None => false,
-        };
-        Ok(PendingChange { number, recorded })
+    pub fn begin(
+        &self,
+        records: impl IntoIterator<Item = JournalRecord>,
+        by: Option<&Arc<str>>,
+    ) -> io::Result<PendingChange> {
+        let mut pending = PendingChange { by: by.cloned(), ..self.unrecorded() };
+        if let Some(store) = &self.store {
+            pending.recorded = store.write_down(self.lines(records, &pending))?;
+        }
+        Ok(pending)
+    }
+
+    fn lines(
+        &self,
+        records: impl IntoIterator<Item = JournalRecord>,
+        pending: &PendingChange,
+    ) -> impl Iterator<Item = JournalRecord> {
+        let line = |record| JournalRecord { by: pending.by.as_deref().map(str::to_owned), ..record };
+        records.into_iter().map(move |record| line(record).of(&self.session, pending.number))
     }
 
     /// A change that is made without a line in the journal, as that could not be written.
     pub fn unrecorded(&self) -> PendingChange {
-        PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false }
+        PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false, by: None }
     }
 
     /// The change was made: it can be undone.
     pub fn done(&self, pending: &PendingChange, change: UndoableChange) {
         self.made(pending, &change);
-        self.undoable().push(pending.number, change);
+        self.undoable().push(pending.number, change, pending.by.clone());
     }
 
     /// Writes down what was not known before the change was made.
     pub fn made(&self, pending: &PendingChange, change: &UndoableChange) {
         let Some(store) = &self.store else { return };
-        let records = JournalRecord::made_by(change).into_iter();
-        if let Err(error) = store.write_down(records.map(|record| record.of(&self.session, pending.number))) {
+        if let Err(error) = store.write_down(self.lines(JournalRecord::made_by(change), pending)) {
             tracing::debug!(%error, "the journal does not have all that a change made");
         }
     }
@@ -260,14 +273,14 @@ impl History {
     /// The change was not made after all.
     pub fn void(&self, pending: &PendingChange) {
         if let Some(store) = self.store.as_ref().filter(|_| pending.recorded)
-            && let Err(error) = store.write_down([JournalRecord::void(&self.session, pending.number)])
+            && let Err(error) = store.write_down([JournalRecord::gone(RecordKind::Void, &self.session, pending.number)])
         {
             tracing::debug!(%error, "the journal holds a change that was not made");
         }
     }
 
-    /// The last change of this session that can be undone, to `path` or below it where one is given.
-    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
+    /// The last change of this session that can be undone, to `path` or below it where one is given, and who made it.
+    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange, Option<Arc<str>>)> {
         self.undoable().last(path)
     }
 
@@ -276,15 +289,32 @@ impl History {
         self.undoable().paths(is_meant)
     }
 
-    /// A change was taken back. False when another call has done that before.
-    pub fn take_back(&self, number: u64) -> bool {
-        self.undoable().take_back(number)
+    /// The change with this number of `session` was taken back by a plain undo, or is one: none takes it back again.
+    pub fn take_back(&self, session: &str, number: u64) {
+        if session == self.session {
+            self.undoable().take_back(number);
+        }
+        let Some(store) = &self.store else { return };
+        if let Err(error) = store.write_down([JournalRecord::gone(RecordKind::Undone, session, number)]) {
+            tracing::debug!(%error, "another process may take a change back once more");
+        }
     }
 
-    /// As [`Self::done`], of a plain undo: it took back the change with the number `undid`.
-    pub fn done_undo(&self, pending: &PendingChange, change: UndoableChange, undid: u64) {
+    /// What was deleted at `path` was brought back: the directories that changes made there are others by now.
+    pub fn brought_back(&self, path: &WorkspacePath) {
+        self.undoable().brought_back(path);
+    }
+
+    /// As [`Self::made`], of a part of a plain undo.
+    pub fn made_undo(&self, pending: &PendingChange) {
+        self.take_back(&self.session, pending.number);
+    }
+
+    /// As [`Self::done`], of a plain undo.
+    pub fn done_undo(&self, pending: &PendingChange, change: UndoableChange) {
         self.made(pending, &change);
-        self.undoable().push_undo(pending.number, change, undid);
+        self.made_undo(pending);
+        self.undoable().push_undo(pending.number, change);
     }
 
     /// The last plain undo of this session that was not taken back itself.
@@ -311,7 +341,13 @@ impl History {
     /// The recorded changes below the roots with these keys, oldest first, those left out that were
     /// never made. Reads the whole journal.
     pub fn records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
-        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots))
+        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, &[RecordKind::Void]))
+    }
+
+    /// As [`Self::records`], of the changes alone that no plain undo has taken back, and that are none themselves.
+    pub fn undoable_records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
+        let gone = [RecordKind::Void, RecordKind::Undone];
+        self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, &gone))
     }
 
     fn memory(&self) -> std::sync::MutexGuard<'_, MemoryStore> {

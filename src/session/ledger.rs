@@ -53,6 +53,11 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// As the state folder has it.
+    fn elsewhere(revision: Revision) -> Self {
+        Self { revision, content: None, by: None, readings: 0 }
+    }
+
     /// Whether `bytes` begin with what was seen, up to the end of one of their lines.
     pub fn is_beginning_of(&self, bytes: &[u8]) -> bool {
         match &self.content {
@@ -68,6 +73,8 @@ pub struct Ledger {
     state: Option<StateDir>,
     memory: Mutex<Sightings>,
     swept: Once,
+    /// When this process began to remember.
+    started: u64,
 }
 
 #[derive(Debug, Default)]
@@ -104,8 +111,8 @@ struct Sighting {
     former: VecDeque<Seen>,
     /// How often the file was read from its first line.
     readings: u32,
-    /// Whether this server made it before anybody read it.
-    is_own: bool,
+    /// Whether one caller more knows it than have read it: who made it before anybody did, or changed it elsewhere.
+    has_other: bool,
     written: SystemTime,
     used: u64,
 }
@@ -118,7 +125,7 @@ impl Ledger {
 
     /// A ledger that keeps sightings in `state` as well as in memory.
     pub fn new(state: Option<StateDir>) -> Self {
-        Self { state, memory: Mutex::default(), swept: Once::new() }
+        Self { state, memory: Mutex::default(), swept: Once::new(), started: seconds(SystemTime::now()) }
     }
 
     /// Records that the file at the real path `path` was seen at `revision`.
@@ -150,21 +157,6 @@ impl Ledger {
         let memory = self.memory();
         let mut all = memory.files.get(&Key::of(path))?.all();
         all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
-    }
-
-    /// The revisions that `is_wanted` at which any process with this state folder is known to have seen the file at the
-    /// real path `path` within a day, each once.
-    pub fn revisions_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> HashSet<Revision> {
-        let key = Key::of(path);
-        let mut found = HashSet::new();
-        self.recall(&key, |line| {
-            found.extend(Some(line.revision).filter(|revision| is_wanted(*revision)));
-            false
-        });
-        let memory = self.memory();
-        let all = memory.files.get(&key).into_iter().flat_map(Sighting::all);
-        found.extend(all.map(|seen| seen.revision).filter(|revision| is_wanted(*revision)));
-        found
     }
 
     /// The revision of `bytes`, where they are what was last seen of the file at the real path `path` and that
@@ -199,14 +191,7 @@ impl Ledger {
                 return Some(sighting.seen.clone());
             }
         }
-        let revision = self.recall(&key, |_| true)?;
-        Some(Seen { revision, content: None, by: None, readings: 0 })
-    }
-
-    /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
-    /// a day, even if this one, or a later line, knows another revision.
-    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
-        self.recall(&Key::of(path), |line| line.revision == revision).is_some()
+        self.recall(&key, |_| true).map(Seen::elsewhere)
     }
 
     /// The revision in the newest fresh line of `key` that `is_wanted`. Reads the state file each time: another
@@ -246,11 +231,10 @@ impl Sightings {
         let same = old.as_ref().filter(|old| old.seen.revision == revision);
         let (same, by, since) = same
             .map_or((None, None, None), |same| (Some(same.written), same.seen.by.clone(), Some(same.seen.readings)));
-        let (readings, is_own) = old.as_ref().map_or((0, false), |old| (old.readings, old.is_own));
-        let mut former = old.map_or_else(VecDeque::new, |old| {
-            let mut former = old.former;
-            former.push_back(old.seen);
-            former
+        let (readings, has_other) = old.as_ref().map_or((0, false), |old| (old.readings, old.has_other));
+        let mut former = old.map_or_else(VecDeque::new, |mut old| {
+            old.pass_seen();
+            old.former
         });
         // A content that is seen again is held already.
         let held = former.iter().position(|one| one.revision == revision).and_then(|at| former.remove(at)?.content);
@@ -261,7 +245,8 @@ impl Sightings {
         let is_recent = |at: &SystemTime| now.duration_since(*at).is_ok_and(|age| age < RENEW);
         let written = same.filter(is_recent);
         let seen = Seen { revision, content, by, readings: since.unwrap_or(readings) };
-        let sighting = Sighting { seen, former, readings, is_own, written: written.unwrap_or(now), used: self.clock };
+        let sighting =
+            Sighting { seen, former, readings, has_other, written: written.unwrap_or(now), used: self.clock };
         self.content += sighting.size();
         self.files.insert(key, sighting);
         self.shrink();
@@ -304,6 +289,13 @@ impl Sightings {
 }
 
 impl Sighting {
+    /// What was last seen is one of those before.
+    fn pass_seen(&mut self) {
+        if self.former.iter().all(|one| one.revision != self.seen.revision) {
+            self.former.push_back(self.seen.clone());
+        }
+    }
+
     /// Everything seen, newest first.
     fn all(&self) -> impl Iterator<Item = &Seen> {
         [&self.seen].into_iter().chain(self.former.iter().rev())
@@ -402,6 +394,17 @@ mod tests {
 
     fn workspace(dir: &std::path::Path) -> Workspace {
         Workspace::of_directory(dir, Access::ReadOnly)
+    }
+
+    #[test]
+    fn what_another_process_sees_meanwhile_is_not_seen_here() {
+        let (root, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let path = workspace(root.path()).resolve("f").unwrap();
+        let new = || Ledger::new(StateDir::open(state.path()).ok());
+        let (before, after) = (Ledger { started: 0, ..new() }, new());
+        new().saw(&path, Revision::of(b"x"), None);
+        assert!(before.seen_here(&path).is_none() && before.seen(&path).is_some());
+        assert!(after.seen_here(&path).is_some());
     }
 
     #[test]

@@ -82,11 +82,18 @@ impl Tool for ApplyPatch {
         }
         let patch = Patch::parse(&args.patch).map_err(|error| unreadable(&error))?;
         let (mut files, mut problems) = (PatchedFiles::default(), Problems::default());
-        for section in &patch.files {
-            cx.check()?;
-            section::apply(cx, &mut files, section, &mut problems)?;
+        let apply_all = || {
+            for section in &patch.files {
+                cx.check()?;
+                section::apply(cx, &mut files, section, &mut problems)?;
+            }
+            problems.finish()
+        };
+        let applied = apply_all();
+        if let Some(stale) = files.stale(cx, applied.is_ok()) {
+            return Err(stale.hint("nothing of the patch was applied"));
         }
-        problems.finish()?;
+        applied?;
         let changes = NetChanges::of(cx, files)?;
         if changes.is_empty() {
             return Err(ToolError::invalid(

@@ -107,7 +107,7 @@ impl Change for PlannedMkdir {
         }
         with_history::record_directories(cx, "mkdir", &directories);
         if created > 0 {
-            let pending = cx.session.history.unrecorded();
+            let (pending, _) = with_history::begin(cx, Vec::new(), None);
             cx.session.history.done(
                 &pending,
                 UndoableChange { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() },

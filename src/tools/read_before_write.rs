@@ -1,7 +1,7 @@
 //! The seen-and-unchanged check before a file is changed.
 
 use crate::{
-    edit,
+    edit::{self, DiffExtent},
     session::Seen,
     text::{self, DecodeError, Document, ImageFile},
     workspace::{
@@ -40,7 +40,8 @@ pub(super) enum StartFrom {
     /// What was last seen, as whatever else is there would be lost: for a replacement and a removal.
     LastSeen,
     /// That, or what any process with this state folder has read or written: for an edit, which names the text
-    /// that it replaces. Calls of one process may change what another one has written in the same way.
+    /// that it replaces. Calls of one process may change what another one has written in the same way; what any other
+    /// program has written is looked at by [`is_elsewhere`].
     AnySeen,
     /// That, or what was last seen with more behind it: for an append, which neither needs nor touches the rest.
     Grown,
@@ -116,7 +117,8 @@ fn check_now(
         let was = ledger.content_of(&now.path, |seen| expected.fits(seen));
         return Err(stale(cx, asked, message, &again, now, was.as_deref()));
     }
-    match (ledger.seen(&now.path), cx.settings.read_before_write) {
+    let seen = if start_from == StartFrom::LastSeen { ledger.seen_here(&now.path) } else { ledger.seen(&now.path) };
+    match (seen, cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             if let Some(kind) = unreadable(cx, &now.bytes) {
@@ -130,8 +132,13 @@ fn check_now(
                 .into())
         }
         (Some(seen), _) if seen.revision == now.revision => Ok(()),
-        (Some(_), _) if start_from != StartFrom::LastSeen && ledger.knows(&now.path, now.revision) => Ok(()),
-        (Some(seen), _) if start_from == StartFrom::Grown && seen.is_beginning_of(&now.bytes) => Ok(()),
+        (Some(seen), _)
+            if start_from != StartFrom::LastSeen && ledger.knows(&now.path, now.revision)
+                || start_from == StartFrom::Grown && seen.is_beginning_of(&now.bytes) =>
+        {
+            ledger.found(&now.path, now.revision, &now.bytes);
+            Ok(())
+        }
         (Some(seen), _) => {
             if let Some(kind) = unreadable(cx, &now.bytes) {
                 let size = now.bytes.len();
@@ -264,6 +271,19 @@ pub(super) fn check(
         Ok(()) => Ok(now),
         Err(outdated) => Err(outdated.answered(cx, &now)),
     }
+}
+
+/// Whether what a call makes of the text `old` of a file, which was `was` when it was seen and has been changed since by
+/// whoever, is elsewhere: what it changes was there, with three lines around it, as a diff shows them.
+pub(super) fn is_elsewhere(was: &[u8], old: &str, new: &str) -> bool {
+    let Ok(was) = Document::decode(was.to_vec(), None) else { return false };
+    let whole_lines = |text: &str| format!("\n{}\n", text.strip_suffix('\n').unwrap_or(text));
+    let (was, diff) = (whole_lines(was.text()), edit::unified_diff("", old, new, DiffExtent::Full).text);
+    let mut hunks = diff.split("\n@@ ").skip(1).map(|hunk| {
+        let lines = hunk.split_inclusive('\n').skip(1).filter(|line| line.starts_with([' ', '-']));
+        lines.map(|line| &line[1..]).collect::<String>()
+    });
+    hunks.all(|lines| was.contains(&whole_lines(&lines)))
 }
 
 /// As [`check`], for a file that is going to be replaced as a whole by another one. What is not text or too large

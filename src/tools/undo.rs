@@ -20,10 +20,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    session::{
-        Cost,
-        history::{Effect, UndoableChange},
-    },
+    session::{Cost, history::Effect},
     text::{Document, problems::Problem},
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
@@ -41,6 +38,7 @@ use super::{
 use go_back::PlannedWayBack;
 use left_alone::LeftAlone;
 use output::Output;
+use recorded::KnownChange;
 use revert::RevertPlan;
 
 pub(super) use left_alone::headline as left_alone_headline;
@@ -103,14 +101,14 @@ impl Tool for Undo {
         }
         loop {
             let found = match &args.path {
-                None => cx.session.history.last(None),
+                None => KnownChange::last(cx, None),
                 Some(text) => last_change(cx, text)?,
             };
-            let Some((number, change)) = found else {
+            let Some(found) = found else {
                 let of = args.path.map_or_else(String::new, |path| format!(" to {}", shown(&path)));
                 return Err(no_change(&of));
             };
-            if let Some(plan) = plan_revert(cx, number, change, false, args.dry_run)? {
+            if let Some(plan) = plan_revert(cx, found, false, args.dry_run)? {
                 return Ok(plan);
             }
         }
@@ -128,7 +126,8 @@ fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
             ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
                 .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
         })?;
-        if let Some(plan) = plan_revert(cx, number, change, true, args.dry_run)? {
+        let undo = KnownChange::own(cx, number, change);
+        if let Some(plan) = plan_revert(cx, undo, true, args.dry_run)? {
             return Ok(plan);
         }
     }
@@ -144,13 +143,13 @@ fn no_change(of: &str) -> ToolError {
 /// as taken back from here on, so that the one before it comes next.
 fn plan_revert(
     cx: &CallContext,
-    number: u64,
-    change: UndoableChange,
+    last: KnownChange,
     is_redo: bool,
     dry_run: Option<bool>,
 ) -> Result<Option<Plan>, ToolError> {
     // Taking an undo back is a change like any other; an undo is on the list only to be taken back.
-    let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndoOf(number) };
+    let undoable = if is_redo { Undoable::Yes } else { Undoable::AsUndo };
+    let change = &last.change;
     if let Effect::Several(effects) = &change.effect {
         let only = ChangesSince { changes: vec![change.clone()], ..ChangesSince::default() };
         let way = WayBack::of(cx, &only, false, &[], DiffDirection::Back)?;
@@ -158,24 +157,28 @@ fn plan_revert(
             return Err(not_whole(cx, &way, left));
         }
         if way.changes.is_empty() {
-            cx.session.history.take_back(number);
+            cx.session.history.take_back(&last.session, last.number);
             return Ok(None);
         }
-        let (tool, files) = (change.tool, count(effects.len(), "file"));
+        let files = match effects.as_slice() {
+            [one] => PlannedUndo::path_of(one).to_string(),
+            several => count(several.len(), "file"),
+        };
+        let what = format!("the last {} of {files}{}", last.tool, last.by);
         let planned = PlannedWayBack {
-            order: format!("Revert the last {tool} of {files}"),
-            done: format!("Reverted the last {tool} of {files}"),
-            reverted: tool.to_owned(),
+            order: format!("Revert {what}"),
+            done: format!("Reverted {what}"),
+            reverted: last.tool,
             others: BTreeSet::new(),
             notes: Vec::new(),
             undoable,
-            takes_back: Some(number).filter(|_| is_redo),
+            takes_back: Some((last.session, last.number)),
             way,
         };
         return Ok(Some(planned.plan(cx, dry_run)));
     }
     let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
-    let planned = PlannedUndo { number, change, diff, cost, undoable };
+    let planned = PlannedUndo { last, diff, cost, undoable };
     let is_dry_run = dry_run.unwrap_or(false);
     Ok(Some(if is_dry_run { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) }))
 }
@@ -230,15 +233,20 @@ fn way_to(
 /// The value of `to` that takes the last plain undo back.
 const REDO: &str = "redo";
 
-/// The last change to what `text` names.
-fn last_change(cx: &CallContext, text: &str) -> Result<Option<(u64, UndoableChange)>, ToolError> {
+/// The last change to what `text` names: of this session, or else the last one in the state folder.
+fn last_change(cx: &CallContext, text: &str) -> Result<Option<KnownChange>, ToolError> {
     let history = &cx.session.history;
     let path = cx.workspace.resolve(text)?;
     // As it was named, or where it truly is: a deleted link is found by its own name.
     let real = cx.workspace.canonical(&path).ok();
-    let own = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
-    let named = own.and_then(|own| history.last(Some(&own)));
-    let named = named.or_else(|| real.and_then(|real| history.last(Some(&real))));
+    let entry = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
+    let names: Vec<WorkspacePath> = entry.into_iter().chain(real).collect();
+    let named = names.iter().find_map(|name| KnownChange::last(cx, Some(name)));
+    if named.is_none()
+        && let Some(recorded) = recorded::last_change(cx, &names)?
+    {
+        return Ok(Some(recorded));
+    }
     let Some(tail) = cx.workspace.tail_of(text).filter(|_| named.is_none() && cx.workspace.is_missing(&path)) else {
         return Ok(named);
     };
@@ -256,15 +264,14 @@ fn last_change(cx: &CallContext, text: &str) -> Result<Option<(u64, UndoableChan
         )));
     }
     Ok(fitting.into_iter().next().and_then(|path| {
-        let change = history.last(Some(&path));
+        let change = KnownChange::last(cx, Some(&path));
         cx.references.add(PathReference::Resolved { given: text.to_owned(), path });
         change
     }))
 }
 
 struct PlannedUndo {
-    number: u64,
-    change: UndoableChange,
+    last: KnownChange,
     diff: String,
     cost: Cost,
     undoable: Undoable,
@@ -274,7 +281,7 @@ impl PlannedUndo {
     fn output(&self, shown: ShownDiff, problems: Vec<Problem>) -> Output {
         Output {
             path: self.path().to_string(),
-            reverted: self.change.tool.to_owned(),
+            reverted: self.last.tool.clone(),
             diff: shown.text,
             diff_cut_lines: shown.cut_lines,
             notes: shown.hidden.into_iter().collect(),
@@ -295,7 +302,7 @@ impl PlannedUndo {
     }
 
     fn path(&self) -> &WorkspacePath {
-        Self::path_of(&self.change.effect)
+        Self::path_of(&self.last.change.effect)
     }
 
     fn path_of(effect: &Effect) -> &WorkspacePath {
@@ -313,21 +320,18 @@ impl PlannedUndo {
     /// What the undo does, in the infinitive and in the past.
     fn words(&self) -> (String, String) {
         let path = self.path();
-        match &self.change.effect {
-            Effect::Wrote { before: Some(_), .. } => {
-                let tool = self.change.tool;
-                (format!("Revert the last {tool} of {path}"), format!("Reverted the last {tool} of {path}"))
+        let KnownChange { tool, by, change, .. } = &self.last;
+        match &change.effect {
+            // A change of several files is planned otherwise.
+            Effect::Wrote { before: Some(_), .. } | Effect::Several(_) => {
+                (format!("Revert the last {tool} of {path}{by}"), format!("Reverted the last {tool} of {path}{by}"))
             }
             Effect::Wrote { before: None, .. } => {
-                (format!("Delete {path}, which was created"), format!("Deleted {path}, which had been created"))
+                (format!("Delete {path}, which was created{by}"), format!("Deleted {path}, which had been created{by}"))
             }
             Effect::Removed { .. } => (format!("Bring back {path}"), format!("Brought back {path}")),
             Effect::Moved { to, .. } => (format!("Move {to} back to {path}"), format!("Moved {to} back to {path}")),
             Effect::Copied { .. } => (format!("Delete the copy {path}"), format!("Deleted the copy {path}")),
-            Effect::Several(effects) => {
-                let (tool, files) = (self.change.tool, count(effects.len(), "file"));
-                (format!("Revert the last {tool} of {files}"), format!("Reverted the last {tool} of {files}"))
-            }
             Effect::Made { .. } => (format!("Remove the directory {path}"), format!("Removed the directory {path}")),
         }
     }
@@ -336,7 +340,7 @@ impl PlannedUndo {
 impl PlannedUndo {
     /// The text of a file whose former content comes back: what it holds now, and what it will.
     fn undone_text(&self, cx: &CallContext) -> Option<(Document, Document)> {
-        let Effect::Wrote { path, before: Some(former), .. } = &self.change.effect else { return None };
+        let Effect::Wrote { path, before: Some(former), .. } = &self.last.change.effect else { return None };
         if !introduced_problems::may_have_problems(cx, path) {
             return None;
         }
@@ -351,12 +355,12 @@ impl Change for PlannedUndo {
     fn fingerprint(&self) -> super::Fingerprint {
         // The number of the change covers all it did; the revert itself checks that nothing has
         // happened to the file since.
-        let change = Revision::of(format!("{} {}", self.number, self.diff).as_bytes());
+        let change = Revision::of(format!("{} {}", self.last.number, self.diff).as_bytes());
         super::Fingerprint { path: self.path().to_string(), base: Base::Revision(change), content: None }
     }
 
     fn preview(&self) -> Preview {
-        let destructive = !matches!(self.change.effect, Effect::Removed { .. } | Effect::Moved { .. });
+        let destructive = !matches!(self.last.change.effect, Effect::Removed { .. } | Effect::Moved { .. });
         Preview { summary: self.words().0, diff: self.diff.clone(), destructive }
     }
 
@@ -366,9 +370,15 @@ impl Change for PlannedUndo {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let undone = self.undone_text(cx);
-        let removed = revert::revert(cx, &self.change, self.undoable, approval)?;
-        cx.session.history.take_back(self.number);
+        let removed = revert::revert(cx, &self.last.change, self.undoable, approval)?;
+        cx.session.history.take_back(&self.last.session, self.last.number);
         let mut text = self.words().1;
+        let is_back =
+            matches!(&self.last.change.effect, Effect::Wrote { before: Some(_), .. } | Effect::Removed { .. });
+        // What came back counts as seen.
+        if let Some(now) = cx.session.ledger.seen(self.path()).filter(|_| is_back) {
+            let _ = write!(text, ", rev {}", now.revision.short());
+        }
         if removed > 0 {
             let _ = write!(text, "; removed {} made for it", count(removed, "directory"));
         }

@@ -477,12 +477,63 @@ fn undo_is_refused_if_somebody_else_changed_the_file_since() {
 }
 
 #[test]
-fn undo_is_limited_to_its_session() {
+fn a_directory_that_was_deleted_and_brought_back_goes_with_the_undo_of_what_made_it() {
     let h = open();
-    h.call("write", json!({ "path": "a", "content": "one" })).ok();
+    for (change, top) in [
+        (("mkdir", json!({ "path": "d/e/f" })), "d"),
+        (("write", json!({ "path": "w/x/file", "content": "new\n" })), "w"),
+    ] {
+        h.call(change.0, change.1).ok();
+        h.call("delete", json!({ "path": top, "recursive": true })).ok();
+        h.call("undo", json!({})).ok();
+        assert!(h.exists(top));
+        h.call("undo", json!({})).ok();
+        assert!(!h.exists(top), "{top}");
+    }
+}
+
+#[test]
+fn undo_of_a_path_goes_on_where_another_process_ended() {
+    let h = open();
+    h.call("write", json!({ "path": "d/a", "content": "one\n" })).ok();
     h.restart();
-    h.call("undo", json!({ "path": "a" })).fails("not_found");
-    assert_eq!(h.bytes("a"), b"one");
+    h.call("edit", json!({ "path": "d/a", "old_string": "one", "new_string": "two" })).ok();
+    h.call("write", json!({ "path": "e/b", "content": "b\n" })).ok();
+    h.restart();
+    h.call("undo", json!({})).fails("not_found");
+    let shown = h.call("undo", json!({ "path": "d", "dry_run": true })).ok();
+    assert!(shown.starts_with("Would do: Revert the last edit of d/a by session "), "{shown}");
+    let text = h.call("undo", json!({ "path": "d" })).ok();
+    assert!(
+        text.starts_with("Reverted the last edit of d/a by session ") && text.contains("\nrestore d/a, rev "),
+        "{text}"
+    );
+    assert_eq!(h.bytes("d/a"), b"one\n");
+    // A plain undo of another process is not taken back, nor is what it took back.
+    h.restart();
+    let text = h.call("undo", json!({ "path": "d/a" })).ok();
+    assert!(text.contains("\ndelete d/a"), "{text}");
+    assert!(!h.exists("d") && h.exists("e/b"));
+    h.restart();
+    h.call("undo", json!({ "path": "d" })).fails("not_found");
+    // What has changed since stays.
+    h.write("e/b", "by an editor\n");
+    h.call("undo", json!({ "path": "e" })).fails("stale");
+    assert_eq!(h.bytes("e/b"), b"by an editor\n");
+}
+
+#[test]
+fn the_answer_of_an_undo_has_the_rev_of_what_came_back() {
+    let h = open();
+    h.write("a", "one\n");
+    let rev = |text: &str| text.split(", rev ").nth(1).unwrap()[..6].to_owned();
+    let read = h.call("read", json!({ "path": "a" })).ok();
+    h.call("edit", json!({ "path": "a", "old_string": "one", "new_string": "two" })).ok();
+    let text = h.call("undo", json!({})).ok();
+    assert!(text.starts_with("Reverted the last edit of a, rev ") && rev(&text) == rev(&read), "{text}");
+    h.call("delete", json!({ "path": "a" })).ok();
+    let text = h.call("undo", json!({})).ok();
+    assert!(text.starts_with("Brought back a, rev ") && rev(&text) == rev(&read), "{text}");
 }
 
 #[test]

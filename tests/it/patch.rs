@@ -161,6 +161,19 @@ fn a_file_that_changed_since_it_was_read_is_stale() {
 }
 
 #[test]
+fn a_patch_elsewhere_in_a_file_that_somebody_changed_is_applied() {
+    let lines = |first: &str| (1..20).fold(format!("{first}\n"), |text, n| format!("{text}line {n}\n"));
+    let h = with(&[("a", &lines("line 0")), ("b", "b\n")]);
+    h.write("a", lines("by another program"));
+    apply(&h, &marked("*** Update File: a\n@@\n line 12\n-line 13\n+thirteen\n line 14")).ok();
+    assert_eq!(h.bytes("a"), lines("by another program").replace("line 13\n", "thirteen\n").as_bytes());
+    h.write("a", lines("again"));
+    let both = "*** Update File: b\n@@\n-b\n+c\n*** Update File: a\n@@\n-again\n+x";
+    assert!(apply(&h, &marked(both)).fails("stale").contains("+again"));
+    assert_eq!(h.bytes("b"), b"b\n");
+}
+
+#[test]
 fn bytes_outside_the_hunks_survive() {
     let h = setup().open();
     let crlf = "one\r\ntwo\r\nthree";

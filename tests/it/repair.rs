@@ -33,6 +33,30 @@ mcp_test!(stale_edit_works_once_its_diff_was_shown, |h| {
     h.call("edit", edit("three", "drei")).fails("stale");
 });
 
+mcp_test!(an_edit_elsewhere_in_a_file_that_somebody_changed_is_made, |h| {
+    let lines = |changed: &[(usize, &str)]| -> String {
+        let line =
+            |n: usize| changed.iter().find(|(at, _)| *at == n).map_or(format!("line {n}"), |(_, text)| (*text).into());
+        (0..20).map(|n| line(n) + "\n").collect()
+    };
+    opened(&h, &lines(&[]));
+    h.write("a.txt", lines(&[(3, "an editor")]));
+    h.call("edit", edit("line 12", "twelve")).ok();
+    assert_eq!(h.bytes("a.txt"), lines(&[(3, "an editor"), (12, "twelve")]).as_bytes());
+    // A content made from what was read would undo what the editor has changed.
+    let call = json!({ "path": "a.txt", "content": lines(&[(12, "twelve"), (19, "the end")]) });
+    assert!(h.call("write", call).fails("stale").contains("+an editor"));
+    // Next to a change, or where the text has come back with more, it has to be looked at.
+    for (now, old) in [(lines(&[(8, "another")]), "line 9"), (lines(&[(12, "line 1200")]), "line 12\n")] {
+        h.call("read", json!({ "path": "a.txt" })).ok();
+        h.write("a.txt", lines(&[]));
+        h.call("read", json!({ "path": "a.txt" })).ok();
+        h.write("a.txt", &now);
+        h.call("edit", edit(old.trim_end(), "x")).fails("stale");
+        assert_eq!(h.bytes("a.txt"), now.as_bytes());
+    }
+});
+
 mcp_test!(stale_write_works_once_its_diff_was_shown, |h| {
     opened(&h, "one\n");
     h.write("a.txt", "other\n");

@@ -188,6 +188,20 @@ mcp_test!(a_caller_alone_writes_again_and_again, |h| {
 });
 
 #[test]
+fn a_process_for_each_call_refuses_a_write_over_an_unknown_change_once() {
+    let h = crate::harness::Setup { state: true, ..Default::default() }.open();
+    h.write("f", "one\ntwo\nthree\n");
+    h.call("read", json!({ "path": "f" })).ok();
+    h.restart();
+    h.call("edit", json!({ "path": "f", "old_string": "two", "new_string": "two\nby b" })).ok();
+    let call = json!({ "path": "f", "content": "one\ntwo\nthree\nby a\n" });
+    h.restart();
+    assert!(h.call("write", call.clone()).fails("stale").contains("+by b"));
+    h.restart();
+    h.call("write", call).ok();
+}
+
+#[test]
 fn a_refusal_and_the_history_name_who_made_the_change() {
     let h = crate::harness::Setup { state: true, ..Default::default() }.open();
     h.write("f", "one\ntwo\n");

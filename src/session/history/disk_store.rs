@@ -120,14 +120,14 @@ impl DiskStore {
         Ok(true)
     }
 
-    /// Every record of these roots, oldest first.
-    pub(super) fn records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
+    /// Every record of these roots, oldest first, without changes of which a line of a kind in `gone` says that they are.
+    pub(super) fn records(&self, roots: &[&str], gone: &[RecordKind]) -> io::Result<Vec<JournalRecord>> {
         let folder = self.folder()?;
         let mut records = Vec::new();
         for day in days(&folder)? {
             records.extend(records_of_day(&folder, day)?);
         }
-        Ok(made(records, roots))
+        Ok(without(gone, records, roots))
     }
 
     /// The newest checkpoint of this name, and the changes that were begun after the state that it names, oldest first.
@@ -153,7 +153,7 @@ impl DiskStore {
             if let Some(day) = days.next().filter(|_| checkpoint.change > 0) {
                 all.splice(..0, records_of_day(&folder, day)?);
             }
-            all = made(all, roots);
+            all = without(&[RecordKind::Void], all, roots);
             let line = all.iter().rposition(is_meant).unwrap_or(0);
             let is_of_call = |record: &JournalRecord| {
                 record.is_of_entry() && record.session == checkpoint.session && record.change >= checkpoint.change
@@ -236,13 +236,13 @@ fn records_of_day(folder: &StateDir, day: u64) -> io::Result<Vec<JournalRecord>>
     Ok(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read).collect())
 }
 
-/// Those of these roots, without those that were never made.
-fn made(mut records: Vec<JournalRecord>, roots: &[&str]) -> Vec<JournalRecord> {
-    let void = records.iter().filter(|record| record.kind == RecordKind::Void);
-    let void: HashSet<(String, u64)> = void.map(|record| (record.session.clone(), record.change)).collect();
+/// Those of these roots, without the changes of which a line of a kind in `gone` says that they are.
+fn without(gone: &[RecordKind], mut records: Vec<JournalRecord>, roots: &[&str]) -> Vec<JournalRecord> {
+    let gone = records.iter().filter(|record| gone.contains(&record.kind));
+    let gone: HashSet<(String, u64)> = gone.map(|record| (record.session.clone(), record.change)).collect();
     records.retain(|record| {
         roots.contains(&record.root.as_str())
-            && (record.kind == RecordKind::Checkpoint || !void.contains(&(record.session.clone(), record.change)))
+            && (record.kind == RecordKind::Checkpoint || !gone.contains(&(record.session.clone(), record.change)))
     });
     records
 }
@@ -315,8 +315,8 @@ mod tests {
             JournalRecord { root: root.into(), tool: "edit".into(), ..JournalRecord::default() }.of("s", n)
         };
         store.write_down([record("a", 1), record("b", 2), record("a", 3)]).unwrap();
-        store.write_down([JournalRecord::void("s", 1)]).unwrap();
-        let records = store.records(&["a"]).unwrap();
+        store.write_down([JournalRecord::gone(RecordKind::Void, "s", 1)]).unwrap();
+        let records = store.records(&["a"], &[RecordKind::Void]).unwrap();
         assert_eq!(records.iter().map(|record| record.change).collect::<Vec<_>>(), [3]);
     }
 }

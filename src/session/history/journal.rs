@@ -31,6 +31,8 @@ pub enum RecordKind {
     Checkpoint,
     /// Not an entry: the change of that number was never made.
     Void,
+    /// Not an entry: the change of that number was taken back by a plain undo, or is one.
+    Undone,
 }
 
 /// One line.
@@ -113,7 +115,7 @@ impl JournalRecord {
 
     /// Whether it is about an entry, so a part of a change.
     pub fn is_of_entry(&self) -> bool {
-        !matches!(self.kind, RecordKind::Checkpoint | RecordKind::Void)
+        !matches!(self.kind, RecordKind::Checkpoint | RecordKind::Void | RecordKind::Undone)
     }
 
     /// What all lines of one change have in common: its session and its number there.
@@ -181,8 +183,9 @@ impl JournalRecord {
         self.old.is_some() || (self.target.is_some() && self.new.is_none()) || self.kind == RecordKind::Directory
     }
 
-    pub(super) fn void(session: &str, change: u64) -> Self {
-        Self { kind: RecordKind::Void, ..Self::default() }.of(session, change)
+    /// A line that says of a change that it was never made, or does not count any more.
+    pub(super) fn gone(kind: RecordKind, session: &str, change: u64) -> Self {
+        Self { kind, ..Self::default() }.of(session, change)
     }
 
     pub(super) fn of(mut self, session: &str, change: u64) -> Self {

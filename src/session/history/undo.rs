@@ -129,8 +129,10 @@ impl Effect {
 struct Listed {
     number: u64,
     change: UndoableChange,
-    /// The change that it took back, if a plain `undo` made it.
-    undid: Option<u64>,
+    /// Who made it, as far as that is known.
+    by: Option<Arc<str>>,
+    /// Whether a plain `undo` made it.
+    is_undo: bool,
     /// Whether a later one has taken it back.
     is_taken_back: bool,
 }
@@ -145,14 +147,13 @@ pub(super) struct UndoList {
 }
 
 impl UndoList {
-    pub(super) fn push(&mut self, number: u64, change: UndoableChange) {
-        self.insert(Listed { number, change, undid: None, is_taken_back: false });
+    pub(super) fn push(&mut self, number: u64, change: UndoableChange, by: Option<Arc<str>>) {
+        self.insert(Listed { number, change, by, is_undo: false, is_taken_back: false });
     }
 
-    /// `change` took back the change with the number `undid`.
-    pub(super) fn push_undo(&mut self, number: u64, change: UndoableChange, undid: u64) {
-        self.insert(Listed { number, change, undid: Some(undid), is_taken_back: false });
-        self.take_back(undid);
+    /// `change` took another one back.
+    pub(super) fn push_undo(&mut self, number: u64, change: UndoableChange) {
+        self.insert(Listed { number, change, by: None, is_undo: true, is_taken_back: false });
     }
 
     fn insert(&mut self, listed: Listed) {
@@ -170,17 +171,18 @@ impl UndoList {
     }
 
     /// The last change that counts, to `path` or below it: neither taken back nor itself a plain undo.
-    pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange)> {
+    pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange, Option<Arc<str>>)> {
         let is_meant =
             |path: &WorkspacePath, change: &UndoableChange| change.effect.names().iter().any(|name| name.is_in(path));
         let found = |change: &UndoableChange| path.is_none_or(|path| is_meant(path, change));
-        let counts = |listed: &&Listed| !listed.is_taken_back && listed.undid.is_none() && found(&listed.change);
-        self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
+        let counts = |listed: &&Listed| !listed.is_taken_back && !listed.is_undo && found(&listed.change);
+        let last = self.changes.iter().rev().find(counts);
+        last.map(|listed| (listed.number, listed.change.clone(), listed.by.clone()))
     }
 
     /// The last plain undo that was not taken back itself.
     pub(super) fn last_undo(&self) -> Option<(u64, UndoableChange)> {
-        let counts = |listed: &&Listed| !listed.is_taken_back && listed.undid.is_some();
+        let counts = |listed: &&Listed| !listed.is_taken_back && listed.is_undo;
         self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
     }
 
@@ -193,14 +195,24 @@ impl UndoList {
     }
 
     pub(super) fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
-        let counting = self.changes.iter().filter(|listed| !listed.is_taken_back && listed.undid.is_none());
+        let counting = self.changes.iter().filter(|listed| !listed.is_taken_back && !listed.is_undo);
         let names = counting.flat_map(|listed| listed.change.effect.names());
         names.filter(|path| is_meant(path)).cloned().collect()
     }
 
-    /// The change with this number was taken back. False when another call has done that before.
-    pub(super) fn take_back(&mut self, number: u64) -> bool {
-        let found = self.changes.iter_mut().find(|listed| listed.number == number && !listed.is_taken_back);
-        found.map(|listed| listed.is_taken_back = true).is_some()
+    /// What was deleted at `path` was brought back, with all in it.
+    pub(super) fn brought_back(&mut self, path: &WorkspacePath) {
+        for UndoableChange { effect, made, .. } in self.changes.iter_mut().map(|listed| &mut listed.change) {
+            let directories = if let Effect::Made { directories } = effect { directories } else { made };
+            directories.iter_mut().filter(|one| one.path().is_in(path)).for_each(NewDirectory::brought_back);
+        }
+    }
+
+    /// The change with this number was taken back.
+    pub(super) fn take_back(&mut self, number: u64) {
+        let found = self.changes.iter_mut().find(|listed| listed.number == number);
+        if let Some(listed) = found {
+            listed.is_taken_back = true;
+        }
     }
 }

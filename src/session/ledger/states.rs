@@ -1,10 +1,10 @@
 //! The states of a file that a caller may have made its content from, and the overwrites that were refused for that.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc, time::SystemTime};
 
 use crate::workspace::{Revision, WorkspacePath};
 
-use super::{Key, Ledger, Seen};
+use super::{CONTENT_EACH, Key, Ledger, PendingSighting, Seen, Sighting};
 
 /// Overwrites remembered that were refused once.
 const REFUSED: usize = 64;
@@ -16,11 +16,41 @@ pub struct KnownStates {
     pub seen: Vec<Seen>,
     /// How often the file was read from its first line.
     pub readings: u32,
-    /// Whether this server made the file before anybody read it: one caller more that knows it.
-    pub is_own: bool,
+    /// Whether one caller more knows the file than have read it.
+    pub has_other: bool,
 }
 
 impl Ledger {
+    /// As [`Self::seen`], without what another process has seen since this one started: both are running, and this one
+    /// was not shown it.
+    pub fn seen_here(&self, path: &WorkspacePath) -> Option<Seen> {
+        let key = Key::of(path);
+        let is_known = self.memory().files.contains_key(&key);
+        let recalled = || self.recall(&key, |line| line.time <= self.started).map(Seen::elsewhere);
+        if is_known { self.seen(path) } else { recalled() }
+    }
+
+    /// The revisions that `is_wanted` at which any process with this state folder is known to have seen the file at the
+    /// real path `path` within a day, each once.
+    pub fn revisions_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> HashSet<Revision> {
+        let key = Key::of(path);
+        let mut found = HashSet::new();
+        self.recall(&key, |line| {
+            found.extend(Some(line.revision).filter(|revision| is_wanted(*revision)));
+            false
+        });
+        let memory = self.memory();
+        let all = memory.files.get(&key).into_iter().flat_map(Sighting::all);
+        found.extend(all.map(|seen| seen.revision).filter(|revision| is_wanted(*revision)));
+        found
+    }
+
+    /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
+    /// a day, even if this one, or a later line, knows another revision.
+    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        self.recall(&Key::of(path), |line| line.revision == revision).is_some()
+    }
+
     /// The file at the real path `path` was shown from its first line on.
     pub fn count_reading(&self, path: &WorkspacePath) {
         if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
@@ -35,7 +65,7 @@ impl Ledger {
         // The file may be what it was before: to undo the change that made it so is another thing.
         memory.refused.retain(|(refused, ..)| *refused != key);
         if let Some(sighting) = memory.files.get_mut(&key) {
-            sighting.is_own |= sighting.readings == 0;
+            sighting.has_other |= sighting.readings == 0;
             sighting.seen.by = by.cloned();
         }
     }
@@ -46,20 +76,57 @@ impl Ledger {
         memory.files.get(&Key::of(path)).map_or_else(KnownStates::default, |known| {
             let mut seen: Vec<Seen> = known.all().filter(|seen| seen.content.is_some()).cloned().collect();
             seen.reverse();
-            KnownStates { seen, readings: known.readings, is_own: known.is_own }
+            KnownStates { seen, readings: known.readings, has_other: known.has_other }
         })
     }
 
-    /// Whether it is the first time that replacing the content `now` of the file at the real path `path` by `new` is
-    /// refused.
-    pub fn refuse_once(&self, path: &WorkspacePath, now: Revision, new: Revision) -> bool {
-        let refused = &mut self.memory().refused;
-        let this = (Key::of(path), now, new);
-        let is_new = !refused.contains(&this);
-        if is_new {
-            refused.push_back(this);
-            refused.drain(..refused.len().saturating_sub(REFUSED));
+    /// The file at the real path `path` was found at a content that nobody was shown, and is about to be changed.
+    pub fn found(&self, path: &WorkspacePath, revision: Revision, content: &[u8]) {
+        let mut memory = self.memory();
+        let Some(sighting) = memory.files.get_mut(&Key::of(path)) else { return };
+        let before = sighting.size();
+        sighting.pass_seen();
+        if sighting.former.iter().all(|one| one.revision != revision) && content.len() <= CONTENT_EACH {
+            let content = Some(Arc::from(content));
+            sighting.former.push_back(Seen { content, readings: sighting.readings, ..Seen::elsewhere(revision) });
         }
-        is_new
+        sighting.has_other = true;
+        let added = sighting.size() - before;
+        memory.content += added;
+    }
+
+    /// As [`Self::states`], as far as processes with this state folder have seen them within a day and `content` has them.
+    pub fn recalled(&self, path: &WorkspacePath, content: impl Fn(Revision) -> Option<Vec<u8>>) -> KnownStates {
+        let mut revisions = Vec::new();
+        self.recall(&Key::of(path), |line| {
+            if !revisions.contains(&line.revision) {
+                revisions.push(line.revision);
+            }
+            false
+        });
+        let seen = |revision| Some(Seen { content: Some(content(revision)?.into()), ..Seen::elsewhere(revision) });
+        KnownStates { seen: revisions.into_iter().rev().filter_map(seen).collect(), readings: 1, has_other: false }
+    }
+
+    /// Whether it is the first time that replacing the content `now` of the file at the real path `path` by `new` is
+    /// refused. `in_all`: by any process with this state folder.
+    pub fn refuse_once(&self, path: &WorkspacePath, now: Revision, new: Revision, in_all: bool) -> bool {
+        let mut key = Key::of(path);
+        let this = (key.clone(), now, new);
+        if self.memory().refused.contains(&this) {
+            return false;
+        }
+        // As a sighting of a file that nobody has.
+        key.path = Revision::of(format!("{} {now}", key.path).as_bytes()).to_string();
+        if in_all && self.recall(&key, |line| line.revision == new).is_some() {
+            return false;
+        }
+        let refused = &mut self.memory().refused;
+        refused.push_back(this);
+        refused.drain(..refused.len().saturating_sub(REFUSED));
+        if in_all {
+            self.save(&PendingSighting { key, revision: new, now: SystemTime::now() });
+        }
+        true
     }
 }

@@ -1,6 +1,6 @@
 //! The files of a patch as the sections so far leave them.
 
-use std::{collections::HashMap, ffi::OsString};
+use std::{collections::HashMap, ffi::OsString, sync::Arc};
 
 use crate::{
     edit::Strategies,
@@ -32,6 +32,8 @@ pub(super) struct PatchedFile {
     pub(super) now: Option<NewFile>,
     /// Whether the content on the disk is what the model has seen.
     is_checked: bool,
+    /// Why it may not be changed unless that is elsewhere, and what it was when it was seen.
+    stale: Option<(ToolError, Arc<[u8]>)>,
 }
 
 /// What is at a path before the patch.
@@ -166,13 +168,38 @@ impl PatchedFiles {
         }
         let snapshot = cx.read_to_change(path).map_err(|error| ToolError::access(&cx.workspace, error))?;
         let is_empty = snapshot.bytes.is_empty();
+        let was = cx.session.ledger.seen(target.path()).and_then(|seen| seen.content);
+        let mut stale = None;
         let snapshot = if is_empty {
             snapshot
         } else {
-            read_before_write::check(cx, path, &target, snapshot, None, StartFrom::AnySeen)?
+            match (read_before_write::check(cx, path, &target, snapshot, None, StartFrom::AnySeen), was) {
+                (Err(error), Some(was)) if error.kind() == Kind::Stale => {
+                    stale = Some((error, was));
+                    cx.read_to_change(path)?
+                }
+                (checked, _) => checked?,
+            }
         };
         self.take(cx, snapshot.bytes.len())?;
-        Ok(self.push(on_disk(path, &target, snapshot.revision, snapshot.bytes, true)))
+        let file = on_disk(path, &target, snapshot.revision, snapshot.bytes, true);
+        Ok(self.push(PatchedFile { stale, ..file }))
+    }
+
+    /// Why the patch may not be applied, as somebody has changed a file where the patch does, or where it could not be
+    /// read to its end.
+    pub(super) fn stale(&mut self, cx: &CallContext, is_whole: bool) -> Option<ToolError> {
+        self.files.iter_mut().find_map(|file| {
+            let (error, was) = file.stale.take()?;
+            let (OnDisk::File { revision, bytes }, Some(now)) = (&file.disk, &file.now) else { return Some(error) };
+            let text = |bytes: &[u8]| Document::decode(bytes.to_vec(), None).ok();
+            let (old, new) = (text(bytes)?, text(now.body.bytes())?);
+            if !is_whole || !read_before_write::is_elsewhere(&was, old.text(), new.text()) {
+                return Some(error);
+            }
+            cx.session.ledger.found(&file.real, *revision, bytes);
+            None
+        })
     }
 
     fn check_origin(&mut self, cx: &CallContext, origin: &WorkspacePath) -> Result<(), ToolError> {
@@ -224,7 +251,7 @@ impl PatchedFiles {
                 let disk = OnDisk::Link(says.clone());
                 let now = Some(NewFile { is_changed: false, ..NewFile::added(Vec::new(), false) });
                 let (asked, real) = (path.clone(), target.path().clone());
-                Ok(self.push(PatchedFile { asked, real, disk, now, is_checked: true }))
+                Ok(self.push(PatchedFile { asked, real, disk, now, is_checked: true, stale: None }))
             }
             crate::workspace::Node::File(_) => {
                 read_before_write::check_deletable(cx, path, &target)?;
@@ -258,7 +285,7 @@ impl PatchedFiles {
             return Err(exists(path));
         }
         let (asked, real) = (path.clone(), target.path().clone());
-        Ok(self.push(PatchedFile { asked, real, disk: OnDisk::Nothing, now: None, is_checked: true }))
+        Ok(self.push(PatchedFile { asked, real, disk: OnDisk::Nothing, now: None, is_checked: true, stale: None }))
     }
 
     /// Whether the content that is on the disk at `real` is at another path by now.
@@ -284,7 +311,7 @@ fn on_disk(
         hunks: Vec::new(),
     };
     let (asked, real) = (path.clone(), target.path().clone());
-    PatchedFile { asked, real, disk: OnDisk::File { revision, bytes }, now: Some(now), is_checked }
+    PatchedFile { asked, real, disk: OnDisk::File { revision, bytes }, now: Some(now), is_checked, stale: None }
 }
 
 fn gone(path: &WorkspacePath) -> ToolError {

@@ -51,6 +51,25 @@ struct Spliced {
 impl Job {
     /// Finds every place on the file as it is now; writes nothing.
     pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        let was = cx.session.ledger.seen(self.target.path()).and_then(|seen| seen.content);
+        self.work_out_as_seen(cx).or_else(|error| {
+            let was = was.filter(|_| error.kind() == Kind::Stale && self.expected_revision.is_none());
+            was.and_then(|was| self.work_out_elsewhere(cx, &was)).ok_or(error)
+        })
+    }
+
+    /// As [`Self::work_out`], on a file that was `was` when it was seen, where all changes are elsewhere.
+    fn work_out_elsewhere(&self, cx: &CallContext, was: &[u8]) -> Option<Planned> {
+        let planned = self.worked_out(cx, Ok).ok()?;
+        let old = planned.old.as_ref()?;
+        if !read_before_write::is_elsewhere(was, old.text(), planned.file_text()) {
+            return None;
+        }
+        cx.session.ledger.found(self.target.path(), Revision::of(old.bytes()), old.bytes());
+        Some(planned)
+    }
+
+    fn work_out_as_seen(&self, cx: &CallContext) -> Result<Planned, ToolError> {
         self.worked_out(cx, |now| {
             // An empty file holds nothing that could be lost unseen.
             if now.bytes.is_empty() && self.expected_revision.is_none() || self.names_rev(now.revision) {

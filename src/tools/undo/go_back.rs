@@ -13,7 +13,7 @@ use super::{
         answer::{count, noted},
         fence::fenced,
         shown_diff::ShownDiff,
-        with_history::{self, Undoable},
+        with_history::{self, NewState, Undoable},
     },
     left_alone,
     output::{LeftAlonePath, Output},
@@ -37,8 +37,8 @@ pub(super) struct PlannedWayBack {
     /// What else there is to know.
     pub(super) notes: Vec<String>,
     pub(super) undoable: Undoable,
-    /// The undo that is taken back.
-    pub(super) takes_back: Option<u64>,
+    /// The session and the number of the one change that is taken back.
+    pub(super) takes_back: Option<(String, u64)>,
 }
 
 impl PlannedWayBack {
@@ -146,8 +146,13 @@ impl Change for PlannedWayBack {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let committed = with_history::commit_files(cx, "undo", &self.way.changes, self.undoable, approval)?;
-        if let Some(number) = self.takes_back {
-            cx.session.history.take_back(number);
+        for step in &self.way.changes {
+            if matches!(step.change, NewState::Directory { .. }) {
+                cx.session.history.brought_back(step.target.path());
+            }
+        }
+        if let Some((session, number)) = &self.takes_back {
+            cx.session.history.take_back(session, *number);
         }
         let mut notes = self.notes.clone();
         notes.extend(committed.notes);

@@ -9,17 +9,53 @@ use crate::{
     workspace::{Revision, TreePosition, Workspace, WorkspacePath},
 };
 
-/// A change of the journal.
-pub(super) struct RecordedChange {
+use super::super::{CallContext, Kind, ToolError};
+
+/// A change, and what is known of it.
+pub(super) struct KnownChange {
     /// The process that made it.
     pub(super) session: String,
     /// Which of its changes.
     pub(super) number: u64,
+    /// The tool that made it.
+    pub(super) tool: String,
+    /// Who made it, where that is somebody else, as the end of a clause.
+    pub(super) by: String,
     pub(super) change: UndoableChange,
 }
 
+impl KnownChange {
+    /// A change of this session.
+    pub(super) fn own(cx: &CallContext, number: u64, change: UndoableChange) -> Self {
+        let session = cx.session.history.session().to_owned();
+        Self { session, number, tool: change.tool.to_owned(), by: String::new(), change }
+    }
+
+    /// The last change of this session, to `path` or below it where one is given.
+    pub(super) fn last(cx: &CallContext, path: Option<&WorkspacePath>) -> Option<Self> {
+        let (number, change, by) = cx.session.history.last(path)?;
+        let by = by.filter(|by| cx.by.as_ref() != Some(by)).map_or_else(String::new, |by| format!(" by {by}"));
+        Some(Self { by, ..Self::own(cx, number, change) })
+    }
+}
+
+/// The last change to one of these paths, or below it, that the journal has and no plain undo has taken back.
+pub(super) fn last_change(cx: &CallContext, names: &[WorkspacePath]) -> Result<Option<KnownChange>, ToolError> {
+    let workspace = &cx.workspace;
+    let roots: Vec<&str> = workspace.roots().iter().map(|root| root.key()).collect();
+    let mut records = cx.session.history.undoable_records(&roots).map_err(unreadable)?;
+    let is_meant = |path: WorkspacePath| names.iter().any(|name| path.is_in(name));
+    let fits = |record: &JournalRecord| {
+        record.is_of_entry()
+            && (path_of(workspace, record).is_some_and(is_meant) || moved_to(workspace, record).is_some_and(is_meant))
+    };
+    let Some(last) = records.iter().rev().find(|record| fits(record)).cloned() else { return Ok(None) };
+    records.retain(|record| record.key() == last.key());
+    Ok(changes(workspace, &records).pop())
+}
+
 /// The changes that these records describe, in their order. What cannot be a path here is left out.
-pub(super) fn changes(workspace: &Workspace, records: &[JournalRecord]) -> Vec<RecordedChange> {
+pub(super) fn changes(workspace: &Workspace, records: &[JournalRecord]) -> Vec<KnownChange> {
     let mut groups: Vec<((&str, u64), Vec<&JournalRecord>)> = Vec::new();
     let mut places: HashMap<(&str, u64), usize> = HashMap::new();
     for record in records.iter().filter(|record| record.is_of_entry()) {
@@ -32,13 +68,22 @@ pub(super) fn changes(workspace: &Workspace, records: &[JournalRecord]) -> Vec<R
     }
     let change = |((session, number), records): ((&str, u64), Vec<&JournalRecord>)| {
         let effect = Effect::Several(effects(workspace, &records));
-        RecordedChange {
+        KnownChange {
             session: session.to_owned(),
             number,
+            tool: records[0].tool.clone(),
+            by: format!(" by {}", records[0].maker()),
             change: UndoableChange { tool: "undo", effect, made: Vec::new() },
         }
     };
     groups.into_iter().map(change).collect()
+}
+
+/// That the journal could not be read.
+pub(super) fn unreadable(error: std::io::Error) -> ToolError {
+    ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
+        .hint("ask the user to look at the state folder of this server")
+        .source(error)
 }
 
 fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
@@ -70,7 +115,7 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
             (RecordKind::Made, ..) => Some(made(directory)),
             (RecordKind::Link, Some(_), Some(target)) => Some(made(FormerNode::Link(OsString::from(target)))),
             (RecordKind::Link, None, Some(target)) => Some(gone(FormerNode::Link(OsString::from(target)))),
-            (RecordKind::Link | RecordKind::Checkpoint | RecordKind::Void, ..) => None,
+            (RecordKind::Link | RecordKind::Checkpoint | RecordKind::Void | RecordKind::Undone, ..) => None,
         }
     };
     records.iter().filter_map(effect).collect()

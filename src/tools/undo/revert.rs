@@ -111,7 +111,9 @@ pub(super) fn revert(
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, &change.effect, undoable, first)?;
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
-    Ok(remove_made(cx, &change.made, second).map_or(0, |(removed, _)| removed))
+    let Ok((removed, pending)) = remove_made(cx, &change.made, second) else { return Ok(0) };
+    cx.session.history.made_undo(&pending);
+    Ok(removed)
 }
 
 /// Removes the directories that a change made, those that hold nothing else by now.
@@ -125,10 +127,9 @@ fn remove_made(
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let removed = guard.remove_made(made, approval)?;
     with_history::record_unmade(cx, "undo", made, removed);
-    let gone = made[made.len() - removed..]
-        .iter()
-        .map(|directory| JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new("undo", directory.path()) });
-    Ok((removed, with_history::begin(cx, gone.collect(), None).0))
+    let record = |at: &WorkspacePath| JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new("undo", at) };
+    let gone = made[made.len() - removed..].iter().map(|one| record(one.path())).collect();
+    Ok((removed, with_history::begin(cx, gone, None).0))
 }
 
 /// What a revert did is on the list of changes as `undoable` says.
@@ -230,6 +231,7 @@ fn bring_back(
                 cx.session.ledger.saw(entry.path(), *revision, None);
             }
             with_history::record_former(cx, "undo", entry.path(), entries, with_history::FormerIs::Back);
+            cx.session.history.brought_back(entry.path());
             if let Ok(tree) = cx.workspace.tree(&entry, Purpose::Remove) {
                 let (mark, entries) = (tree.content_mark(), Arc::clone(entries));
                 let effect = Effect::Copied { to: entry.path().clone(), mark, entries };

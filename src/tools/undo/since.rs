@@ -10,7 +10,7 @@ use crate::{
 use super::{
     super::{CallContext, Kind, ToolError, references::shown},
     disk_of_call::DiskOfCall,
-    recorded::{self, RecordedChange},
+    recorded::{self, KnownChange, unreadable},
     walk_back::{ChangedPart, DiskAndHistory as _},
 };
 
@@ -76,7 +76,7 @@ pub(in crate::tools) fn changes_since(
     let mut since = ChangesSince::default();
     // A name that this caller may not change may be one that it may not see.
     let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
-    for RecordedChange { session, number, mut change } in recorded::changes(&cx.workspace, &records) {
+    for KnownChange { session, number, mut change, .. } in recorded::changes(&cx.workspace, &records) {
         if session != history.session() {
             if !all_sessions {
                 let names = change.effect.names().into_iter().filter(may_change).map(ToString::to_string);
@@ -126,10 +126,4 @@ fn no_checkpoint(cx: &CallContext, name: &str) -> ToolError {
         format!("the checkpoints of this session are {}; to=session goes back to its start", names.join(", "))
     };
     ToolError::new(Kind::NotFound, format!("there is no checkpoint called {}", shown(name))).hint(hint)
-}
-
-fn unreadable(error: std::io::Error) -> ToolError {
-    ToolError::new(Kind::Internal, format!("the history could not be read: {}", error.kind()))
-        .hint("see what is wrong with it with `rootbound doctor`")
-        .source(error)
 }

@@ -139,9 +139,9 @@ impl WayBack {
             }
             TreeChange::Write { path, former, over } => match self.write(cx, view, path, *former, *over, diff)? {
                 None => return Ok(()),
-                Some((target, state)) => {
+                Some((target, state, rev)) => {
                     let word = if *over { "restore" } else { "bring back" };
-                    (target, state, format!("{word} {path}"))
+                    (target, state, format!("{word} {path}{rev}"))
                 }
             },
         };
@@ -152,7 +152,7 @@ impl WayBack {
         Ok(())
     }
 
-    /// Brings a former content back; `None` where it is there already.
+    /// Brings a former content back; with its rev as the end of a clause. `None` where it is there already.
     fn write(
         &mut self,
         cx: &CallContext,
@@ -161,7 +161,7 @@ impl WayBack {
         former: Former,
         over: bool,
         diff: DiffDirection,
-    ) -> Result<Option<(WritablePath, NewState)>, ToolError> {
+    ) -> Result<Option<(WritablePath, NewState, String)>, ToolError> {
         // Of a masked file, that it is there already would tell that a value was guessed, or that two are equal.
         let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);
         if over && !is_masked && view.holds(path, former.revision) {
@@ -177,6 +177,7 @@ impl WayBack {
         } else {
             (Base::Absent, None)
         };
+        let rev = shown.as_ref().map_or_else(String::new, |shown| format!(", rev {}", Revision::of(shown).short()));
         // Of a masked file the size that is shown counts.
         let size = shown.as_ref().map_or(0, Vec::len) as u64;
         let held = now.as_ref().map_or(0, Vec::len) as u64;
@@ -192,7 +193,7 @@ impl WayBack {
         }
         self.compare(cx, path, now, shown, diff);
         let state = NewState::Content { base, bytes, mode: former.mode, like: None, verbatim: true };
-        Ok(Some((view.writable(path, ChangedPart::Content)?, state)))
+        Ok(Some((view.writable(path, ChangedPart::Content)?, state, rev)))
     }
 
     /// What is at a path now, as what must still be there.

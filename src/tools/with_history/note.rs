@@ -22,9 +22,7 @@ pub(in crate::tools) fn begin(
     note: Option<String>,
 ) -> (PendingChange, Option<String>) {
     let history = &cx.session.history;
-    let by = cx.by.as_deref();
-    let records = records.into_iter().map(|record| JournalRecord { by: by.map(str::to_owned), ..record });
-    match history.begin(records) {
+    match history.begin(records, cx.by.as_ref()) {
         Ok(pending) => (pending, note),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());

@@ -79,7 +79,7 @@ pub(in crate::tools) fn remove(
         },
     });
     let pending = settled
-        .and_then(|()| history.begin(records))
+        .and_then(|()| history.begin(records, cx.by.as_ref()))
         .map_err(|error| refuse(shown, &format!("the history could not be written: {}", error.kind())).source(error))?;
     let entries = Arc::new(former);
     let [first, second] = approval.for_two_steps();

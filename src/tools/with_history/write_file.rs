@@ -27,8 +27,8 @@ const ATTEMPTS: usize = 8;
 pub(in crate::tools) enum Undoable {
     Yes,
     No,
-    /// As what took back the change with this number.
-    AsUndoOf(u64),
+    /// As what took another change back.
+    AsUndo,
 }
 
 impl Undoable {
@@ -37,7 +37,7 @@ impl Undoable {
         match self {
             Self::Yes => cx.session.history.done(pending, change),
             Self::No => cx.session.history.made(pending, &change),
-            Self::AsUndoOf(number) => cx.session.history.done_undo(pending, change, number),
+            Self::AsUndo => cx.session.history.done_undo(pending, change),
         }
     }
 }

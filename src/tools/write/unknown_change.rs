@@ -41,7 +41,11 @@ pub(super) fn check(
     if cx.settings.read_before_write == ReadBeforeWrite::Off || new.len().max(now.bytes().len()) > LARGEST {
         return Ok(());
     }
-    let known = cx.session.ledger.states(real);
+    let mut known = cx.session.ledger.states(real);
+    let is_recalled = known.seen.is_empty();
+    if is_recalled {
+        known = cx.session.ledger.recalled(real, |revision| cx.session.history.content(revision));
+    }
     let unknown = unknown_since(&known, (now.bytes(), revision), new);
     let Some(base) = unknown.first() else { return Ok(()) };
     let text = |at: &usize| {
@@ -50,7 +54,7 @@ pub(super) fn check(
         Document::decode(was, None).ok().filter(|was| was.text() != now.text())
     };
     let Some(was) = text(base) else { return Ok(()) };
-    if !cx.session.ledger.refuse_once(real, revision, Revision::of(new)) {
+    if !cx.session.ledger.refuse_once(real, revision, Revision::of(new), is_recalled) {
         return Ok(());
     }
     let diff = |was: &Document| {
@@ -93,7 +97,8 @@ fn makers(cx: &CallContext, real: &WorkspacePath, revision: Revision, states: &[
         }
     }
     if names.is_empty() {
-        names.extend(cx.session.history.other_maker(real, revision).map(Arc::from));
+        let mut revisions = [revision].into_iter().chain(states.iter().map(|state| state.revision));
+        names.extend(revisions.find_map(|revision| cx.session.history.other_maker(real, revision)).map(Arc::from));
     }
     names.truncate(NAMED);
     if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) }
@@ -124,15 +129,17 @@ fn unknown_since(known: &KnownStates, (now, revision): (&[u8], Revision), new: &
     }
     let base =
         (nearest.1).filter(|(_, base)| is_made_from(base, &new) && is_undone(base, &now, &new)).map(|(at, _)| at);
-    if known.readings + u32::from(known.is_own) < 2 {
+    if known.readings + u32::from(known.has_other) < 2 {
         return Vec::from_iter(base);
     }
     let current = known.seen.iter().find(|state| state.revision == revision);
     let steps = earlier.iter().enumerate().map(|(index, (at, was, before))| {
         let after = earlier.get(index + 1).map(|(_, state, lines)| (Some(*state), lines));
         let (state, after) = after.unwrap_or((current, &now));
+        // What was there before is no trace of this change.
+        let is_first = |line: &[u8]| earlier[..index].iter().all(|(.., lines)| !lines.contains_key(line));
         let unread = state.is_some_and(|is| is.readings >= was.readings + 2 && is.readings == known.readings);
-        (*at, is_made_from(before, &new) && knows_nothing(before, after, (&now, &new), unread))
+        (*at, is_made_from(before, &new) && knows_nothing(before, after, (&now, &new), &is_first, unread))
     });
     let unknown = steps.filter(|(_, is_unknown)| *is_unknown).map(|(at, _)| at);
     let mut unknown: Vec<usize> = unknown.chain(base).collect();
@@ -184,12 +191,18 @@ fn is_undone(base: &Lines<'_>, now: &Lines<'_>, new: &Lines<'_>) -> bool {
 /// Whether `new` has no trace of the change from `before` to `after`, as far as that is still in the file `now`: none of
 /// its new lines, and, where it removed some, one of those. Where it has neither, both have changed the same lines;
 /// that counts if the change is `unread`: nobody was shown the file since, and it had been shown twice just before.
-fn knows_nothing(before: &Lines<'_>, after: &Lines<'_>, (now, new): (&Lines<'_>, &Lines<'_>), unread: bool) -> bool {
+fn knows_nothing(
+    before: &Lines<'_>,
+    after: &Lines<'_>,
+    (now, new): (&Lines<'_>, &Lines<'_>),
+    is_first: &dyn Fn(&[u8]) -> bool,
+    unread: bool,
+) -> bool {
     let only_in = |one: &Lines<'_>, other: &Lines<'_>, is_meant: &dyn Fn(&[u8]) -> bool| -> Vec<bool> {
         let only = one.keys().filter(|line| says_something(line) && !other.contains_key(*line) && is_meant(line));
         only.map(|line| times(new, line) > 0).collect()
     };
-    let added = only_in(after, before, &|line| times(now, line) > 0);
+    let added = only_in(after, before, &|line| times(now, line) > 0 && is_first(line));
     let gone = only_in(before, after, &|line| times(now, line) == 0);
     let is_back = gone.contains(&true);
     if added.is_empty() { is_back } else { !added.contains(&true) && (gone.is_empty() || is_back || unread) }

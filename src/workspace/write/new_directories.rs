@@ -10,13 +10,19 @@ use crate::workspace::{
 #[derive(Clone, Debug)]
 pub struct NewDirectory {
     path: WorkspacePath,
-    stat: Stat,
+    /// None where it was deleted and brought back since: it is another one to the system.
+    stat: Option<Stat>,
 }
 
 impl NewDirectory {
     /// The directory that was made at `path`, as it is.
     pub(in crate::workspace) fn of(path: WorkspacePath, stat: Stat) -> Self {
-        Self { path, stat }
+        Self { path, stat: Some(stat) }
+    }
+
+    /// It was deleted, and has been brought back.
+    pub fn brought_back(&mut self) {
+        self.stat = None;
     }
 
     /// Where it was made.
@@ -28,7 +34,8 @@ impl NewDirectory {
     pub(in crate::workspace) fn remove(&self) -> bool {
         let (Some(parent), Some(name)) = (self.path.parent(), self.path.file_name()) else { return false };
         let Ok(dir) = self.path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse) else { return false };
-        let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && now.same_file(&self.stat));
+        let is_same = |now: &Stat| self.stat.as_ref().is_none_or(|stat| now.same_file(stat));
+        let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && is_same(&now));
         is_own && dir.remove_dir(name).is_ok()
     }
 }
@@ -122,7 +129,7 @@ pub(in crate::workspace) fn make_dirs(
         new.go_down(&mut here, next);
         if made {
             // By the handle, so that a name which is swapped later does not matter.
-            new.made.push(NewDirectory { path: top.child(&level), stat: here.stat().at(asked)? });
+            new.made.push(NewDirectory::of(top.child(&level), here.stat().at(asked)?));
         }
     }
     if let Some(top) = holds_new {
