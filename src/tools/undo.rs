@@ -241,14 +241,14 @@ fn last_change(cx: &CallContext, text: &str) -> Result<Option<KnownChange>, Tool
     let real = cx.workspace.canonical(&path).ok();
     let entry = cx.workspace.writable_entry(&path).map(|entry| entry.path().clone()).ok();
     let names: Vec<WorkspacePath> = entry.into_iter().chain(real).collect();
-    let named = names.iter().find_map(|name| KnownChange::last(cx, Some(name)));
-    if named.is_none()
+    let found = names.iter().find_map(|name| KnownChange::last(cx, Some(name)));
+    if found.is_none()
         && let Some(recorded) = recorded::last_change(cx, &names)?
     {
         return Ok(Some(recorded));
     }
-    let Some(tail) = cx.workspace.tail_of(text).filter(|_| named.is_none() && cx.workspace.is_missing(&path)) else {
-        return Ok(named);
+    let Some(tail) = cx.workspace.tail_of(text).filter(|_| found.is_none() && cx.workspace.is_missing(&path)) else {
+        return Ok(found);
     };
     // By its end: among what was changed, for a file that was deleted or moved is no longer there.
     let fitting = history.changed_paths(|path| tail.fits(path));
