@@ -26,11 +26,13 @@ pub(super) fn scan(body: &[u8], of_line: Fields) -> Vec<Span> {
         .collect()
 }
 
-/// `host:port:database:user:password`, where the user and the password are values.
+/// `host:port:database:user:password`, where the user and the password are values. More colons are a part of the password:
+/// a line of another form would tell of them.
 pub(super) fn pgpass(body: &[u8], fields: &[Range<usize>]) -> Option<Vec<Span>> {
-    let [host, port, database, user, password] = fields else { return None };
+    let [host, port, database, user, password, ..] = fields else { return None };
+    let rest = password.start..fields.last()?.end;
     let are_shown = [host, port, database].into_iter().all(|field| is_shown(&body[field.clone()]));
-    are_shown.then(|| named([(user, "user", Place::User), (password, "password", Place::Value)]))
+    are_shown.then(|| named([(user, "user", Place::User), (&rest, "password", Place::Value)]))
 }
 
 /// `user:hash`, and more fields in a digest file.

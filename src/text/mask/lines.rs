@@ -132,15 +132,21 @@ struct LineEntry {
 impl LineEntry {
     /// Whether nothing but the padding of Base64 is behind the name.
     fn is_unfinished(&self, body: &[u8]) -> bool {
-        body[self.separator..self.end].iter().all(|byte| b"= \t".contains(byte))
+        is_padding(&body[self.separator..self.end])
     }
 
-    /// Whether it may be the end of something in Base64, not a name.
+    /// Whether it may be the end of something in Base64, not a name. Whatever the separator: behind another one, its value
+    /// would make it so.
     fn is_doubtful(&self, body: &[u8]) -> bool {
         let has = |is: fn(&u8) -> bool| self.name.as_bytes().iter().any(is);
         let is_mixed = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
-        self.is_unfinished(body) && (is_mixed || self.value < self.end)
+        let is_empty = self.value == self.end;
+        if is_empty { is_mixed && self.is_unfinished(body) } else { is_padding(&body[self.value..self.end]) }
     }
+}
+
+fn is_padding(text: &[u8]) -> bool {
+    text.iter().all(|byte| b"= \t".contains(byte))
 }
 
 /// The entry in a line: its name and where its value begins.
