@@ -160,10 +160,19 @@ fn lines_that_do_not_match_are_shown_at_the_end_and_not_again() {
 fn path_that_appears_changes_and_goes_away_is_reported() {
     in_both_modes(|w| {
         // Between two calls.
-        w.call(json!({ "path": "meanwhile", "timeout": 0 })).is("nothing_new", "");
+        let answer = w.call(json!({ "path": "meanwhile", "timeout": 0 }));
+        answer.is("nothing_new", "nothing new after ");
+        assert!(answer.text.contains("call wait again with until=appears\n"), "{}", answer.text);
         w.write("meanwhile", "x\n");
         w.call(json!({ "path": "meanwhile" })).is("appeared", "1\tx\n(meanwhile is there already");
         w.call(json!({ "path": "meanwhile", "timeout": 0 })).is("nothing_new", "");
+        for (until, outcome) in [("line", "line"), ("changes", "appeared")] {
+            let call = json!({ "path": until, "until": until, "timeout": 0 });
+            w.call(call.clone()).is("nothing_new", "");
+            w.write(until, "x\ny\n");
+            w.call(call.clone()).is(outcome, "1\tx\n2\ty\n");
+            w.call(call).is("nothing_new", "nothing new after ");
+        }
         let id = w.begin(json!({ "path": "new/out.txt" }));
         fs::create_dir(w.path("new")).unwrap();
         w.write("new/out.txt", "hello\n");

@@ -56,12 +56,13 @@ struct PendingWait {
 /// Those of the path, as `read` has them, and `invalid_input` for arguments that do not go with what is there.
 pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, ToolError> {
     let observed = observe(cx, &request, request.until)?;
-    let until = request.until.unwrap_or(match &observed {
-        _ if request.pattern.is_some() => Until::Line,
-        Observed::Missing => Until::Appears,
-        // It has come between the last wait for it and this one.
-        _ if cx.session.waits.was_missing(&request.path) => Until::Appears,
-        _ => Until::Changes,
+    let is_missing = matches!(observed, Observed::Missing);
+    // It has come between the last wait for it and this one. A line that matches is reported as one that is there.
+    let has_come = !is_missing && request.pattern.is_none() && cx.session.waits.was_missing(&request.path);
+    let until = request.until.unwrap_or(match request.pattern {
+        Some(_) => Until::Line,
+        None if is_missing || has_come => Until::Appears,
+        None => Until::Changes,
     });
     observed.check(&request, until)?;
     let path = &request.path;
@@ -81,7 +82,10 @@ pub(super) fn begin(cx: &CallContext, request: WaitRequest) -> Result<Plan, Tool
         watch: None,
         request,
     };
-    pending.remember(cx, observed)?;
+    // Otherwise all of it is new.
+    if !has_come || until == Until::Appears || pending.request.new_from != NewFrom::Now {
+        pending.remember(cx, observed)?;
+    }
     if let Some(answer) = pending.there_already(cx) {
         return Ok(Plan::Answer(answer));
     }
@@ -382,7 +386,7 @@ impl Wait for PendingWait {
         if self.until == Until::Line {
             self.show_unfinished();
         }
-        if self.until == Until::Appears {
+        if matches!(self.before, Before::Missing) && self.tail.stat().is_none() {
             cx.session.waits.keep_missing(&self.request.path);
         }
         Ok(self.answer(cx, News { given_up: Some(why), ..News::of(Outcome::NothingNew) }))

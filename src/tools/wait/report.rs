@@ -152,6 +152,8 @@ impl Report<'_> {
             if self.news.given_up == Some(GivenUp::InputEnded) { ", as the client closed its input" } else { "" };
         let again = match self.next {
             Some(next) => format!("call wait again with offset={next}"),
+            // The next call may be another process's, which would wait for a change of what has come meanwhile.
+            None if !self.was_there && self.until != Until::Line => "call wait again with until=appears".to_owned(),
             None => "call wait again".to_owned(),
         };
         let what = if self.new.count > 0 {
