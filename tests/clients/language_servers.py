@@ -1,12 +1,14 @@
 """An edit that breaks a file is answered with what a real language server says: language_servers.py PROGRAM DIR KIND PATH [N].
 
-KIND is rust, page, typescript or python; page is rust with the first configuration of docs/language-servers.md, and its output.
+KIND is rust, page, typescript or python; page is the first configuration of docs/language-servers.md as it is written there, and
+its output.
 PATH: the program of rust-analyzer, or the folder with the packages of npm. Before that, N sessions (1) begin with a read and
 a breaking edit, while the server starts: each answer names the problem, or says that it is not ready. None is silent.
 """
 
 import json
 import os
+import pwd
 import re
 import shutil
 import subprocess
@@ -38,10 +40,13 @@ if KIND in ("rust", "page"):
     if KIND == "page":
         page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "language-servers.md")
         page = open(page, encoding="utf-8").read()
-        block = page.split("```toml\n")[1].split("```")[0]
-        TIMEOUT = int(re.search(r"^timeout = (\d+)$", block, re.M)[1])
-        assert 'extensions = ["rs"]' in block and 'read = ["~/.rustup", "~/.cargo"]' in block, block
-        MORE = 'root_markers = ["Cargo.toml"]\n'
+        BLOCK = page.split("```toml\n")[1].split("```")[0]
+        TIMEOUT = int(re.search(r"^timeout = (\d+)$", BLOCK, re.M)[1])
+        # Not below the checkout, whose settings of cargo the page does not offer; with the home directory that it names.
+        WORKSPACE, ROOT = ROOT, os.path.realpath(tempfile.mkdtemp())
+        shutil.copytree(WORKSPACE, ROOT, dirs_exist_ok=True)
+        home = pwd.getpwuid(os.getuid()).pw_dir
+        os.environ.update(HOME=home, PATH=f"{home}/.cargo/bin:{os.environ['PATH']}")
         FILES["src/lib.rs"] = "pub mod other;\npub fn double(number: u32) -> u32 {\n    let doubled: u32 = number * 2;\n    doubled\n}\n"
         OLD, NEW = re.search(r"here `(.+?)` to `(.+?)`", page).groups()
         EDIT = {"path": "src/lib.rs", "old_string": OLD, "new_string": NEW}
@@ -101,7 +106,9 @@ def configure(folder, timeout):
     config = os.path.join(folder, "rootbound.toml")
     with open(config, "w", encoding="utf-8") as out:
         out.write(
-            f"[lsp.real]\ncommand = {json.dumps(COMMAND)}\nargs = {json.dumps(ARGS)}\n"
+            re.sub(r"^timeout = .*", f"timeout = {timeout}", BLOCK, flags=re.M)
+            if KIND == "page"
+            else f"[lsp.real]\ncommand = {json.dumps(COMMAND)}\nargs = {json.dumps(ARGS)}\n"
             f"extensions = [{json.dumps(EXTENSION)}]\nread = {json.dumps(READ)}\nenv = {json.dumps(ENV)}\n"
             f"timeout = {timeout}\n{MORE}"
         )
@@ -170,3 +177,6 @@ with tempfile.TemporaryDirectory() as folder:
     assert server.process.wait(60) == 0
 
 clean()
+if KIND == "page":
+    shutil.copytree(ROOT, WORKSPACE, dirs_exist_ok=True)
+    shutil.rmtree(ROOT)
