@@ -109,3 +109,18 @@ pub fn new_sentinel(old: &[u8], new: &[u8]) -> Option<String> {
     let had = of(old);
     found.into_iter().filter(|name| !had.contains(name)).min()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentinel_in_another_file_is_found_in_any_encoding() {
+        assert_eq!(new_sentinel(b"", b"x = '<secret:A>'"), Some("A".into()));
+        assert_eq!(new_sentinel(b"<secret:A>", b"<secret:A> <secret:A>"), None);
+        assert_eq!(new_sentinel(b"<secret:A>", b"<secret:A> <secret:B>"), Some("B".into()));
+        assert_eq!(new_sentinel(b"", b"<secret:> <secret: x> <secret"), None);
+        let wide: Vec<u8> = "<secret:A>".encode_utf16().flat_map(u16::to_be_bytes).collect();
+        assert_eq!(new_sentinel(b"", &wide), Some("A".into()));
+    }
+}
