@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use super::optional_root::OptionalRoot;
 use super::{RootSpec, Roots};
-pub use command::{CommandFailure, CommandWalls, ConfinedCommand, is_always_readable, runs_as_root};
+pub use command::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, is_always_readable, runs_as_root};
 pub use how::Confine;
 #[cfg(target_os = "linux")]
 use landlock::install as confine_files;

@@ -359,6 +359,12 @@ mod linux {
         assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""), "it has no name: {}", run.stdout);
         let offered = ["--read", "home/.gitconfig"];
         assert_eq!(shell(&world, &offered, "git config --get user.name").succeeded(), "secret-name\n");
+        // A link, as tools for dotfiles make it, beside a file that stays closed.
+        fs::create_dir_all(world.at("home/.config/git")).expect("made");
+        fs::write(world.at("home/.config/git/config"), "[user]\nname = other-name\n").expect("written");
+        fs::rename(world.at("home/.gitconfig"), world.at("outside/gitconfig")).expect("moved");
+        symlink(world.at("outside/gitconfig"), world.at("home/.gitconfig")).expect("linked");
+        assert_eq!(shell(&world, &offered, "git config --get user.name").succeeded(), "secret-name\n");
         let own = ["--env", "GIT_CONFIG_GLOBAL=own"];
         assert_eq!(shell(&world, &own, "echo $GIT_CONFIG_GLOBAL").succeeded(), "own\n");
     }
@@ -379,6 +385,7 @@ mod linux {
         fs::create_dir_all(world.at("home/.tool/lib")).expect("made");
         fs::write(world.at("home/.tool/lib/part"), "echo complete\n").expect("written");
         script(&world.at("home/.engine/bin/engine"), "#!/bin/sh\necho engine\n");
+        script(&world.at("home/my tools/bin/spaced"), "#!/bin/sh\n");
         script(&world.at("home/.local/bin/named"), "#!/usr/bin/env engine\n");
         fs::copy("/bin/true", world.at("home/lone")).expect("copied");
         let run = |name: &str, reads: &[&str]| {
@@ -400,6 +407,9 @@ mod linux {
             let with = run(name, reads);
             assert_eq!((with.stdout.as_str(), with.stderr.as_str()), (printed, ""), "{name}");
         }
+        let spaced = run(&world.at("home/my tools/bin/spaced").display().to_string(), &[]);
+        assert!(spaced.stderr.ends_with("--read '~/my tools'\n"), "{}", spaced.stderr);
+        assert_eq!(run(&world.at("home/my tools/bin/spaced").display().to_string(), &["~/my tools"]).stderr, "");
         let lone = run(&world.at("home/lone").display().to_string(), &[]);
         assert_eq!((lone.code, lone.stderr.as_str()), (Some(0), ""), "a lone program needs no more than its file");
     }
@@ -444,6 +454,8 @@ mod linux {
             sh.args(["-c", line]).current_dir(&app).env_clear().env("PATH", &path).env("GITHUB_TOKEN", "token");
             let run = Outcome::of(sh.env("HOME", world.at("home")).env("TMPDIR", world.at("tmp")));
             assert_eq!(run.code, Some(0), "{line}\n{}{}", run.stdout, run.stderr);
+            // The folder of cargo is a link here, and is offered.
+            assert!(!line.contains("cargo") || !run.stderr.contains("installed in a place"), "{line}\n{}", run.stderr);
         }
     }
 

@@ -30,3 +30,6 @@ mod walls;
 
 pub use failure::CommandFailure;
 pub use walls::{CommandWalls, ConfinedCommand, is_always_readable, runs_as_root};
+
+/// What is before the options in the line about a command that may not read the folder it is installed in.
+pub const LET_READ: &str = "to let it read the rest: ";

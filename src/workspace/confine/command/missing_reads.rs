@@ -19,8 +19,7 @@ const RUSTUP: &[&str] = &[".rustup", ".cargo/registry", ".cargo/git", ".cargo/co
 pub(super) fn missing_reads(program: &Path, walls: &CommandWalls, home: &Path, path: Option<&OsStr>) -> Vec<PathBuf> {
     let real = |file: &Path| fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let is_covered = |file: &Path| {
-        let mut offered = walls.readable.iter().chain(&walls.writable);
-        is_always_readable(file) || offered.any(|offered| file.starts_with(offered) || file.starts_with(real(offered)))
+        is_always_readable(file) || walls.offer(file) || file.parent().is_some_and(|folder| walls.offer(folder))
     };
     let interpreters = interpreters(program, path);
     let mut found: Vec<PathBuf> = Vec::new();

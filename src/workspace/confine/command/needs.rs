@@ -64,7 +64,7 @@ pub(super) const ALWAYS: &[Need] = &[
         Right::Read,
         "the certificates of authorities; private keys are in other folders",
         "/etc/ssl/certs /etc/ssl/cert.pem /etc/ca-certificates /etc/pki/tls/certs /etc/pki/tls/cert.pem \
-         /etc/pki/ca-trust",
+         /etc/pki/ca-trust /etc/ssl/ca-bundle.pem /var/lib/ca-certificates",
     ),
     need(
         Right::Read,

@@ -37,9 +37,9 @@ impl ConfinedCommand {
         let missing = self.prepared_for_home(&program);
         if let (Some(options), false) = (&missing, self.walls.how == Confine::Off) {
             remark(&format!(
-                "{} is installed in a place of its own, of which the command may read this file alone; to let it read the \
-                 rest: {options}",
-                self.program.display()
+                "{} is installed in a place of its own, of which the command may read this file alone; {}{options}",
+                self.program.display(),
+                super::LET_READ,
             ));
         }
         let mut command = self.confined(&program, remark)?;
@@ -64,18 +64,18 @@ impl ConfinedCommand {
         let value = |name: &str| self.variables.iter().rfind(|(own, _)| own == name).map(|(_, value)| value.clone());
         let home = PathBuf::from(value("HOME").filter(|home| Path::new(home).is_absolute())?);
         let missing = super::missing_reads::missing_reads(program, &self.walls, &home, value("PATH").as_deref());
-        let offered = |path: &PathBuf| {
-            let mut offered = self.walls.readable.iter().chain(&self.walls.writable);
-            offered.any(|offered| path.starts_with(offered))
-        };
-        let settings = [home.join(".gitconfig"), home.join(".config/git/config")];
-        let is_closed = settings.iter().any(|file| file.exists() && !offered(file));
-        if self.walls.how != Confine::Off && is_closed && value("GIT_CONFIG_GLOBAL").is_none() {
-            self.variables.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+        let settings = [home.join(".config/git/config"), home.join(".gitconfig")];
+        let (open, closed): (Vec<_>, Vec<_>) =
+            settings.into_iter().filter(|file| file.exists()).partition(|file| self.walls.offer(file));
+        if self.walls.how != Confine::Off && !closed.is_empty() && value("GIT_CONFIG_GLOBAL").is_none() {
+            let usable = open.into_iter().next().unwrap_or_else(|| "/dev/null".into());
+            self.variables.push(("GIT_CONFIG_GLOBAL".into(), usable.into()));
         }
-        let shown = |path: &PathBuf| match path.strip_prefix(&home) {
-            Ok(below) => format!("--read ~/{}", below.display()),
-            Err(_) => format!("--read {}", path.display()),
+        let shown = |path: &PathBuf| {
+            let path = path.strip_prefix(&home).map_or_else(|_| path.clone(), |below| Path::new("~").join(below));
+            // `--read` itself knows what `~` is.
+            let quote = if path.to_string_lossy().contains([' ', '(', ')', '&', ';']) { "'" } else { "" };
+            format!("--read {quote}{}{quote}", path.display())
         };
         (!missing.is_empty()).then(|| missing.iter().map(shown).collect::<Vec<_>>().join(" "))
     }

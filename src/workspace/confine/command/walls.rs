@@ -18,6 +18,17 @@ pub struct CommandWalls {
     pub how: Confine,
 }
 
+impl CommandWalls {
+    /// Whether what is at `path`, or where a link there leads, is offered.
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "the host names the path; no call is served")]
+    pub(super) fn offer(&self, path: &Path) -> bool {
+        let mut offered =
+            self.readable.iter().chain(&self.writable).filter_map(|path| std::fs::canonicalize(path).ok());
+        std::fs::canonicalize(path).is_ok_and(|real| offered.any(|offered| real.starts_with(offered)))
+    }
+}
+
 /// A command of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfinedCommand {
