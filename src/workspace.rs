@@ -93,8 +93,8 @@ pub use broker::{
     serve_broker,
 };
 pub use confine::{
-    CommandFailure, CommandWalls, Confine, ConfineReport, ConfinedCommand, Restart, STARTED_AS, SystemProfile,
-    is_always_readable, restart_confined, runs_as_root,
+    CommandFailure, CommandWalls, Confine, ConfineReport, ConfinedCommand, LET_READ, Restart, STARTED_AS,
+    SystemProfile, is_always_readable, restart_confined, runs_as_root,
 };
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};

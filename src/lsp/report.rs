@@ -16,7 +16,7 @@ use super::{
     checked::{Checked, FileChange, LARGEST_TEXT},
     diagnostics::Diagnostic,
     scrub::Scrubber,
-    trouble::read_for,
+    trouble::{Trouble, read_for},
 };
 
 /// Whether all of a file is shown to the caller. Of a secret one a server reads the values, and may quote them.
@@ -74,26 +74,26 @@ pub(super) fn scrubber(workspace: &Workspace, home: Option<&Path>) -> Scrubber {
 }
 
 /// What allows a server to open what it was refused; empty where that is not known.
-pub(super) fn remedy(
-    workspace: &Workspace,
-    server: &LanguageServer,
-    denied: Option<&Path>,
-    home: Option<&Path>,
-) -> String {
-    let Some(denied) = denied else { return String::new() };
-    if workspace.roots().iter().any(|root| denied.starts_with(root.host())) {
-        let name = denied.file_name().unwrap_or_default().display();
-        return if server.program.may_write {
-            String::new()
-        } else {
-            format!("; it may not write {name}: add `write = true` to [lsp.{}]", server.name)
-        };
+pub(super) fn remedy(workspace: &Workspace, server: &LanguageServer, trouble: &Trouble, home: Option<&Path>) -> String {
+    let mut folders = trouble.installed_in().to_vec();
+    if let (Some(denied), true) = (trouble.denied(), folders.is_empty()) {
+        if workspace.roots().iter().any(|root| denied.starts_with(root.host())) {
+            let name = denied.file_name().unwrap_or_default().display();
+            return if server.program.may_write {
+                String::new()
+            } else {
+                format!("; it may not write {name}: add `write = true` to [lsp.{}]", server.name)
+            };
+        }
+        if !server.program.readable.iter().any(|readable| denied.starts_with(readable)) {
+            folders.push(read_for(denied, home));
+        }
     }
-    if server.program.readable.iter().any(|readable| denied.starts_with(readable)) {
+    if folders.is_empty() {
         return String::new();
     }
-    let path = read_for(denied, home);
     let more = if server.program.readable.is_empty() { "" } else { "…, " };
-    let path = escape_controls(&path);
-    format!("; it may not read {path}: add `read = [{more}\"{path}\"]` to [lsp.{}]", server.name)
+    let (named, listed) = (folders.join(" and "), folders.join("\", \""));
+    let (named, listed) = (escape_controls(&named), escape_controls(&listed));
+    format!("; it may not read {named}: add `read = [{more}\"{listed}\"]` to [lsp.{}]", server.name)
 }

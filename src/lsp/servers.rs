@@ -139,21 +139,19 @@ impl LanguageServers {
         let base = base.as_ref().map_or(change.before, |base| base.as_deref());
         let result = check(&instance, &edit, base, &limit);
         let state = instance.state();
-        let (is_loading, health) = (state.is_loading(), state.trouble.health().map(str::to_owned));
-        let words = state.trouble.why().map(str::to_owned);
-        let remedy = remedy(workspace, place.server, state.trouble.denied(), self.home.as_deref());
+        let scrubber = scrubber(workspace, self.home.as_deref());
+        let clean = |words: &str| brief(&scrubber.clean(words));
+        let (is_loading, health) = (state.is_loading(), state.trouble.health().map(clean));
+        let words = state.trouble.why().map_or_else(String::new, |words| format!(" ({})", clean(words)));
+        let remedy = remedy(workspace, place.server, &state.trouble, self.home.as_deref());
         drop(state);
         let mut slots = self.slots();
         let slot = slots.entry(place.key.clone()).or_default();
-        let words = words
-            .map(|words| format!(" ({})", brief(&scrubber(workspace, self.home.as_deref()).clean(&words))))
-            .unwrap_or_default();
         match result {
             Ok(report) => {
                 slot.answers.worked();
                 slot.starts.worked();
                 slot.unchecked.remove(&place.uri);
-                let health = health.map(|health| brief(&scrubber(workspace, self.home.as_deref()).clean(&health)));
                 Ok((report, health.map(|health| format!("{health}{remedy}"))))
             }
             Err(NoServerReport::Cancelled) => {
@@ -220,7 +218,7 @@ impl LanguageServers {
             let limit = WaitLimit { deadline: started + PROBE, stop: &StopSignal::after(PROBE) };
             let is_up = answers(&instance, &limit);
             let state = instance.state();
-            let remedy = remedy(workspace, server, state.trouble.denied(), self.home.as_deref());
+            let remedy = remedy(workspace, server, &state.trouble, self.home.as_deref());
             match is_up {
                 Ok(()) => Ok(started.elapsed()),
                 Err(NoServerReport::Ended) => {

@@ -270,17 +270,15 @@ impl State {
         let Some(Published { uri, version, mut diagnostics }) = Published::read(params.get()) else { return };
         self.last_heard = Some(now);
         self.names_versions |= version.is_some();
-        if diagnostics.is_empty() && !self.files.contains_key(&uri) && self.documents.get(&uri).is_none() {
+        let sent = self.documents.get(&uri).map(|document| document.sent);
+        let is_new = sent.is_none() && !self.files.contains_key(&uri);
+        if is_new && (diagnostics.is_empty() || self.files.len() >= MOST_FILES) {
             return;
         }
-        if self.files.len() >= MOST_FILES && !self.files.contains_key(&uri) && self.documents.get(&uri).is_none() {
-            return;
-        }
-        if self.documents.get(&uri).is_none() {
+        if sent.is_none() {
             diagnostics.truncate(MOST_OF_OTHERS);
         }
         self.is_proven |= !diagnostics.is_empty();
-        let sent = self.documents.get(&uri).map(|document| document.sent);
         let file = self.files.entry(uri).or_default();
         if let Some(earlier) =
             file.pushed_at.filter(|at| self.quiescent.is_none() && sent.is_some_and(|sent| *at >= sent))
@@ -458,8 +456,11 @@ mod tests {
         tell(&mut state, "$/progress", &check("begin"), at(60_000));
         assert!(!state.is_settled(FILE, at(90_000)), "it runs");
         tell(&mut state, "$/progress", &check("end"), at(90_000));
-        push(&mut state, &["broken"], at(90_001));
-        assert!(state.is_settled(FILE, at(91_000)));
+        assert!(!state.is_settled(FILE, at(90_900)), "the save may have ended an earlier one, and its own begins");
+        tell(&mut state, "$/progress", &check("begin"), at(90_950));
+        tell(&mut state, "$/progress", &check("end"), at(95_000));
+        push(&mut state, &["broken"], at(95_001));
+        assert!(state.is_settled(FILE, at(96_001)));
     }
 
     #[test]

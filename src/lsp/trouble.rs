@@ -5,7 +5,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::workspace::is_always_readable;
+use crate::workspace::{LET_READ, is_always_readable};
 
 /// Bytes of its words that are kept.
 const LONGEST: usize = 2000;
@@ -19,6 +19,8 @@ pub(super) struct Trouble {
     health: Option<(String, bool)>,
     said: Option<String>,
     denied: Option<PathBuf>,
+    /// What it is installed in and may not read, as `read` has it.
+    installed_in: Vec<String>,
 }
 
 impl Trouble {
@@ -50,6 +52,10 @@ impl Trouble {
     /// What it wrote last to its stderr.
     pub(super) fn last_words(&mut self, text: &str) {
         self.denied = denied_path(text).or_else(|| self.denied.take());
+        let options = text.lines().find_map(|line| line.split_once(LET_READ));
+        let folders = options.into_iter().flat_map(|(_, options)| options.split("--read "));
+        self.installed_in =
+            folders.map(|one| one.trim().trim_matches('\'').to_owned()).filter(|one| !one.is_empty()).collect();
         if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
             self.said = Some(cut(line));
         }
@@ -68,6 +74,11 @@ impl Trouble {
     /// Why it may have ended.
     pub(super) fn why(&self) -> Option<&str> {
         self.said.as_deref().or(self.health())
+    }
+
+    /// What it is installed in and may not read: whatever it was not allowed to open, this comes first.
+    pub(super) fn installed_in(&self) -> &[String] {
+        &self.installed_in
     }
 
     /// What it was not allowed to open.
@@ -156,6 +167,15 @@ mod tests {
         ] {
             assert_eq!(denied_path(text).as_deref(), expected.map(Path::new), "{text}");
         }
+    }
+
+    #[test]
+    fn folders_that_a_program_is_installed_in_are_known_by_its_first_line() {
+        let mut trouble = Trouble::default();
+        trouble.last_words(&format!(
+            "rootbound: x is installed elsewhere; {LET_READ}--read ~/.x --read '/my tools/y'\nno"
+        ));
+        assert_eq!((trouble.installed_in().join(" + "), trouble.why()), ("~/.x + /my tools/y".to_owned(), Some("no")));
     }
 
     #[test]

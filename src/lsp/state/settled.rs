@@ -17,6 +17,9 @@ const CHECK_BEGINS: Duration = Duration::from_secs(3);
 /// it is loaded: some send an empty list first. Shortly after its start that is not believed at all.
 const QUIET_COLD: Duration = Duration::from_secs(2);
 const YOUNG: Duration = Duration::from_secs(5);
+/// How long a server that checks saves must be silent: a save ends the check that runs, which is no answer, and the next begins a
+/// moment later, on a busy machine much later.
+const QUIET_CHECKED: Duration = Duration::from_secs(1);
 
 impl State {
     /// Takes note that the message of a save is sent.
@@ -93,7 +96,11 @@ impl State {
         let last = [Some(document.sent), self.last_heard, self.last_busy].into_iter().flatten().max();
         let quiet = last.map_or(Duration::ZERO, |last| now.saturating_duration_since(last));
         // Nothing that is known of it says whether an empty list is its answer, or its greeting.
-        let cold = if self.is_proven { Duration::ZERO } else { QUIET_COLD };
+        let cold = match (self.is_proven, self.checks_saves) {
+            (false, _) => QUIET_COLD,
+            (true, true) => QUIET_CHECKED,
+            (true, false) => Duration::ZERO,
+        };
         let has_answered = self.has_answered(uri);
         if self.pulls {
             return has_answered && quiet >= QUIET.max(cold);
