@@ -197,7 +197,7 @@ fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Stri
         left = left.checked_sub(read).ok_or("it sends too much")?;
         frames.push(buffer.get(..read).unwrap_or_default());
         while let Some(body) = frames.next_body().map_err(|error| format!("it sent no frame: {error:?}"))? {
-            let replies = shared.state().receive(&body, Instant::now()).ok_or("it sent no message")?;
+            let replies = shared.state().receive(&body, Instant::now()).ok_or("it sent no usable message")?;
             shared.send(&replies);
         }
         shared.changed.notify_all();

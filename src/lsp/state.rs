@@ -71,6 +71,8 @@ pub(super) struct State {
     pub(super) trouble: Trouble,
     /// Whether it runs a check of its own after each save: rust-analyzer, unless that is off.
     pub(super) checks_saves: bool,
+    /// Whether its first answer was an error.
+    is_refused: bool,
     /// Whether it has shown that it finds problems, or that it is loaded.
     is_proven: bool,
     ready_at: Option<Instant>,
@@ -107,6 +109,7 @@ impl State {
             unchecked: None,
             trouble: Trouble::default(),
             checks_saves: options.get("checkOnSave").is_none_or(|checks| *checks != Value::Bool(false)),
+            is_refused: false,
             is_proven: false,
             ready_at: None,
             last_gap: Duration::ZERO,
@@ -139,7 +142,7 @@ impl State {
         json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
     }
 
-    /// Takes note of one message. What is to be sent because of it; `None` if it is no message.
+    /// Takes note of one message. What is to be sent because of it; `None` if it is no message, or refuses to begin.
     pub(super) fn receive(&mut self, body: &[u8], now: Instant) -> Option<Vec<Value>> {
         let was_busy = self.is_busy();
         let mut replies = self.received(Incoming::read(body)?, now);
@@ -148,7 +151,7 @@ impl State {
             let open: Vec<String> = self.documents.uris().map(str::to_owned).collect();
             replies.extend(open.iter().filter_map(|uri| self.ask_again(uri, now)));
         }
-        Some(replies)
+        (!self.is_refused).then_some(replies)
     }
 
     fn received(&mut self, message: Incoming<'_>, now: Instant) -> Vec<Value> {
@@ -178,7 +181,7 @@ impl State {
                 if let Some(error) = error {
                     self.trouble.message(error);
                 }
-                self.phase = Phase::Ended;
+                self.is_refused = true;
             }
             Some(Asked::Pull { uri, version, at }) => {
                 if let Some(document) = self.documents.get_mut(&uri) {

@@ -56,7 +56,8 @@ impl Trouble {
         let folders = options.into_iter().flat_map(|(_, options)| options.split("--read "));
         self.installed_in =
             folders.map(|one| one.trim().trim_matches('\'').to_owned()).filter(|one| !one.is_empty()).collect();
-        if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
+        let mut lines = text.lines().rev().map(str::trim);
+        if let Some(line) = lines.find(|line| !line.is_empty() && !line.contains(LET_READ)) {
             self.said = Some(cut(line));
         }
     }
@@ -176,6 +177,8 @@ mod tests {
             "rootbound: x is installed elsewhere; {LET_READ}--read ~/.x --read '/my tools/y'\nno"
         ));
         assert_eq!((trouble.installed_in().join(" + "), trouble.why()), ("~/.x + /my tools/y".to_owned(), Some("no")));
+        trouble.last_words(&format!("rootbound: x; {LET_READ}--read ~/.x"));
+        assert_eq!(trouble.why(), Some("no"), "that line is not its own");
     }
 
     #[test]
