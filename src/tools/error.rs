@@ -332,8 +332,8 @@ impl From<AccessError> for ToolError {
             A::Sentinel(fault) => (Kind::InvalidInput, fault.next_step()),
             A::ProtectedWrite => (
                 Kind::Denied,
-                "programs execute such files, so they are written only if the configuration allows it; ask the user to \
-                 make this change",
+                "programs execute such files, or a person protects them, so they are written only if the configuration \
+                 allows it; ask the user to make this change",
             ),
             A::ReadOnly => {
                 (Kind::ReadOnly, "write below a root with read-write rights; ls without a path lists the roots")

@@ -87,13 +87,12 @@ impl SkippedFiles {
         if all { named } else { Vec::new() }
     }
 
-    /// `skipped: .env (secret)`, or where there are too many to name them
-    /// `(skipped 3 binary, 1 over 16 MiB, 2 secret files)`; `limit` is in bytes.
+    /// `skipped: .env (protected)`, or where there are too many to name them
+    /// `(skipped 3 binary, 1 over 16 MiB, 2 protected files)`; `limit` is in bytes.
     pub(super) fn note(self, named: &[SkippedPath], limit: u64) -> Option<String> {
         if !named.is_empty() {
             let named = named.iter().map(|SkippedPath { path, reason }| match *reason {
                 "too_large" => format!("{path} (over {})", exact_size(limit)),
-                "protected" => format!("{path} (secret)"),
                 reason => format!("{path} ({reason})"),
             });
             return Some(format!("skipped: {}", named.collect::<Vec<_>>().join(", ")));
@@ -101,7 +100,7 @@ impl SkippedFiles {
         let parts: Vec<String> = [
             (self.binary, "binary".to_owned()),
             (self.too_large, format!("over {}", exact_size(limit))),
-            (self.protected, "secret".to_owned()),
+            (self.protected, "protected".to_owned()),
             (self.unreadable, "unreadable".to_owned()),
         ]
         .into_iter()
@@ -201,7 +200,7 @@ mod tests {
     #[test]
     fn note_of_skipped_files_names_only_reasons_that_occur() {
         let skipped = SkippedFiles { binary: 3, too_large: 1, protected: 2, ..SkippedFiles::default() };
-        assert_eq!(skipped.note(&[], 16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 secret files)");
+        assert_eq!(skipped.note(&[], 16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 protected files)");
         assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(&[], 0).unwrap(), "(skipped 1 binary file)");
         assert_eq!(SkippedFiles::default().note(&[], 0), None);
     }

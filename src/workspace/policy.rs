@@ -120,11 +120,11 @@ impl Policy {
         }
         let path = fold(relative);
         if let Some(rule) = self.startup.protected(relative) {
-            return Verdict::Refused(rule.words(self.untrusted));
+            return Verdict::Refused(own_rule(&rule.words(self.untrusted)));
         }
-        let refused = self.protect.first_match(&path, relative);
+        let refused = self.protect.first_match(&path, relative).map(|rule| own_rule(&format!("{rule} of protect")));
         let rules = run_later::rules().filter(|rule| !is_directory || !run_later::is_harmless_directory(*rule));
-        let verdict = decide(&path, refused, &self.allow_protected, rules, &[]);
+        let verdict = decide(&path, refused.as_deref(), &self.allow_protected, rules, &[]);
         or_linked(verdict, self.startup.run_later.why(relative, &path), &path, &self.allow_protected)
     }
 
@@ -211,7 +211,7 @@ fn or_linked(verdict: Verdict, why: Option<&str>, path: &Folded, allowed: &Globs
     }
 }
 
-/// The words of a rule about content that a person has made.
+/// The words of a rule that a person has made.
 fn own_rule(words: &str) -> String {
     if is_own_rule(words) { words.to_owned() } else { format!("the rule {words}") }
 }

@@ -222,7 +222,7 @@ mcp_test!(glob_files_count_as_seen_once_a_dry_run_has_shown_them, |h| {
         "{shown}"
     );
     let notes =
-        "\n\nskipped: .env (secret)\n(edits[0]: in 5 of 7 searched files)\n0 of 8 places were within longer words";
+        "\n\nskipped: .env (protected)\n(edits[0]: in 5 of 7 searched files)\n0 of 8 places were within longer words";
     assert!(shown.ends_with(notes), "{shown}");
     assert_eq!(h.bytes("src/f0.rs"), b"fn f0() { old_name(); old_name() }\n");
     // A file that has changed since is not what was shown.

@@ -206,7 +206,7 @@ mcp_test!(files_without_a_match_are_those_that_were_searched, |h| {
     assert_eq!(
         answer.ok(),
         "Found 4 files without a match under .\n.gitignore\nb.txt\nempty.txt\nsub/c.txt\n\n\
-         1 more in ignored files; pass no_ignore\nskipped: .env (secret), late.bin (binary)"
+         1 more in ignored files; pass no_ignore\nskipped: .env (protected), late.bin (binary)"
     );
     assert_eq!((answer.facts()["files"].clone(), answer.facts()["searched_files"].clone()), (json!(4), json!(5)));
     let mut page = asked.clone();
@@ -291,7 +291,7 @@ mcp_test!(skipped_files_are_counted_by_reason, |h| {
     assert_eq!(
         answer.ok(),
         "Found 1 match in 1 file under .\na.txt:1: hit\n\n\
-         skipped: .env (secret), binary.dat (binary), huge.log (over 16 MiB)"
+         skipped: .env (protected), binary.dat (binary), huge.log (over 16 MiB)"
     );
     assert_eq!(answer.facts()["skipped_paths"][0], json!({"path": ".env", "reason": "protected"}));
     assert_eq!(answer.facts()["skipped"], json!({"binary": 1, "too_large": 1, "protected": 1, "unreadable": 0}));
@@ -299,12 +299,12 @@ mcp_test!(skipped_files_are_counted_by_reason, |h| {
     assert!(h.call("grep", json!({"pattern": "hit", "path": ".env"})).error_kind() == Some("denied"));
     h.write("other.pem", "hit\n");
     let answer = h.call("grep", json!({"pattern": "hit"}));
-    assert!(answer.ok().ends_with("\n(skipped 1 over 16 MiB, 2 secret files)"), "{}", answer.text());
+    assert!(answer.ok().ends_with("\n(skipped 1 over 16 MiB, 2 protected files)"), "{}", answer.text());
     assert_eq!(answer.facts()["skipped"]["binary"], json!(1));
     // Where nothing is found it may be in those, and a glob may mean them.
     for arguments in [json!({"pattern": "nowhere"}), json!({"pattern": "hit", "glob": "*"})] {
         let answer = h.call("grep", arguments);
-        assert!(answer.ok().ends_with("\n(skipped 1 binary, 1 over 16 MiB, 2 secret files)"), "{}", answer.text());
+        assert!(answer.ok().ends_with("\n(skipped 1 binary, 1 over 16 MiB, 2 protected files)"), "{}", answer.text());
     }
     assert!(!answer.facts().contains_key("skipped_paths"));
 });
