@@ -139,7 +139,7 @@ pub use watch::{
 };
 pub use write::{
     Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewContent, NewDirectory, PreviousFile,
-    StaleAfter, WaitLimit, WritablePath, WriteGuard, closing_late, host_directory_exists, host_path_exists,
+    StaleAfter, WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,
 };
 
 impl Workspace {

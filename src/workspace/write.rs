@@ -32,7 +32,7 @@ pub(super) use entry_locks::EntryLocks;
 pub use expected_content::HashedBytes;
 pub(super) use expected_content::{hash, is_unchanged};
 pub use file_lock::FileLock;
-pub use host_file::{HostFile, host_directory_exists, host_path_exists};
+pub use host_file::{HostFile, host_directory, host_path_exists};
 pub use late_close::closing_late;
 pub use new_content::NewContent;
 pub(super) use new_content::check_sentinels;

@@ -470,6 +470,7 @@ fn version_that_a_person_chose_stays() {
         ("npx", r#""-y", "rootbound@0.0.1""#),
         ("npx", r#""--package=rootbound@0.0.1", "rootbound""#),
         ("npx", r#""-p", "rootbound@0.0.1", "--", "rootbound""#),
+        ("npx", r#""--yes", "--registry", "https://example.org/npm", "rootbound""#),
     ] {
         fs::write(
             &file,
@@ -524,6 +525,16 @@ fn home_directory_is_offered_with_a_word_and_must_be_absolute() {
     let said = machine.run(&["cursor", &home, "--write", "--yes"]).succeeded();
     assert!(said.contains("caution") && said.contains("keys"), "{said}");
     assert!(!machine.run(&["cursor", "sub"]).succeeded().contains("caution"));
+    #[cfg(unix)]
+    for (target, word) in
+        [(machine.home(), "caution"), (machine.home().join(".."), "caution"), ("/".into(), "whole file")]
+    {
+        let link = machine.home().join("link");
+        std::os::unix::fs::symlink(target, &link).expect("linked");
+        let said = machine.run(&["cursor", link.to_str().expect("UTF-8")]);
+        assert!(format!("{}{}", said.stdout, said.stderr).contains(word), "{}", said.stderr);
+        fs::remove_file(link).expect("removed");
+    }
     let again = machine.run(&["cursor", "~", "--write", "--yes"]).succeeded();
     assert!(again.contains("has it already"), "{again}");
     if cfg!(unix) {

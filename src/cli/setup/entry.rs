@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     config::{SetupRequest, command},
-    workspace::host_directory_exists,
+    workspace::host_directory,
 };
 
 use super::{
@@ -74,7 +74,7 @@ fn launching_words(entry: &Value) -> Option<usize> {
         if is_own {
             return (!word.starts_with('@') && names_program(word)).then_some(index + 1);
         }
-        is_value = !is_value && VALUED.contains(&word);
+        is_value = !is_value && VALUED.split(' ').any(|option| option == word);
     }
     None
 }
@@ -86,8 +86,8 @@ const STARTERS: &[&str] = &[
 ];
 
 /// Their options that a value follows.
-const VALUED: &[&str] =
-    &["--from", "--with", "--python", "-p", "--package", "--index", "--index-url", "--cache-dir", "--spec"];
+const VALUED: &str =
+    "--from --with --python -p --package --index --index-url --default-index --registry --cache-dir --spec";
 
 /// Whether the word is this program, or its package in some version.
 fn names_program(word: &str) -> bool {
@@ -100,16 +100,15 @@ fn names_program(word: &str) -> bool {
 const NAME_OF_PROGRAM: &str = env!("CARGO_PKG_NAME");
 
 impl ServerEntry {
-    /// The same, started in the version that a person chose in the entry that is there.
-    pub(super) fn in_version_of(&self, found: &FoundEntry) -> Self {
+    /// The same, with what a person chose for its start in the entry that is there: a version, an index.
+    pub(super) fn started_as(&self, found: &FoundEntry) -> Self {
         let mut new = self.clone();
         let own = launching_words(&Value::Object(self.value.clone())).unwrap_or(0);
         let there = launching_words(&found.value).unwrap_or(0);
         let words = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
         let (mut chosen, mut rest) = (words(found.value.get("args")), words(self.value.get("args")));
         chosen.truncate(there);
-        let has_version = |word: &Value| word.as_str().is_some_and(|word| word.contains(['@', '=']));
-        if found.value.get("command") == self.value.get("command") && chosen.iter().any(has_version) {
+        if found.value.get("command") == self.value.get("command") {
             chosen.extend(rest.drain(own..));
             new.value.insert("args".to_owned(), chosen.into());
         }
@@ -178,10 +177,10 @@ fn directories(
     folders: &Folders<'_>,
 ) -> Result<Vec<String>, String> {
     for directory in &request.directories {
-        if !host_directory_exists(directory) {
+        let Some(real) = host_directory(directory) else {
             return Err(format!("there is no directory {}: check the path", directory.display()));
-        }
-        if directory.parent().is_none() {
+        };
+        if real.parent().is_none() {
             return Err(format!(
                 "{} is the whole file system: name the directories that the model needs",
                 directory.display()

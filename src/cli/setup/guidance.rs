@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::config::SetupRequest;
+use crate::{config::SetupRequest, workspace::host_directory};
 
 use super::{
     client::{Client, EntryScope, OwnTools},
@@ -98,8 +98,8 @@ pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: 
     } else {
         String::new()
     };
-    let home = target.folders.environment.home.as_deref();
-    let wide = if request.directories.iter().any(|directory| home.is_some_and(|home| home.starts_with(directory))) {
+    let home = target.folders.environment.home.as_deref().and_then(host_directory).unwrap_or_default();
+    let wide = if request.directories.iter().filter_map(|one| host_directory(one)).any(|one| home.starts_with(one)) {
         "caution   the home directory has keys, histories and settings in it: a project directory is a safer choice\n"
     } else {
         ""

@@ -74,7 +74,7 @@ impl SetupTarget<'_> {
                     true
                 }
                 Some(found) if found.ours => {
-                    let entry = entry.in_version_of(&found);
+                    let entry = entry.started_as(&found);
                     text = self.list.update(&text, &entry).map_err(|why| failed(&document, &why))?;
                     false
                 }

@@ -26,10 +26,10 @@ pub fn host_path_exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Whether there is a directory at a path of the host.
+/// The directory at a path of the host, without links.
 #[expect(clippy::disallowed_methods, reason = "only to refuse a wrong argument; nothing is opened")]
-pub fn host_directory_exists(path: &Path) -> bool {
-    path.is_dir()
+pub fn host_directory(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_dir())
 }
 
 /// A file of the host, which need not exist.
