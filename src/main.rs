@@ -147,6 +147,14 @@ fn print_waiting_note(config: &Config) {
 const WAITING: &str = "rootbound waits for an MCP client on stdin; Ctrl-C ends it. \
                        To try it without a client: rootbound call grep pattern=main (see rootbound --help)";
 
+/// Says what is unusual about this start: in the log of a server, as a sentence to the person who typed a command.
+fn warn(config: &Config, text: &str) {
+    match config.action {
+        Action::Serve => tracing::warn!("{text}"),
+        _ => log::Lines.write_all(format!("rootbound: {text}\n").as_bytes()).unwrap_or_default(),
+    }
+}
+
 /// With the role in the lines of the audit.
 fn audited_as(role: &Role, mut parts: Parts) -> Parts {
     parts.options.audit = parts.options.audit.map(|audit| Arc::new(audit.of_role(&role.name)));
@@ -161,7 +169,7 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     let state = open_state(config, &mut complaints);
     let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
     for warning in config.warnings.iter().chain(&opened.warnings) {
-        tracing::warn!("{warning}");
+        warn(config, warning);
     }
     complaints.extend(opened.warnings);
     // Before confinement, which hides /proc/sys.
@@ -268,8 +276,9 @@ fn open_state(config: &Config, complaints: &mut Vec<String>) -> Option<StateDir>
         Ok(state) => Some(state),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !config.action.makes_state_folder() => None,
         Err(error) => {
-            tracing::warn!(path = %path.display(), %error, "state is kept in memory only");
-            complaints.push(format!("the state folder {} cannot be used: {error}", path.display()));
+            let why = format!("the state folder {} cannot be used: {error}", path.display());
+            warn(config, &format!("state is kept in memory only: {why}"));
+            complaints.push(why);
             None
         }
     }
@@ -288,8 +297,9 @@ fn language_servers(
     }
     let programs: Vec<BrokeredProgram> = config.language_servers.iter().map(|server| server.program.clone()).collect();
     let broker = Broker::start_process(&programs, workspace).inspect_err(|error| {
-        tracing::warn!(%error, "language servers cannot be used");
-        complaints.push(format!("language servers cannot be used: {error}"));
+        let why = format!("language servers cannot be used: {error}");
+        warn(config, &why);
+        complaints.push(why);
     });
     Some(Arc::new(LanguageServers::new(config.language_servers.clone(), broker.ok())))
 }
@@ -307,13 +317,7 @@ fn audit_log(workspace: &Workspace, file: &Path, size: u64) -> Result<AppendLog,
     let shown = file.display();
     let log =
         AppendLog::open(file, size).map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
-    if workspace.overlaps(log.folder()) {
-        return Err(format!(
-            "the folder of the audit file {shown} contains, or is inside of, a directory that is offered: choose a \
-             separate folder outside of all directories"
-        ));
-    }
-    Ok(log)
+    separate(workspace, log.folder(), &format!("the audit file {shown}")).map(|()| log)
 }
 
 /// Opens the place of `--events`, which no call may reach.
@@ -322,11 +326,12 @@ fn event_sink(config: &Config, workspace: &Workspace) -> Result<Option<EventSink
     let shown = path.display();
     let sink = EventSink::open(path, config.events.is_socket, config.events.size)
         .map_err(|error| format!("the events cannot be written to {shown}: {error}"))?;
-    if workspace.overlaps(sink.folder()) {
-        return Err(format!(
-            "the folder of --events {shown} contains, or is inside of, a directory that is offered: choose a separate \
-             folder outside of all directories"
-        ));
-    }
-    Ok(Some(sink))
+    separate(workspace, sink.folder(), &format!("--events {shown}")).map(|()| Some(sink))
+}
+
+/// Refuses a folder of the program's own that a call could reach.
+fn separate(workspace: &Workspace, folder: &Path, what: &str) -> Result<(), String> {
+    let why =
+        "contains, or is inside of, a directory that is offered: choose a separate folder outside of all directories";
+    if workspace.overlaps(folder) { Err(format!("the folder of {what} {why}")) } else { Ok(()) }
 }

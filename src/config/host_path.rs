@@ -36,6 +36,14 @@ pub(super) fn lasting_file(file: &Path) -> PathBuf {
     }
 }
 
+/// Why nothing can be kept at `path`: a link on the way to it leads nowhere.
+#[expect(clippy::disallowed_methods, reason = "only reports what cannot be used; what is used is opened later")]
+pub(super) fn broken_link(path: &Path) -> Option<String> {
+    let (last, found) = path.ancestors().find_map(|part| Some((part, part.symlink_metadata().ok()?)))?;
+    (found.is_symlink() && last.canonicalize().is_err())
+        .then(|| format!("{} is a link that leads nowhere", last.display()))
+}
+
 /// The path as it was given, and without links.
 pub(super) fn names_of(path: &Path) -> Vec<PathBuf> {
     let mut names = vec![path.to_owned(), real(path)];

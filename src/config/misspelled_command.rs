@@ -2,9 +2,28 @@
 
 use std::{ffi::OsString, path::Path};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
 use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use super::subcommands::SUBCOMMANDS;
+
+/// What people type who know other programs, and what does that here.
+const OF_OTHER_PROGRAMS: &[(&[&str], &str)] = &[
+    (&["serve", "server", "start", "run", "stdio", "mcp"], "`rootbound DIR` starts the server"),
+    (&["version"], "`rootbound --version` prints it"),
+];
+
+/// The problem with an option of other programs.
+pub(super) fn unknown_option(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_known = error.kind() == ErrorKind::UnknownArgument && matches!(option.as_str(), "-v" | "--verbose");
+    is_known.then(|| {
+        format!(
+            "there is no option {option}: `rootbound --version` prints the version, and `--log info` logs what is done"
+        )
+    })
+}
 
 /// The problem with a command line that begins with a misspelled subcommand. `None` if it is not near one, or names an
 /// existing directory.
@@ -21,8 +40,9 @@ pub(super) fn problem(words: &[OsString], directory: &Path) -> Option<String> {
     if directory.join(first).exists() {
         return None;
     }
-    let nearest = *nearest_names(first, names(), ONE_OF_FEW).first()?;
-    Some(format!("{first} is neither a command nor an existing directory; did you mean `rootbound {nearest}`?"))
+    let here = OF_OTHER_PROGRAMS.iter().find(|(words, _)| words.contains(&first)).map(|(_, here)| (*here).to_owned());
+    let near = || Some(format!("did you mean `rootbound {}`?", nearest_names(first, names(), ONE_OF_FEW).first()?));
+    Some(format!("{first} is neither a command nor an existing directory; {}", here.or_else(near)?))
 }
 
 #[cfg(test)]
@@ -43,6 +63,10 @@ mod tests {
             ("staats", Some("rootbound stats")),
             ("comletions", Some("rootbound completions")),
             ("Setup", Some("rootbound setup")),
+            ("serve", Some("rootbound DIR")),
+            ("start", Some("rootbound DIR")),
+            ("mcp", Some("rootbound DIR")),
+            ("version", Some("rootbound --version")),
             ("setup", None),
             ("tool", None),
             ("src", None),

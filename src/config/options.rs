@@ -276,7 +276,7 @@ const PROCESS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "log",
-        help: "What is logged to stderr: off, error, warn (default), info, debug or trace",
+        help: "What is logged to stderr: off, error (default of `call`), warn (default), info, debug or trace",
         kind: ValueKind::Choice(
             "LEVEL",
             &[

@@ -41,7 +41,14 @@ impl Invocation {
             let problem = tool
                 .filter(|_| words.first().is_none_or(|first| first != "exec"))
                 .map(|(_, problem)| problem)
-                .or_else(|| misspelled(&words).filter(|_| error.kind() == ErrorKind::UnknownArgument));
+                .or_else(|| misspelled_command::unknown_option(&error))
+                .or_else(|| match (error.kind(), words.split_first()) {
+                    (ErrorKind::UnknownArgument, _) => misspelled(&words),
+                    (ErrorKind::InvalidSubcommand, Some((first, of))) if first == "help" => {
+                        suggested_call::for_help(of).or_else(|| misspelled(of))
+                    }
+                    _ => None,
+                });
             problem.map_or(StartError::Usage(error), |problem| StartError::Problems(vec![problem]))
         })?;
         let (action, directories) = match line {
@@ -350,6 +357,24 @@ mod tests {
         let config = read(&[&root], &own).expect("the default folder is replaced, not refused");
         assert_eq!(config.state, None);
         assert!(config.warnings[0].contains("memory only"), "{:?}", config.warnings);
+    }
+
+    #[test]
+    fn words_of_other_programs_are_answered_with_what_does_that_here() {
+        for (line, here) in [
+            (&["help", "grep"][..], "rootbound tools --json"),
+            (&["help", "Apply_Patch"], "rootbound --allow patch call apply_patch patch=…"),
+            (&["help", "serve"], "rootbound DIR"),
+            (&["help", "setpu"], "rootbound setup"),
+            (&["serve"], "rootbound DIR"),
+            (&["serve", "--read-only", "."], "rootbound DIR"),
+            (&["-v"], "rootbound --version"),
+            (&[".", "--verbose"], "--log info"),
+            (&["call", "ls", "-v"], "rootbound call ls"),
+        ] {
+            let said = problems(line, &environment()).join("\n");
+            assert!(said.contains(here), "{line:?}: {said}");
+        }
     }
 
     #[test]

@@ -28,18 +28,32 @@ fn tool(word: &str) -> Option<(&'static str, String)> {
 /// The problem with a command line that has a tool in the place of a directory: `rootbound grep x`. `None` if the word
 /// is not a tool, or names an existing directory.
 pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<String> {
-    let (first, rest) = words.split_first()?;
-    let (name, allow) = tool(first.to_str()?)?;
+    let (name, line) = call(words)?;
     #[expect(
         clippy::disallowed_methods,
         reason = "only distinguishes a directory that can be served from a typing error"
     )]
-    if directory.join(first).exists() {
+    if directory.join(words.first()?).exists() {
         return None;
     }
+    Some(format!("{name} is a tool, not a directory: to run it, type: {line}"))
+}
+
+/// The answer to `rootbound help grep`.
+pub(super) fn for_help(words: &[OsString]) -> Option<String> {
+    let (name, line) = call(words)?;
+    Some(format!(
+        "{name} is a tool, not a command: `rootbound tools --json` prints its arguments; to run it, type: {line}"
+    ))
+}
+
+/// The tool that the first word names, and the line that calls it with the others.
+fn call(words: &[OsString]) -> Option<(&'static str, String)> {
+    let (first, rest) = words.split_first()?;
+    let (name, allow) = tool(first.to_str()?)?;
     let rest: Vec<String> = rest.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let arguments = with_names(name, &rest);
-    Some(format!("{name} is a tool, not a directory: to run it, type: rootbound {allow}call {name}{arguments}"))
+    Some((name, format!("rootbound {allow}call {name}{arguments}")))
 }
 
 /// The words as arguments of the tool, each after a space. A word without a name gets the most likely one; if there is

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tracing::level_filters::LevelFilter;
+
 use crate::{
     server::{Confirm, ConfirmThrough, ServerOptions},
     text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
@@ -37,6 +39,10 @@ pub(super) fn config(
     for option in options().filter(|option| option.flag != "secrets") {
         parse_value::apply(option, raw, &mut config, &mut problems);
     }
+    // Its answer says why a call failed.
+    if matches!(config.action, Action::Call { .. }) && raw.one("log").is_none() {
+        config.log = LevelFilter::ERROR;
+    }
     selection(raw, &mut config.selection, &mut problems);
     config.audit.file = audit(raw, config.audit.required, file_base, environment, &mut problems);
     config.audit.label = audit_label(raw, &mut problems);
@@ -66,19 +72,9 @@ pub(super) fn config(
     let roots = roots::specs(&args, environment, &mut problems, &mut warnings, unconfigured);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
     policy::host_paths(raw, &paths, environment.home.as_deref(), &mut problems);
-    if let Some(root) = config.audit.file.as_ref().and_then(|file| roots::overlapping(file.parent()?, &roots)) {
-        problems.push(format!(
-            "the folder of the audit file contains, or is inside of, {}, which is offered: choose a separate folder \
-             outside of all directories",
-            root.path.display()
-        ));
-    }
-    if let Some(root) = config.events.path.as_ref().and_then(|path| roots::overlapping(path.parent()?, &roots)) {
-        problems.push(format!(
-            "the folder of --events contains, or is inside of, {}, which is offered: choose a separate folder outside of \
-             all directories",
-            root.path.display()
-        ));
+    for (what, path) in [("the audit file", &config.audit.file), ("--events", &config.events.path)] {
+        let Some(folder) = path.as_deref().and_then(Path::parent) else { continue };
+        problems.extend(not_separate(folder, &roots).map(|why| format!("the folder of {what}: {why}")));
     }
     let state = state(raw, &roots, file_base, environment, &mut problems, &mut warnings);
     through_model(&config.server, state.as_deref(), &mut warnings);
@@ -295,6 +291,13 @@ fn unused_rules(raw: &RawArgs, used: &[&RawValue], warnings: &mut Vec<String>) {
     }
 }
 
+/// Why a folder cannot be the program's own.
+fn not_separate(folder: &Path, roots: &[RootSpec]) -> Option<String> {
+    let overlaps = |root: &RootSpec| format!("it contains, or is inside of, {}, which is offered", root.path.display());
+    let why = roots::overlapping(folder, roots).map(overlaps).or_else(|| host_path::broken_link(folder))?;
+    Some(format!("{why}: choose a separate folder outside of all directories"))
+}
+
 /// The folder for what outlives the process. If calls could reach it, a model could forge the record of what it has
 /// read; and the server's right to write there would extend into a read-only directory.
 fn state(
@@ -308,10 +311,14 @@ fn state(
     let Some(given) = raw.one("state-dir") else {
         let why = match &environment.state {
             None => "there is no home directory".to_owned(),
-            Some(path) => match roots::overlapping(path, roots) {
-                None => return Some(path.clone()),
-                Some(root) => format!("the default state folder overlaps {}, which is offered", root.path.display()),
-            },
+            Some(path) => {
+                let overlaps = |root: &RootSpec| {
+                    format!("the default state folder overlaps {}, which is offered", root.path.display())
+                };
+                let overlap = roots::overlapping(path, roots).map(overlaps);
+                let Some(why) = overlap.or_else(|| host_path::broken_link(path)) else { return Some(path.clone()) };
+                why
+            }
         };
         warnings.push(format!("{why}, so state is kept in memory only; name a folder outside with --state-dir"));
         return None;
@@ -324,13 +331,8 @@ fn state(
         }
         text => {
             let path = given.path(text, file_base, environment);
-            if let Some(root) = roots::overlapping(&path, roots) {
-                problems.push(format!(
-                    "{} {text:?} contains, or is inside of, {}, which is offered: choose a separate folder outside of \
-                     all directories, or `off`",
-                    given.origin(),
-                    root.path.display()
-                ));
+            if let Some(why) = not_separate(&path, roots) {
+                problems.push(format!("{} {text:?}: {why}, or `off`", given.origin()));
             }
             Some(path)
         }

@@ -194,6 +194,23 @@ fn links_on_the_way_to_own_folders_are_followed_once() {
         assert!(refused.contains("which is offered"), "{refused}");
     }
     assert!(!project.folder().join("own").exists());
+    // What leads nowhere is named; only the usual place is done without.
+    symlink("loop", project.home.path().join("loop")).expect("linked");
+    symlink("gone", project.home.path().join("dangling")).expect("linked");
+    for nowhere in ["loop", "dangling"].map(|link| project.home.path().join(link)) {
+        let link = format!("{} is a link that leads nowhere", nowhere.display());
+        let (folder, file) = (nowhere.join("own"), nowhere.join("own/x.jsonl"));
+        for (option, path) in
+            [("--state-dir", &nowhere), ("--state-dir", &folder), ("--audit", &file), ("--events", &file)]
+        {
+            let refused = project.run(&[option, path.to_str().expect("UTF-8"), "--log=loud", "tools"]).failed(2);
+            assert!(refused.contains(&link) && refused.contains("--log"), "{refused}");
+        }
+        let state = [("XDG_STATE_HOME", nowhere.to_str().expect("UTF-8"))];
+        let called = project.run_with(&project.folder(), &state, &["call", "read", "path=a.txt"]);
+        assert!(called.stderr.starts_with("rootbound: ") && called.stderr.contains(&link), "{}", called.stderr);
+        called.succeeded();
+    }
     // A link in the place of a log itself may be somebody else's.
     symlink(at("real/target"), at("real/link.jsonl")).expect("linked");
     let refused = project.run(&["--audit", logs.join("link.jsonl").to_str().expect("UTF-8"), "tools"]);
@@ -205,7 +222,13 @@ fn links_on_the_way_to_own_folders_are_followed_once() {
 fn one_missing_root_is_a_warning_and_no_usable_root_an_error() {
     let project = Project::new();
     let one = project.run(&["--root", "here=.", "--root", "gone=missing", "call", "read", "path=here/a.txt"]);
-    assert!(one.stderr.contains("missing"), "{}", one.stderr);
+    assert!(one.stderr.starts_with("rootbound: root ") && one.stderr.contains("missing"), "{}", one.stderr);
+    assert_eq!(one.stderr.lines().count(), 1, "a sentence, no line of the log: {}", one.stderr);
+    let words = ["--root", "here=.", "--root", "later=new:optional", "call", "ls", "path=later"];
+    let refused = project.run(&words).failed(1);
+    assert!(!refused.contains("WARN") && refused.starts_with("the directory later"), "{refused}");
+    let logged = project.run(&[&["--log", "warn"], &words[..]].concat()).failed(1);
+    assert!(logged.contains("WARN"), "asked for: {logged}");
     assert!(one.succeeded().contains("1\tone"));
     let printed = project.run(&["--root", "gone=missing"]).failed(2);
     assert!(printed.contains("missing"), "{printed}");
@@ -516,6 +539,8 @@ fn agent_rules_are_enforced_unless_switched_off() {
     assert!(
         project.run(&[&["--agent-rules", "auto"][..], &read].concat()).failed(1).contains("`a.txt` in .cursorignore")
     );
+    let refused = project.run(&["--protect", "b.*", "call", "write", "path=b.txt", "content=x"]).failed(1);
+    assert!(refused.contains("(matches the rule `b.*` of protect)") && refused.contains("a person"), "{refused}");
     for options in [["--agent-rules", "off"], ["--config", "../rb.toml"]] {
         assert!(project.run(&[&options[..], &read].concat()).succeeded().contains("one"), "{options:?}");
     }
