@@ -129,7 +129,7 @@ fn located(text: &str, request: &Request<'_>, whole_words: bool) -> Result<Locat
         let summary = "old_string is empty: it describes no place".to_owned();
         return Err(Miss::NotFound(Diagnosis::without_place(summary)));
     }
-    ladder::climb_for(text, &prepared::TextFacts::default(), request, ladder::LADDER, whole_words)
+    ladder::climb(text, &prepared::TextFacts::default(), request, ladder::LADDER, whole_words)
 }
 
 #[cfg(test)]

@@ -19,9 +19,12 @@ const KINDS: [(char, &[&str]); 5] = [
 pub(super) fn reading(request: &Reading) -> Option<Reading> {
     let (old_entities, old_plain) = present(&request.old);
     let (new_entities, new_plain) = present(&request.new);
-    // What only the new text has as entities was escaped alike, unless it has such characters as they are, too.
+    // What only the new text has as entities was escaped alike, unless it has such characters, or others that the old one
+    // has as entities, as they are.
+    let is_mixed = new_entities.contains(&true);
     let is_unclear = |kind: usize| {
-        old_entities[kind] && old_plain[kind] || new_entities[kind] && (new_plain[kind] || old_plain[kind])
+        let (is_escaped, is_plain) = (old_entities[kind] || new_entities[kind], old_plain[kind] || new_plain[kind]);
+        old_entities[kind] && old_plain[kind] || is_mixed && is_escaped && is_plain
     };
     if !old_entities.contains(&true) || (0..KINDS.len()).any(is_unclear) {
         return None;
@@ -105,6 +108,9 @@ mod tests {
         assert_missed("if a < b or c < d:\n", "if a &lt; b or c < d:\n", "if x:\n");
         assert_missed("if alpha < beta:\n", "if alpha &lt; beta:\n", "if alpha < 3 or beta &lt; 4:\n");
         assert_missed("if alpha < \"b\":\n", "if alpha &lt; \"b\":\n", "if alpha &lt; &quot;c&quot;:\n");
+        // The new text is HTML as it is, only the old one was escaped.
+        let html = "<b>a &amp; b</b>\n<i>c</i>\n";
+        assert_missed(html, "&lt;b&gt;a &amp;amp; b&lt;/b&gt;\n", "<b>a &amp; c</b>\n");
     }
 
     #[test]

@@ -27,6 +27,13 @@ pub(super) fn readings(request: &Reading) -> Vec<Reading> {
     readings.collect()
 }
 
+/// Whether `new` has double quotes, all of them escaped, of which the lines of `old` say nothing: where those are damaged
+/// otherwise, the quotes may be, too.
+pub(super) fn brings_in_quotes(Reading { old, new, .. }: &Reading) -> bool {
+    let has_none = |text: &str| !text.contains('"') && !escapes(text).contains(&'"');
+    has_none(old) && is_over_escaped(new, ('"', "\""))
+}
+
 /// The characters of `text`, a backslash together with the one behind it.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;

@@ -39,13 +39,8 @@ pub(super) fn of_lines() -> &'static [Step] {
     &LADDER[2..]
 }
 
-/// Tries `steps` in their order. `facts` are those of `text`.
-pub(super) fn climb(text: &str, facts: &TextFacts, request: &Request<'_>, steps: &[Step]) -> Result<Located, Miss> {
-    climb_for(text, facts, request, steps, false)
-}
-
-/// Tries `steps` in their order, for places that are whole words if so wanted.
-pub(super) fn climb_for(
+/// Tries `steps` in their order, for places that are whole words if so wanted. `facts` are those of `text`.
+pub(super) fn climb(
     text: &str,
     facts: &TextFacts,
     request: &Request<'_>,

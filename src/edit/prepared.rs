@@ -137,7 +137,9 @@ impl<'a> Prepared<'a> {
                 by: Strategies::default(),
                 is_doubtful: false,
             };
-            self.texts.get_or_init(|| all_readings(given())).iter().map(LineReading::new).collect()
+            let texts = self.texts.get_or_init(|| all_readings(given()));
+            let reading = |text| LineReading::new(text, escapes::brings_in_quotes(text));
+            texts.iter().map(reading).collect()
         })
     }
 
@@ -193,8 +195,8 @@ pub(super) fn refuse_too_many_lines(prepared: &Prepared<'_>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use crate::edit::{
-        Strategy::LineNumbers,
-        testing::{assert_edited, edited},
+        Strategy::{Exact, LineNumbers},
+        testing::{assert_edited, assert_missed, edited},
     };
 
     const FILE: &str = "fn f() {\n    log(\"a < b\");\n    go('x');\n}\n";
@@ -248,6 +250,11 @@ mod tests {
                 assert_eq!(made, wanted);
             }
         }
+        // Nor those of quotes that only new text has.
+        let (file, old, new) = ("a = load(1)\nb = load(2)\n", "1\ta = load(1)\n", "1\ta = load(\\\"1\\\")\n");
+        assert_missed(file, old, new);
+        assert_missed(file, "a = load(1) \n", "a = load(\\\"1\\\") \n");
+        assert_edited(file, "a = load(1)", "a = load(\\\"1\\\")", Exact, &file.replace("1", "\\\"1\\\""));
         // The file's own escapes are as good as any.
         let file = "x = \"a \\\"b\\\"\"\ny = 1\n";
         let (old, new) = ("1\tx = \"a \\\"b\\\"\"\n2\ty = 1\n", "1\tx = \"a \\\"c\\\"\"\n2\ty = 1\n");

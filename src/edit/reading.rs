@@ -17,17 +17,20 @@ pub(super) struct Reading {
 /// A reading and its lines, compared once for all steps.
 pub(super) struct LineReading<'r> {
     pub(super) text: &'r Reading,
+    /// Whether nobody can tell how its new text is meant.
+    is_unclear: bool,
     edit: OnceCell<Option<LineEdit<'r>>>,
 }
 
 impl<'r> LineReading<'r> {
-    pub(super) fn new(text: &'r Reading) -> Self {
-        Self { text, edit: OnceCell::new() }
+    pub(super) fn new(text: &'r Reading, is_unclear: bool) -> Self {
+        Self { text, is_unclear, edit: OnceCell::new() }
     }
 
     /// The request as whole lines; `None` where it cannot be taken as such.
     pub(super) fn edit(&self) -> Option<&LineEdit<'r>> {
-        self.edit.get_or_init(|| LineEdit::new(&self.text.old, &self.text.new)).as_ref()
+        let edit = || if self.is_unclear { None } else { LineEdit::new(&self.text.old, &self.text.new) };
+        self.edit.get_or_init(edit).as_ref()
     }
 
     /// Whether it is likely enough for the steps that look for what is nearly the same.

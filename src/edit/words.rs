@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Whether a character is a part of a word, as in a regular expression's `\\b`.
 fn is_part(character: char) -> bool {
-    character.is_alphanumeric() || character == '_'
+    regex_syntax::is_word_character(character)
 }
 
 /// The longer word or words that the text at `span` is within; `None` where words begin and end with it.
@@ -71,6 +71,7 @@ mod tests {
     fn words_around_are_whole() {
         assert_eq!(longer_word("ab", 0..1), Some("ab"));
         assert_eq!(longer_word("é_a-b", 3..4), Some("é_a"));
+        assert_eq!(longer_word("e\u{301}lan", 3..6), Some("e\u{301}lan"));
         assert_eq!(longer_word("a b", 1..2), None);
         assert_eq!(longer_word("ab.cd", 1..4), Some("ab.cd"));
     }

@@ -29,11 +29,17 @@ impl WithinWords {
             self.places += 1;
             let Some(word) = longer_word(text, span.clone()) else { continue };
             self.within += 1;
-            if self.named.len() < NAMED && self.named.iter().all(|(known, _)| known != word) {
+            if self.named.len() < NAMED {
                 line += text[counted_to..span.start].matches('\n').count();
                 counted_to = span.start;
-                self.named.push((shorten(word, SHOWN).into_owned(), format!("{what}{line}")));
+                self.name(&shorten(word, SHOWN), format!("{what}{line}"));
             }
+        }
+    }
+
+    fn name(&mut self, word: &str, place: String) {
+        if self.named.len() < NAMED && self.named.iter().all(|(known, _)| known != word) {
+            self.named.push((word.to_owned(), place));
         }
     }
 
@@ -42,10 +48,7 @@ impl WithinWords {
         self.places += other.places;
         self.within += other.within;
         for (word, place) in &other.named {
-            if self.named.len() < NAMED && self.named.iter().all(|(known, _)| known != word) {
-                let place = path.map_or_else(|| place.clone(), |path| format!("{path} {place}"));
-                self.named.push((word.clone(), place));
-            }
+            self.name(word, path.map_or_else(|| place.clone(), |path| format!("{path} {place}")));
         }
     }
 
