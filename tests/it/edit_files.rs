@@ -497,7 +497,10 @@ fn quota_is_that_of_all_files_together() {
 
 #[test]
 fn a_root_before_a_relative_path_is_taken_off_in_both_texts() {
-    let roots = vec![(Some("/mnt/user-data/workspace"), "work", Access::ReadWrite)];
+    let roots = vec![
+        (Some("/mnt/user-data/workspace"), "work", Access::ReadWrite),
+        (Some("/mnt/user-data/uploads"), "up", Access::ReadWrite),
+    ];
     let h = Setup { roots, ..Setup::default() }.open();
     let file = h.outside("work/a.py");
     std::fs::write(&file, "x = open('data/a.csv')\ny = open('data/b.csv')\nz = 'data/b.csv'\n").expect("written");
@@ -512,4 +515,13 @@ fn a_root_before_a_relative_path_is_taken_off_in_both_texts() {
     assert!(!text.contains("copy old_string from the lines below"), "{text}");
     let made = std::fs::read_to_string(&file).expect("read");
     assert_eq!(made, "x = load('data/c.csv')\ny = open('data/b.csv')\nz = 'data/b.csv'\n");
+    // Of several roots, and where the file has such a path itself.
+    let both = "copy('/mnt/user-data/uploads/a', '/mnt/user-data/workspace/b')";
+    std::fs::write(&file, "copy('a', 'b')\n").expect("written");
+    h.call("read", json!({ "path": path })).ok();
+    edit(both, &both.replace("/b'", "/c'")).ok();
+    assert_eq!(std::fs::read_to_string(&file).expect("read"), "copy('a', 'c')\n");
+    std::fs::write(&file, both.replace("/mnt/user-data/uploads/", "")).expect("written");
+    h.call("read", json!({ "path": path })).ok();
+    assert!(edit(both, "x").fails("no_match").contains("has without it, at line 1"));
 }

@@ -2,7 +2,7 @@
 //! has a path relative to that root. An `old_string` with such a path is in no file, however often it is copied.
 
 use crate::{
-    edit::{Miss, Place, Request},
+    edit::{Miss, Request},
     text::Document,
 };
 
@@ -15,53 +15,68 @@ use super::{
 pub(super) enum WithoutRoots {
     /// Just so it is in the file, once: the edit to be made, and what there is to say of it.
     Found(TextEdit, String),
-    /// It is there, but not in a single place.
-    Unclear(String, Vec<Place>),
+    /// It is there, but not in a single place, or some of the file's own paths begin so: the error.
+    Unclear(ToolError),
 }
 
-/// Looks for the text of `one`, which `document` does not have, without the names of roots before relative paths.
-pub(super) fn find(cx: &CallContext, document: &Document, one: &TextEdit) -> Option<WithoutRoots> {
+/// Looks for the text of `one`, which the file `path` does not have, without the names of roots before relative paths.
+pub(super) fn find(cx: &CallContext, path: &str, document: &Document, one: &TextEdit) -> Option<WithoutRoots> {
     let roots = cx.workspace.roots().iter().map(|root| cx.workspace.root_path(root).to_string());
-    roots.filter(|root| root.starts_with('/') && root.len() > 1).find_map(|root| {
-        ["", "./"].into_iter().find_map(|instead| {
-            let other = TextEdit {
-                old: without_root(&one.old, &root, instead)?,
-                new: without_root(&one.new, &root, instead).unwrap_or_else(|| one.new.clone()),
-                ..one.clone()
-            };
-            let request = Request { old: &other.old, new: &other.new, replace_all: false, expected_replacements: None };
-            match other.locate(document.text(), &request) {
-                Ok(located) if other.old != other.new && located.strategy.is_as_given() => {
-                    let note = format!("`{root}/` before relative paths taken off, as the file has them");
-                    Some(WithoutRoots::Found(other, note))
-                }
-                Err(Miss::Ambiguous { places, strategy }) if strategy.is_as_given() => {
-                    Some(WithoutRoots::Unclear(root.clone(), places))
-                }
-                _ => None,
+    let roots: Vec<String> = roots.filter(|root| root.starts_with('/') && root.len() > 1).collect();
+    let (_, root) = next_root(&one.old, &roots)?;
+    for instead in ["", "./"] {
+        let other = TextEdit {
+            old: without_roots(&one.old, &roots, instead)?,
+            new: without_roots(&one.new, &roots, instead).unwrap_or_else(|| one.new.clone()),
+            ..one.clone()
+        };
+        let request = Request { old: &other.old, new: &other.new, replace_all: false, expected_replacements: None };
+        match other.locate(document.text(), &request) {
+            Ok(located) if other.old != other.new && located.strategy.is_as_given() => {
+                let note = format!("`{root}/` before relative paths taken off, as the file has them");
+                return Some(WithoutRoots::Found(other, note));
             }
-        })
-    })
+            Err(Miss::Ambiguous { places, strategy }) if strategy.is_as_given() => {
+                return Some(WithoutRoots::Unclear(unclear(path, root, places.iter().map(|place| place.line))));
+            }
+            _ => {}
+        }
+    }
+    let (text, old) = (without_roots(document.text(), &roots, "")?, without_roots(&one.old, &roots, "")?);
+    let lines = text.match_indices(&old).map(|(at, _)| text[..at].matches('\n').count() + 1).take(NAMED);
+    let lines: Vec<usize> = lines.collect();
+    (!lines.is_empty()).then(|| WithoutRoots::Unclear(unclear(path, root, lines.into_iter())))
 }
 
-/// The error for a text that is in several places without the name of a root.
-pub(super) fn unclear(path: &str, root: &str, places: &[Place]) -> ToolError {
-    let lines: Vec<String> = places.iter().take(5).map(|place| place.line.to_string()).collect();
+/// Lines that an error names.
+const NAMED: usize = 5;
+
+fn unclear(path: &str, root: &str, lines: impl Iterator<Item = usize>) -> ToolError {
+    let lines: Vec<String> = lines.take(NAMED).map(|line| line.to_string()).collect();
+    let at = if lines.len() == 1 { "line" } else { "lines" };
     ToolError::new(
         Kind::NoMatch,
         format!(
-            "{path}: old_string has `{root}/` before a path that the file has without it, at lines {}",
+            "{path}: old_string has `{root}/` before a path that the file has without it, at {at} {}",
             lines.join(", ")
         ),
     )
     .hint("the client may put it before paths that it shows; send a longer old_string, or one without the path")
 }
 
-/// `text` with `instead` for each `root/` that begins a path; `None` where there is none.
-fn without_root(text: &str, root: &str, instead: &str) -> Option<String> {
+/// The first name of a root in `text`, the longest of those that begin there.
+fn next_root<'r>(text: &str, roots: &'r [String]) -> Option<(usize, &'r str)> {
+    text.match_indices('/').find_map(|(at, _)| {
+        let here = roots.iter().filter(|root| text[at..].starts_with(root.as_str()));
+        Some((at, here.max_by_key(|root| root.len())?.as_str()))
+    })
+}
+
+/// `text` with `instead` for each name of a root that begins a path; `None` where there is none.
+fn without_roots(text: &str, roots: &[String], instead: &str) -> Option<String> {
     let is_part = |one: char| one.is_alphanumeric() || "/._-~".contains(one);
     let (mut result, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find(root) {
+    while let Some((at, root)) = next_root(rest, roots) {
         let (before, behind) = (&rest[..at], &rest[at + root.len()..]);
         let begins = !(before.ends_with(is_part) || before.is_empty() && result.ends_with(is_part));
         let path = behind.strip_prefix('/').filter(|path| begins && path.starts_with(|one| one != '/' && is_part(one)));
@@ -75,15 +90,16 @@ fn without_root(text: &str, root: &str, instead: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::without_root;
+    use super::without_roots;
 
     #[test]
     fn the_name_of_a_root_goes_where_a_path_begins() {
-        let without = |text| without_root(text, "/mnt/work", "");
+        let roots = ["/mnt", "/mnt/work", "/up"].map(str::to_owned);
+        let without = |text| without_roots(text, &roots[1..], "");
         assert_eq!(without("open('/mnt/work/a.py', \"/mnt/work/b/c\")").as_deref(), Some("open('a.py', \"b/c\")"));
         for text in ["open('/mnt/work')", "x/mnt/work/a", "/mnt/workshop/a", "/mnt/work//a", "a.py"] {
             assert_eq!(without(text), None, "{text}");
         }
-        assert_eq!(without_root("cd /mnt/work/x", "/mnt/work", "./").as_deref(), Some("cd ./x"));
+        assert_eq!(without_roots("cd /mnt/work/x /up/y", &roots, "./").as_deref(), Some("cd ./x ./y"));
     }
 }

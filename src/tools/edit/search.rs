@@ -38,12 +38,11 @@ pub(super) fn find(
     let located = match one.locate(text, &request) {
         Ok(located) => located,
         Err(miss) => {
-            let others = matches!(miss, Miss::NotFound(_)).then(|| relative_paths::find(cx, document, one));
+            let path = target.asked().to_string();
+            let others = matches!(miss, Miss::NotFound(_)).then(|| relative_paths::find(cx, &path, document, one));
             return match others.flatten() {
                 None => Err(no_match::explain(cx, target, text, one, &miss)),
-                Some(WithoutRoots::Unclear(root, places)) => {
-                    Err(relative_paths::unclear(&target.asked().to_string(), &root, &places))
-                }
+                Some(WithoutRoots::Unclear(error)) => Err(error),
                 Some(WithoutRoots::Found(other, note)) => {
                     let places = find(cx, target, document, &other, expected)?;
                     Ok(Places { note: Some(note), ..places })
