@@ -53,6 +53,12 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
     for word in words {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             let suggested = suggested_call::with_names(tool, words);
+            if parse_exact::<Map<String, Value>>(word).is_ok() {
+                return Err(format!(
+                    "a JSON object holds all arguments, and {} are given beside it; type: rootbound call {tool}{suggested}",
+                    words.len() - 1
+                ));
+            }
             let json = if cfg!(windows) { "" } else { ", or one JSON object in single quotes" };
             return Err(format!(
                 "{word:?} has no name: arguments are key=value{json}; type: rootbound call {tool}{suggested}"
@@ -109,5 +115,7 @@ mod tests {
         for words in [vec!["pattern"], vec!["=x"], vec!["a=1", "a=2"], vec!["{"], vec!["{}", "a=1"]] {
             assert!(read(&words).is_err(), "{words:?}");
         }
+        let beside = read(&["{\"pattern\":\"a b\"}", "path=src"]).unwrap_err();
+        assert!(beside.contains("a JSON object holds all arguments") && beside.contains("a b' path="), "{beside}");
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn with_names(name: &str, words: &[String]) -> String {
     let every = every_tool();
     let Some(entry) = every.get(name) else { return " KEY=VALUE…".to_owned() };
     let schema = entry.input_schema();
+    let words: Vec<String> = words.iter().flat_map(|word| members(word)).collect();
     let given: Vec<&str> = words.iter().filter_map(|word| named_word(word, schema)).collect();
     let mut free = names(schema).filter(|name| !given.contains(name));
     let mut out = String::new();
@@ -81,6 +82,16 @@ pub(crate) fn with_names(name: &str, words: &[String]) -> String {
         let _ = write!(out, " {name}=…");
     }
     out
+}
+
+/// The members of a JSON object as arguments; any other word as it is.
+fn members(word: &str) -> Vec<String> {
+    let Ok(object) = serde_json::from_str::<Map<String, Value>>(word) else { return vec![word.to_owned()] };
+    let member = |(name, value): (String, Value)| match value {
+        Value::String(text) => format!("{name}={text}"),
+        value => format!("{name}={value}"),
+    };
+    object.into_iter().map(member).collect()
 }
 
 /// The name in `name=value`, if the tool has that argument.
@@ -153,6 +164,7 @@ mod tests {
             (&["grep", "two words", "src"], "call grep {'}pattern=two words{'} path=src"),
             (&["grep", "path=src", "x"], "call grep path=src pattern=x"),
             (&["grep", "a=b"], "call grep pattern=a=b"),
+            (&["grep", "{\"pattern\": \"x\", \"context\": 2}", "path=src"], "call grep pattern=x context=2 path=src"),
             (&["grep"], "call grep pattern=…"),
             (
                 &["Grep", "it's"],
