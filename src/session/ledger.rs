@@ -3,17 +3,21 @@
 //! It lives in memory and, where there is a state folder, in one append-only file per root, so that
 //! a client which starts a process for each call can read in one and edit in the next.
 
+mod showings;
 mod states;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     fmt::Write as _,
+    mem,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use crate::workspace::{Revision, StateDir, StateFile, WorkspacePath};
 
+pub use showings::ALL_LINES;
+use showings::Showings;
 pub use states::KnownStates;
 
 /// What has been seen counts for a day, across processes.
@@ -113,6 +117,7 @@ struct Sighting {
     readings: u32,
     /// Whether one caller more knows it than have read it: who made it before anybody did, or changed it elsewhere.
     has_other: bool,
+    showings: Showings,
     written: SystemTime,
     used: u64,
 }
@@ -149,14 +154,6 @@ impl Ledger {
     /// The real paths of the files that this process saw or wrote last, newest first. They may be gone by now.
     pub fn recent(&self) -> Vec<WorkspacePath> {
         self.memory().recent.iter().cloned().collect()
-    }
-
-    /// The newest content seen of the file at the real path `path` that is in memory and at a revision that
-    /// `is_wanted`.
-    pub fn content_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> Option<Arc<[u8]>> {
-        let memory = self.memory();
-        let mut all = memory.files.get(&Key::of(path))?.all();
-        all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
     }
 
     /// The revision of `bytes`, where they are what was last seen of the file at the real path `path` and that
@@ -226,12 +223,14 @@ impl Sightings {
     /// Returns whether the state file needs a new line.
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
-        let old = self.files.remove(&key);
+        let mut old = self.files.remove(&key);
         self.content -= old.as_ref().map_or(0, Sighting::size);
         let same = old.as_ref().filter(|old| old.seen.revision == revision);
         let (same, by, since) = same
             .map_or((None, None, None), |same| (Some(same.written), same.seen.by.clone(), Some(same.seen.readings)));
         let (readings, has_other) = old.as_ref().map_or((0, false), |old| (old.readings, old.has_other));
+        let mut showings = old.as_mut().map_or_else(Showings::default, |old| mem::take(&mut old.showings));
+        showings.know(revision);
         let mut former = old.map_or_else(VecDeque::new, |mut old| {
             old.pass_seen();
             old.former
@@ -245,8 +244,9 @@ impl Sightings {
         let is_recent = |at: &SystemTime| now.duration_since(*at).is_ok_and(|age| age < RENEW);
         let written = same.filter(is_recent);
         let seen = Seen { revision, content, by, readings: since.unwrap_or(readings) };
+        let written_at = written.unwrap_or(now);
         let sighting =
-            Sighting { seen, former, readings, has_other, written: written.unwrap_or(now), used: self.clock };
+            Sighting { seen, former, readings, has_other, showings, written: written_at, used: self.clock };
         self.content += sighting.size();
         self.files.insert(key, sighting);
         self.shrink();

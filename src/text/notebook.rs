@@ -105,13 +105,12 @@ impl<'t> Notebook<'t> {
         &self.cells
     }
 
-    /// The line of a cell's source that is at `place` in the text, with the cell, counted from 1; `None` where none is
-    /// there, or several are.
-    pub fn source_line(&self, place: &Range<usize>) -> Option<(usize, &str)> {
-        let pieces = |(index, cell)| Cell::source_in(cell, place).map(move |line| (index + 1, line));
-        let mut found = self.cells.iter().enumerate().flat_map(pieces);
-        let only = found.next()?;
-        found.next().is_none().then_some(only)
+    /// The lines of cells' sources that are at `place` in the text, each with its cell, counted from 1.
+    pub fn source_lines<'s>(&'s self, place: &'s Range<usize>) -> impl Iterator<Item = (usize, &'s str)> {
+        let pieces = move |(index, cell): (usize, &'s Cell<'t>)| {
+            cell.source.lines_in(place.clone()).map(move |line| (index + 1, line))
+        };
+        self.cells.iter().enumerate().flat_map(pieces)
     }
 
     /// What is to be changed in the text so that the cell `index` has the source `new`. Lines that stay keep their bytes;
@@ -137,11 +136,6 @@ impl<'t> Cell<'t> {
             source: CellSource::parse(raw.source.or(raw.input)?, text)?,
             outputs: raw.outputs.unwrap_or_default(),
         })
-    }
-
-    /// The lines of its source that are at `place` in the text of the notebook.
-    fn source_in(&self, place: &Range<usize>) -> impl Iterator<Item = &str> {
-        self.source.lines_in(place.clone())
     }
 
     /// Its source.

@@ -99,7 +99,7 @@ pub(crate) struct One {
     word: Option<bool>,
     /// Instead of `old_string`: the whole lines to replace as `120-134`, or `after 120` to insert.
     lines: Option<String>,
-    /// The rev at which read numbered the lines.
+    /// The rev that numbered the lines. Needed where their numbers were shown at several.
     rev: Option<String>,
     /// Instead of `new_string`: the text of `src/b.rs:10-40` or another file.
     new_from: Option<String>,
@@ -300,17 +300,13 @@ impl One {
             (Some(_), Some(_)) => Err(ToolError::invalid("old_string and lines were both given")
                 .hint("send one of them: the text to replace, or the numbers of its lines")),
             (None, None) => Err(ToolError::invalid("the argument `old_string` is missing")
-                .hint("pass the text to replace as old_string, or its line numbers as lines with rev")),
+                .hint("pass the text to replace as old_string, or its line numbers as lines")),
             (Some(old), None) => {
                 let (replace_all, word) = (self.replace_all.unwrap_or(replace_all), self.word.unwrap_or(word));
                 Ok(EntryChange::Text(TextEdit { old, new, replace_all, word }))
             }
             (None, Some(lines)) => {
                 let place = LinesPlace::parse(&lines)?;
-                let rev = rev.ok_or_else(|| {
-                    ToolError::invalid("the argument `rev` is missing: `lines` are numbered at a rev of the file")
-                        .hint("pass the rev in the last line of the read that showed these numbers")
-                })?;
                 Ok(EntryChange::Lines(LinesEdit { lines: NumberedLines { place, rev }, new }))
             }
         }

@@ -17,7 +17,7 @@ mod scope_labels;
 
 use std::time::Instant;
 
-use crate::stop::StopReason;
+use crate::{search::FileHits, stop::StopReason};
 
 use super::{
     Alias, CallContext, ExistingKind, FlagValue, Group, Plan, Spec, Tool, ToolError,
@@ -26,7 +26,7 @@ use super::{
 };
 use args::{Args, OutputMode};
 use enclosing::note_scopes;
-use output::Output;
+use output::{MatchLine, Output};
 use render::Report;
 use request::GrepRequest;
 pub(in crate::tools) use request::{filter_error, pattern_error};
@@ -64,20 +64,27 @@ impl Tool for Grep {
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let unscoped =
             if request.scope { note_scopes(cx, &mut found, request.mode == OutputMode::Definitions) } else { 0 };
-        cells::show_sources(cx, &mut found);
-        let report = Report { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden };
+        cells::show_sources(cx, &request.pattern, &mut found);
+        // A name alone shows nothing of the file.
+        let is_of_lines = request.mode.is_of_lines();
+        let revision = |hits: &FileHits| hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop);
+        let only = scope.file().and(found.files.first()).filter(|_| is_of_lines);
+        let rev = only.and_then(|(_, hits)| revision(hits));
+        let report = Report { request: &request, scope: &scope, found: &found, prototypes, unscoped, hidden, rev };
         let mut shown = Vec::new();
         let answer = fitted(cx, |room| {
             let page = report.render(room);
-            shown = page.files.iter().map(|(at, _)| *at).collect();
+            let numbers = |lines: &[MatchLine]| lines.iter().map(|line| line.number).collect::<Vec<u64>>();
+            shown = page.files.iter().map(|(at, lines)| (*at, numbers(lines))).collect();
             report.answer(cx, page, started.elapsed())
         });
-        // A name alone shows nothing of the file.
-        let seen = if request.mode.is_of_lines() { &shown[..] } else { &[] };
-        for hits in seen.iter().map(|at| &found.files[*at].1) {
-            if let Some(revision) = hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop) {
+        for (at, numbers) in shown.into_iter().filter(|_| is_of_lines) {
+            let hits = &found.files[at].1;
+            if let Some(revision) = rev.or_else(|| revision(hits)) {
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
                 cx.session.ledger.saw(&hits.real, revision, content);
+                let lines = numbers.into_iter().filter_map(|number| usize::try_from(number).ok());
+                cx.session.ledger.showed(&hits.real, Some(revision), lines.map(|line| line.saturating_sub(1)..line));
             }
         }
         Ok(Plan::Answer(answer))

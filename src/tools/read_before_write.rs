@@ -2,7 +2,7 @@
 
 use crate::{
     edit::{self, DiffExtent},
-    session::Seen,
+    session::{ALL_LINES, Seen},
     text::{self, DecodeError, Document, ImageFile},
     workspace::{
         AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
@@ -153,7 +153,7 @@ fn check_now(
 }
 
 /// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
-fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
+pub(super) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
     let image = text::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
     if let Some(image) = image {
         let _memory = DecodeMemory::reserve(cx, image.memory()).ok()?;
@@ -347,6 +347,7 @@ pub(super) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
             && let Some(seen) = cx.session.ledger.seen(&old)
         {
             cx.session.ledger.saw(&new, seen.revision, seen.content.as_deref());
+            cx.session.ledger.showed(&new, Some(seen.revision), [ALL_LINES]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The diff that an answer shows of a change.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, ops::Range};
 
 use crate::{
     edit::{self, DiffExtent, TruncatedDiff},
@@ -56,6 +56,7 @@ impl ShownDiff {
     }
 
     fn from(cx: &CallContext, real: &WorkspacePath, shown: TruncatedDiff) -> Self {
+        cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
         let mut hidden = HiddenNote::default();
         hidden.look_at_diff(&shown.text);
         let hidden = hidden.text();
@@ -88,6 +89,22 @@ fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, (lines, room): (usi
 /// Bytes of a diff that an answer about `path` has room for.
 pub(super) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
     cx.budget.text_bytes().saturating_sub(AROUND + path.to_string().len())
+}
+
+/// The lines that the hunks of a diff have numbers for, on either side, counted from 0.
+pub(super) fn hunk_lines(diff: &str) -> impl Iterator<Item = Range<usize>> {
+    let sides = diff.lines().filter_map(|line| line.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +"));
+    sides.flat_map(|(old, new)| [old, new]).filter_map(|side| {
+        let (start, len) = side.split_once(',').unwrap_or((side, "1"));
+        let (start, len): (usize, usize) = (start.parse().ok()?, len.parse().ok()?);
+        Some(start.saturating_sub(1)..start.saturating_sub(1).saturating_add(len))
+    })
+}
+
+/// Lines whose numbers are in a text of the server's own, counted from 0.
+pub(super) fn numbers(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let words = text.split(|one: char| !one.is_ascii_digit());
+    words.filter_map(|word| word.parse::<usize>().ok()?.checked_sub(1)).map(|line| line..line + 1)
 }
 
 /// The name of a file in a diff's header: `a/` and `b/` are put before it.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::{
     edit::{self, Diff, DiffExtent},
-    session::{Cost, RootBytes},
+    session::{ALL_LINES, Cost, RootBytes},
     text::{self, Document, LineEnding},
     workspace::{AccessError, Approval, Base, Committed, Revision},
 };
@@ -239,6 +239,7 @@ impl PlannedWrite {
         let cx = &introduced.leave_room(cx);
         let diff = new.and_then(|new| self.diff(new, shown_diff::BRIEF));
         let shown = diff.as_ref().map(|diff| ShownDiff::of(cx, self.request.target.path(), &diff.text, diff.cut_lines));
+        cx.session.ledger.showed(real, Some(committed.revision), [ALL_LINES]);
         let lines = new.map_or(0, line_count);
         let facts = Facts {
             created: committed.created,

@@ -82,7 +82,12 @@ impl Revision {
 
     /// The digits that texts for a model show, enough to compare two states of one file.
     pub fn short(self) -> String {
-        RevisionPrefix::of(self, SHORT).to_string()
+        self.prefix().to_string()
+    }
+
+    /// The digits of it that texts show.
+    pub fn prefix(self) -> RevisionPrefix {
+        RevisionPrefix::of(self, SHORT)
     }
 
     /// For content that comes in pieces.

@@ -235,4 +235,9 @@ mcp_test!(grep_shows_lines_of_cells_as_edit_takes_them, |h| {
     assert!(text.contains("[not in a cell's source]"), "{text}");
     h.call("edit", json!({ "path": "a.ipynb", "old_string": "y = \"ü\"", "new_string": "y = 2" })).ok();
     assert!(String::from_utf8_lossy(&h.bytes("a.ipynb")).contains("\"y = 2\\n\""));
+    // A source that is one string, and a notebook that is one line.
+    let one = r##"{"cells": [{"cell_type": "markdown", "source": "# load \"it\"\nthen\nand load"}], "nbformat": 4}"##;
+    h.write("one.ipynb", one);
+    let text = h.call("grep", json!({ "pattern": "load", "path": "one.ipynb" })).ok();
+    assert!(text.contains("\n[cell 1]\n1:# load \"it\"\n1:and load\n"), "{text}");
 });

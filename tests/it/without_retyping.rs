@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::harness::{Harness, Setup, mcp_test, share};
+use crate::harness::{Answer, Harness, Setup, mcp_test, share};
 use rootbound::tools::{Group, Selection};
 
 /// The rev in the last line of a read.
@@ -78,7 +78,6 @@ mcp_test!(lines_that_overlap_or_are_not_there_are_refused, |h| {
         (json!([{ "lines": "after 4", "rev": rev, "new_string": "x" }]), "has 3 lines at rev"),
         (json!([{ "lines": "-1", "rev": rev, "new_string": "x" }]), "`lines` is not valid"),
         (json!([{ "lines": "٣", "rev": rev, "new_string": "x" }]), "`lines` is not valid"),
-        (json!([{ "lines": "1", "new_string": "x" }]), "`rev` is missing"),
         (json!([{ "lines": "1", "rev": "abc", "new_string": "x" }]), "`rev` is not a revision"),
         (json!([{ "lines": "after 1", "rev": rev, "new_string": "" }]), "nothing to insert"),
         (json!([{ "lines": "1", "rev": rev, "new_string": "x", "old_string": "1" }]), "both given"),
@@ -94,6 +93,47 @@ mcp_test!(lines_that_overlap_or_are_not_there_are_refused, |h| {
     let foreign = json!({ "path": "f.txt", "edits": [{ "lines": "1", "rev": other, "new_string": "x" }] });
     assert!(h.call("edit", foreign).fails("stale").contains("read it again"));
     assert_eq!(h.bytes("f.txt"), b"1\n2\n3\n");
+});
+
+/// Edits lines of `path` by their numbers alone.
+fn by_numbers(h: &Harness, path: &str, lines: &str) -> Answer {
+    h.call("edit", json!({ "path": path, "edits": [{ "lines": lines, "new_string": "x\n" }] }))
+}
+
+mcp_test!(lines_need_no_rev_where_they_were_shown_at_the_present_one_alone, |h| {
+    let numbered = |from: usize| (from..=40).map(|n| format!("line {n}\n")).collect::<String>();
+    h.write("f.txt", numbered(1));
+    assert!(by_numbers(&h, "f.txt", "3").fails("not_read").contains("has not been read"));
+    h.call("read", json!({ "path": "f.txt", "limit": 10 })).ok();
+    by_numbers(&h, "f.txt", "3").ok();
+    // The diff has numbers of both revisions, and another one has others of the first ten lines.
+    for lines in ["1", "3-5", "after 6", "9-12"] {
+        assert!(by_numbers(&h, "f.txt", lines).fails("invalid_input").contains("`rev` is missing"), "{lines}");
+    }
+    let shown = h.call("grep", json!({ "pattern": "line 2[05]", "path": "f.txt" })).ok();
+    let rev = rev(&h, "f.txt");
+    assert!(shown.ends_with(&format!("\n(rev {rev})")), "{shown}");
+    by_numbers(&h, "f.txt", "25").ok();
+    assert!(String::from_utf8(h.bytes("f.txt")).unwrap().contains("line 24\nx\nline 26\n"));
+    // What another program changed must be seen; lines that were never shown before are certain then.
+    h.write("f.txt", numbered(3));
+    by_numbers(&h, "f.txt", "30").fails("stale");
+    h.call("read", json!({ "path": "f.txt", "start_line": 30, "end_line": 32 })).ok();
+    assert!(by_numbers(&h, "f.txt", "30").fails("invalid_input").contains("`rev` is missing"));
+});
+
+mcp_test!(lines_of_a_new_file_need_no_rev_and_those_of_a_rewritten_one_do, |h| {
+    h.call("write", json!({ "path": "f.txt", "content": "1\n2\n3\n" })).ok();
+    by_numbers(&h, "f.txt", "2").ok();
+    assert_eq!(h.bytes("f.txt"), b"1\nx\n3\n");
+    h.call("write", json!({ "path": "f.txt", "content": "0\n1\n2\n3\n" })).ok();
+    assert!(by_numbers(&h, "f.txt", "2").fails("invalid_input").contains("`rev` is missing"));
+    // A dry run shows numbers of what may never be.
+    h.write("g.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    h.call("read", json!({ "path": "g.txt" })).ok();
+    h.call("edit", json!({ "path": "g.txt", "old_string": "2", "new_string": "a\nb", "dry_run": true })).ok();
+    assert!(by_numbers(&h, "g.txt", "4").fails("invalid_input").contains("`rev` is missing"));
+    by_numbers(&h, "g.txt", "8").ok();
 });
 
 mcp_test!(lines_moved_by_another_program_are_found_and_changed_ones_refused, |h| {

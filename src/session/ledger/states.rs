@@ -1,10 +1,10 @@
 //! The states of a file that a caller may have made its content from, and the overwrites that were refused for that.
 
-use std::{collections::HashSet, sync::Arc, time::SystemTime};
+use std::{collections::HashSet, ops::Range, sync::Arc, time::SystemTime};
 
 use crate::workspace::{Revision, WorkspacePath};
 
-use super::{CONTENT_EACH, Key, Ledger, PendingSighting, Seen, Sighting};
+use super::{ALL_LINES, CONTENT_EACH, Key, Ledger, PendingSighting, Seen, Sighting};
 
 /// Overwrites remembered that were refused once.
 const REFUSED: usize = 64;
@@ -58,10 +58,15 @@ impl Ledger {
         }
     }
 
-    /// As [`Self::saw`], of what this server made of the file for `by`.
+    /// As [`Self::saw`], of what this server made of the file for `by`, who knows each line of a new one.
     pub fn made(&self, path: &WorkspacePath, revision: Revision, content: &[u8], by: Option<&Arc<str>>) {
+        let key = Key::of(path);
+        let is_new = !self.memory().files.contains_key(&key);
         self.saw(path, revision, Some(content));
-        let (key, mut memory) = (Key::of(path), self.memory());
+        if is_new {
+            self.showed(path, Some(revision), [ALL_LINES]);
+        }
+        let mut memory = self.memory();
         // The file may be what it was before: to undo the change that made it so is another thing.
         memory.refused.retain(|(refused, ..)| *refused != key);
         if let Some(sighting) = memory.files.get_mut(&key) {
@@ -128,5 +133,45 @@ impl Ledger {
             self.save(&PendingSighting { key, revision: new, now: SystemTime::now() });
         }
         true
+    }
+
+    /// The newest content seen of the file at the real path `path` that is in memory and at a revision that
+    /// `is_wanted`.
+    pub fn content_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> Option<Arc<[u8]>> {
+        let memory = self.memory();
+        let mut all = memory.files.get(&Key::of(path))?.all();
+        all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
+    }
+
+    /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
+    /// a day, even if this one, or a later line, knows another revision.
+    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        self.recall(&Key::of(path), |line| line.revision == revision).is_some()
+    }
+
+    /// These lines of the file at the real path `path`, counted from 0, were shown at `revision`; `None` is for a diff,
+    /// with the numbers of two.
+    pub fn showed(
+        &self,
+        path: &WorkspacePath,
+        revision: Option<Revision>,
+        lines: impl IntoIterator<Item = Range<usize>>,
+    ) {
+        if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
+            lines.into_iter().for_each(|lines| sighting.showings.add(revision, lines));
+        }
+    }
+
+    /// Whether `lines` of the file at the real path `path` were shown at `revision` and no other one. What another process
+    /// with this state folder saw of it, it saw whole.
+    pub fn shows_only(&self, path: &WorkspacePath, revision: Revision, lines: &Range<usize>) -> bool {
+        let key = Key::of(path);
+        let memory = self.memory();
+        let showings = memory.files.get(&key).map(|known| &known.showings);
+        let known = showings.map_or_else(Vec::new, |known| known.revisions.clone());
+        let is_certain = showings.is_none_or(|known| known.are_all_of(revision, lines));
+        drop(memory);
+        let is_other = |other: Revision| other != revision && !known.contains(&other);
+        is_certain && self.recall(&key, |line| is_other(line.revision)).is_none()
     }
 }

@@ -104,7 +104,8 @@ impl Failures {
             message = format!("{message}: {}{more}", names[..names.len().min(NAMED)].join(", "));
         }
         let error = ToolError::new(Kind::NotRead, message).hint(if self.is_of_glob {
-            "look at the places first: repeat this call with dry_run=true, or grep for old_string; then repeat this call"
+            "look at the places first: repeat this call with dry_run=true, or where its diff is cut, grep for old_string with \
+             literal=true; then repeat this call"
         } else {
             "read them first (read takes several as paths), then repeat this call; a grep hit in a file counts, too"
         });

@@ -181,7 +181,9 @@ impl FilesReport<'_> {
             several if several > NAMED => format!("{} and {} more", names.join(", "), several - NAMED),
             _ => names.join(", "),
         };
-        Some(format!("(not counted as read, because the diff is cut: {which}; read it, or grep for old_string)"))
+        Some(format!(
+            "(not counted as read, because the diff is cut: {which}; read it, or grep for old_string with literal=true)"
+        ))
     }
 }
 

@@ -13,6 +13,7 @@ use super::{
         CallContext, Kind, ToolError,
         answer::count,
         read_before_write::{self, StartFrom},
+        shown_diff,
         with_history::Rewrite as _,
     },
     copied,
@@ -82,7 +83,7 @@ impl Job {
     /// Whether the `rev` of its lines says what the caller has seen: it is that of the file, or nothing but lines changes.
     fn names_rev(&self, now: Revision) -> bool {
         let rev = |one: &EditEntry| match &one.change {
-            EntryChange::Lines(edit) => Some(edit.lines.rev),
+            EntryChange::Lines(edit) => edit.lines.rev,
             EntryChange::Text(_) => None,
         };
         let mut revs = self.edits.iter().map(rev);
@@ -201,8 +202,12 @@ impl Job {
             .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
         let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
         let lines = now_lines::find(cx, now, &self.edits)?;
-        let Spliced { made, strategies, counts, cells, within, notes: found } =
-            self.apply(cx, now, self.edits.iter().zip(lines.iter().map(Option::as_ref)))?;
+        let spliced = self.apply(cx, now, self.edits.iter().zip(lines.iter().map(Option::as_ref)));
+        // An error names places by their lines.
+        let spliced = spliced.inspect_err(|error| {
+            cx.session.ledger.showed(now.real, Some(revision), shown_diff::numbers(&error.text()));
+        });
+        let Spliced { made, strategies, counts, cells, within, notes: found } = spliced?;
         let replacements = counts.iter().sum();
         self.check_count(replacements)?;
         cx.check()?;

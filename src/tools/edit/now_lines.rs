@@ -105,14 +105,22 @@ fn now_lines(cx: &CallContext, now: FileNow<'_>, lines: &NumberedLines) -> Resul
         ))
         .hint("pass text of a cell's source as old_string"));
     }
-    let (place, rev, path) = (lines.place.counted_from_0(), lines.rev, now.path);
+    let (place, path) = (lines.place.counted_from_0(), now.path);
+    if lines.rev.is_none() && !cx.session.ledger.shows_only(now.real, now.revision, &lines.place.named()) {
+        let subject = lines.place.subject();
+        return Err(ToolError::invalid(format!(
+            "the argument `rev` is missing: {subject} of {path} may have been shown at another rev, too"
+        ))
+        .hint("pass the rev in the last line of the read or grep that showed these numbers"));
+    }
+    let rev = lines.rev.unwrap_or_else(|| now.revision.prefix());
     let beyond = |total: usize| {
         let place = lines.place.to_string();
         let missing = place.strip_prefix("after ").map_or(place.clone(), |line| format!("{line} to insert after"));
         ToolError::invalid(format!("{path} has {} at rev {rev}, so there is no {missing}", count(total, "line")))
             .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
     };
-    let was = match Held::of(cx, now.real, now.revision, rev) {
+    let was = match lines.rev.map_or(Held::Same, |rev| Held::of(cx, now.real, now.revision, rev)) {
         Held::Same => {
             place.span(now.document.text()).map_err(beyond)?;
             return Ok(NowLines { place, moved: None });

@@ -1,16 +1,16 @@
 //! The argument `lines` of an entry: `120-134`, `120` or `after 120`, by the numbers that `read` showed at `rev`.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use crate::{edit::LinePlace, workspace::RevisionPrefix};
 
 use super::super::ToolError;
 
-/// Lines of a file, and the revision at which they have these numbers.
+/// Lines of a file, and the revision at which they have these numbers; without one that of the file now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NumberedLines {
     pub(super) place: LinesPlace,
-    pub(super) rev: RevisionPrefix,
+    pub(super) rev: Option<RevisionPrefix>,
 }
 
 /// Lines, or a place between two.
@@ -78,6 +78,14 @@ impl LinesPlace {
             Self::Range { first, last } if first == last => first.to_string(),
             Self::Range { first, last } => format!("{first}-{last}"),
             Self::After(line) => format!("after {line}"),
+        }
+    }
+
+    /// The lines that the numbers name, counted from 0.
+    pub(super) fn named(self) -> Range<usize> {
+        match self {
+            Self::Range { first, last } => first - 1..last,
+            Self::After(line) => line.saturating_sub(1)..line,
         }
     }
 

@@ -14,7 +14,7 @@ use super::{
         answer::{MASKED_CHANGE, count, noted},
         introduced_problems::{ChangedText, IntroducedProblems},
         match_words::{endings, kept, other_encoding},
-        shown_diff::{self, ShownDiff},
+        shown_diff::{self, ShownDiff, hunk_lines},
         with_history::Rewrite as _,
     },
     cells,
@@ -43,6 +43,7 @@ impl Planned {
         let name = shown_diff::diff_name(path);
         let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
         let shown = ShownDiff::of(cx, self.fenced_by(cx, real), &diff.text, diff.cut_lines);
+        cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
         let mut notes = self.notes(real, |index| format!("edits[{index}]"));
         notes.extend(self.within.note(!cx.workspace.is_untrusted(real)));
         let revision = made.map_or_else(

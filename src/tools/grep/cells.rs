@@ -1,19 +1,22 @@
 //! Hits in notebooks: lines of the sources of their cells, as `edit` takes them, and not of the JSON around.
 
-use std::ops::Range;
+use std::{mem, ops::Range};
 
 use crate::{
-    search::{ContentHits, FileHits},
-    text::{self, Notebook},
+    search::{ContentHits, FileHits, HitLine, Pattern},
+    text::{self, Notebook, shorten},
 };
 
 use super::super::CallContext;
 
 /// What is said of a hit that is in no source.
 const OUTSIDE: &str = "not in a cell's source";
+/// Characters of a line that are shown.
+const WIDTH: usize = 200;
 
-/// Shows each line of a notebook that is in the source of a cell as it is there, and says in which one.
-pub(super) fn show_sources(cx: &CallContext, found: &mut ContentHits) {
+/// Shows each line of a notebook that is in the source of a cell as it is there, and says in which one. A line of JSON
+/// that has several is shown as those that match.
+pub(super) fn show_sources(cx: &CallContext, pattern: &Pattern, found: &mut ContentHits) {
     for (_, hits) in found.files.iter_mut().filter(|(_, hits)| !hits.lines.is_empty() && is_notebook(hits)) {
         let Some(bytes) = content(cx, hits) else { continue };
         let Ok(text) = text::view(&bytes, None) else { continue };
@@ -23,18 +26,34 @@ pub(super) fn show_sources(cx: &CallContext, found: &mut ContentHits) {
             let start = places.last().map_or(0, |last| last.end);
             places.push(start..start + line.len());
         }
-        for line in &mut hits.lines {
+        let in_cells = |line: HitLine| {
             let place = usize::try_from(line.number).ok().and_then(|number| places.get(number.checked_sub(1)?));
-            let source = place.and_then(|place| notebook.source_line(place));
-            // What is cut is shown as it was found, around its match.
-            if let Some((_, source)) = source.filter(|_| line.cut_at.is_none()) {
-                source.clone_into(&mut line.text);
-            }
-            if line.hit.is_some() {
-                line.scope = Some(source.map_or_else(|| OUTSIDE.to_owned(), |(cell, _)| format!("cell {cell}")));
-            }
-        }
+            let sources = place.into_iter().flat_map(|place| notebook.source_lines(place)).collect();
+            in_cells(line, sources, pattern)
+        };
+        hits.lines = mem::take(&mut hits.lines).into_iter().flat_map(in_cells).collect();
     }
+}
+
+/// A line of a notebook's JSON as the lines of `sources`, which are in it: the only one, or those of several that match.
+fn in_cells(line: HitLine, mut sources: Vec<(usize, &str)>, pattern: &Pattern) -> Vec<HitLine> {
+    let is_single = sources.len() == 1;
+    if !is_single {
+        sources.retain(|(_, source)| line.hit.is_some() && pattern.is_in_line(source.as_bytes()));
+    }
+    if sources.is_empty() {
+        let scope = line.hit.map(|_| OUTSIDE.to_owned());
+        return vec![HitLine { scope, ..line }];
+    }
+    let shown = |(cell, source): (usize, &str)| {
+        let scope = line.hit.map(|_| format!("cell {cell}"));
+        // What is cut is shown as it was found, around its match.
+        if is_single && line.cut_at.is_some() {
+            return HitLine { scope, ..line.clone() };
+        }
+        HitLine { text: shorten(source, WIDTH).into_owned(), cut_at: None, scope, ..line.clone() }
+    };
+    sources.into_iter().map(shown).collect()
 }
 
 fn is_notebook(hits: &FileHits) -> bool {

@@ -13,6 +13,7 @@ use crate::{
         omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
         paging::shown_range,
     },
+    workspace::Revision,
 };
 
 use super::{
@@ -38,6 +39,8 @@ pub(super) struct Report<'a> {
     /// Files whose definitions could not be looked up.
     pub(super) unscoped: usize,
     pub(super) hidden: Option<InIgnored>,
+    /// Of the only file.
+    pub(super) rev: Option<Revision>,
 }
 
 impl Report<'_> {
@@ -112,6 +115,7 @@ impl Report<'_> {
 
         notes.extend(omissions::absent_note(self.scope));
         notes.extend(omissions::limit_notes(&self.found.tally, &self.found.walk.limits_hit));
+        notes.extend(self.rev.filter(|_| page.shown > 0).map(|rev| format!("(rev {})", rev.short())));
 
         let facts = Facts {
             matches: self.found.matches,

@@ -2,7 +2,7 @@
 //! conversation as an attachment. Other formats are shown as `read` shows them. It is whole or an error, never cut.
 
 use crate::{
-    session::PendingSighting,
+    session::{ALL_LINES, PendingSighting},
     text::{Document, media_type},
     workspace::{Revision, WorkspacePath},
 };
@@ -64,6 +64,7 @@ fn read_plain(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
         let known = cx.session.ledger.revision_of(real, document.bytes());
         let revision = known.unwrap_or_else(|| Revision::of(document.bytes()));
         sighting = cx.session.ledger.note(real, revision, Some(document.bytes()));
+        cx.session.ledger.showed(real, Some(revision), [ALL_LINES]);
     }
     let text = document.text();
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };

@@ -1,9 +1,14 @@
 //! A text file: decoded whole where it is small, streamed where it is not.
 
+use std::ops::Range;
+
 use crate::{text::Document, workspace::WorkspacePath};
 
 use super::{
-    super::{CallContext, ToolError},
+    super::{
+        CallContext, ToolError,
+        shown_diff::{hunk_lines, numbers},
+    },
     held::Held,
     page::Page,
     request::FileRequest,
@@ -31,11 +36,19 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source)
     let (revision, real) = (page.properties.revision, file.real_path());
     let changes = document.as_ref().and_then(|document| changes(cx, request, &path, real, &page, document));
     let is_from_start = changes.is_some() || page.window.shown.first().is_none_or(|shown| shown.start == 0);
+    let shown = page.window.shown.clone();
+    // A diff has numbers of both revisions, what a cut left out is named by its lines.
+    let of_two: Vec<Range<usize>> = changes.iter().flat_map(|changes| hunk_lines(&changes.text)).collect();
+    let named: Vec<Range<usize>> = page.outline.iter().flat_map(|outline| numbers(outline)).collect();
     let section = changes.unwrap_or_else(|| page.section(path, request));
     let content = document.as_ref().map(Document::bytes);
     let sighting = revision.and_then(|revision| cx.session.ledger.note(real, revision, content));
     if is_from_start {
         cx.session.ledger.count_reading(real);
+    }
+    if revision.is_some() {
+        cx.session.ledger.showed(real, revision, shown.into_iter().chain(named));
+        cx.session.ledger.showed(real, None, of_two);
     }
     let closing = if file.is_masked() { format!("{}\n{MASKED}", section.closing) } else { section.closing };
     Ok(Section { closing, sighting, ..section })
