@@ -152,6 +152,20 @@ fn best_names_come_first_and_hidden_or_denied_ones_never() {
 }
 
 #[test]
+fn damaged_images_are_not_offered() {
+    let mut desk = Desk::open(false, &["--root", "ROOT"]);
+    let whole = crate::harness::png(64, 64);
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 0xff;
+    write(desk.dir.path(), "shot/cut.png", &whole[..whole.len() / 2]);
+    write(desk.dir.path(), "shot/flipped.png", flipped);
+    write(desk.dir.path(), "shot/noise.jpg", b"\x89\0\0\x01\x02");
+    write(desk.dir.path(), "shot/whole.png", whole);
+    assert_eq!(desk.values(UNNAMED, "shot/"), ["shot/whole.png"]);
+    assert_eq!(desk.complete(UNNAMED, "cut.png")["total"], 0);
+}
+
+#[test]
 fn at_most_100_values_are_returned_and_the_rest_is_counted() {
     let mut desk = Desk::open(false, &["--root", "ROOT"]);
     for number in 0..150 {

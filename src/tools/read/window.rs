@@ -251,7 +251,7 @@ impl Window {
     /// Takes the current line, which shows `line` from its character `from` on and was added to the text after its first
     /// `before` bytes, away again where it goes beyond the budget.
     fn keep_within_budget(&mut self, before: usize, line: &str, from: usize) {
-        let hidden = if line.is_ascii() { Vec::new() } else { hidden::in_line(line).collect() };
+        let hidden: Vec<Hidden> = hidden::in_line(line).collect();
         if self.hidden.is_empty() && !hidden.is_empty() {
             self.gauge = self.bounds.budget.reduced(HIDDEN_NOTE).gauge();
         }
@@ -468,9 +468,9 @@ mod tests {
     #[test]
     fn hidden_characters_are_pointed_out_by_line_and_column() {
         let mut window = Window::new(all());
-        window.push("plain\nx = 1 \u{202e}// y\n");
+        window.push("plain\nx = 1 \u{202e}// y\nred \u{1b}[31m\n");
         window.finish();
-        assert_eq!(window.hidden.text().unwrap(), "(hidden characters: U+202E at 2:7)");
+        assert_eq!(window.hidden.text().unwrap(), "(hidden characters: U+202E at 2:7, U+001B at 3:5)");
     }
 
     #[test]

@@ -5,17 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     search::{CompletionRequest, Completions},
-    text::shorten,
+    text::{media_type, shorten},
     workspace::WorkspacePath,
 };
 
 use super::{
-    super::{Answer, CallContext, Plan, Spec, Tool, ToolError},
+    super::{Answer, CallContext, Plan, Spec, Tool, ToolError, read_before_write},
     COMPLETE, request_spec,
 };
 
 /// Values of one answer: as many as the protocol allows.
 const MAX_VALUES: usize = 100;
+/// Bytes of images that one answer looks at: a person is typing. Larger ones are offered as they are.
+const LOOKED_AT: u64 = 4 << 20;
 /// Characters of an unknown template or argument that an error repeats.
 const SHOWN: usize = 100;
 
@@ -38,6 +40,20 @@ pub(crate) struct Output {
     values: Vec<String>,
     total: usize,
     has_more: bool,
+}
+
+/// Whether a file that is an image by its name is none that can be read; `left` is how many bytes may be looked at.
+fn is_damaged_image(cx: &CallContext, path: &WorkspacePath, left: &mut u64) -> bool {
+    let is_image = |kind: &str| kind.starts_with("image/") && kind != "image/svg+xml";
+    if !media_type(&path.display_name()).is_some_and(is_image) {
+        return false;
+    }
+    let Ok(mut file) = cx.workspace.open_file(path) else { return false };
+    let Some(rest) = left.checked_sub(file.stat().size) else { return false };
+    let mut bytes = Vec::new();
+    let is_whole = file.read_to_limit(&mut bytes, *left).is_ok_and(|is_whole| is_whole);
+    *left = rest;
+    is_whole && read_before_write::unreadable(cx, &bytes).is_some()
 }
 
 pub(crate) struct CompletePath;
@@ -70,7 +86,10 @@ impl Tool for CompletePath {
             stop: &cx.stop,
         });
         cx.check()?;
-        let Completions { paths, total, has_more } = found;
+        let Completions { mut paths, mut total, has_more } = found;
+        let (found, mut left) = (paths.len(), LOOKED_AT);
+        paths.retain(|(path, is_directory)| *is_directory || !is_damaged_image(cx, path, &mut left));
+        total = total.saturating_sub(found - paths.len());
         let value =
             |(path, is_directory): &(WorkspacePath, bool)| path.template_value() + if *is_directory { "/" } else { "" };
         let output = Output { values: paths.iter().map(value).collect(), total, has_more };
