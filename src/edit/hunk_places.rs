@@ -57,7 +57,8 @@ pub(super) fn of_lines(
     hunk: &PatchHunk<'_>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> HunkCandidates {
-    let end = hunk.lines.iter().rposition(|line| *line != HunkLine::Kept("")).map_or(0, |last| last + 1);
+    let is_end = |line: &HunkLine<'_>| hunk.is_open || *line != HunkLine::Kept("");
+    let end = hunk.lines.iter().rposition(is_end).map_or(0, |last| last + 1);
     let lacks_blanks = hunk.lacks_blanks();
     for (used, is_as_sent) in [(hunk.lines.len(), true), (end, true), (hunk.lines.len(), false), (end, false)] {
         let old = hunk.lines[..used].iter().filter(|line| line.old().is_some()).count();
@@ -335,7 +336,7 @@ fn loose(text: &PatchedText<'_>, all: &mut [(&PatchHunk<'_>, &mut HunkCandidates
 /// Leaves each hunk the places that it can have if all hunks are in the order of their places. Nothing changes where they
 /// are in another order.
 fn in_order(all: &mut [(&PatchHunk<'_>, &mut HunkCandidates)]) {
-    if all.iter().all(|(_, one)| one.is_sure()) {
+    if all.iter().all(|(_, one)| one.is_sure()) || !all.iter().filter_map(|(hunk, _)| hunk.at).is_sorted() {
         return;
     }
     // Lines around the changes may be those of two hunks, if they do not fit otherwise.

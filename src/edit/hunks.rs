@@ -267,6 +267,16 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
     if hunk.at_end && lines.end != text.lines.len() {
         return Err(HunkMiss::NotAtEnd { line: lines.start + 1 });
     }
+    if hunk.is_open && (strategy.has(Strategy::Typos) || lines.len() != hunk.old().len()) {
+        let words = "its last line is not ended in the patch, and not in the file as it is, so it may have been cut";
+        return Err(HunkMiss::NotFound(Diagnosis::without_place(words.to_owned())));
+    }
+    let has_ends = hunk.old().iter().any(|line| line.ends_with([' ', '\t']));
+    if strategy == Strategy::TrailingWhitespace && !has_ends && lines.len() == hunk.old().len() {
+        // White space at line ends was taken off the patch: which lines stay is what its signs say.
+        let replacements = hunk_replacements::of(text, hunk, &hunk.lines, lines.start);
+        return Ok(LocatedHunk { replacements, strategy, lines, note: None });
+    }
     if strategy.has(Strategy::Indentation) && may_lack_blank(text, hunk, &lines) {
         return Err(HunkMiss::NoBlanks);
     }
@@ -285,7 +295,8 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
 /// change is made already, and what was found is only like the lines that it had.
 fn made_elsewhere(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, start: usize) -> Option<usize> {
     let new = hunk.new_lines();
-    if !is_telling(hunk) || hunk.is_insertion {
+    let adds = |line: &HunkLine<'_>| matches!(line, HunkLine::Added(added) if added.contains(char::is_alphanumeric));
+    if hunk.is_insertion || !is_telling(hunk) && !hunk.lines.iter().any(adds) {
         return None;
     }
     let said: Vec<usize> = [hunk.at, hunk.new_at].into_iter().flatten().map(|at| at.saturating_sub(1)).collect();
@@ -295,7 +306,10 @@ fn made_elsewhere(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, start: usize) ->
     let by_name = || {
         let lines = text.context_lines(hunk.contexts.last().copied().or(hunk.heading)?, 0);
         let [name] = lines[..] else { return None };
-        let made = text.first_from(&new, name).filter(|made| made + new.len() <= start)?;
+        let made = text.first_from(&new, name)?;
+        if start < name {
+            return Some(made);
+        }
         let content = |line: usize| text.lines[line].content(text.text);
         let indent = |line: &str| line.len() - line.trim_start().len();
         // Another one of its kind begins in between.

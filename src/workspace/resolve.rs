@@ -195,8 +195,11 @@ fn strip_part<'t>(text: &'t str, part: &str) -> Option<&'t str> {
     (rest.is_empty() || rest.starts_with(is_separator)).then_some(rest)
 }
 
-/// Applies the components of `text` below `root`, starting at `names`.
-fn descend(root: &Arc<Root>, mut names: Vec<OsString>, text: &str) -> Result<WorkspacePath, Refusal> {
+/// Applies the components of `text` below `root`, starting at `below`. `../name` leaves it and comes back, if that is what
+/// the root is called.
+fn descend(root: &Arc<Root>, below: Vec<OsString>, text: &str) -> Result<WorkspacePath, Refusal> {
+    let own: Vec<OsString> = root.name().map_or(root.host(), Path::new).iter().map(OsStr::to_os_string).collect();
+    let mut names = [own.clone(), below].concat();
     for part in text.split(is_separator) {
         match part {
             "" | "." => {}
@@ -209,7 +212,8 @@ fn descend(root: &Arc<Root>, mut names: Vec<OsString>, text: &str) -> Result<Wor
             }
         }
     }
-    Ok(WorkspacePath::new(root, &names.into_iter().collect::<PathBuf>()))
+    let below = names.strip_prefix(own.as_slice()).ok_or(Refusal::Denied)?;
+    Ok(WorkspacePath::new(root, &below.iter().collect::<PathBuf>()))
 }
 
 /// A host path under a root, by its text.

@@ -266,7 +266,7 @@ fn a_missing_file_is_made_by_hunks_that_only_add() {
     let h = setup().open();
     apply(&h, "--- a/n.txt\n+++ b/n.txt\n@@ -0,0 +1,2 @@\n+a\n+b\n").ok();
     assert_eq!(h.bytes("n.txt"), b"a\nb\n");
-    apply(&h, "diff --git a/e b/e\nnew file mode 100644\nindex 0..0\n").ok();
+    apply(&h, "diff --git a/e b/e\nnew file mode 100644\nindex 0000000..e69de29\n").ok();
     assert_eq!(h.bytes("e"), b"");
     apply(&h, &marked("*** Add File: f")).ok();
     assert_eq!(h.bytes("f"), b"");
@@ -500,6 +500,26 @@ fn carriage_returns_that_a_patch_takes_away_or_brings_are_its_change() {
 }
 
 #[test]
+fn hunks_in_another_order_than_their_numbers_are_not_placed_by_their_order() {
+    let h = with(&[("a", "a\nend\nend\n\nb\nold\n\nc\nend\nend\n")]);
+    let patch = "--- a/a\n+++ b/a\n@@ -9,2 +9,3 @@\n end\n end\n+new\n@@ -5,2 +5,2 @@\n b\n-old\n+other\n";
+    apply(&h, patch).ok();
+    assert_eq!(h.bytes("a"), b"a\nend\nend\n\nb\nother\n\nc\nend\nend\nnew\n");
+}
+
+#[test]
+fn the_last_line_of_a_diff_that_is_not_ended_is_in_the_file_as_it_is() {
+    let file = "one\ntwo\nthe third line of the file\nfour\n";
+    for (last, is_whole) in [("the third line of the file", true), ("the third line of the fil", false), ("", false)] {
+        let h = with(&[("x", file)]);
+        let head = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-one\n+1\n two\n";
+        let answer = apply(&h, &format!("{head} {last}"));
+        assert_eq!(answer.error_kind().is_none(), is_whole, "{last}: {}", answer.text());
+        assert_eq!(h.bytes("x").starts_with(b"1"), is_whole, "{last}");
+    }
+}
+
+#[test]
 fn characters_that_were_lost_before_the_patch_came_are_named() {
     let h = setup().open();
     h.write("latin", b"caf\xe9 d\xe9j\xe0 vu\ntwo\nd\xe9j\xe0\n");
@@ -517,9 +537,16 @@ fn characters_that_were_lost_before_the_patch_came_are_named() {
         apply(&h, &format!("{head}@@ -2,2 +2,2 @@\n-two\n+zwei\n déjà\n")).ok();
     }
     assert_eq!(h.bytes("latin"), b"caf\xe9 d\xe9j\xe0 vu\nzwei\nd\xe9j\xe0\n");
-    let patch = "--- a/latin\n+++ b/latin\n@@ -2 +2 @@\n-zwei\n+\u{fffd}\n";
-    let text = apply(&h, patch).fails("invalid_input");
-    assert!(text.contains("hunk 1 (line 3 of the patch)") && text.contains("bytes that were not UTF-8"), "{text}");
+    // Lines that are new show it as well.
+    h.write("ascii", "zwei\n");
+    h.call("read", json!({ "path": "ascii" })).ok();
+    for name in ["latin", "utf", "ascii"] {
+        let patch = format!("--- a/{name}\n+++ b/{name}\n@@ -2,0 +2 @@\n zwei\n+caf\u{fffd}\n");
+        let text = apply(&h, &patch).fails("no_match");
+        assert!(text.contains("hunk 1 (line 3 of the patch): it has U+FFFD in place of characters"), "{text}");
+    }
+    apply(&h, "--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+caf\u{fffd}\n").fails("no_match");
+    assert!(!h.exists("new"));
 }
 
 #[test]
@@ -529,6 +556,10 @@ fn a_patch_that_may_have_lost_only_empty_lines_at_its_end_is_checked_against_the
     apply(&h, &patch("a")).ok();
     assert_eq!(h.bytes("a"), b"1\ntwo\n\n\nfive\n");
     let text = apply(&h, &patch("b")).fails("invalid_input");
+    // What it ends within is not to be added.
+    let cut = "diff --git a/b b/b\nindex 1..2 100644\n--- a/b\n+++ b/b\n@@ -1,3 +1,3 @@\n-one\n+on";
+    apply(&h, cut).fails("invalid_input");
+    assert_eq!(h.bytes("b"), b"one\ntwo\nthree\n");
     assert!(text.contains("b, hunk 1 (line 3 of the patch): the patch ends within it"), "{text}");
     assert!(text.contains("1 more lines"), "{text}");
     assert_eq!(h.bytes("b"), b"one\ntwo\nthree\n");

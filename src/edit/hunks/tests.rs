@@ -260,6 +260,9 @@ fn lines_that_differ_are_found_by_the_ladder() {
         "say “bye” to\nall\n"
     );
     assert_eq!(patched("one two  \nall\n", "@@\n-one two\n all\n"), "all\n");
+    // What was taken off at line ends is no change of another line than the signs say.
+    let text = "a\n\n    \nb  \n\nc\n";
+    assert_eq!(patched(text, "@@\n a\n-\n \n-b\n+b\n+\n \n c\n"), "a\n    \nb\n\n\nc\n");
 }
 
 #[test]
@@ -282,6 +285,19 @@ fn a_hunk_that_is_made_already_does_not_change_a_twin() {
     for header in ["@@", "@@ def g():", "@@ -5 +5 @@", "@@ -7 +7 @@", "@@ -2 +5 @@ def f():"] {
         assert_eq!(patched(text, &format!("{header}\n{change}")), expected, "{header}");
     }
+    // Short lines as well, and a twin above what the name opens.
+    let short = "def f():\n    v = 2\n    pass\n\ndef g():\n    v = 1\n    pass\n";
+    let change = "-    v = 1\n+    v = 2\n     pass\n";
+    for header in ["@@ def f():", "@@ -2,2 +2,2 @@"] {
+        let found = miss(short, &format!("{header}\n{change}"));
+        assert!(matches!(found, HunkMiss::Applied { line: 2 }), "{header}: {found:?}");
+    }
+    let other = "def f():\n    v = 1\n    pass\n\ndef g():\n    v = 2\n    pass\n";
+    for header in ["@@ def g():", "@@ -6,2 +6,2 @@", "@@ -9,2 +9,2 @@ def g():"] {
+        let found = miss(other, &format!("{header}\n{change}"));
+        assert!(matches!(found, HunkMiss::Applied { line: 6 }), "{header}: {found:?}");
+    }
+    let change = "-    value = 1\n+    value = 2\n";
     // The second place of what the name opens.
     let text = "def f():\n    value = 2\n    value = 1\n";
     assert_eq!(patched(text, &format!("@@ def f():\n{change}")), "def f():\n    value = 2\n    value = 2\n");

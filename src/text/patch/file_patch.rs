@@ -111,6 +111,8 @@ pub struct PatchHunk<'p> {
     /// How many of its last lines are not in the patch, which ends there: empty ones, if white space was taken off its
     /// end, or the patch was cut.
     pub assumed: usize,
+    /// Whether the patch, by git, ends with it, and the line end behind its last line is missing.
+    pub is_open: bool,
 }
 
 impl<'p> PatchHunk<'p> {

@@ -23,11 +23,15 @@ pub(super) struct Section<'p> {
     /// That of a line `index`, which only a file has that keeps its mode.
     index_mode: Option<&'p str>,
     has_index: bool,
+    /// Whether it says that the file has another content afterwards, and one that is not empty.
+    has_content: bool,
     is_new: bool,
     is_deleted: bool,
     is_binary: bool,
 }
 
+/// Git's names of an empty content, abbreviated, with SHA-1 and SHA-256.
+const EMPTY: [&str; 2] = ["e69de29", "473a0f4"];
 /// The mode of a program in git.
 const EXECUTABLE: &str = "100755";
 
@@ -81,7 +85,9 @@ impl<'p> Section<'p> {
         } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
             (self.is_deleted, self.old_mode) = (true, Some(mode));
         } else if let Some(index) = line.strip_prefix("index ") {
-            self.has_index = index.contains("..");
+            let new = index.split_once("..").map(|(_, new)| new);
+            let is_empty = new.is_some_and(|new| EMPTY.iter().any(|empty| new.starts_with(empty)));
+            (self.has_index, self.has_content) = (new.is_some(), !is_empty);
             self.index_mode = index.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
         } else if let Some(name) = line.strip_prefix("rename from ") {
             self.renamed.0 = path(name);
@@ -92,6 +98,7 @@ impl<'p> Section<'p> {
         } else if let Some(name) = line.strip_prefix("copy to ") {
             self.copied.1 = path(name);
         } else {
+            self.has_content |= line.starts_with("similarity index ") && !line.ends_with(" 100%");
             let known = ["similarity index ", "dissimilarity index "];
             return self.is_binary || known.iter().any(|known| line.starts_with(known));
         }
@@ -120,7 +127,9 @@ impl<'p> Section<'p> {
             return Err(self.error(" is a binary patch").hint("only text can be patched; write the file another way"));
         }
         let modes = [self.old_mode, self.new_mode, self.index_mode];
-        if let Some(mode) = modes.iter().flatten().find(|mode| !mode.starts_with("100")) {
+        if let Some(mode) =
+            modes.iter().flatten().find(|mode| !mode.starts_with("100") || mode.len() != EXECUTABLE.len())
+        {
             let kind = if mode.starts_with("120") { "a symbolic link" } else { "no regular file" };
             return Err(self
                 .error(&format!(" is about {kind} (mode {mode})"))
@@ -145,6 +154,11 @@ impl<'p> Section<'p> {
             return Err(self.error(" both renames the file and makes or deletes it").hint("write one of them"));
         }
         let hunks = std::mem::take(&mut self.hunks);
+        let makes_file = is_new || self.renamed.0.is_some() || self.copied.0.is_some();
+        let is_whole = is_deleted || makes_file && self.names.is_none() && !self.has_content;
+        if hunks.is_empty() && !is_whole {
+            return Err(self.error(" has no hunk").hint("write the lines that change after `@@ -1,3 +1,4 @@`"));
+        }
         if let (Some(path), Some(to)) = (self.renamed.0.take(), self.renamed.1.take()) {
             return Ok(FileAction::Update { path, to: Some(to), hunks });
         }
@@ -157,9 +171,6 @@ impl<'p> Section<'p> {
         }
         if is_deleted {
             return Ok(FileAction::Delete { path, hunks });
-        }
-        if hunks.is_empty() {
-            return Err(self.error(" has no hunk").hint("write the lines that change after `@@ -1,3 +1,4 @@`"));
         }
         Ok(FileAction::Update { path, to: None, hunks })
     }

@@ -140,7 +140,7 @@ fn git_headers_make_delete_rename_and_copy() {
         ),
         ["A n [\"a\", \"b\"] false"]
     );
-    assert_eq!(actions("diff --git a/n m b/n m\nnew file mode 100644\nindex 0..0\n"), ["A n m [] true"]);
+    assert_eq!(actions("diff --git a/n m b/n m\nnew file mode 100644\nindex 0000000..e69de29\n"), ["A n m [] true"]);
     assert_eq!(actions("--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"), ["D n 1"]);
     assert_eq!(actions("diff --git a/n b/n\ndeleted file mode 100644\n"), ["D n 0"]);
     assert_eq!(

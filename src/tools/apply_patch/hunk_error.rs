@@ -23,7 +23,7 @@ pub(super) fn explain(
     let no_match = |words: String| ToolError::new(Kind::NoMatch, format!("{named}: {words}"));
     match miss {
         HunkMiss::NotFound(_) if hunk.assumed > 0 => cut(path, (number, hunk)),
-        HunkMiss::NotFound(_) if loses_characters(hunk, text) => lost_characters(path, (number, hunk)),
+        HunkMiss::NotFound(_) if loses_characters(hunk, text) => lost_characters(&named),
         HunkMiss::NotFound(Diagnosis { summary, details, next }) => no_match(summary.clone())
             .hint(match next {
                 Next::Look => "the change may already be made; read that part of the file before you try again",
@@ -86,7 +86,8 @@ pub(super) fn explain(
     }
 }
 
-fn named(path: &WorkspacePath, (number, hunk): (usize, &PatchHunk<'_>)) -> String {
+/// How an error names a hunk.
+pub(super) fn named(path: &WorkspacePath, (number, hunk): (usize, &PatchHunk<'_>)) -> String {
     format!("{path}, hunk {number} (line {} of the patch)", hunk.line)
 }
 
@@ -99,15 +100,17 @@ pub(super) fn cut(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolErro
 }
 
 /// Whether the hunk has U+FFFD, the mark of bytes that could not be read, and the file has none.
-pub(super) fn loses_characters(hunk: &PatchHunk<'_>, text: &str) -> bool {
+fn loses_characters(hunk: &PatchHunk<'_>, text: &str) -> bool {
     let is_lost = |line: &str| line.contains(char::REPLACEMENT_CHARACTER);
     hunk.old().into_iter().any(is_lost) && !is_lost(text)
 }
 
-pub(super) fn lost_characters(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
-    let words = "it has U+FFFD in place of characters of the file, as its text was not UTF-8 where it was read";
-    ToolError::new(Kind::NoMatch, format!("{}: {words}", named(path, of)))
-        .hint("write these lines with the characters that read shows; the file keeps its encoding")
+/// `place` has U+FFFD where characters of a text were that was not UTF-8.
+pub(super) fn lost_characters(place: &str) -> ToolError {
+    let words = "it has U+FFFD in place of characters, as its text was not UTF-8 where it was read";
+    ToolError::new(Kind::NoMatch, format!("{place}: {words}")).hint(
+        "write the characters that are meant; a file keeps its encoding, and U+FFFD itself can be written with write or edit",
+    )
 }
 
 pub(super) fn cut_sentinel(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
@@ -121,9 +124,8 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
         SpliceError::Unrepresentable { character, encoding } => {
             let adds = |hunk: &&PatchHunk<'_>| hunk.new_lines().iter().any(|line| line.contains(*character));
             let hunk = hunks.iter().position(|hunk| adds(&hunk)).unwrap_or_default();
-            let said = if *character == char::REPLACEMENT_CHARACTER { " for bytes that were not UTF-8" } else { "" };
             ToolError::invalid(format!(
-                "{}: it has {character:?} (U+{:04X}){said}, which {path}, a file in {encoding}, cannot represent",
+                "{}: it has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
                 named(path, (hunk + 1, &hunks[hunk])),
                 u32::from(*character)
             ))

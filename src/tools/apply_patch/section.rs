@@ -55,6 +55,9 @@ struct SectionApplier<'s> {
 impl SectionApplier<'_> {
     fn add(&mut self, path: &PatchPath, text: String, executable: bool) -> Result<(), ToolError> {
         let path = section_path::new(self.cx, path)?;
+        if text.contains(LOST) {
+            return Err(hunk_error::lost_characters(&path.to_string()));
+        }
         self.files.take(self.cx, text.len())?;
         self.check_size(&path, text.len())?;
         let index = self.files.make(self.cx, &path)?;
@@ -189,9 +192,9 @@ impl SectionApplier<'_> {
                         missed = true;
                         self.problems.add(hunk_error::cut_sentinel(path, (number, hunk)))?;
                     }
-                    if hunk_error::loses_characters(hunk, text) && brings_replacement(&found, text) {
+                    if !text.contains(LOST) && found.replacements.iter().any(|one| one.text.contains(LOST)) {
                         missed = true;
-                        self.problems.add(hunk_error::lost_characters(path, (number, hunk)))?;
+                        self.problems.add(hunk_error::lost_characters(&hunk_error::named(path, (number, hunk))))?;
                     }
                     reports.extend(report(number, hunk, &found));
                     replacements.extend(found.replacements);
@@ -272,6 +275,8 @@ fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<Hu
     (!is_plain).then_some(HunkReport { number, strategy: found.strategy, elsewhere, note })
 }
 
+/// The mark of bytes that could not be read.
+const LOST: char = char::REPLACEMENT_CHARACTER;
 /// A byte-order mark in front of a line.
 const MARK: char = '\u{feff}';
 
@@ -298,10 +303,4 @@ fn with_mark<'h, 'p>(document: Document, hunks: &'h [PatchHunk<'p>]) -> (Documen
 /// The document with its mark in front of the text.
 fn mark_apart(document: Document) -> Document {
     Document::decode(document.bytes().to_vec(), Some(document.encoding())).unwrap_or(document)
-}
-
-/// Whether there are more U+FFFD in what is found than there were.
-fn brings_replacement(found: &LocatedHunk, text: &str) -> bool {
-    let count = |text: &str| text.matches(char::REPLACEMENT_CHARACTER).count();
-    found.replacements.iter().any(|one| count(&one.text) > count(&text[one.span.clone()]))
 }
