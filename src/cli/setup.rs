@@ -16,7 +16,7 @@ mod json_document;
 mod launcher;
 mod own_tools;
 #[cfg(all(test, unix))]
-mod page;
+mod page_tests;
 mod plan;
 #[cfg(test)]
 mod properties;

@@ -254,7 +254,7 @@ mod tests {
         let (file, old, new) = ("a = load(1)\nb = load(2)\n", "1\ta = load(1)\n", "1\ta = load(\\\"1\\\")\n");
         assert_missed(file, old, new);
         assert_missed(file, "a = load(1) \n", "a = load(\\\"1\\\") \n");
-        assert_edited(file, "a = load(1)", "a = load(\\\"1\\\")", Exact, &file.replace("1", "\\\"1\\\""));
+        assert_edited(file, "a = load(1)", "a = load(\\\"1\\\")", Exact, &file.replace('1', "\\\"1\\\""));
         // The file's own escapes are as good as any.
         let file = "x = \"a \\\"b\\\"\"\ny = 1\n";
         let (old, new) = ("1\tx = \"a \\\"b\\\"\"\n2\ty = 1\n", "1\tx = \"a \\\"c\\\"\"\n2\ty = 1\n");

@@ -245,8 +245,7 @@ impl Sightings {
         let written = same.filter(is_recent);
         let seen = Seen { revision, content, by, readings: since.unwrap_or(readings) };
         let written_at = written.unwrap_or(now);
-        let sighting =
-            Sighting { seen, former, readings, has_other, showings, written: written_at, used: self.clock };
+        let sighting = Sighting { seen, former, readings, has_other, showings, written: written_at, used: self.clock };
         self.content += sighting.size();
         self.files.insert(key, sighting);
         self.shrink();

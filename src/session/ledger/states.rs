@@ -143,12 +143,6 @@ impl Ledger {
         all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
     }
 
-    /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
-    /// a day, even if this one, or a later line, knows another revision.
-    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
-        self.recall(&Key::of(path), |line| line.revision == revision).is_some()
-    }
-
     /// These lines of the file at the real path `path`, counted from 0, were shown at `revision`; `None` is for a diff,
     /// with the numbers of two.
     pub fn showed(

@@ -96,51 +96,18 @@ impl fmt::Display for Part {
 }
 
 /// What definitions begin with in one language or another; what `def` finds of a name may be asked for by each.
-const DEFINING: [&str; 24] = [
-    "fn",
-    "func",
-    "function",
-    "fun",
-    "class",
-    "struct",
-    "enum",
-    "interface",
-    "trait",
-    "impl",
-    "type",
-    "method",
-    "module",
-    "mod",
-    "const",
-    "macro",
-    "namespace",
-    "record",
-    "object",
-    "protocol",
-    "union",
-    "proc",
-    "sub",
-    "defp",
-];
+const DEFINING: &str = "fn func function fun class struct enum interface trait impl type method module mod const macro namespace \
+    record object protocol union proc sub defp";
 
 /// What may be in front of that.
-const MODIFIERS: [&str; 12] = [
-    "pub",
-    "public",
-    "private",
-    "protected",
-    "internal",
-    "static",
-    "async",
-    "export",
-    "default",
-    "abstract",
-    "final",
-    "unsafe",
-];
+const MODIFIERS: &str = "pub public private protected internal static async export default abstract final unsafe";
+
+fn is_modifier(word: &str) -> bool {
+    MODIFIERS.split(' ').any(|one| one == word)
+}
 
 fn is_definition(word: &str) -> bool {
-    DEFINING.contains(&word) || MODIFIERS.contains(&word)
+    DEFINING.split(' ').any(|one| one == word) || is_modifier(word)
 }
 
 /// The definition that is meant by its first line, or the beginning of that.
@@ -149,7 +116,7 @@ fn definition(text: &str) -> &str {
     if let Some((_, behind)) = rest.strip_prefix("pub(").and_then(|behind| behind.split_once(')')) {
         rest = behind.trim_start();
     }
-    while let Some((_, behind)) = rest.split_once(char::is_whitespace).filter(|(word, _)| MODIFIERS.contains(word)) {
+    while let Some((_, behind)) = rest.split_once(char::is_whitespace).filter(|(word, _)| is_modifier(word)) {
         rest = behind.trim_start();
     }
     let end = rest.find(['(', '{']).filter(|end| *end > 0 && !rest[..*end].ends_with("operator")).unwrap_or(rest.len());
