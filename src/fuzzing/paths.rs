@@ -110,18 +110,22 @@ fn lexical(root_set: &RootSet, text: &str) -> Lexical {
         Some(root) => (root, &text[first.len()..]),
         None => (&roots[0], text),
     };
-    let mut below = Vec::new();
+    // It may leave the root and come back to it by what the root is called.
+    let host = root.host().to_string_lossy();
+    let own: Vec<&str> = root.name().unwrap_or(&host).split('/').filter(|name| !name.is_empty()).collect();
+    let mut names = own.clone();
     for part in rest.split('/') {
         match part {
             "" | "." => {}
-            ".." if below.is_empty() => return Lexical::Outside,
+            ".." if names.is_empty() => return Lexical::Outside,
             ".." => {
-                below.pop();
+                names.pop();
             }
-            name => below.push(name),
+            name => names.push(name),
         }
     }
-    Lexical::Inside(root.public(), below.join("/"))
+    let below = names.strip_prefix(own.as_slice());
+    below.map_or(Lexical::Outside, |below| Lexical::Inside(root.public(), below.join("/")))
 }
 
 /// Opens the place and compares with where the oracle says it leads.

@@ -56,7 +56,12 @@ mcp_test!(definition_is_meant_by_its_name_its_line_before_that_or_its_keyword, |
     ] {
         let answer = h.call("grep", json!({"pattern": pattern, "output_mode": "definitions", "path": "a.rs"}));
         let text = answer.ok();
-        let lines: Vec<&str> = text.lines().skip(2).filter_map(|line| line.split(':').next()).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .skip(2)
+            .take_while(|line| !line.is_empty())
+            .filter_map(|line| line.split(':').next())
+            .collect();
         assert_eq!(lines.join(" "), expected, "{pattern}: {text}");
     }
 });

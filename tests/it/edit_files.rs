@@ -215,7 +215,12 @@ mcp_test!(glob_files_count_as_seen_once_a_dry_run_has_shown_them, |h| {
     let edits = json!([everywhere("**/*", "old_name", "new_name")]);
     let error = edit(&h, edits.clone()).fails("not_read");
     assert!(error.starts_with("5 files have not been read in this session: src/crlf.rs, src/deep/x.txt, "), "{error}");
-    assert!(error.contains("hint: look at the places first: repeat this call with dry_run=true, or grep"), "{error}");
+    assert!(
+        error.contains(
+            "hint: look at the places first: repeat this call with dry_run=true, or where its diff is cut, grep"
+        ),
+        "{error}"
+    );
     let shown = dry_run(&h, &edits).ok();
     assert!(
         shown.starts_with("Dry run, nothing was written: 5 files, 8 replacements\n\nsrc/crlf.rs: 1 replacement"),
@@ -354,7 +359,7 @@ mcp_test!(dry_run_whose_diff_is_cut_does_not_count_as_read, |h| {
     let edits = json!([everywhere("*.txt", "old_name", "new_name")]);
     let shown = dry_run(&h, &edits).ok();
     assert!(
-        shown.contains("(not counted as read, because the diff is cut: long.txt; read it, or grep for old_string)"),
+        shown.contains("(not counted as read, because the diff is cut: long.txt; read it, or grep for old_string with literal=true)"),
         "{shown}"
     );
     let error = edit(&h, edits.clone()).fails("not_read");

@@ -54,11 +54,11 @@ mcp_test!(lines_of_one_file_are_below_its_path_and_keep_their_indentation, |h| {
     h.write("src/a.rs", "fn a() {\n\tlet hit = 1;\n}\n\n    hit\n");
     assert_eq!(
         h.call("grep", json!({"pattern": "hit", "path": "src/a.rs"})).ok(),
-        "Found 2 matches in 1 file\n==> src/a.rs <==\n2:\tlet hit = 1;\n5:    hit"
+        "Found 2 matches in 1 file\n==> src/a.rs <==\n2:\tlet hit = 1;\n5:    hit\n\n(rev b7d0de)"
     );
     assert_eq!(
         h.call("grep", json!({"pattern": "hit", "path": "src/a.rs", "after": 1})).ok(),
-        "Found 2 matches in 1 file\n==> src/a.rs <==\n2:\tlet hit = 1;\n3-}\n--\n5:    hit"
+        "Found 2 matches in 1 file\n==> src/a.rs <==\n2:\tlet hit = 1;\n3-}\n--\n5:    hit\n\n(rev b7d0de)"
     );
 });
 
@@ -314,7 +314,7 @@ mcp_test!(a_large_file_is_searched_when_it_is_named, |h| {
     huge.extend(b"needle\n");
     h.write("huge.log", huge);
     let answer = h.call("grep", json!({"pattern": "needle", "path": "huge.log"})).ok();
-    assert_eq!(answer, "Found 1 match in 1 file\n==> huge.log <==\n17825793:needle");
+    assert_eq!(answer, "Found 1 match in 1 file\n==> huge.log <==\n17825793:needle\n\n(rev 6110d2)");
 });
 
 mcp_test!(matches_in_ignored_files_are_counted_and_found_on_request, |h| {

@@ -413,7 +413,7 @@ fn configuration_problems_are_reported_at_once() {
 fn doctor_names_language_servers_and_what_is_missing() {
     let desk = Desk::new("fine", "timeout = 7\n[lsp.gone]\ncommand = \"no-such-server\"\nextensions = [\"gone\"]");
     let arguments = ["--state-dir", "off", "--config", "r.toml", "app", "doctor"];
-    let ended = Outcome::of(program(desk.dir.path()).args(arguments));
+    let ended = Outcome::of(program(desk.dir.path()).env("TMPDIR", desk.path("temp")).args(arguments));
     for part in [
         "lsp          ",
         "a change waits 7 s for it",

@@ -244,7 +244,7 @@ fn undo_takes_the_name_of_a_deleted_file() {
     let h = open();
     h.call("delete", json!({ "path": "index.ts" })).ok();
     let text = h.call("undo", json!({ "path": "@index.ts" })).ok();
-    assert!(text.starts_with("(@index.ts is src/app/index.ts)\nBrought back src/app/index.ts\n"), "{text}");
+    assert!(text.starts_with("(@index.ts is src/app/index.ts)\nBrought back src/app/index.ts, rev "), "{text}");
     for path in ["src/lib/util.ts", "src/other/util.ts"] {
         h.call("delete", json!({ "path": path })).ok();
     }
