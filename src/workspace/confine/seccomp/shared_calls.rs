@@ -9,8 +9,8 @@ use super::condition::word;
 /// else they may be set for good, as only root may raise a priority again. The calls, with the argument that names the
 /// process, and the value of the first one by which that is a single process.
 const SCHEDULING: &[(c_long, u8, Option<u32>)] = &[
-    (libc::SYS_setpriority, 1, Some(libc::PRIO_PROCESS)),
-    // IOPRIO_WHO_PROCESS
+    // PRIO_PROCESS, whose type is another one with musl, and IOPRIO_WHO_PROCESS
+    (libc::SYS_setpriority, 1, Some(0)),
     (libc::SYS_ioprio_set, 1, Some(1)),
     (libc::SYS_sched_setparam, 0, None),
     (libc::SYS_sched_setscheduler, 0, None),
