@@ -54,10 +54,7 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
             let suggested = suggested_call::with_names(tool, words);
             if parse_exact::<Map<String, Value>>(word).is_ok() {
-                return Err(format!(
-                    "a JSON object holds all arguments, and {} are given beside it; type: rootbound call {tool}{suggested}",
-                    words.len() - 1
-                ));
+                return Err(format!("a JSON object holds all arguments; type: rootbound call {tool}{suggested}"));
             }
             let json = if cfg!(windows) { "" } else { ", or one JSON object in single quotes" };
             return Err(format!(
@@ -116,6 +113,6 @@ mod tests {
             assert!(read(&words).is_err(), "{words:?}");
         }
         let beside = read(&["{\"pattern\":\"a b\"}", "path=src"]).unwrap_err();
-        assert!(beside.contains("a JSON object holds all arguments") && beside.contains("a b' path="), "{beside}");
+        assert!(beside.contains("a JSON object holds all arguments") && beside.contains("=a b"), "{beside}");
     }
 }
