@@ -127,25 +127,29 @@ fn former(record: &JournalRecord) -> Option<Former> {
 
 /// The path of a record, which may have been printed under another name of its root.
 pub(super) fn path_of(workspace: &Workspace, record: &JournalRecord) -> Option<WorkspacePath> {
-    candidates(workspace, record, &record.shown).into_iter().find(|path| record.is_of(path))
+    printed_as(workspace, record).map(|(_, path)| path)
 }
 
+/// The path of a record, and which of the [`meanings`] of its printed path that is.
+fn printed_as(workspace: &Workspace, record: &JournalRecord) -> Option<(usize, WorkspacePath)> {
+    let found = meanings(workspace, record, &record.shown).into_iter().enumerate();
+    found.filter_map(|(index, path)| Some((index, path?))).find(|(_, path)| record.is_of(path))
+}
+
+/// Where to a record says that its entry moved: printed under the name of the root that its own path was printed under.
 fn moved_to(workspace: &Workspace, record: &JournalRecord) -> Option<WorkspacePath> {
     let to = record.to.as_deref()?;
-    let found = candidates(workspace, record, to).into_iter().find_map(|path| {
-        let entry = workspace.writable_entry(&path).ok()?;
-        Some(entry.path().clone())
-    });
-    found.filter(|path| !path.is_root())
+    let (index, _) = printed_as(workspace, record)?;
+    meanings(workspace, record, to).into_iter().nth(index)?.filter(|path| !path.is_root())
 }
 
 /// What a printed path may mean.
-fn candidates(workspace: &Workspace, record: &JournalRecord, shown: &str) -> Vec<WorkspacePath> {
+fn meanings(workspace: &Workspace, record: &JournalRecord, shown: &str) -> [Option<WorkspacePath>; 3] {
     let root = workspace.roots().iter().find(|root| root.key() == record.root);
     let top = root.map(|root| workspace.root_path(root));
     let printed = top.map(|top| top.to_string()).unwrap_or_default();
     let bare = shown.strip_prefix("./").unwrap_or(shown);
     let below = bare.trim_start_matches('/').split_once('/').map_or("", |(_, rest)| rest);
-    let texts = [shown.to_owned(), format!("{printed}/{bare}"), format!("{printed}/{below}")];
-    texts.iter().filter_map(|text| workspace.resolve(text).ok()).collect()
+    [shown.to_owned(), format!("{printed}/{bare}"), format!("{printed}/{below}")]
+        .map(|text| workspace.resolve(&text).ok())
 }

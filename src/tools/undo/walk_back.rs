@@ -92,8 +92,9 @@ impl<'p> WalkBack<'p> {
 
     /// What is left alone: where it is, and where it was then.
     pub(super) fn left_alone(self) -> Vec<LeftAlone> {
-        let left = self.pinned.into_iter().chain(self.former);
-        left.map(|(path, reason)| LeftAlone { path, reason }).chain(self.not_empty).collect()
+        let mut left = self.former;
+        left.extend(self.pinned);
+        left.into_iter().map(|(path, reason)| LeftAlone { path, reason }).chain(self.not_empty).collect()
     }
 
     /// Takes one change back.
@@ -187,7 +188,11 @@ impl<'p> WalkBack<'p> {
         let pinned = self.pinned.get(to).or(self.former.get(to)).cloned();
         if let Some(reason) = pinned {
             self.former.remove(to);
-            self.former.insert(from.clone(), reason);
+            self.former.insert(from.clone(), reason.clone());
+            // What came to its old place since stays, too: without what moved, that place would be in between.
+            if !matches!(self.tree.node(from), VirtualNode::OnDisk(_)) {
+                self.leave(from, reason);
+            }
         }
         if self.is_frozen(to) {
             return;
@@ -209,11 +214,12 @@ impl<'p> WalkBack<'p> {
             self.frozen.push(from.clone());
             return;
         }
-        // What is in it and stays.
+        // What is in it and stays. Where it is a file, what stays was in something else that had its name.
+        let is_directory = self.tree.kind(self.view, to) == Some(FileKind::Directory);
         let stays: Vec<(WorkspacePath, Reason)> = self
             .pinned
             .range(to.clone()..)
-            .map_while(|(path, reason)| path.is_in(to).then(|| (path.clone(), reason.clone())))
+            .map_while(|(path, reason)| (is_directory && path.is_in(to)).then(|| (path.clone(), reason.clone())))
             .collect();
         for (path, _) in &stays {
             self.tree.put(path, VirtualNode::Absent);
