@@ -185,16 +185,9 @@ impl<'p> WalkBack<'p> {
         replaced: Option<Former>,
         back: &mut Vec<PutBack>,
     ) {
-        let pinned = self.pinned.get(to).or(self.former.get(to)).cloned();
-        if let Some(reason) = pinned {
+        if let Some(reason) = self.why_frozen(to) {
             self.former.remove(to);
-            self.former.insert(from.clone(), reason.clone());
-            // What came to its old place since stays, too: without what moved, that place would be in between.
-            if !matches!(self.tree.node(from), VirtualNode::OnDisk(_)) {
-                self.leave(from, reason);
-            }
-        }
-        if self.is_frozen(to) {
+            self.stays_at(from.clone(), reason);
             return;
         }
         if self.is_frozen(from) {
@@ -226,7 +219,7 @@ impl<'p> WalkBack<'p> {
         }
         let node = self.tree.take(to);
         for (path, reason) in stays {
-            self.former.insert(from.child(path.relative_to(to)), reason);
+            self.stays_at(from.child(path.relative_to(to)), reason);
             if self.view.kind(&path).is_some() {
                 self.tree.put(&path, VirtualNode::OnDisk(path.clone()));
             }
@@ -330,10 +323,26 @@ impl<'p> WalkBack<'p> {
         }
     }
 
+    /// What is left alone was at `place`. What came there since stays as well: without what moved, that place would be in
+    /// a state in between.
+    fn stays_at(&mut self, place: WorkspacePath, reason: Reason) {
+        let is_changed = !matches!(self.tree.node(&place), VirtualNode::OnDisk(_));
+        let holds = || self.tree.kind(self.view, &place).or_else(|| self.view.kind(&self.now(&place)));
+        if is_changed && holds().is_some() {
+            self.leave(&place, reason.clone());
+        }
+        self.former.insert(place, reason);
+    }
+
     fn is_frozen(&self, path: &WorkspacePath) -> bool {
+        self.why_frozen(path).is_some()
+    }
+
+    /// Why a path is left alone, or what it is in.
+    fn why_frozen(&self, path: &WorkspacePath) -> Option<Reason> {
         let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
-        self.frozen.contains(path)
-            || above.any(|above| self.pinned.contains_key(&above) || self.former.contains_key(&above))
+        let found = above.find_map(|above| self.pinned.get(&above).or(self.former.get(&above)).cloned());
+        found.or_else(|| self.frozen.contains(path).then_some(Reason::Gone))
     }
 
     /// Where the disk has what would be at a path.
