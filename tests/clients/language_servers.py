@@ -41,7 +41,7 @@ if KIND in ("rust", "page"):
         page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "language-servers.md")
         page = open(page, encoding="utf-8").read()
         BLOCK = page.split("```toml\n")[1].split("```")[0]
-        TIMEOUT = int(re.search(r"^timeout = (\d+)$", BLOCK, re.M)[1])
+        assert re.search(r"^timeout = \d+$", BLOCK, re.M)
         # Not below the checkout, whose settings of cargo the page does not offer; with the home directory that it names.
         WORKSPACE, ROOT = ROOT, os.path.realpath(tempfile.mkdtemp())
         shutil.copytree(WORKSPACE, ROOT, dirs_exist_ok=True)
