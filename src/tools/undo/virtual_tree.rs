@@ -279,9 +279,9 @@ impl TreeComparison<'_> {
                 return;
             }
             VirtualNode::Link(target) if there.is_some_and(|there| self.has_link(there, target)) => return,
-            VirtualNode::Directory(VirtualDirectory { disk: None, names, .. }) => {
+            VirtualNode::Directory(directory) => {
                 if let Some(there) = there.filter(|there| self.has_directory(there)) {
-                    self.become_in_place(path, names, there);
+                    self.become_in_place(path, directory, there);
                     return;
                 }
                 self.clear(there);
@@ -317,19 +317,16 @@ impl TreeComparison<'_> {
         !self.moved.contains(there) && self.disk.kind(there) == Some(FileKind::Directory)
     }
 
-    /// A directory that would be made where the disk has one stays that one, and holds only `names`: what went and came
-    /// back on the way is no change.
-    fn become_in_place(
-        &mut self,
-        path: &WorkspacePath,
-        names: &BTreeMap<OsString, VirtualNode>,
-        there: &WorkspacePath,
-    ) {
+    /// A directory that would be made, or come, where the disk has one stays that one, and holds only what the other
+    /// would: what went and came back on the way is no change.
+    fn become_in_place(&mut self, path: &WorkspacePath, directory: &VirtualDirectory, there: &WorkspacePath) {
+        let mut names = directory.names.clone();
+        names.extend(self.moving_with(directory).into_iter().map(|(name, from)| (name, VirtualNode::OnDisk(from))));
         let others = self.disk.names(there).unwrap_or_default().into_iter();
         for name in others.filter(|name| !names.contains_key(name)) {
             self.clear(Some(&there.child(Path::new(&name))));
         }
-        for (name, child) in names {
+        for (name, child) in &names {
             let name = Path::new(name);
             self.add(&path.child(name), child, Some(&there.child(name)));
         }
