@@ -82,6 +82,7 @@ fn index_is_built_shown_and_cleared() {
     assert_eq!(stored.len(), 1);
     assert_eq!((mode(&project.state().join("index")), mode(&stored[0])), (0o700, 0o600));
     let bytes = fs::read(&stored[0]).unwrap();
+    assert!(bytes.len() < 4 << 10, "three short files: {} bytes", bytes.len());
     let holds = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(holds("a.txt") && !holds("key.pem") && !holds("content of"), "denied files and text are not in it");
     let status = project.status();

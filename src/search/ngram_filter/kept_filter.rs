@@ -16,12 +16,21 @@ impl NgramFilter {
         self.blocks.len()
     }
 
-    /// The bytes that were put into each segment, those of files that are gone included.
-    pub(in crate::search) fn segment_bytes(&self) -> impl Iterator<Item = u32> {
-        self.segments.iter().map(|segment| segment.bytes)
+    /// Of how many segments of a block something is kept: where there is one block, up to the last one in use, as a
+    /// power of two.
+    fn kept_of_block(&self) -> usize {
+        let is_used = |segment: &SegmentUse| segment.files > 0;
+        let used = self.segments.iter().rposition(is_used).map_or(1, |last| last + 1);
+        if self.blocks.len() == 1 { used.next_power_of_two() } else { SEGMENTS }
     }
 
-    /// Calls `write` with each column in turn, a word for each block.
+    /// The bytes that were put into each segment that is kept, those of files that are gone included.
+    pub(in crate::search) fn segment_bytes(&self) -> impl Iterator<Item = u32> {
+        self.segments.iter().take(self.blocks.len() * self.kept_of_block()).map(|segment| segment.bytes)
+    }
+
+    /// Calls `write` with each column in turn, a word for each block: where half of the segments of a block are kept,
+    /// half as many columns, with two in a word, and so on.
     ///
     /// # Errors
     /// That of `write`.
@@ -29,12 +38,18 @@ impl NgramFilter {
         &self,
         mut write: impl FnMut(u16, &[u64]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let count = self.blocks.len();
+        let (count, width) = (self.blocks.len(), self.kept_of_block());
+        let columns = COLUMNS * width / SEGMENTS;
+        // The bits beyond those that are kept say nothing.
+        let bits = |block: &SegmentBlock, column: usize| {
+            let several = block.columns[column..].iter().step_by(columns).enumerate();
+            several.fold(0, |word, (at, bits)| word | (bits & u64::MAX >> (SEGMENTS - width)) << (at * width))
+        };
         let mut tile = vec![0_u64; TILE * count];
-        for first in (0..COLUMNS).step_by(TILE) {
+        for first in (0..columns).step_by(TILE) {
             for (at, block) in self.blocks.iter().enumerate() {
                 for column in 0..TILE {
-                    tile[column * count + at] = block.as_ref().map_or(0, |block| block.columns[first + column]);
+                    tile[column * count + at] = block.as_ref().map_or(0, |block| bits(block, first + column));
                 }
             }
             for column in 0..TILE {
@@ -53,12 +68,12 @@ impl NgramFilter {
         mut read: impl FnMut(u16) -> Option<Box<[u64]>>,
         files: impl Iterator<Item = (S, u32)>,
     ) -> Option<Self> {
-        let count = bytes.len() / SEGMENTS;
-        if !bytes.len().is_multiple_of(SEGMENTS) || count > memory / BLOCK {
+        let count = bytes.len().div_ceil(SEGMENTS);
+        if count > memory / BLOCK {
             return None;
         }
         let mut filter = Self::new(memory);
-        filter.segments = vec![SegmentUse::default(); bytes.len()];
+        filter.segments = vec![SegmentUse::default(); count * SEGMENTS];
         for (segments, bytes) in files {
             count_file(&mut filter.segments, segments.borrow(), bytes)?;
         }

@@ -11,6 +11,8 @@ pub(super) const HEADER: usize = 192;
 pub(super) const TRAILER: usize = 16;
 /// Bytes of a checksum behind each column.
 pub(super) const CHECKSUM: usize = 4;
+/// Bytes of a segment in the list of segments.
+const SEGMENT_BYTES: u32 = 4;
 
 /// Numbers of parts, for [`Header::checksum`]; columns are numbered from 0.
 pub(super) const TABLES: u64 = 1 << 32;
@@ -19,7 +21,7 @@ pub(super) const LISTING: u64 = 3 << 32;
 
 const MAGIC: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// Bytes of the text of [`RootIdentity::key`] that are kept.
 const KEY: usize = 32;
 
@@ -81,6 +83,24 @@ impl Header {
         self.segments_at() + u64::from(self.segments) + column as u64 * self.column_bytes()
     }
 
+    /// Of how many segments a word has the bits of one column: all 64 of a block, but of a filter with a single block as
+    /// many as are in use. A word has room for several columns then, and the file fewer words.
+    pub(super) fn width(&self) -> usize {
+        (self.segment_count() / self.blocks.max(1)) as usize
+    }
+
+    /// How many columns are stored. Column `n` is in the one of number `n` modulo this.
+    pub(super) fn columns(&self) -> usize {
+        COLUMNS * self.width() / SEGMENTS
+    }
+
+    /// Whether such columns can be.
+    fn has_valid_columns(&self) -> bool {
+        let all = u64::from(self.blocks) * SEGMENTS as u64 * u64::from(SEGMENT_BYTES);
+        let is_part = self.blocks == 1 && self.segments.is_power_of_two() && self.segments >= SEGMENT_BYTES;
+        u64::from(self.segments) == all || is_part && u64::from(self.segments) < all
+    }
+
     /// Bytes of a column with its checksum.
     fn column_bytes(&self) -> u64 {
         u64::from(self.blocks) * size_of::<u64>() as u64 + CHECKSUM as u64
@@ -88,13 +108,12 @@ impl Header {
 
     /// Bytes of the file.
     pub(super) fn length(&self) -> u64 {
-        let columns = if self.blocks == 0 { 0 } else { COLUMNS };
-        self.column_at(columns) + TRAILER as u64
+        self.column_at(self.columns()) + TRAILER as u64
     }
 
     /// How many segments there are.
     pub(super) fn segment_count(&self) -> u32 {
-        self.blocks.saturating_mul(u32::try_from(SEGMENTS).unwrap_or_default())
+        self.segments / SEGMENT_BYTES
     }
 
     pub(super) fn encode(&self) -> [u8; HEADER] {
@@ -175,7 +194,7 @@ impl Header {
         };
         header.identity.file_system_id = wide(reader)?;
         header.identity.created = wide(reader)?.cast_signed();
-        Some(header)
+        Some(header).filter(Self::has_valid_columns)
     }
 
     pub(super) fn trailer(&self) -> [u8; TRAILER] {

@@ -11,7 +11,7 @@ use std::{
 use crate::{
     search::{
         Candidates, FilterQuery,
-        ngram_filter::{FileSegments, NgramFilter},
+        ngram_filter::{FileSegments, NgramFilter, SEGMENTS},
     },
     workspace::{PrivateFile, RootIdentity, StoredMoment, TreeListing, split_path},
 };
@@ -128,13 +128,16 @@ impl StoredIndex {
         if self.header.blocks == 0 {
             return None;
         }
+        let (columns, width) = (self.header.columns(), self.header.width());
+        let stored = usize::from(column) % columns;
         let mut bytes = vec![0; self.header.blocks as usize * size_of::<u64>() + CHECKSUM];
-        self.file.read_at(&mut bytes, self.header.column_at(usize::from(column))).ok()?;
+        self.file.read_at(&mut bytes, self.header.column_at(stored)).ok()?;
         let (words, checksum) = bytes.split_last_chunk::<CHECKSUM>()?;
-        if Header::checksum(self.header.id, u64::from(column), words) != u32::from_le_bytes(*checksum) {
+        if Header::checksum(self.header.id, stored as u64, words) != u32::from_le_bytes(*checksum) {
             return None;
         }
-        Some(words.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
+        let bits = |word: &[u8; 8]| u64::from_le_bytes(*word) >> (usize::from(column) / columns * width);
+        Some(words.as_chunks().0.iter().map(|word| bits(word) & u64::MAX >> (SEGMENTS - width)).collect())
     }
 }
 
@@ -202,7 +205,7 @@ mod tests {
     use crate::{
         search::{
             KnownContent, MayMatch,
-            ngram_filter::{COLUMNS, ContentGrams},
+            ngram_filter::{COLUMNS, ContentGrams, SEGMENT},
         },
         workspace::{Revision, StatFacts},
     };
@@ -252,12 +255,87 @@ mod tests {
     }
 
     #[test]
+    fn small_filter_has_fewer_columns_that_say_the_same() {
+        let words = ["needle", "kernel_init", "the", "xjq", "a b c d e f"];
+        for (count, kept) in [(1, 1), (2, 2), (3, 4), (5, 8), (33, 64), (64, 64), (65, 128)] {
+            let fixture = Fixture::new();
+            let mut filter = NgramFilter::new(MEMORY);
+            let files: Vec<_> = (0..count)
+                .map(|number| {
+                    let text = format!("{} {number:09}\n", words[number % words.len()]);
+                    stored(&mut filter, 4, &text.repeat((SEGMENT - 100) / text.len()).into_bytes())
+                })
+                .collect();
+            let mut contents = IndexContents::new(DEVICE);
+            for (number, file) in files.iter().enumerate() {
+                contents.file(Path::new(&format!("{number:03}")), file);
+            }
+            let Saved::Whole(bytes) = fixture.indexes.write(identity(1), contents, &filter).unwrap() else { panic!() };
+            let index = fixture.indexes.open(&identity(1)).unwrap();
+            assert_eq!(index.segment_bytes().unwrap().len(), kept);
+            let filter_bytes = if kept <= 64 { 12 * COLUMNS * kept / 64 } else { 20 * COLUMNS };
+            assert!(bytes < (filter_bytes + 4 * kept + 60 * count + 400) as u64, "{count}: {bytes}");
+
+            let taken_over = index.filter(MEMORY, files.iter().map(segments)).unwrap();
+            for pattern in words.into_iter().chain(["noodle", "000000004", "zzz", "q.*x"]) {
+                let mut left = index.candidates(query(pattern)).unwrap();
+                let mut whole = taken_over.candidates(query(pattern));
+                let mut expected = filter.candidates(query(pattern));
+                for file in &files {
+                    let expected = expected.may_match(segments(file).0);
+                    assert_eq!(left.may_match(segments(file).0), expected, "{count} {pattern}");
+                    assert_eq!(whole.may_match(segments(file).0), expected, "{count} {pattern}, taken over");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn number_of_columns_that_cannot_be_is_damage() {
+        let small = Small::new();
+        let known = small.header();
+        assert_eq!((known.blocks, known.segments), (1, 4 * 8), "a file of five segments, and another");
+        let opened = |blocks: u32, segments: u32, length: Option<u64>| {
+            let header = Header { segments, blocks, ..known.clone() };
+            // As long as it says where that can be made, so that the length is not what refuses it.
+            let mut bytes = [&header.encode()[..], &small.bytes[HEADER..]].concat();
+            bytes.resize(usize::try_from(length.unwrap_or(small.bytes.len() as u64)).unwrap() - TRAILER, 0);
+            bytes.extend(length.map_or(known.trailer(), |_| header.trailer()));
+            small.put(bytes);
+            small.fixture.indexes.open(&identity(1)).map(drop).map_err(|why| why.to_string())
+        };
+        for segments in [0, 1, 2, 4 * 3, 4 * 7, 4 * 8 + 1, 4 * 65, 4 * 128, 4 << 28, u32::MAX - 3, u32::MAX] {
+            for blocks in [0, 1, 2, u32::MAX] {
+                let header = Header { segments, blocks, ..known.clone() };
+                for length in [None, Some(header.length()).filter(|length| *length < 64 << 20)] {
+                    let fits = (blocks, segments) == (0, 0) || (blocks, segments) == (2, 4 * 128);
+                    let expected = if fits && length.is_some() { Ok(()) } else { Err(Unusable::Damaged.to_string()) };
+                    assert_eq!(opened(blocks, segments, length), expected, "{blocks} {segments} {length:?}");
+                }
+            }
+        }
+        // Another number of columns that can be, in a file of that length: nothing in it has the right checksum.
+        for segments in [4, 4 * 4, 4 * 64] {
+            let header = Header { segments, ..known.clone() };
+            opened(1, segments, Some(header.length())).unwrap();
+            let index = small.fixture.indexes.open(&identity(1)).unwrap();
+            assert!(index.candidates(query("needle")).is_none(), "{segments}");
+            assert!(
+                index.filter(MEMORY, small.files[..2].iter().map(super::super::testing::segments)).is_none(),
+                "{segments}"
+            );
+        }
+        small.fixture.indexes.write(identity(1), IndexContents::new(DEVICE), &small.filter).unwrap();
+        assert!(small.fixture.indexes.open(&identity(1)).is_ok(), "the next one takes its place");
+    }
+
+    #[test]
     fn bit_flipped_anywhere_never_changes_an_answer() {
         let small = Small::new();
         assert!(small.ask());
         // All bits of what is read at the start, and some of each column; all of them take some minutes.
         let step = if std::env::var_os("INDEX_DAMAGE").is_some() { 1 } else { 997 };
-        let tables = small.bytes.len() - (12 * COLUMNS) - 16 - 4 * 64;
+        let tables = small.bytes.len() - (12 * COLUMNS / 8) - 16 - 4 * 8;
         let places = (0..tables)
             .chain((tables..small.bytes.len()).step_by(step))
             .chain(small.bytes.len() - 16..small.bytes.len());
@@ -343,9 +421,11 @@ mod tests {
         assert_eq!(written(&|header| header.written.wall += 60_000_000_000), Unusable::Clock.to_string());
         assert_eq!(written(&|header| header.written.started += 60_000_000_000), Unusable::Clock.to_string());
         assert_eq!(written(&|header| header.written.wall = i64::MAX), Unusable::Clock.to_string());
-        let mut future = small.bytes.clone();
-        future[8] += 1;
-        small.put(future);
-        assert_eq!(other(identity(1)), Unusable::OtherVersion.to_string());
+        for version in [small.bytes[8] + 1, small.bytes[8] - 1, 0] {
+            let mut bytes = small.bytes.clone();
+            bytes[8] = version;
+            small.put(bytes);
+            assert_eq!(other(identity(1)), Unusable::OtherVersion.to_string());
+        }
     }
 }
