@@ -243,7 +243,7 @@ impl Reader<'_> {
 
 /// The options that a `[[root]]` table may have.
 fn per_root() -> impl Iterator<Item = &'static OptionRow> {
-    options().filter(|option| PER_ROOT.contains(&option.flag))
+    options().filter(|option| PER_ROOT.split(' ').any(|flag| flag == option.flag))
 }
 
 /// The options that a `[[role]]` table may have.

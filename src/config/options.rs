@@ -296,17 +296,8 @@ pub(super) const PER_ROLE: [&str; 5] =
     ["tools", "read-only", "max-files-created", "max-bytes-written", "max-root-size"];
 
 /// The options that may also be keys of a `[[root]]` table.
-pub(super) const PER_ROOT: &[&str] = &[
-    "read-only",
-    "untrusted",
-    "deny",
-    "deny-extension",
-    "hide",
-    "protect",
-    "secrets",
-    "allow-secret",
-    "allow-protected",
-];
+pub(super) const PER_ROOT: &str =
+    "read-only untrusted deny deny-extension hide protect secrets allow-secret allow-protected";
 
 #[cfg(test)]
 mod tests {

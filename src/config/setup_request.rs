@@ -3,18 +3,8 @@
 use std::path::PathBuf;
 
 /// The clients, in the order of the documentation.
-pub(crate) const SETUP_CLIENTS: [&str; 10] = [
-    "claude-desktop",
-    "claude-code",
-    "vscode",
-    "vscode-insiders",
-    "cursor",
-    "zed",
-    "codex",
-    "gemini-cli",
-    "deerflow",
-    "inspector",
-];
+pub(crate) const SETUP_CLIENTS: &str =
+    "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow inspector";
 
 /// The arguments of `rootbound setup`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

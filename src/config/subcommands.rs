@@ -229,7 +229,8 @@ fn setup(command: Command) -> Command {
     let value = |name: &'static str, value: &'static str| {
         Arg::new(name).long(name).value_name(value).action(ArgAction::Set).value_hint(ValueHint::Other)
     };
-    let client = Arg::new("client").value_name("CLIENT").value_parser(PossibleValuesParser::new(SETUP_CLIENTS));
+    let client =
+        Arg::new("client").value_name("CLIENT").value_parser(PossibleValuesParser::new(SETUP_CLIENTS.split(' ')));
     let scopes = PossibleValuesParser::new(["user", "project", "local"]);
     command
         .override_usage("rootbound setup [CLIENT] [DIR]... [OPTIONS] [-- OPTION OF THE SERVER...]")

@@ -29,17 +29,8 @@ const NAMES: &str = "utf-8 utf-16le utf-16be utf-16 windows-1250 windows-1251 wi
      big5 big5-hkscs euc-kr koi8-r koi8-u ibm866 macintosh x-mac-cyrillic";
 
 /// Python's names that are no WHATWG label in any spelling.
-const OTHER_NAMES: &[(&str, &str)] = &[
-    ("cp932", "shift_jis"),
-    ("cp936", "gbk"),
-    ("cp949", "euc-kr"),
-    ("cp950", "big5"),
-    ("cp65001", "utf-8"),
-    ("cp874", "windows-874"),
-    ("latin9", "iso-8859-15"),
-    ("macroman", "macintosh"),
-    ("maccyrillic", "x-mac-cyrillic"),
-];
+const OTHER_NAMES: &str = "cp932=shift_jis cp936=gbk cp949=euc-kr cp950=big5 cp65001=utf-8 cp874=windows-874 \
+     latin9=iso-8859-15 macroman=macintosh maccyrillic=x-mac-cyrillic";
 
 /// Ends of a label, without separators, that ask for a byte-order mark.
 const MARKED: [&str; 5] = ["withsignature", "withbom", "bom", "signature", "sig"];
@@ -76,7 +67,8 @@ impl EncodingLabel {
 /// The encoding of a label, or of its letters and digits alone.
 fn known(label: &str, letters: &str) -> Option<&'static Encoding> {
     let by_letters = || {
-        let other = OTHER_NAMES.iter().find(|(name, _)| *name == letters).map(|(_, label)| *label);
+        let mut others = OTHER_NAMES.split(' ').filter_map(|pair| pair.split_once('='));
+        let other = others.find_map(|(name, label)| (name == letters).then_some(label));
         let name = other.or_else(|| NAMES.split_ascii_whitespace().find(|name| folded(name) == letters))?;
         Encoding::for_label(name.as_bytes())
     };
@@ -137,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_listed_name_is_a_label() {
-        for name in NAMES.split_ascii_whitespace().chain(OTHER_NAMES.iter().map(|(_, name)| *name)) {
+        for name in NAMES.split_ascii_whitespace().chain(OTHER_NAMES.split(['=', ' ']).skip(1).step_by(2)) {
             assert!(Encoding::for_label(name.as_bytes()).is_some(), "{name}");
         }
     }

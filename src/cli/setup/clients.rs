@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn rows_are_the_clients_of_the_command_line() {
-        assert_eq!(CLIENTS.iter().map(|client| client.id).collect::<Vec<_>>(), SETUP_CLIENTS);
+        assert!(CLIENTS.iter().map(|client| client.id).eq(SETUP_CLIENTS.split(' ')));
     }
 
     #[test]

@@ -237,27 +237,14 @@ fn brackets(line: &str) -> Option<Heading> {
 
 /// `CREATE OR REPLACE FUNCTION name(…`
 fn sql(line: &str) -> Option<Heading> {
-    const KINDS: &[&str] = &[
-        "table",
-        "view",
-        "function",
-        "procedure",
-        "trigger",
-        "index",
-        "type",
-        "schema",
-        "sequence",
-        "package",
-        "database",
-        "domain",
-        "extension",
-    ];
+    const KINDS: &str =
+        "table view function procedure trigger index type schema sequence package database domain extension";
     let mut words = line.split_whitespace();
     if !words.next()?.eq_ignore_ascii_case("create") {
         return None;
     }
-    let is_kind = |word: &&str| KINDS.iter().find(|kind| kind.eq_ignore_ascii_case(word)).copied();
-    let kind = words.by_ref().take(6).find_map(|word| is_kind(&word))?;
+    let is_kind = |word: &str| KINDS.split(' ').find(|kind| kind.eq_ignore_ascii_case(word));
+    let kind = words.by_ref().take(6).find_map(is_kind)?;
     let name = words.find(|word| {
         !["if", "not", "exists", "body", "concurrently"].iter().any(|skip| skip.eq_ignore_ascii_case(word))
     })?;

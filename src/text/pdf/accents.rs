@@ -2,24 +2,12 @@
 
 use unicode_normalization::char::compose;
 
-/// Accents as characters with a width, and as marks on the letter before them.
-const ACCENTS: [(char, char); 12] = [
-    ('`', '\u{300}'),
-    ('´', '\u{301}'),
-    ('ˆ', '\u{302}'),
-    ('˜', '\u{303}'),
-    ('¯', '\u{304}'),
-    ('˘', '\u{306}'),
-    ('˙', '\u{307}'),
-    ('¨', '\u{308}'),
-    ('˚', '\u{30a}'),
-    ('˝', '\u{30b}'),
-    ('ˇ', '\u{30c}'),
-    ('¸', '\u{327}'),
-];
+/// Accents as characters with a width, and in the same order as marks on the letter before them.
+const ACCENTS: &str = "`´ˆ˜¯˘˙¨˚˝ˇ¸";
+const MARKS: &str = "\u{300}\u{301}\u{302}\u{303}\u{304}\u{306}\u{307}\u{308}\u{30a}\u{30b}\u{30c}\u{327}";
 
 pub(super) fn is_accent(character: char) -> bool {
-    ACCENTS.iter().any(|(accent, _)| *accent == character)
+    ACCENTS.contains(character)
 }
 
 /// A letter with its accent: one character where there is one, else the letter and the mark.
@@ -30,7 +18,7 @@ pub(super) fn composed(letter: char, accent: char) -> impl Iterator<Item = char>
         'ȷ' => 'j',
         letter => letter,
     };
-    let mark = ACCENTS.iter().find(|(listed, _)| *listed == accent).map(|(_, mark)| *mark);
+    let mark = ACCENTS.chars().zip(MARKS.chars()).find_map(|(listed, mark)| (listed == accent).then_some(mark));
     let whole = mark.and_then(|mark| compose(letter, mark));
     [Some(whole.unwrap_or(letter)), mark.filter(|_| whole.is_none())].into_iter().flatten()
 }
@@ -46,5 +34,7 @@ mod tests {
             assert_eq!(composed(letter, accent).collect::<String>(), text);
         }
         assert!(is_accent('ˇ') && !is_accent('e'));
+        assert_eq!((ACCENTS.chars().count(), MARKS.chars().count()), (12, 12));
+        assert_eq!(composed('c', '¸').collect::<String>(), "ç");
     }
 }
