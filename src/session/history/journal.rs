@@ -6,6 +6,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::workspace::{Revision, TreePosition, WorkspacePath};
 
@@ -36,6 +37,7 @@ pub enum RecordKind {
 }
 
 /// One line.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalRecord {
     /// Seconds since 1970.
@@ -56,22 +58,16 @@ pub struct JournalRecord {
     /// The path as it was printed.
     pub shown: String,
     /// The content before; none if nothing was there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub old: Option<String>,
     /// The content after; none if nothing is there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new: Option<String>,
     /// Permission bits before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<u32>,
     /// What a link said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Where it was moved to, as printed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Who made it, as far as the request or the process said so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
