@@ -68,10 +68,7 @@ impl Tool for ApplyPatch {
             ),
             Alias::Ignored { given: "explanation" },
         ]],
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        heavy: false,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

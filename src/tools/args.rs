@@ -226,10 +226,7 @@ mod tests {
             Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
             Alias::Ignored { given: "-n" },
         ]],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
+        ..Spec::READS
     };
 
     fn normalised(arguments: Value) -> Result<Value, String> {

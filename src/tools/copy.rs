@@ -68,10 +68,8 @@ impl Tool for Copy {
             and then only a file.",
         group: Group::Manage,
         aliases: &[destination::ALIASES],
-        read_only: false,
-        destructive: true,
-        idempotent: false,
         heavy: true,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

@@ -59,10 +59,7 @@ impl Tool for Delete {
             deleted is kept for a while: undo brings it back. A file that has changed since it was read is not deleted.",
         group: Group::Manage,
         aliases: &[PATH_ALIASES, &[Alias::names("recursive", &["force_recursive"])]],
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        heavy: false,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

@@ -37,10 +37,8 @@ impl Tool for Glob {
                       newest first. Finds hidden files; respects .gitignore. Use this instead of shell find or ls -R.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
         heavy: true,
+        ..Spec::READS
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

@@ -46,10 +46,8 @@ impl Tool for Grep {
                       shown line counts as read for edit. Use this instead of shell grep or rg.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
         heavy: true,
+        ..Spec::READS
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

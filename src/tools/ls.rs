@@ -66,10 +66,7 @@ impl Tool for Ls {
                       rev). Respects .gitignore. Without a path it lists the root, or the roots with their rights.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
+        ..Spec::READS
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

@@ -49,10 +49,9 @@ impl Tool for Mkdir {
             directories of its file by itself.",
         group: Group::Manage,
         aliases: &[PATH_ALIASES],
-        read_only: false,
         destructive: false,
         idempotent: true,
-        heavy: false,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

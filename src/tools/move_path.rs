@@ -62,10 +62,7 @@ impl Tool for Move {
             only a file. References to the old path elsewhere are not changed.",
         group: Group::Manage,
         aliases: &[destination::ALIASES],
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        heavy: false,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

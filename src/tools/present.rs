@@ -83,10 +83,7 @@ impl Tool for Present {
             table. They are not changed, and their content is not sent to you.",
         group: Group::Present,
         aliases: &[PATH_ALIASES, &[Alias::names("paths", &["files", "filepaths", "file_paths", "filePaths"])]],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
+        ..Spec::READS
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

@@ -65,10 +65,7 @@ impl Tool for Read {
             Number and tab are not part of the file.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LINE_ALIASES, &[Alias::names("paths", &["files", "file_paths", "filePaths"])]],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
+        ..Spec::READS
     };
 
     const INLINE: bool = true;

@@ -3,7 +3,7 @@
 //! The work behind `resources/list`, `resources/read` and `completion/complete`. It runs as calls of tools do, with
 //! their limits, policy and audit, but a model cannot call it.
 
-use super::{Group, Spec};
+use super::Spec;
 
 mod complete;
 mod list;
@@ -22,16 +22,5 @@ pub const READ_RESOURCE: &str = "resources_read";
 
 /// What is declared of the work behind a request: no client lists it, so only the name and its limits matter.
 const fn request_spec(name: &'static str, title: &'static str, purpose: &'static str) -> Spec {
-    Spec {
-        name,
-        title,
-        purpose,
-        description: purpose,
-        group: Group::Core,
-        aliases: &[],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
-    }
+    Spec { name, title, purpose, description: purpose, ..Spec::READS }
 }

@@ -32,6 +32,23 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// What one that changes nothing begins with; its texts are its own.
+    pub(super) const READS: Self = Self {
+        name: "",
+        title: "",
+        purpose: "",
+        description: "",
+        group: Group::Core,
+        aliases: &[],
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        heavy: false,
+    };
+
+    /// As [`Self::READS`], of one that changes what is there.
+    pub(super) const CHANGES: Self = Self { read_only: false, destructive: true, idempotent: false, ..Self::READS };
+
     /// All spellings of arguments, those shared with other tools included.
     pub fn aliases(&self) -> impl Iterator<Item = &'static Alias> {
         self.aliases.iter().copied().flatten()

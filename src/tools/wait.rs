@@ -36,10 +36,7 @@ impl Tool for WaitFor {
                       instead of sleep or reading again and again.",
         group: Group::Watch,
         aliases: &[PATH_ALIASES, OWN_ALIASES],
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        heavy: false,
+        ..Spec::READS
     };
 
     const WAITS: bool = true;
