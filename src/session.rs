@@ -42,13 +42,7 @@ impl Session {
     /// As [`Session::new`], with these bounds of the history.
     pub fn with_history(state: Option<StateDir>, limits: &HistoryLimits) -> Self {
         let history = History::new(state.as_ref(), limits);
-        Self {
-            ledger: Ledger::new(state),
-            history,
-            quota: Quota::default(),
-            waits: WaitMarks::default(),
-            changes: ChangeFeed::default(),
-        }
+        Self::of(state, history)
     }
 
     /// As [`Session::with_history`], where what was seen counts for the calls of one role alone.
@@ -56,13 +50,12 @@ impl Session {
         let history = History::new(state.as_ref(), limits);
         let name = Revision::of(role.as_bytes()).to_string();
         let own = state.and_then(|state| state.folder(&format!("role-{name}")).ok());
-        Self {
-            ledger: Ledger::new(own),
-            history,
-            quota: Quota::default(),
-            waits: WaitMarks::default(),
-            changes: ChangeFeed::default(),
-        }
+        Self::of(own, history)
+    }
+
+    fn of(seen: Option<StateDir>, history: History) -> Self {
+        let (quota, waits, changes) = (Quota::default(), WaitMarks::default(), ChangeFeed::default());
+        Self { ledger: Ledger::new(seen), history, quota, waits, changes }
     }
 
     /// The codes by which changes are confirmed; `None` without a state folder.

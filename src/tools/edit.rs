@@ -28,27 +28,21 @@ mod within_words;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{
-    edit::{self, DiffExtent},
-    session::{Cost, RootBytes},
-    workspace::{Approval, Base, Revision, RevisionPrefix},
-};
+use crate::workspace::RevisionPrefix;
 
 use super::{
-    Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
+    Alias, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
-    answer::count,
     args,
     read::{CopiedText, TextSource},
-    read_before_write, shown_diff,
-    with_history::{self, Rewrite as _},
+    read_before_write,
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
 use files::{EntryTarget, FileJobs};
 use job::Job;
 use numbered_lines::{LinesPlace, NumberedLines};
 use output::Output;
-use planned::Planned;
+use planned_file::PlannedFile;
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
@@ -127,10 +121,7 @@ impl Tool for Edit {
                 Alias::names("expected_replacements", &["expectedReplacements"]),
             ],
         ],
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        heavy: false,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
@@ -155,7 +146,7 @@ fn plan_one(cx: &CallContext, job: Job, dry_run: bool) -> Result<Plan, ToolError
     if dry_run {
         return Ok(Plan::Answer(planned.answer(cx, &job.path, job.target.path(), None)));
     }
-    Ok(Plan::Change(Box::new(Pending { job, planned })))
+    Ok(Plan::Change(Box::new(PlannedFile { job, planned })))
 }
 
 /// Plans a call whose entries name their files.
@@ -195,11 +186,6 @@ fn targets(args: &Args) -> Result<Vec<EntryTarget>, ToolError> {
         }),
     };
     edits().enumerate().map(target).collect()
-}
-
-struct Pending {
-    job: Job,
-    planned: Planned,
 }
 
 /// How many replacements there must be: an edit makes one at least.
@@ -310,48 +296,5 @@ impl One {
                 Ok(EntryChange::Lines(LinesEdit { lines: NumberedLines { place, rev }, new }))
             }
         }
-    }
-}
-
-impl Change for Pending {
-    fn preview(&self) -> Preview {
-        let diff = edit::unified_diff(
-            &shown_diff::diff_name(&self.job.path),
-            self.planned.old_text(),
-            self.planned.new_text(),
-            DiffExtent::Full,
-        );
-        Preview {
-            summary: format!("Edit {}: {}", self.job.path, count(self.planned.replacements, "replacement")),
-            diff: diff.text,
-            destructive: self.planned.base != Base::Absent,
-        }
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        Fingerprint {
-            path: self.job.target.path().to_string(),
-            base: self.planned.base,
-            content: Some(Revision::of(self.planned.bytes())),
-        }
-    }
-
-    fn cost(&self) -> Cost {
-        let (root, bytes) = (self.job.target.path().root(), self.planned.bytes().len() as u64);
-        Cost {
-            files: if self.planned.base == Base::Absent { 1 + self.job.target.missing_above() } else { 0 },
-            bytes,
-            growth: RootBytes::of(root, bytes.saturating_sub(self.planned.old_bytes())),
-            freed: RootBytes::of(root, self.planned.old_bytes().saturating_sub(bytes)),
-        }
-    }
-
-    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { job, planned } = *self;
-        // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
-        // still has to be in it, just once.
-        let (planned, committed, kept) =
-            with_history::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
-        Ok(planned.answer(cx, &job.path, job.target.path(), Some((committed.revision, kept))))
     }
 }

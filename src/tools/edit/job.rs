@@ -2,6 +2,8 @@
 //!
 //! Writes nothing; it is worked out again when the file turned out to be another one at the commit.
 
+use std::mem;
+
 use crate::{
     edit::{MovedOffsets, Strategies},
     text::{Document, mask::cuts_sentinel},
@@ -151,7 +153,7 @@ impl Job {
         if let Some(expected) = self.expected_revision {
             return Err(read_before_write::absent(&self.path, expected));
         }
-        let (mut strategies, mut counts) = (vec![Strategies::default()], vec![1]);
+        let mut made = Spliced { strategies: vec![Strategies::default()], counts: vec![1], ..Spliced::default() };
         let new = if rest.is_empty() {
             New::Text(new.clone())
         } else {
@@ -162,26 +164,21 @@ impl Job {
             let (path, real) = (&self.path, self.target.path());
             let now = FileNow { path, real, document: &document, revision: Revision::of(document.bytes()) };
             let spliced = self.apply(cx, now, rest.iter().map(|one| (one, None)))?;
-            strategies.extend(spliced.strategies);
-            counts.extend(spliced.counts);
+            made.strategies.extend(spliced.strategies);
+            made.counts.extend(spliced.counts);
             New::Document(spliced.made.unwrap_or(document))
         };
+        self.masked(cx, self.planned(Base::Absent, None, new, made)?)
+    }
+
+    /// `new` in the place of `old`, with what else is known of how it was made.
+    fn planned(&self, base: Base, old: Option<Document>, new: New, made: Spliced) -> Result<Planned, ToolError> {
+        let Spliced { strategies, counts, within, mut notes, .. } = made;
         let replacements = counts.iter().sum();
         self.check_count(replacements)?;
-        let planned = Planned {
-            base: Base::Absent,
-            old: None,
-            new,
-            shown: None,
-            strategies,
-            counts,
-            replacements,
-            cells: None,
-            within: WithinWords::default(),
-            notes: copied::notes(&self.edits),
-            sources: copied::sources(&self.edits),
-        };
-        self.masked(cx, planned)
+        notes.extend(copied::notes(&self.edits));
+        let (shown, cells, sources) = (None, None, copied::sources(&self.edits));
+        Ok(Planned { base, old, new, shown, strategies, counts, replacements, cells, within, notes, sources })
     }
 
     /// With what will be shown of it, if the file is masked.
@@ -207,28 +204,13 @@ impl Job {
         let spliced = spliced.inspect_err(|error| {
             cx.session.ledger.showed(now.real, Some(revision), shown_diff::numbers(&error.text()));
         });
-        let Spliced { made, strategies, counts, cells, within, notes: found } = spliced?;
-        let replacements = counts.iter().sum();
-        self.check_count(replacements)?;
-        cx.check()?;
+        let mut spliced = spliced?;
+        let (made, cells) = (spliced.made.take(), mem::take(&mut spliced.cells));
         let new = New::Document(made.unwrap_or_else(|| old.clone()));
-        let mut notes: Vec<String> = lines.into_iter().filter_map(|lines| lines?.moved).collect();
-        notes.extend(found);
-        notes.extend(copied::notes(&self.edits));
-        let (old, sources) = (Some(old), copied::sources(&self.edits));
-        let mut planned = Planned {
-            base,
-            old,
-            new,
-            shown: None,
-            strategies,
-            counts,
-            replacements,
-            cells: None,
-            within,
-            notes,
-            sources,
-        };
+        let moved = lines.into_iter().filter_map(|lines| lines?.moved);
+        spliced.notes = moved.chain(spliced.notes).collect();
+        let mut planned = self.planned(base, Some(old), new, spliced)?;
+        cx.check()?;
         planned.notes.extend(planned.mixed_endings_note(&self.edits));
         planned.cells = planned.changed_cells(self.target.path(), cells);
         Ok(planned)

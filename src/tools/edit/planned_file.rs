@@ -1,14 +1,17 @@
-//! One file of several with its edits worked out: its change on the disk, what it is and what it costs.
+//! A file with its edits worked out, alone or one of several: its change on the disk, what it is and what it costs.
 
 use crate::{
+    edit::{self, DiffExtent},
     session::{Cost, RootBytes},
-    workspace::{Base, Revision},
+    workspace::{Approval, Base, Revision},
 };
 
 use super::{
     super::{
-        Fingerprint,
-        with_history::{ChangeStep, NewState, Rewrite as _},
+        Answer, CallContext, Change, Fingerprint, Preview, ToolError,
+        answer::count,
+        shown_diff,
+        with_history::{self, ChangeStep, NewState, Rewrite as _},
     },
     job::Job,
     planned::Planned,
@@ -32,9 +35,24 @@ impl PlannedFile {
         let change = NewState::Content { base, bytes, mode: 0, like: None, verbatim: false };
         ChangeStep { target: self.job.target.clone(), change }
     }
+}
 
-    /// See [`Change::fingerprint`](super::super::Change::fingerprint).
-    pub(super) fn fingerprint(&self) -> Fingerprint {
+impl Change for PlannedFile {
+    fn preview(&self) -> Preview {
+        let diff = edit::unified_diff(
+            &shown_diff::diff_name(&self.job.path),
+            self.planned.old_text(),
+            self.planned.new_text(),
+            DiffExtent::Full,
+        );
+        Preview {
+            summary: format!("Edit {}: {}", self.job.path, count(self.planned.replacements, "replacement")),
+            diff: diff.text,
+            destructive: self.planned.base != Base::Absent,
+        }
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
         Fingerprint {
             path: self.job.target.path().to_string(),
             base: self.planned.base,
@@ -42,8 +60,7 @@ impl PlannedFile {
         }
     }
 
-    /// See [`Change::cost`](super::super::Change::cost).
-    pub(super) fn cost(&self) -> Cost {
+    fn cost(&self) -> Cost {
         let root = self.job.target.path().root();
         let (old, new) = (self.planned.old_bytes(), self.planned.bytes().len() as u64);
         Cost {
@@ -52,5 +69,14 @@ impl PlannedFile {
             growth: RootBytes::of(root, new.saturating_sub(old)),
             freed: RootBytes::of(root, old.saturating_sub(new)),
         }
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let Self { job, planned } = *self;
+        // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
+        // still has to be in it, just once.
+        let (planned, committed, kept) =
+            with_history::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
+        Ok(planned.answer(cx, &job.path, job.target.path(), Some((committed.revision, kept))))
     }
 }
