@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::session::PendingSighting;
+use crate::{edit::Place, session::PendingSighting};
 
 use super::CallContext;
 
@@ -97,6 +97,16 @@ pub(crate) fn noted(mut text: String, notes: &[String]) -> String {
         text.push_str(note);
     }
     text
+}
+
+/// The lines of the first twenty places of a text.
+pub(crate) fn lines(places: &[Place]) -> String {
+    const NAMED: usize = 20;
+    let mut shown: Vec<String> = places.iter().take(NAMED).map(|place| place.line.to_string()).collect();
+    if places.len() > NAMED {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
 }
 
 /// `1 file`, `2 files`: a number with its noun.

@@ -1,15 +1,12 @@
 //! Why a hunk has no place: what is there, and what to do next.
 
 use crate::{
-    edit::{self, Diagnosis, HunkMiss, Next, Place},
+    edit::{self, Diagnosis, HunkMiss, Next},
     text::{SpliceError, patch::PatchHunk},
     workspace::WorkspacePath,
 };
 
-use super::super::{CallContext, Kind, ToolError, fence::fenced};
-
-/// Places whose line is named.
-const PLACES_NAMED: usize = 20;
+use super::super::{CallContext, Kind, ToolError, answer::lines, fence::fenced};
 
 /// The error of the hunk with this `number` in its section, which has no place in `text`, the content at `real`.
 pub(super) fn explain(
@@ -137,12 +134,4 @@ pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &
         )
         .hint("replace the whole file with write"),
     }
-}
-
-fn lines(places: &[Place]) -> String {
-    let mut shown: Vec<String> = places.iter().take(PLACES_NAMED).map(|place| place.line.to_string()).collect();
-    if places.len() > PLACES_NAMED {
-        shown.push("…".to_owned());
-    }
-    shown.join(", ")
 }

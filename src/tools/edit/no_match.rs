@@ -3,18 +3,19 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    edit::{self, Diagnosis, Miss, Next, Place, Strategies},
+    edit::{self, Diagnosis, Miss, Next, Strategies},
     text::Document,
     workspace::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath},
 };
 
 use super::{
-    super::{CallContext, Kind, ToolError, answer::count, fence::fenced},
+    super::{
+        CallContext, Kind, ToolError,
+        answer::{count, lines},
+        fence::fenced,
+    },
     entry::TextEdit,
 };
-
-/// Places whose line is named where `old_string` is ambiguous.
-const PLACES_NAMED: usize = 20;
 
 /// The error for `given`, which is not in `target` as it should be; `text` is what is there.
 pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given: &TextEdit, miss: &Miss) -> ToolError {
@@ -119,12 +120,4 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &TextEdit) -> Option
 
 fn tolerant(strategies: Strategies) -> String {
     if strategies.is_exact() { String::new() } else { format!(" (not exactly: other {strategies})") }
-}
-
-fn lines(places: &[Place]) -> String {
-    let mut shown: Vec<String> = places.iter().take(PLACES_NAMED).map(|place| place.line.to_string()).collect();
-    if places.len() > PLACES_NAMED {
-        shown.push("…".to_owned());
-    }
-    shown.join(", ")
 }
