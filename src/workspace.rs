@@ -101,6 +101,7 @@ pub use escape::{escape_controls, escape_name};
 pub use file_start::FileStart;
 pub use limits::{Limit, prepare_process};
 pub use mention::peeled;
+pub(crate) use open_file::read_some;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub(crate) use path::{path_order, split_path};

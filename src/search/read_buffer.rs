@@ -5,6 +5,8 @@ use std::{
     io::{self, Read},
 };
 
+use crate::workspace::read_some;
+
 /// Bytes up to which a file is read whole before it is searched.
 pub(super) const SMALL: usize = 1 << 20;
 /// Bytes of the buffer for the first of them.
@@ -25,11 +27,9 @@ pub(super) fn read_small(file: &mut impl Read, size: u64, buffer: &mut Vec<u8>) 
             // It has grown, or reports no size.
             buffer.resize(SMALL + 1, 0);
         }
-        match file.read(&mut buffer[length..]) {
-            Ok(0) => return Ok((length, true)),
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match read_some(file, &mut buffer[length..])? {
+            0 => return Ok((length, true)),
+            read => length += read,
         }
         // A read that stops short where the file ended when it was opened has met the end; asking
         // once more would be a fifth of what a small file costs. Files without a size are read on.
@@ -47,11 +47,9 @@ pub(super) fn read_long_line(file: &mut impl Read, size: u64, buffer: &mut Vec<u
     buffer.resize(buffer.len().max(SAMPLE), 0);
     let (mut length, mut end) = (0, SAMPLE);
     loop {
-        match file.read(&mut buffer[length..end]) {
-            Ok(0) => return Ok((length, true)),
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match read_some(file, &mut buffer[length..end])? {
+            0 => return Ok((length, true)),
+            read => length += read,
         }
         if length < end {
             continue;

@@ -112,17 +112,21 @@ impl OpenFile {
             return Ok(true);
         }
         let mut next = [0_u8; 1];
-        let more = loop {
-            match self.read(&mut next) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                answer => break answer?,
-            }
-        };
-        if more == 0 {
+        if read_some(self, &mut next)? == 0 {
             return Ok(true);
         }
         self.seek(io::SeekFrom::Current(-1))?;
         Ok(false)
+    }
+}
+
+/// Reads once, again if a signal interrupts it (`EINTR`).
+pub(crate) fn read_some(source: &mut (impl io::Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
     }
 }
 

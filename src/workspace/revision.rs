@@ -7,6 +7,8 @@ use std::{fmt, io, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
+use super::read_some;
+
 /// Digits that texts show.
 const SHORT: usize = 6;
 /// Digits that a prefix has at least.
@@ -50,11 +52,9 @@ impl Revision {
         let mut hasher = Self::hasher();
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            match source.read(&mut buffer) {
-                Ok(0) => return Ok(hasher.finish()),
-                Ok(count) => hasher.update(&buffer[..count]),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+            match read_some(source, &mut buffer)? {
+                0 => return Ok(hasher.finish()),
+                count => hasher.update(&buffer[..count]),
             }
         }
     }

@@ -13,7 +13,9 @@ use encoding_rs::Encoding;
 use crate::{
     stop::StopReason,
     text,
-    workspace::{AccessError, FileStart, OpenFile, Revision, RevisionHasher, RevisionPrefix, Stat, WorkspacePath},
+    workspace::{
+        AccessError, FileStart, OpenFile, Revision, RevisionHasher, RevisionPrefix, Stat, WorkspacePath, read_some,
+    },
 };
 
 use super::{
@@ -279,11 +281,9 @@ pub(super) fn lines_of_revision(cx: &CallContext, file: &mut OpenFile, since: Re
 fn fill(file: &mut OpenFile, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
-        match file.read(&mut buffer[length..]) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        match read_some(file, &mut buffer[length..])? {
+            0 => break,
+            read => length += read,
         }
     }
     Ok(length)

@@ -2,11 +2,11 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::sync::Arc;
 
 use crate::workspace::write::{is_reserved, is_temporary};
-use crate::workspace::{FileKind, OpenFor, Revision, Stat, sys};
+use crate::workspace::{FileKind, OpenFor, Revision, Stat, read_some, sys};
 
 use super::NodeSummary;
 use super::layer::LayerLock;
@@ -335,14 +335,12 @@ fn copied(mut source: &File, copy: &File) -> io::Result<Revision> {
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 128 * 1024];
     loop {
-        match source.read(&mut buffer) {
-            Ok(0) => return Ok(hasher.finish()),
-            Ok(count) => {
+        match read_some(&mut source, &mut buffer)? {
+            0 => return Ok(hasher.finish()),
+            count => {
                 hasher.update(&buffer[..count]);
                 sys::write_all(copy, &buffer[..count])?;
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
         }
     }
 }
