@@ -42,6 +42,10 @@ pub(crate) struct Args {
     patch: String,
 }
 
+/// Spellings of `patch`.
+const PATCH_NAMES: &[&str] =
+    &["input", "diff", "patch_text", "patchText", "patch_content", "patchContent", "unified_diff", "content"];
+
 impl Tool for ApplyPatch {
     type Args = Args;
     type Output = Output;
@@ -52,22 +56,7 @@ impl Tool for ApplyPatch {
         description: "Apply a patch to one or many files: all of it, or nothing. Files that it changes must have been seen: a \
             read, a grep hit, or a write of the server's own counts. Hunks are found by their lines, not by line numbers.",
         group: Group::Patch,
-        aliases: &[&[
-            Alias::names(
-                "patch",
-                &[
-                    "input",
-                    "diff",
-                    "patch_text",
-                    "patchText",
-                    "patch_content",
-                    "patchContent",
-                    "unified_diff",
-                    "content",
-                ],
-            ),
-            Alias::Ignored { given: "explanation" },
-        ]],
+        aliases: &[&[Alias::names("patch", PATCH_NAMES), Alias::Ignored { given: "explanation" }]],
         ..Spec::CHANGES
     };
 

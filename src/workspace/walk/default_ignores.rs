@@ -12,22 +12,11 @@ use super::listing::has;
 /// Directories of version control, never entered from above.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
 
-/// Names that are ignored anywhere.
-const ANYWHERE: &[&str] = &[
-    "node_modules",
-    "__pycache__",
-    ".venv",
-    ".tox",
-    ".nox",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".next",
-    ".nuxt",
-    ".turbo",
-    ".gradle",
-    ".cache",
-    ".DS_Store",
+/// Names that are ignored anywhere: of JavaScript, of Python, and others.
+const ANYWHERE: &[&[&str]] = &[
+    &["node_modules", ".next", ".nuxt", ".turbo"],
+    &["__pycache__", ".venv", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache"],
+    &[".gradle", ".cache", ".DS_Store"],
 ];
 
 /// Endings of names that are ignored anywhere: the swap files of vim.
@@ -36,19 +25,8 @@ const ENDINGS: &[&str] = &[".swp"];
 /// Output directories, each with the project files next to which it is one.
 const NEXT_TO: &[(&str, &[&str])] = &[
     ("target", &["Cargo.toml", "pom.xml", "build.sbt", "project.clj"]),
-    (
-        "build",
-        &[
-            "package.json",
-            "pyproject.toml",
-            "setup.py",
-            "CMakeLists.txt",
-            "build.gradle",
-            "build.gradle.kts",
-            "meson.build",
-            "pubspec.yaml",
-        ],
-    ),
+    ("build", &["package.json", "pyproject.toml", "setup.py", "CMakeLists.txt"]),
+    ("build", &["build.gradle", "build.gradle.kts", "meson.build", "pubspec.yaml"]),
     ("dist", &["package.json", "pyproject.toml", "setup.py"]),
     ("out", &["package.json", "CMakeLists.txt", "build.gradle", "build.gradle.kts", "foundry.toml"]),
 ];
@@ -66,7 +44,10 @@ pub(super) fn is_version_control(name: &OsStr) -> bool {
 pub(super) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
     let name = listed.name.as_os_str();
     let ends = |ending: &&str| name.as_encoded_bytes().ends_with(ending.as_bytes());
-    if ANYWHERE.iter().any(|known| name == *known) || is_version_control(name) || ENDINGS.iter().any(ends) {
+    if ANYWHERE.iter().any(|names| names.iter().any(|known| name == *known))
+        || is_version_control(name)
+        || ENDINGS.iter().any(ends)
+    {
         return true;
     }
     listed.kind == FileKind::Directory
@@ -99,7 +80,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_tables_counts() {
-        for name in ANYWHERE.iter().chain(VERSION_CONTROL) {
+        for name in ANYWHERE.iter().copied().flatten().chain(VERSION_CONTROL) {
             assert!(is_ignored(name, FileKind::Directory, &[]), "{name}");
             assert!(is_ignored(name, FileKind::File, &[]), "{name}");
             assert!(!is_ignored(&format!("{name}x"), FileKind::Directory, &[]), "{name}x");
