@@ -101,7 +101,6 @@ pub use escape::{escape_controls, escape_name};
 pub use file_start::FileStart;
 pub use limits::{Limit, prepare_process};
 pub use mention::peeled;
-pub(crate) use open_file::read_some;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub(crate) use path::{path_order, split_path};
@@ -121,6 +120,7 @@ pub use stat_facts::StatFacts;
 pub use state::{AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile};
 pub use stored_moment::StoredMoment;
 pub use sys::random_bytes;
+pub(crate) use sys::read_some;
 pub use tail::Tail;
 pub use transaction::{
     CommittedTransaction, EntryState, FormerFile, LeftEntry, LeftHow, MOST_STEPS, NotCommitted, Transaction,

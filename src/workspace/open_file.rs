@@ -112,21 +112,11 @@ impl OpenFile {
             return Ok(true);
         }
         let mut next = [0_u8; 1];
-        if read_some(self, &mut next)? == 0 {
+        if sys::read_some(self, &mut next)? == 0 {
             return Ok(true);
         }
         self.seek(io::SeekFrom::Current(-1))?;
         Ok(false)
-    }
-}
-
-/// Reads once, again if a signal interrupts it (`EINTR`).
-pub(crate) fn read_some(source: &mut (impl io::Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {
-    loop {
-        match source.read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            answer => return answer,
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::{fmt, io, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
-use super::read_some;
+use super::sys::read_some;
 
 /// Digits that texts show.
 const SHORT: usize = 6;

@@ -38,7 +38,7 @@ pub(crate) use cached::identity_cached;
 pub(crate) use contract::{Failure, Listed, LockAttempt, OpenFor};
 #[cfg(unix)]
 pub(crate) use entries::set_mode;
-pub(crate) use file_changes::{set_modified, sync_all, sync_data, write_all};
+pub(crate) use file_changes::{read_some, set_modified, sync_all, sync_data, write_all};
 #[cfg(target_os = "linux")]
 pub(crate) use file_system::reports_all_changes;
 #[cfg(unix)]

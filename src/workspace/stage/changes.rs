@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::workspace::write::{is_reserved, is_temporary};
-use crate::workspace::{FileKind, OpenFor, Revision, Stat, read_some, sys};
+use crate::workspace::{FileKind, OpenFor, Revision, Stat, sys};
 
 use super::NodeSummary;
 use super::layer::LayerLock;
@@ -335,7 +335,7 @@ fn copied(mut source: &File, copy: &File) -> io::Result<Revision> {
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 128 * 1024];
     loop {
-        match read_some(&mut source, &mut buffer)? {
+        match sys::read_some(&mut source, &mut buffer)? {
             0 => return Ok(hasher.finish()),
             count => {
                 hasher.update(&buffer[..count]);

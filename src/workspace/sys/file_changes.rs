@@ -1,11 +1,21 @@
-//! Changing an open file: its bytes, its time, and that both are on the disk.
+//! Reading and changing an open file, again after a signal: its bytes, its time, and that both are on the disk.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::time::SystemTime;
 
 #[cfg(unix)]
 use super::faults::changing_in_part;
+
+/// Reads once, again if a signal interrupts it (`EINTR`).
+pub(crate) fn read_some(source: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
+}
 
 /// Writes all of `bytes` where the file is at.
 pub(crate) fn write_all(file: &File, bytes: &[u8]) -> io::Result<()> {
