@@ -252,9 +252,9 @@ impl Workspace {
         masked_file::shown(real, bytes)
     }
 
-    /// Whether a masked file has this revision itself, not its masked form. Never of a file that is open.
-    pub fn is_at(&self, path: &WorkspacePath, revision: Revision) -> Result<bool, AccessError> {
-        self.shared.open_file(path).map(|file| file.is_masked_at(revision))
+    /// The mark of the state of a masked file: the same as long as nobody has written it. None of a file that is open.
+    pub fn masked_state(&self, path: &WorkspacePath) -> Result<Option<Revision>, AccessError> {
+        self.shared.open_file(path).map(|file| file.masked_state())
     }
 
     /// Checks the sentinels in the new content of a file before it is planned further. Returns what of it will be shown

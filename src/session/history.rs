@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-use crate::workspace::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
+use crate::workspace::{Durable, HashedBytes, NewContent, Revision, StateDir, WorkspacePath};
 
 pub use checkpoints::CheckpointName;
 pub use disk_store::HistoryLimits;
@@ -303,6 +303,13 @@ impl History {
     /// What was deleted at `path` was brought back: the directories that changes made there are others by now.
     pub fn brought_back(&self, path: &WorkspacePath) {
         self.undoable().brought_back(path);
+    }
+
+    /// `content` was written at `path`. Where it is a former one of a masked file, what had led to it can be undone still.
+    pub fn restored(&self, path: &WorkspacePath, content: &NewContent<'_>) {
+        if let Some(state) = content.former {
+            self.undoable().restored(path, state, content.state());
+        }
     }
 
     /// As [`Self::made`], of a part of a plain undo.

@@ -213,7 +213,7 @@ impl PlannedMove {
         let over_held = over.map(|over| over.revision);
         with_history::record_moved(cx, "move", &tree, to.target.path(), over_held, &made);
         if mark.is_some() && !lost {
-            let replaced = over.map(|over| Former { revision: over.revision, mode: over.stat.permissions() });
+            let replaced = over.map(|over| Former::new(over.revision, over.stat.permissions()));
             let (from, to) = (from.path().clone(), to.target.path().clone());
             history.done(
                 &pending,

@@ -102,7 +102,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 let target = cx.workspace.writable(&real)?;
                 let base = current.map_or(Base::Absent, Base::Revision);
                 let guard = WriteGuard::acquire(&cx.workspace, target, base)?;
-                let guard = guard.with_mode(record.mode.unwrap_or(0)).with_former_content();
+                let guard = guard.with_mode(record.mode.unwrap_or(0)).with_former_content(old);
                 let approval = Approval::by_policy();
                 let now = now.map(|now| now.bytes);
                 let shown = cx.workspace.shown(&real, bytes.clone());

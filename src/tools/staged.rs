@@ -135,12 +135,12 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
         }
         let new = match change.staged {
             NodeSummary::Absent => continue,
-            NodeSummary::File(_, mode) => NewState::Content {
+            NodeSummary::File(revision, mode) => NewState::Content {
                 base: replaced.map_or(Base::Absent, Base::Revision),
                 bytes: change.content().map_err(failed)?,
                 mode,
                 like: None,
-                verbatim: true,
+                former: Some(revision),
             },
             NodeSummary::Directory => NewState::Directory { mode: change.directory_mode().map_err(failed)? },
             NodeSummary::Link(_) => NewState::Link { target: change.target().map_err(failed)? },
@@ -177,7 +177,7 @@ fn in_place_of_file(
 fn former(cx: &CallContext, change: &StagedChange) -> Result<FormerNode, ToolError> {
     let path = &change.path;
     Ok(match change.disk {
-        NodeSummary::File(revision, mode) => FormerNode::File(Former { revision, mode }),
+        NodeSummary::File(revision, mode) => FormerNode::File(Former::new(revision, mode)),
         NodeSummary::Directory => FormerNode::Directory { mode: cx.workspace.stat(path)?.permissions() },
         NodeSummary::Link(_) => {
             let entry = cx.workspace.writable_entry(path)?;

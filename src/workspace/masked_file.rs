@@ -20,15 +20,15 @@ pub(super) struct MaskedFile {
     pub(super) content: Cursor<Vec<u8>>,
     /// What the file itself was.
     real: Stat,
-    /// Of its own bytes.
-    pub(super) revision: Revision,
+    /// The mark of its state.
+    pub(super) state: Revision,
 }
 
 impl MaskedFile {
     /// Reads and masks a file that was `stat` when it was opened.
     pub(super) fn of(file: &File, asked: &WorkspacePath, stat: Stat, format: MaskFormat) -> Result<Self, AccessError> {
         let (masked, bytes, real) = read(file, asked, stat, format)?;
-        Ok(Self { content: Cursor::new(masked.into_bytes()), real, revision: Revision::of(&bytes) })
+        Ok(Self { content: Cursor::new(masked.into_bytes()), state: state(Revision::of(&bytes), &real), real })
     }
 
     /// What is shown of the file, as long as its masked form.
@@ -64,6 +64,14 @@ pub(super) fn read(
         stat = now;
     }
     Err(AccessError::new(AccessErrorKind::Changed, asked))
+}
+
+/// The mark of the state in which a masked file with this content is. Each write makes another one, so that it does not
+/// tell whether what was written is what had been there. Not with the change time, which a rename touches; on Windows not
+/// with the other one, which may come late, as a number is not used again there.
+pub(super) fn state(content: Revision, stat: &Stat) -> Revision {
+    let time = stat.modified.filter(|_| !cfg!(windows));
+    Revision::of(format!("{content} {} {time:?}", stat.inode()).as_bytes())
 }
 
 fn unmaskable(asked: &WorkspacePath) -> AccessError {

@@ -45,9 +45,9 @@ impl OpenFile {
         self.masked.is_some()
     }
 
-    /// Whether it is masked, and its own bytes have this revision.
-    pub(super) fn is_masked_at(&self, revision: Revision) -> bool {
-        self.masked.as_ref().is_some_and(|masked| masked.revision == revision)
+    /// The mark of its state, where it is masked.
+    pub(super) fn masked_state(&self) -> Option<Revision> {
+        self.masked.as_ref().map(|masked| masked.state)
     }
 
     /// The path that was asked for.

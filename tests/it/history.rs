@@ -413,3 +413,30 @@ fn checkpoint_of_the_command_line_is_what_restore_diff_and_undo_go_back_to() {
     assert!(project.ok(&["diff", "--session", session]).contains("no difference"), "{listed}");
     project.fails(&["restore", "--session", "zzzz"]);
 }
+
+#[test]
+fn restore_goes_back_over_changes_of_a_masked_file_that_nobody_else_changed() {
+    let project = Project::new();
+    let options = ["--secrets", "mask", "--read-before-write", "off"];
+    let edit = |old: &str, new: &str| {
+        let (old, new, name) =
+            (format!("old_string={old}="), format!("new_string={new}="), format!("checkpoint={new}"));
+        project.ok(&[&options[..], &["call", "edit", "path=.env", &old, &new, &name]].concat());
+    };
+    let restore = |to: &str| project.ok(&[&options[..], &["restore", "--to", to]].concat());
+    project.write(".env", "A=1\n");
+    for (old, new) in [("A", "B"), ("B", "C"), ("C", "D")] {
+        edit(old, new);
+    }
+    let undo = [&options[..], &["call", "undo", "path=.env"]].concat();
+    project.ok(&undo);
+    assert_eq!(project.content(".env"), "C=1\n");
+    assert!(project.fails(&undo).contains("changed since"), "nobody knows that it is the same again");
+    restore("C");
+    assert_eq!(project.content(".env"), "B=1\n");
+    edit("B", "E");
+    project.write(".env", "E=2\n");
+    edit("E", "F");
+    assert!(restore("B").contains("left alone: .env (changed since)"));
+    assert_eq!(project.content(".env"), "F=2\n");
+}

@@ -10,7 +10,10 @@ use rootbound::{
 };
 use serde_json::{Value, json};
 
-use crate::harness::{Harness, Setup, share};
+use crate::{
+    harness::{Harness, Setup, share},
+    process::Process,
+};
 
 const ENV: &str = "# OLD_KEY=hunter2-old\nDB_HOST=db.internal\nDB_PASSWORD=\"hunter2 and more\"\nPORT=5432\n";
 const MASKED: &str =
@@ -397,6 +400,169 @@ fn no_answer_depends_on_a_value() {
             assert_eq!(*one, other, "{}", &value[..value.len().min(60)]);
         }
     }
+}
+
+/// What the servers of a model say when the one after the other was asked: which one, and what.
+fn ask_servers(states: [&str; 2], env: &str, calls: &[(usize, &str, Value)]) -> Vec<String> {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let root = dir.path().join("root");
+    std::fs::create_dir(&root).expect("a folder");
+    for (name, content) in [(".env", env), ("a.txt", "one\n")] {
+        std::fs::write(root.join(name), content).expect("a file");
+    }
+    let start = |state: &str| {
+        let options = ["--secrets", "mask", "--allow", "manage", "--allow", "patch", "--read-before-write", "off", "."];
+        let mut server = Process::start_remembering(&root, &dir.path().join(state), &options);
+        server.initialize();
+        server
+    };
+    let mut servers = states.map(start);
+    let mut seen = Vec::new();
+    for (server, tool, arguments) in calls {
+        if *tool == "restart" {
+            servers[*server] = start(states[*server]);
+            continue;
+        }
+        let mut answer = servers[*server].ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        answer["result"]["_meta"]["rootbound/result"]["elapsed_ms"].take();
+        let text = answer["result"].to_string();
+        // A journal names each server by a random number.
+        let text = text.split("session ").map(|part| part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+        seen.push(format!("{tool} {arguments}: {}", text.collect::<String>()));
+    }
+    seen
+}
+
+#[test]
+fn undo_does_not_tell_whether_a_written_guess_is_right() {
+    /// Scripts in which something is left as it is.
+    const REFUSED: usize = 13;
+    let write = |by, content: &str| (by, "write", json!({ "path": ".env", "content": content }));
+    let edit = |old: &str, new: &str| (0, "edit", json!({ "path": ".env", "old_string": old, "new_string": new }));
+    let undo = |by, arguments: Value| (by, "undo", arguments);
+    let dry = |by| {
+        let all = [
+            json!({}),
+            json!({ "path": ".env" }),
+            json!({ "to": "session" }),
+            json!({ "to": "cp" }),
+            json!({ "to": "session", "include_others": true }),
+            json!({ "to": "redo" }),
+        ];
+        all.map(|mut one| {
+            if one["to"] != "redo" || by == 0 {
+                one["dry_run"] = true.into();
+            }
+            (by, "undo", one)
+        })
+    };
+    let named = (0, "edit", json!({ "path": ".env", "old_string": "A=", "new_string": "X=", "checkpoint": "cp" }));
+    let guess = |by| write(by, "X=<secret:X>\nC=hunter22\n");
+    let back = |by| write(by, "A=<secret:A>\nC=hunter22\n");
+    let patch = "--- a/.env\n+++ b/.env\n@@ -1,2 +1,2 @@\n-A=<secret:A>\n+X=<secret:A>\n C=<secret:C>\n\
+        --- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n";
+    let both = (0, "apply_patch", json!({ "patch": patch, "checkpoint": "cp" }));
+    let restart = |by| (by, "restart", Value::Null);
+    let then = |first: &[(usize, &'static str, Value)]| [first, &dry(0), &dry(1)].concat();
+    let read = (0, "read", json!({ "path": ".env" }));
+    let whole = |first: &[(usize, &'static str, Value)], last: Value| {
+        [first, &[undo(0, last), read.clone(), undo(0, json!({})), read.clone()]].concat()
+    };
+    let scripts = [
+        // Another server writes the guess over what one has left.
+        then(&[named.clone(), guess(1)]),
+        whole(&[named.clone(), guess(1)], json!({})),
+        whole(&[named.clone(), guess(1)], json!({ "to": "session" })),
+        // Over what an undo, or the undo of that, has left.
+        then(&[named.clone(), undo(0, json!({})), back(1)]),
+        then(&[named.clone(), undo(0, json!({})), undo(0, json!({ "to": "redo" })), guess(1)]),
+        // Between two changes.
+        then(&[named.clone(), guess(1), edit("X=", "Y=")]),
+        whole(&[named.clone(), guess(1), edit("X=", "Y=")], json!({ "to": "session" })),
+        then(&[named.clone(), guess(1), edit("X=", "Y="), undo(0, json!({}))]),
+        // In one of the files of a change.
+        then(&[both.clone(), guess(1)]),
+        then(&[both.clone(), guess(0), undo(0, json!({ "path": "a.txt", "dry_run": true }))]),
+        then(&[both.clone(), restart(0), guess(0), undo(0, json!({ "path": "a.txt", "dry_run": true }))]),
+        // One server alone.
+        then(&[named.clone(), undo(0, json!({})), back(0)]),
+        whole(&[named.clone(), undo(0, json!({})), back(0)], json!({ "to": "redo" })),
+        // What others changed is taken back as well, or is all that is known.
+        whole(&[named.clone(), guess(1)], json!({ "to": "cp", "include_others": true })),
+        then(&[named.clone(), restart(0), guess(1)]),
+        then(&[named.clone(), guess(1), restart(0), restart(1)]),
+        then(&[named.clone(), guess(1), edit("X=", "Y="), restart(0), restart(1)]),
+    ];
+    let mut told = Vec::new();
+    for (at, script) in scripts.iter().enumerate() {
+        for states in [["state", "state"], ["state", "other"]] {
+            let right = ask_servers(states, "A=1\nC=hunter22\n", script);
+            let wrong = ask_servers(states, "A=1\nC=other\n", script);
+            let differing = right.iter().zip(&wrong).find(|(one, other)| one != other);
+            told.extend(differing.map(|pair| format!("{at} {states:?}: {pair:#?}")));
+            let is_refused = |seen: &String| seen.contains("has changed since") || seen.contains("(changed since)");
+            assert!(at >= REFUSED || wrong.iter().any(is_refused), "{at} {states:?} {wrong:#?}");
+        }
+    }
+    assert!(told.is_empty(), "{} scripts: {}", told.len(), told.join("\n"));
+}
+
+#[test]
+fn a_value_that_a_person_changed_is_not_undone() {
+    let h = open();
+    let edit = |old: &str, new: &str| {
+        h.call("edit", json!({ "path": ".env", "old_string": old, "new_string": new })).ok();
+    };
+    let changed = |name: &str| ENV.replace("5432", "6543").replace("DB_HOST", name);
+    safe(&h, "read", json!({ "path": ".env" }));
+    edit("DB_HOST=", "HOST=");
+    h.write(".env", changed("HOST"));
+    h.call("undo", json!({})).fails("stale");
+    assert!(safe(&h, "undo", json!({ "to": "session" })).contains("left alone: .env (changed since)"));
+    edit("\nHOST=", "\nH=");
+    assert!(safe(&h, "undo", json!({ "to": "session" })).contains("left alone: .env (changed since)"));
+    assert_eq!(h.bytes(".env"), changed("H").into_bytes());
+    safe(&h, "undo", json!({ "to": "session", "include_others": true }));
+    assert_eq!(h.bytes(".env"), ENV.as_bytes());
+}
+
+#[test]
+fn masked_file_goes_back_and_forth_and_after_a_restart() {
+    let h = open();
+    let states = ["DB_HOST", "HOST", "H", "SERVER"].map(|name| ENV.replace("DB_HOST", name).into_bytes());
+    let undo = |arguments: Value, state: usize| {
+        h.call("undo", arguments).ok();
+        assert!(h.bytes(".env") == states[state], "{state}: {:?}", String::from_utf8(h.bytes(".env")));
+    };
+    let edit = |state: usize| {
+        let names = ["DB_HOST=", "HOST=", "H=", "SERVER="];
+        let edit =
+            json!({ "old_string": format!("\n{}", names[state - 1]), "new_string": format!("\n{}", names[state]) });
+        h.call("edit", json!({ "path": ".env", "edits": [edit], "checkpoint": format!("cp{state}") })).ok();
+        assert!(h.bytes(".env") == states[state]);
+    };
+    safe(&h, "read", json!({ "path": ".env" }));
+    for state in 1..=3 {
+        edit(state);
+    }
+    for _ in 0..2 {
+        for state in [2, 1, 0] {
+            undo(json!({}), state);
+        }
+        for state in 1..=3 {
+            undo(json!({ "to": "redo" }), state);
+        }
+    }
+    undo(json!({ "to": "cp2" }), 1);
+    undo(json!({}), 3);
+    undo(json!({}), 2);
+    undo(json!({ "to": "session" }), 0);
+    undo(json!({}), 2);
+    edit(3);
+    h.restart();
+    undo(json!({ "path": ".env" }), 2);
+    undo(json!({ "to": "redo" }), 3);
+    undo(json!({ "to": "cp1", "include_others": true }), 0);
 }
 
 #[test]

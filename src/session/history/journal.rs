@@ -12,7 +12,7 @@ use crate::workspace::{Revision, TreePosition, WorkspacePath};
 
 use super::{
     checkpoints::CheckpointName,
-    undo::{Effect, FormerNode, UndoableChange},
+    undo::{Effect, Former, FormerNode, UndoableChange},
 };
 
 /// What kind of entry a record is about.
@@ -59,6 +59,9 @@ pub struct JournalRecord {
     pub shown: String,
     /// The content before; none if nothing was there.
     pub old: Option<String>,
+    /// Of a masked file, the mark of its state before; `new` is the one after, where that was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     /// The content after; none if nothing is there.
     pub new: Option<String>,
     /// Permission bits before.
@@ -89,6 +92,13 @@ impl JournalRecord {
         self.old = revision.map(|revision| revision.to_string());
         self.mode = Some(mode).filter(|mode| *mode != 0);
         self
+    }
+
+    /// With what a file was before the change.
+    #[must_use]
+    pub fn former(self, former: Option<Former>) -> Self {
+        let state = former.filter(|former| former.state != former.revision).map(|former| former.state.to_string());
+        Self { state, ..self.old(former.map(|former| former.revision), former.map_or(0, |former| former.mode)) }
     }
 
     /// With the content after the change.

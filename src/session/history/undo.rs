@@ -33,7 +33,7 @@ pub enum Effect {
         path: WorkspacePath,
         /// What it was; none for a new file.
         before: Option<Former>,
-        /// What it became.
+        /// What it became: its content, or the mark of its state where it is masked.
         after: Revision,
     },
     /// Deleted an entry with everything below it.
@@ -79,6 +79,15 @@ pub struct Former {
     pub revision: Revision,
     /// Permission bits; 0 where the system has none.
     pub mode: u32,
+    /// What the `after` of the change that left it is: of a masked file, the mark of its state.
+    pub state: Revision,
+}
+
+impl Former {
+    /// A content of a file that is not masked.
+    pub fn new(revision: Revision, mode: u32) -> Self {
+        Self { revision, mode, state: revision }
+    }
 }
 
 /// One entry of what was deleted.
@@ -205,6 +214,21 @@ impl UndoList {
         for UndoableChange { effect, made, .. } in self.changes.iter_mut().map(|listed| &mut listed.change) {
             let directories = if let Effect::Made { directories } = effect { directories } else { made };
             directories.iter_mut().filter(|one| one.path().is_in(path)).for_each(NewDirectory::brought_back);
+        }
+    }
+
+    /// The masked file that was at `state` is the same again, at `now`.
+    pub(super) fn restored(&mut self, file: &WorkspacePath, state: Revision, now: Revision) {
+        let mut effects: Vec<&mut Effect> = self.changes.iter_mut().map(|one| &mut one.change.effect).collect();
+        while let Some(effect) = effects.pop() {
+            match effect {
+                Effect::Several(parts) => effects.extend(parts),
+                Effect::Wrote { path, before, after } if path == file => {
+                    let marks = before.iter_mut().map(|former| &mut former.state).chain([after]);
+                    marks.filter(|mark| **mark == state).for_each(|mark| *mark = now);
+                }
+                _ => {}
+            }
         }
     }
 

@@ -255,9 +255,7 @@ impl Net<'_> {
         let (base, size) = match &file.disk {
             OnDisk::Nothing => return Ok(Vec::new()),
             OnDisk::Link(says) => (FormerNode::Link(says.clone()), 0),
-            OnDisk::File { revision, bytes } => {
-                (FormerNode::File(Former { revision: *revision, mode: 0 }), bytes.len() as u64)
-            }
+            OnDisk::File { revision, bytes } => (FormerNode::File(Former::new(*revision, 0)), bytes.len() as u64),
         };
         let revision = if let FormerNode::File(former) = &base { Some(former.revision) } else { None };
         let step =
@@ -317,7 +315,7 @@ impl Net<'_> {
         };
         let mode = if now.executable { PROGRAM } else { 0 };
         let like = from.map(|from| from.real.clone());
-        let change_of_file = NewState::Content { base, bytes, mode, like, verbatim: false };
+        let change_of_file = NewState::Content { base, bytes, mode, like, former: None };
         Ok(vec![(ChangeStep { target, change: change_of_file }, Some(change))])
     }
 
@@ -328,7 +326,7 @@ impl Net<'_> {
         from: &PatchedFile,
     ) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
         let OnDisk::File { revision, bytes } = &from.disk else { return Ok(Vec::new()) };
-        let base = FormerNode::File(Former { revision: *revision, mode: 0 });
+        let base = FormerNode::File(Former::new(*revision, 0));
         let to = self.cx.workspace.writable_entry(&file.asked)?;
         let step =
             ChangeStep { target: self.cx.workspace.writable_entry(&from.asked)?, change: NewState::Moved { to, base } };

@@ -32,7 +32,7 @@ impl PlannedFile {
     /// Its change on the disk.
     pub(super) fn change(&self) -> ChangeStep {
         let (base, bytes) = (self.planned.base, self.planned.bytes().to_vec());
-        let change = NewState::Content { base, bytes, mode: 0, like: None, verbatim: false };
+        let change = NewState::Content { base, bytes, mode: 0, like: None, former: None };
         ChangeStep { target: self.job.target.clone(), change }
     }
 }

@@ -69,13 +69,13 @@ impl Disk for DiskOfCall<'_> {
 }
 
 impl DiskAndHistory for DiskOfCall<'_> {
-    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
+    fn holds(&self, path: &WorkspacePath, state: Revision) -> bool {
         let hashed = || -> io::Result<bool> {
             let mut file = self.0.workspace.open_file(path).map_err(io::Error::other)?;
-            Ok(Revision::of_reader(&mut file)? == revision)
+            Ok(Revision::of_reader(&mut file)? == state)
         };
         self.kind(path) == Some(FileKind::File)
-            && (self.0.workspace.is_at(path, revision).is_ok_and(|is_at| is_at) || hashed().unwrap_or(false))
+            && (self.0.workspace.masked_state(path).is_ok_and(|now| now == Some(state)) || hashed().unwrap_or(false))
     }
 
     fn is_kept(&self, revision: Revision) -> bool {

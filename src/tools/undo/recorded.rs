@@ -122,7 +122,9 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
 }
 
 fn former(record: &JournalRecord) -> Option<Former> {
-    Some(Former { revision: record.old_revision()?, mode: record.mode.unwrap_or(0) & 0o777 })
+    let former = Former::new(record.old_revision()?, record.mode.unwrap_or(0) & 0o777);
+    let state = record.state.as_ref().and_then(|state| state.parse().ok());
+    Some(Former { state: state.unwrap_or(former.state), ..former })
 }
 
 /// The path of a record, which may have been printed under another name of its root.

@@ -141,7 +141,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             let target = cx.workspace.writable(path)?;
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| not_as_left(path, error))?
-                .with_former_content();
+                .with_former_content(former.state);
             with_history::commit(cx, guard, "undo", undoable, &bytes, approval)?;
             Ok(())
         }
@@ -252,16 +252,16 @@ fn move_back_from_over(
     cx: &CallContext,
     [from, to]: [&WorkspacePath; 2],
     mark: Option<Revision>,
-    replaced: Former,
+    Former { revision, mode, state }: Former,
     undoable: Undoable,
     approval: Approval,
 ) -> Result<bool, ToolError> {
     let now = cx.workspace.writable_entry(to)?;
     let old = old_place(cx, from, &now)?;
-    let bytes = kept_content(cx, to, replaced.revision)?;
+    let bytes = kept_content(cx, to, revision)?;
     let tree = unchanged_tree(cx, &now, &old, mark)?;
     let Ok(Some(base)) = with_history::former_node(cx, &tree) else { return Ok(false) };
-    let content = NewState::Content { base: Base::Absent, bytes, mode: replaced.mode, like: None, verbatim: true };
+    let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(state) };
     let changes = [
         ChangeStep { target: now.clone(), change: NewState::Moved { to: old, base } },
         ChangeStep { target: now, change: content },
@@ -305,7 +305,7 @@ fn move_back(
     let mut effects = vec![back];
     if let (Some(former), Some(bytes)) = (replaced, restored) {
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?;
-        let guard = guard.with_mode(former.mode).with_former_content();
+        let guard = guard.with_mode(former.mode).with_former_content(former.state);
         let committed = guard.commit(&bytes, second)?;
         with_history::record_written(cx, "undo", &committed.path, None, committed.revision, &committed.made);
         cx.session.ledger.saw(&committed.path, committed.revision, Some(&bytes));
@@ -326,7 +326,7 @@ fn files(entries: &[FormerEntry]) -> impl Iterator<Item = &Former> {
 /// The file's bytes as they are shown, if it is what the change left.
 fn unchanged_file(cx: &CallContext, path: &WorkspacePath, after: Revision) -> Result<Vec<u8>, ToolError> {
     let now = cx.workspace.read(path, cx.settings.max_file_size).map_err(|error| not_as_left(path, error))?;
-    let is_unchanged = now.revision == after || cx.workspace.is_at(path, after).is_ok_and(|is_at| is_at);
+    let is_unchanged = now.revision == after || cx.workspace.masked_state(path).is_ok_and(|state| state == Some(after));
     if is_unchanged { Ok(now.bytes) } else { Err(changed_since(path)) }
 }
 

@@ -18,8 +18,8 @@ use super::{
 
 /// What the walk has to know of the disk and of the history.
 pub(super) trait DiskAndHistory: Disk {
-    /// Whether the file there has this content itself, not its masked form.
-    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool;
+    /// Whether the file there has this content, or is in the state with this mark where it is masked.
+    fn holds(&self, path: &WorkspacePath, state: Revision) -> bool;
     /// Whether a content is still kept.
     fn is_kept(&self, revision: Revision) -> bool;
     /// Why a path may not be changed, if it may not: the content of its file, or the entry itself.
@@ -362,11 +362,11 @@ impl<'p> WalkBack<'p> {
         former.filter(|former| !self.view.is_kept(former.revision)).map(|_| Reason::NotKept)
     }
 
-    /// Whether the file that would be there would have this content.
-    fn holds(&self, path: &WorkspacePath, revision: Revision) -> bool {
+    /// Whether the file that would be there would be what a change left.
+    fn holds(&self, path: &WorkspacePath, state: Revision) -> bool {
         match self.tree.node(path) {
-            VirtualNode::Kept(former) => former.revision == revision,
-            VirtualNode::OnDisk(path) => self.view.holds(&path, revision),
+            VirtualNode::Kept(former) => former.state == state,
+            VirtualNode::OnDisk(path) => self.view.holds(&path, state),
             _ => false,
         }
     }

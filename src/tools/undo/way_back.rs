@@ -173,7 +173,8 @@ impl WayBack {
             let now = cx.read_to_change(path)?;
             self.is_destructive = true;
             let _ = writeln!(self.effect, "over {}", now.revision);
-            (Base::Revision(now.revision), Some(now.bytes))
+            let base = cx.workspace.masked_state(path)?.unwrap_or(now.revision);
+            (Base::Revision(base), Some(now.bytes))
         } else {
             (Base::Absent, None)
         };
@@ -192,7 +193,7 @@ impl WayBack {
             return Err(ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well"));
         }
         self.compare(cx, path, now, shown, diff);
-        let state = NewState::Content { base, bytes, mode: former.mode, like: None, verbatim: true };
+        let state = NewState::Content { base, bytes, mode: former.mode, like: None, former: Some(former.state) };
         Ok(Some((view.writable(path, ChangedPart::Content)?, state, rev)))
     }
 
@@ -205,7 +206,7 @@ impl WayBack {
             FileKind::File => {
                 let mut file = cx.workspace.open_file(path)?;
                 let revision = Revision::of_reader(&mut file).map_err(|error| AccessError::from_io(error, path))?;
-                FormerNode::File(Former { revision, mode: stat.permissions() })
+                FormerNode::File(Former::new(revision, stat.permissions()))
             }
             FileKind::Symlink => match cx.workspace.tree(&entry, Purpose::Remove)?.node() {
                 Node::Link(target) => FormerNode::Link(target.clone()),

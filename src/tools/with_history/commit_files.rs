@@ -43,8 +43,8 @@ pub(in crate::tools) enum NewState {
         mode: u32,
         /// The file whose mode, owner and attributes a new file gets instead.
         like: Option<WorkspacePath>,
-        /// Whether it is a former content, with the values of a masked file in it.
-        verbatim: bool,
+        /// For a former content, with the values of a masked file in it: [`Former::state`].
+        former: Option<Revision>,
     },
     /// Nothing: removes the file with this content, the link with this target, or the directory, which must be empty at
     /// that moment. Modes are not compared.
@@ -107,10 +107,10 @@ pub(in crate::tools) fn commit_files(
     undoable: Undoable,
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
-    if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None, verbatim } }] = changes {
+    if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None, former } }] = changes {
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
-        let guard = if *verbatim { guard.with_former_content() } else { guard };
+        let guard = guard.with_former_content(*former);
         let (Committed { path, revision, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
         return Ok(CommittedFiles { files: vec![(path, Some(revision))], notes: note.into_iter().collect() });
     }
@@ -219,14 +219,13 @@ fn add<'c>(
 ) -> Result<Recorded<'c>, AccessError> {
     let path = target.path().clone();
     let what = match change {
-        NewState::Content { base, bytes, mode, like, verbatim } => {
-            let mut guard = transaction.guard(target, *base)?.with_mode(*mode);
-            if *verbatim {
-                guard = guard.with_former_content();
-            }
+        NewState::Content { base, bytes, mode, like, former } => {
+            let guard = transaction.guard(target, *base)?.with_mode(*mode);
+            let mut guard = guard.with_former_content(*former);
             let content = Arc::new(guard.new_content(bytes)?);
             let shown = guard.shown_before().map(Revision::of);
-            let before = guard.previous().map(|old| Former { revision: old.revision, mode: old.mode });
+            let before =
+                guard.previous().map(|old| Former { revision: old.revision, mode: old.mode, state: old.state });
             transaction.write(guard, Arc::clone(&content), like.clone());
             RecordedAction::Written { before, shown, content }
         }
@@ -306,9 +305,7 @@ impl Recorded<'_> {
                 debug_assert!(!content.is_masked());
                 return None;
             }
-            RecordedAction::Written { before, content, .. } => record
-                .old(before.map(|former| former.revision), before.map_or(0, |former| former.mode))
-                .new_content(content.revision()),
+            RecordedAction::Written { before, content, .. } => record.former(*before).new_content(content.revision()),
             RecordedAction::Removed(FormerNode::File(former)) => record.old(Some(former.revision), former.mode),
             RecordedAction::Removed(FormerNode::Directory { mode }) => {
                 JournalRecord { kind: RecordKind::Directory, ..record.old(None, *mode) }
@@ -353,7 +350,8 @@ impl Recorded<'_> {
                 }
                 let shown = before.map(|before| shown.unwrap_or(before.revision));
                 record_written(cx, tool, &path, shown, revision, &[]);
-                let effect = Effect::Wrote { path: path.clone(), before, after: content.revision() };
+                cx.session.history.restored(&path, &content);
+                let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
                 ((path, Some(revision)), Some(effect))
             }
             RecordedAction::Removed(_) if over.contains_key(&path) => ((path, None), None),
@@ -424,7 +422,7 @@ mod tests {
         let base = base.map_or(Base::Absent, |old| Base::Revision(Revision::of(old.as_bytes())));
         let target = cx.workspace.writable(&cx.workspace.resolve(path).unwrap()).unwrap();
         let bytes = new.as_bytes().to_vec();
-        ChangeStep { target, change: NewState::Content { base, bytes, mode: 0, like: None, verbatim: false } }
+        ChangeStep { target, change: NewState::Content { base, bytes, mode: 0, like: None, former: None } }
     }
 
     fn entry(cx: &CallContext, path: &str) -> WritablePath {
@@ -432,7 +430,7 @@ mod tests {
     }
 
     fn node(content: &str) -> FormerNode {
-        FormerNode::File(Former { revision: Revision::of(content.as_bytes()), mode: 0 })
+        FormerNode::File(Former::new(Revision::of(content.as_bytes()), 0))
     }
 
     fn removed(cx: &CallContext, path: &str, base: FormerNode) -> ChangeStep {

@@ -33,7 +33,7 @@ pub(in crate::tools) fn former_node(cx: &CallContext, tree: &Tree) -> Result<Opt
     Ok(match tree.node() {
         Node::File(stat) => {
             let revision = hash(cx.workspace.open_file(path)?).map_err(|error| read_failed(path, error))?;
-            Some(FormerNode::File(Former { revision, mode: stat.permissions() }))
+            Some(FormerNode::File(Former::new(revision, stat.permissions())))
         }
         Node::Link(says) => Some(FormerNode::Link(says.clone())),
         Node::Directory(_) | Node::Other(_) => None,

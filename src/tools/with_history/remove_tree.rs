@@ -56,7 +56,7 @@ pub(in crate::tools) fn remove(
                     return Err(refuse(&path, why));
                 }
                 durable &= kept == Kept::OnDisk;
-                (FormerNode::File(Former { revision, mode: stat.permissions() }), Some(revision))
+                (FormerNode::File(Former::new(revision, stat.permissions())), Some(revision))
             }
             Node::Directory(stat) => (FormerNode::Directory { mode: stat.permissions() }, None),
             Node::Link(says) => (FormerNode::Link(says.clone()), None),
@@ -68,7 +68,7 @@ pub(in crate::tools) fn remove(
     let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
     // One at a time: each holds a path, and a deep tree has long ones.
     let records = tree.paths().zip(&former).map(|((path, _), former)| match &former.node {
-        FormerNode::File(Former { revision, mode }) => JournalRecord::new(tool, &path).old(Some(*revision), *mode),
+        FormerNode::File(Former { revision, mode, .. }) => JournalRecord::new(tool, &path).old(Some(*revision), *mode),
         FormerNode::Directory { mode } => {
             JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new(tool, &path).old(None, *mode) }
         }
@@ -131,7 +131,7 @@ impl FormerEntry {
     /// An entry that was made, with the content of a file. None for a special file.
     pub(in crate::tools) fn made(entry: &TreeEntry, content: Option<Revision>) -> Option<Self> {
         let node = match (&entry.node, content) {
-            (Node::File(stat), Some(revision)) => FormerNode::File(Former { revision, mode: stat.permissions() }),
+            (Node::File(stat), Some(revision)) => FormerNode::File(Former::new(revision, stat.permissions())),
             (Node::Directory(stat), _) => FormerNode::Directory { mode: stat.permissions() },
             (Node::Link(says), _) => FormerNode::Link(says.clone()),
             _ => return None,

@@ -139,13 +139,13 @@ fn try_commit(
     let note_down = |committed: &Committed| {
         let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
         if *changes {
-            let before = before.map(|(revision, ..)| shown_before.unwrap_or(revision));
+            let before = before.map(|(former, _)| shown_before.unwrap_or(former.revision));
             record_written(cx, tool, &path, before, content.shown_revision(), &committed.made);
         }
-        let former = before.map(|(revision, mode, usable)| (Former { revision, mode }, usable));
-        if *changes && former.is_none_or(|(_, usable)| usable) {
-            let before = former.map(|(former, _)| former);
-            let effect = Effect::Wrote { path: path.clone(), before, after: content.revision() };
+        cx.session.history.restored(&path, &content);
+        if *changes && before.is_none_or(|(_, usable)| usable) {
+            let before = before.map(|(former, _)| former);
+            let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
             undoable.list(cx, pending, UndoableChange { tool, effect, made: committed.made.clone() });
         }
         cx.session.ledger.made(&committed.path, committed.revision, content.shown(), cx.by.as_ref());
@@ -160,8 +160,8 @@ fn try_commit(
 
 /// A change of a file whose former content is kept, and which is in the journal.
 struct Begun {
-    /// The former revision and permission bits, and whether the content can be put back.
-    before: Option<(Revision, u32, bool)>,
+    /// What it was, and whether the content can be put back.
+    before: Option<(Former, bool)>,
     /// Whether the new content is another one, or may be.
     changes: bool,
     pending: PendingChange,
@@ -178,7 +178,10 @@ impl Begun {
     ) -> Result<Self, ToolError> {
         let history = &cx.session.history;
         let (after, is_masked) = (content.revision(), content.is_masked());
-        let (before, note) = match former {
+        let of =
+            |former: &PreviousFile<'_>| Former { revision: former.revision, mode: former.mode, state: former.state };
+        let was = former.as_ref().map(of);
+        let (usable, note) = match former {
             Some(former) if former.revision != after || is_masked => {
                 let (found, kept) = match former.known {
                     Some(content) => {
@@ -192,20 +195,17 @@ impl Begun {
                 };
                 // Something else than what was checked: the commit finds that out, too.
                 let usable = found == Some(former.revision) && !matches!(kept, Kept::Nowhere(_));
-                (Some((former.revision, former.mode, usable)), note_of(&kept))
+                (usable, note_of(&kept))
             }
-            Some(former) => (Some((former.revision, former.mode, false)), None),
-            None => (None, None),
+            _ => (false, None),
         };
-        let changes = is_masked || before.is_none_or(|(revision, ..)| revision != after);
+        let changes = is_masked || was.is_none_or(|former| former.revision != after);
         let (pending, note) = if changes {
-            let record = JournalRecord::new(tool, path)
-                .old(before.map(|(revision, ..)| revision), before.map_or(0, |(_, mode, _)| mode))
-                .new_content(after);
+            let record = JournalRecord::new(tool, path).former(was).new_content(content.state());
             begin(cx, vec![record], note)
         } else {
             (history.unrecorded(), note)
         };
-        Ok(Self { before, changes, pending, note })
+        Ok(Self { before: was.map(|former| (former, usable)), changes, pending, note })
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn prepare(
                 let stat = old.as_ref().map(|(_, stat)| stat);
                 let mut temporary = Temporary::create_named(&dir, name, stat).at(path)?;
                 let old = old.as_ref().map(|(file, stat)| (file, stat));
-                fill(&mut temporary, content.real(), old, *mode).at(path)?;
+                fill(&mut temporary, content, old, *mode).at(path)?;
                 temporary.keep();
             }
             (StepAction::Create { is: EntryState::Directory }, _) => {

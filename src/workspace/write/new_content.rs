@@ -8,36 +8,41 @@ use std::sync::{Arc, OnceLock};
 
 use crate::text::mask::{MaskedText, RestoreError, new_sentinel};
 use crate::workspace::{
-    AccessError, AccessErrorKind, AtPath as _, Revision, SentinelFault, Shared, WorkspacePath, masked_file, sys,
+    AccessError, AccessErrorKind, AtPath as _, Revision, SentinelFault, Shared, Stat, WorkspacePath, masked_file, sys,
 };
 
 use super::WritablePath;
 
 /// What a commit writes.
+#[derive(Default)]
 pub struct NewContent<'n> {
     real: Cow<'n, [u8]>,
     /// Of `real`, once it was asked for.
     revision: OnceLock<Revision>,
     /// What is shown of it, where that is something else.
     shown: Option<Vec<u8>>,
+    /// The mark of the state that a masked file has with it, once it is written.
+    state: OnceLock<Revision>,
+    /// The mark that it had when this was its content.
+    pub former: Option<Revision>,
 }
 
 impl<'n> NewContent<'n> {
     /// Bytes that are shown as they are.
     pub(super) fn plain(bytes: &'n [u8]) -> Self {
-        Self { real: Cow::Borrowed(bytes), revision: OnceLock::new(), shown: None }
+        Self { real: Cow::Borrowed(bytes), ..Self::default() }
     }
 
-    /// A former content of a masked file.
-    pub(super) fn former(bytes: &'n [u8], masked: &MaskedText) -> Self {
+    /// The content of a masked file when it was at `state`.
+    pub(super) fn former(bytes: &'n [u8], masked: &MaskedText, state: Option<Revision>) -> Self {
         let shown = masked.same_format(bytes).map_or_else(Vec::new, MaskedText::into_bytes);
-        Self { real: Cow::Borrowed(bytes), revision: OnceLock::new(), shown: Some(shown) }
+        Self { real: Cow::Borrowed(bytes), shown: Some(shown), former: state, ..Self::default() }
     }
 
     /// `bytes` with the values of the masked file in it.
     pub(super) fn restored(bytes: &[u8], masked: &MaskedText, asked: &WorkspacePath) -> Result<Self, AccessError> {
         let restored = masked.restore(bytes).map_err(|error| fault(error, asked))?;
-        Ok(Self { real: Cow::Owned(restored.real), revision: OnceLock::new(), shown: Some(restored.shown) })
+        Ok(Self { real: Cow::Owned(restored.real), shown: Some(restored.shown), ..Self::default() })
     }
 
     /// The bytes for the disk.
@@ -48,6 +53,16 @@ impl<'n> NewContent<'n> {
     /// The revision of the bytes on the disk. Not for answers where the file is masked: short values could be guessed.
     pub fn revision(&self) -> Revision {
         *self.revision.get_or_init(|| Revision::of(&self.real))
+    }
+
+    /// It was written to the masked file that is `stat`.
+    pub(super) fn written(&self, stat: &Stat) {
+        self.state.get_or_init(|| masked_file::state(self.revision(), stat));
+    }
+
+    /// What the file is with it, to be compared later: the mark of its state where it is masked and was written.
+    pub fn state(&self) -> Revision {
+        self.state.get().copied().unwrap_or_else(|| self.revision())
     }
 
     /// Whether the file is masked.

@@ -44,8 +44,8 @@ pub struct WriteGuard<'b> {
     old: Option<(File, Stat, ExpectedContent<'b>)>,
     /// What is shown of a masked file, and its values.
     masked: Option<MaskedText>,
-    /// Whether the new content is written as it is, sentinels or not.
-    verbatim: bool,
+    /// For a former content, which is written as it is, sentinels or not: the mark of the state that the file had.
+    former: Option<Revision>,
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
     locks: Arc<EntryLocks>,
@@ -70,6 +70,8 @@ pub struct PreviousFile<'g> {
     pub mode: u32,
     /// The revision of its content, when it was checked.
     pub revision: Revision,
+    /// The same, or the mark of its state where it is masked.
+    pub state: Revision,
     /// The content itself, where the guard was given it and found the file to hold it.
     pub known: Option<HashedBytes<'g>>,
 }
@@ -103,7 +105,8 @@ impl<'b> WriteGuard<'b> {
                 let stale = || AccessError::new(AccessErrorKind::Stale, path.asked());
                 if let Some(format) = mask {
                     let (text, real, stat) = masked_file::read(&file, path.asked(), stat, format)?;
-                    if !expected.is_of(&real, text.bytes()) {
+                    let is_in_state = || masked_file::state(Revision::of(&real), &stat) == expected.revision();
+                    if !expected.is_of(&real, text.bytes()) && !is_in_state() {
                         return Err(stale());
                     }
                     masked = Some(text);
@@ -116,7 +119,7 @@ impl<'b> WriteGuard<'b> {
                 }
             }
         };
-        Ok(Self { shared, path, old, masked, verbatim: false, mode: None, locks })
+        Ok(Self { shared, path, old, masked, former: None, mode: None, locks })
     }
 
     /// As [`Self::checked`], for what a plan saw.
@@ -136,7 +139,7 @@ impl<'b> WriteGuard<'b> {
         locks: Arc<EntryLocks>,
     ) -> Result<Self, AccessError> {
         let masked = path.mask()?.map(MaskedText::empty);
-        Ok(Self { shared, path, old: None, masked, verbatim: false, mode: None, locks })
+        Ok(Self { shared, path, old: None, masked, former: None, mode: None, locks })
     }
 
     /// What was checked; the file is closed.
@@ -165,6 +168,7 @@ impl<'b> WriteGuard<'b> {
             size: self.masked.as_ref().map_or(stat.size, MaskedText::bound),
             mode: stat.permissions(),
             revision: checked.revision(),
+            state: self.masked.as_ref().map_or(checked.revision(), |_| masked_file::state(checked.revision(), stat)),
             known,
         })
     }
@@ -177,10 +181,10 @@ impl<'b> WriteGuard<'b> {
         self
     }
 
-    /// What is committed is a former content of the file, with its values.
+    /// What is committed is the content that the file had at this state, with its values; at none for a new content.
     #[must_use]
-    pub fn with_former_content(mut self) -> Self {
-        self.verbatim = true;
+    pub fn with_former_content(mut self, state: impl Into<Option<Revision>>) -> Self {
+        self.former = state.into();
         self
     }
 
@@ -195,10 +199,10 @@ impl<'b> WriteGuard<'b> {
     /// `Sentinel` for one that is not put back.
     pub fn new_content<'n>(&mut self, bytes: &'n [u8]) -> Result<NewContent<'n>, AccessError> {
         match &self.masked {
-            Some(masked) if self.verbatim => Ok(NewContent::former(bytes, masked)),
+            Some(masked) if self.former.is_some() => Ok(NewContent::former(bytes, masked, self.former)),
             Some(masked) => NewContent::restored(bytes, masked, self.path.asked()),
             None => {
-                if !self.verbatim && may_hold_sentinel(&self.shared, bytes) {
+                if self.former.is_none() && may_hold_sentinel(&self.shared, bytes) {
                     let mut old = Vec::new();
                     if let Some(previous) = self.previous() {
                         previous.content.read_to_end(&mut old).at(self.path.asked())?;
@@ -280,7 +284,7 @@ impl<'b> WriteGuard<'b> {
                 // Where there is no thread for it, the content is hashed when the revision is asked for.
                 let _ = thread::Builder::new().spawn_scoped(scope, || content.revision());
             }
-            fill(&mut temporary, content.real(), old, self.mode)
+            fill(&mut temporary, content, old, self.mode)
         });
         filled.at(self.path.asked())?;
         Ok(temporary)
@@ -315,15 +319,19 @@ impl<'b> WriteGuard<'b> {
 /// `mode`, and syncs it.
 pub(in crate::workspace) fn fill(
     temporary: &mut Temporary<'_>,
-    content: &[u8],
+    content: &NewContent<'_>,
     like: Option<(&File, &Stat)>,
     mode: Option<u32>,
 ) -> io::Result<()> {
-    sys::write_all(temporary.file(), content)?;
+    sys::write_all(temporary.file(), content.real())?;
     if let Some((file, stat)) = like {
         sys::carry_attributes(file, stat, temporary.file())?;
     } else if let Some(mode) = mode {
         sys::set_mode(temporary.file(), mode)?;
     }
-    sys::sync_data(temporary.file())
+    sys::sync_data(temporary.file())?;
+    if content.is_masked() {
+        content.written(&sys::file_stat(temporary.file())?);
+    }
+    Ok(())
 }
