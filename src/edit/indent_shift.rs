@@ -200,6 +200,11 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
         (true, false) => false,
         _ => return Err(NoShift::NotUniform),
     };
+    let step = if to_tabs {
+        smallest_step(pairs.iter().map(|(old, _)| *old).chain(unseen.iter().copied()))
+    } else {
+        surroundings.indentation.step
+    };
     let candidates: Vec<Rest> = TAB_WIDTHS.into_iter().filter_map(|tab| explanation(pairs, tab, to_tabs)).collect();
     if candidates.is_empty() {
         return Err(NoShift::NotUniform);
@@ -211,7 +216,9 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
         let written = unseen.iter().map(|indent| this.apply(indent)).collect::<Option<Vec<String>>>()?;
         is_sure.then_some((rest, written))
     };
-    let is_unshifted = |rest: &Rest| matches!(rest, Rest::Columns { shift: 0, .. });
+    // Four levels of three columns may be three of four, unless the step from level to level is three.
+    let is_usual = |tab: usize| tab != 3 || step == Some(3);
+    let is_unshifted = |rest: &Rest| matches!(rest, Rest::Columns { shift: 0, tab, .. } if is_usual(*tab));
     let has_unshifted = candidates.iter().any(is_unshifted);
     let explanations: Vec<(Rest, Vec<String>)> = candidates.into_iter().filter_map(written).collect();
     // No shift wins over any, also where it cannot place the new lines.
@@ -221,11 +228,6 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
         return Err(NoShift::Unclear);
     }
     // But where the step from level to level is that of another explanation, nobody can tell.
-    let step = if to_tabs {
-        smallest_step(pairs.iter().map(|(old, _)| *old).chain(unseen.iter().copied()))
-    } else {
-        surroundings.indentation.step
-    };
     let is_step = |rest: &Rest| matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
     let has_rival = !is_step(rest) && explanations.iter().any(|(other, written)| is_step(other) && written != text);
     if has_rival { Err(NoShift::Unclear) } else { Ok(rest.clone()) }
@@ -309,6 +311,12 @@ mod tests {
         // A tab of two columns and one level less would put it at the start of the line.
         assert_eq!(shifted(&[("    ", "\t")], "  ", &TABS), Err(NoShift::Unclear));
         assert_eq!(shifted(&[("        ", "\t")], "            ", &TABS), Err(NoShift::Unclear));
+    }
+
+    #[test]
+    fn three_columns_are_a_tab_only_where_the_levels_show_it() {
+        assert_eq!(shifted(&[("\t\t\t\t", "            ")], "\t", &file(0, 9, Some(12))), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("\t\t\t\t", "            ")], "\t", &file(0, 9, Some(3))).unwrap(), "   ");
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl<'t> PatchedText<'t> {
     /// Where these whole lines are; with the CR that they have, if that is anywhere.
     pub(super) fn places(&self, wanted: &[&str]) -> FoundLines {
         let exact = found(MOST_KEPT, |from| self.next_with_cr(wanted, from));
-        if !exact.lines.is_empty() {
+        if exact.lines.iter().any(|line| self.shows_ending(wanted, *line)) {
             return exact;
         }
         let needle = needle(wanted);
@@ -72,7 +72,14 @@ impl<'t> PatchedText<'t> {
     /// The first place of these whole lines from `line` on.
     pub(super) fn first_from(&self, wanted: &[&str], line: usize) -> Option<usize> {
         let exact = self.next_with_cr(wanted, line);
-        exact.or_else(|| self.next(&Finder::new(needle(wanted).as_bytes()), line))
+        exact
+            .filter(|line| self.shows_ending(wanted, *line))
+            .or_else(|| self.next(&Finder::new(needle(wanted).as_bytes()), line))
+    }
+
+    /// Whether an ending of the wanted lines at `line` is one of theirs: a last line without one may be ended by any.
+    fn shows_ending(&self, wanted: &[&str], line: usize) -> bool {
+        wanted.len() > 1 || wanted[0].contains('\r') || line + 1 < self.lines.len() || self.text.ends_with('\n')
     }
 
     /// Where these whole lines begin within `lines`.
