@@ -1,8 +1,8 @@
 //! A text whose lines are looked up as a patch names them: whole, and whatever ends them.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range};
 
-use memchr::memmem::{self, Finder};
+use memchr::memmem;
 
 use crate::text::{self, Line, LineEnding, patch::PatchHunk};
 
@@ -23,8 +23,8 @@ pub(super) struct PatchedText<'t> {
     joined: String,
     /// Where the line feed before each line is.
     starts: Vec<usize>,
-    /// As `joined`, with the CR of each CR LF; `None` where there is none.
-    with_cr: Option<String>,
+    /// Where each line is, ascending, by what it says: a patch can have thousands of hunks.
+    by_content: HashMap<&'t str, Vec<usize>>,
     /// Whether a lone CR ends its lines.
     pub(super) is_of_cr: bool,
 }
@@ -47,34 +47,36 @@ impl<'t> PatchedText<'t> {
         let mut joined = String::with_capacity(text.len() + 2);
         joined.push('\n');
         let mut starts = Vec::with_capacity(lines.len());
-        for line in &lines {
+        let mut by_content: HashMap<&str, Vec<usize>> = HashMap::with_capacity(lines.len());
+        for (index, line) in lines.iter().enumerate() {
             starts.push(joined.len() - 1);
             joined.push_str(line.content(text));
             joined.push('\n');
+            by_content.entry(plain(line.content(text))).or_default().push(index);
         }
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        let with_cr = (!is_of_cr && text.contains('\r')).then(|| ["\n", text, end].concat());
-        Self { text, lines, joined, starts, with_cr, is_of_cr }
+        Self { text, lines, joined, starts, by_content, is_of_cr }
     }
 
     /// Where these whole lines are; with the CR that they have, if that is anywhere.
     pub(super) fn places(&self, wanted: &[&str]) -> FoundLines {
-        let exact = found(MOST_KEPT, |from| self.next_with_cr(wanted, from));
+        let length: usize = wanted.iter().map(|line| line.len() + 1).sum();
+        let most = (MOST_COMPARED / length.max(1)).clamp(100, MOST_KEPT);
+        let found = |lines: &mut dyn Iterator<Item = usize>| {
+            let lines: Vec<usize> = lines.take(most + 1).collect();
+            FoundLines { more: lines.len() > most, lines: lines.into_iter().take(most).collect() }
+        };
+        let exact = found(&mut self.all(wanted).filter(|line| self.is_exactly_at(wanted, *line)));
         if exact.lines.iter().any(|line| self.shows_ending(wanted, *line)) {
             return exact;
         }
-        let needle = needle(wanted);
-        let finder = Finder::new(needle.as_bytes());
-        let most = (MOST_COMPARED / needle.len()).clamp(100, MOST_KEPT);
-        found(most, |from| self.next(&finder, from))
+        found(&mut self.all(wanted))
     }
 
     /// The first place of these whole lines from `line` on.
     pub(super) fn first_from(&self, wanted: &[&str], line: usize) -> Option<usize> {
-        let exact = self.next_with_cr(wanted, line);
-        exact
-            .filter(|line| self.shows_ending(wanted, *line))
-            .or_else(|| self.next(&Finder::new(needle(wanted).as_bytes()), line))
+        let all = || self.all(wanted).filter(|at| *at >= line);
+        let exact = all().find(|at| self.is_exactly_at(wanted, *at) && self.shows_ending(wanted, *at));
+        exact.or_else(|| all().next())
     }
 
     /// Whether an ending of the wanted lines at `line` is one of theirs: a last line without one may be ended by any.
@@ -84,11 +86,7 @@ impl<'t> PatchedText<'t> {
 
     /// Where these whole lines begin within `lines`.
     pub(super) fn places_within(&self, wanted: &[&str], lines: &Range<usize>) -> Vec<usize> {
-        let needle = needle(wanted);
-        let finder = Finder::new(needle.as_bytes());
-        let first = self.next(&finder, lines.start);
-        let all = std::iter::successors(first, |line| self.next(&finder, line + 1));
-        all.take_while(|line| lines.contains(line)).take(MOST_KEPT + 1).collect()
+        self.all(wanted).filter(|line| lines.contains(line)).take(MOST_KEPT + 1).collect()
     }
 
     /// Where whole lines are of which each may be either of two.
@@ -121,20 +119,17 @@ impl<'t> PatchedText<'t> {
 
     /// Whether these whole lines are at `line`.
     pub(super) fn is_at(&self, wanted: &[&str], line: usize) -> bool {
-        let start = self.starts.get(line).copied();
-        start.is_some_and(|start| self.joined.as_bytes()[start..].starts_with(needle(wanted).as_bytes()))
+        let lines = self.lines.get(line..line + wanted.len());
+        let is_wanted = |(line, wanted): (&Line, &&str)| plain(line.content(self.text)) == plain(wanted);
+        lines.is_some_and(|lines| lines.iter().zip(wanted).all(is_wanted))
     }
 
-    fn next(&self, finder: &Finder<'_>, from: usize) -> Option<usize> {
-        let start = *self.starts.get(from)?;
-        let found = start + finder.find(&self.joined.as_bytes()[start..])?;
-        Some(self.starts.partition_point(|start| *start < found))
-    }
-
-    fn next_with_cr(&self, wanted: &[&str], from: usize) -> Option<usize> {
-        let (text, start) = (self.with_cr.as_ref()?.as_bytes(), self.lines.get(from)?.start);
-        let found = start + memmem::find(&text[start..], ["\n", &wanted.join("\n"), "\n"].concat().as_bytes())?;
-        Some(self.lines.partition_point(|line| line.start < found))
+    /// Where these whole lines are, whatever ends them, by the one that the text has least often.
+    fn all<'a>(&'a self, wanted: &'a [&'a str]) -> impl Iterator<Item = usize> + 'a {
+        let lines = |line: &&str| self.by_content.get(plain(line)).map_or(&[][..], Vec::as_slice);
+        let rarest = wanted.iter().map(lines).enumerate().min_by_key(|(_, lines)| lines.len());
+        let (offset, lines) = rarest.unwrap_or_default();
+        lines.iter().filter_map(move |line| line.checked_sub(offset)).filter(|start| self.is_at(wanted, *start))
     }
 
     /// The lines from `from` on that are `context`, white space around them aside; else those that hold it.
@@ -199,32 +194,6 @@ impl<'t> PatchedText<'t> {
     pub(super) fn line_at(&self, offset: usize) -> usize {
         self.lines.partition_point(|line| line.next <= offset)
     }
-}
-
-/// What `next` finds from each line on.
-fn found(most: usize, next: impl Fn(usize) -> Option<usize>) -> FoundLines {
-    let mut places = FoundLines::default();
-    let mut from = 0;
-    while let Some(line) = next(from) {
-        if places.lines.len() == most {
-            places.more = true;
-            break;
-        }
-        places.lines.push(line);
-        from = line + 1;
-    }
-    places
-}
-
-/// Lines as they are in a joined text. A patch of a file with CR LF can have the CR in its lines.
-fn needle(wanted: &[&str]) -> String {
-    let mut needle = String::with_capacity(wanted.iter().map(|line| line.len() + 1).sum::<usize>() + 1);
-    needle.push('\n');
-    for line in wanted {
-        needle.push_str(plain(line));
-        needle.push('\n');
-    }
-    needle
 }
 
 /// A line of a patch without the CR of a CR LF.

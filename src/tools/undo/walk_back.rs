@@ -117,7 +117,7 @@ impl<'p> WalkBack<'p> {
                 let (made, others): (Vec<&Effect>, Vec<&Effect>) =
                     effects.iter().partition(|effect| matches!(effect, Effect::Made { .. }));
                 let mut others = others;
-                others.sort_by_key(|effect| std::cmp::Reverse(effect.depth()));
+                others.sort_by_key(|effect| std::cmp::Reverse(effect.names().last().map_or(0, |path| depth(path))));
                 for effect in others.into_iter().chain(made) {
                     self.take_away(effect, back);
                 }
@@ -390,15 +390,4 @@ struct PutBack {
 
 fn depth(path: &WorkspacePath) -> usize {
     path.relative().iter().count()
-}
-
-impl Effect {
-    fn depth(&self) -> usize {
-        match self {
-            Self::Wrote { path, .. } | Self::Removed { path, .. } => depth(path),
-            Self::Moved { to, .. } | Self::Copied { to, .. } => depth(to),
-            Self::Made { directories } => directories.last().map_or(0, |last| depth(last.path())),
-            Self::Several(effects) => effects.iter().map(Self::depth).max().unwrap_or(0),
-        }
-    }
 }

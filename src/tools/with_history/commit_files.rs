@@ -142,6 +142,7 @@ pub(in crate::tools) fn commit_files(
     let is_empty = records.is_empty();
     let (pending, note) = if is_empty { (cx.session.history.unrecorded(), None) } else { begin(cx, records, None) };
     notes.extend(note);
+    let makes_directories = changes.iter().any(|step| matches!(step.change, NewState::Directory { .. }));
     let mut done = Vec::new();
     let note_down = |committed: &CommittedTransaction| {
         record_directories(cx, tool, &committed.made);
@@ -151,8 +152,8 @@ pub(in crate::tools) fn commit_files(
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
             // Alone, the undo of a copy compares a mark, which a new link does not have; as one of several it compares the target.
-            // And directories that were asked for are more than the parents of the one entry: they come back as well.
-            1 if !matches!(effects[0], Effect::Copied { .. }) && !makes_directories(changes) => effects.pop(),
+            // Directories that were asked for are more than the parents of the one entry: they come back as well.
+            1 if !matches!(effects[0], Effect::Copied { .. }) && !makes_directories => effects.pop(),
             _ => Some(Effect::Several(effects)),
         };
         if let Some(effect) = effect {
@@ -172,10 +173,6 @@ pub(in crate::tools) fn commit_files(
             if left.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &left)) }
         }
     }
-}
-
-fn makes_directories(changes: &[ChangeStep]) -> bool {
-    changes.iter().any(|step| matches!(step.change, NewState::Directory { .. }))
 }
 
 /// Refuses a path that occurs twice: the caller has not netted its steps.
