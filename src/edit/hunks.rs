@@ -131,7 +131,7 @@ pub fn locate_hunks(
         let one = candidates.and_then(|one| match one {
             exact if !exact.places.lines.is_empty() => at_candidates(&text, hunk, exact),
             _ if !go_on() => Err(HunkMiss::Stopped),
-            _ if missed == MOST_MISSED => Err(HunkMiss::Unsearched),
+            _ if missed >= MOST_MISSED => Err(HunkMiss::Unsearched),
             _ => {
                 let found = tolerant_within((&text, &facts), hunk, window.start.max(from)..window.end)?;
                 from = found.lines.end;
