@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     harness::{Harness, Setup, share},
     process::Process,
+    program::is_wine,
 };
 
 const ENV: &str = "# OLD_KEY=hunter2-old\nDB_HOST=db.internal\nDB_PASSWORD=\"hunter2 and more\"\nPORT=5432\n";
@@ -434,8 +435,11 @@ fn ask_servers(states: [&str; 2], env: &str, calls: &[(usize, &str, Value)]) -> 
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "Wine takes the number of a removed file again, as NTFS does not")]
 fn undo_does_not_tell_whether_a_written_guess_is_right() {
+    // The mark of a state holds the number of the file, which NTFS does not use again, and Wine does.
+    if is_wine() {
+        return;
+    }
     /// Scripts in which something is left as it is.
     const REFUSED: usize = 13;
     let write = |by, content: &str| (by, "write", json!({ "path": ".env", "content": content }));

@@ -396,6 +396,5 @@ proptest! {
 fn hunks_after_twenty_without_a_place_are_not_searched() {
     let body: String = (0..60).map(|n| format!("@@\n-let absent_{n} = call({n});\n+changed({n});\n")).collect();
     let located = located("one line\nanother line\n", &body);
-    let unsearched = located.iter().filter(|one| matches!(one, Err(HunkMiss::Unsearched))).count();
-    assert_eq!((located.len(), unsearched), (60, 40));
+    assert_eq!(located.iter().filter(|one| matches!(one, Err(HunkMiss::Unsearched))).count(), 40);
 }
