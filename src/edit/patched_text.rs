@@ -119,7 +119,7 @@ impl<'t> PatchedText<'t> {
 
     /// Whether these whole lines are at `line`.
     pub(super) fn is_at(&self, wanted: &[&str], line: usize) -> bool {
-        let lines = self.lines.get(line..line + wanted.len());
+        let lines = self.lines.get(line..).and_then(|rest| rest.get(..wanted.len()));
         let is_wanted = |(line, wanted): (&Line, &&str)| plain(line.content(self.text)) == plain(wanted);
         lines.is_some_and(|lines| lines.iter().zip(wanted).all(is_wanted))
     }
