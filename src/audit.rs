@@ -20,11 +20,9 @@ use std::{
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
+use text_file::shorten;
 
-use crate::{
-    text::shorten,
-    workspace::{AppendLog, Workspace},
-};
+use crate::workspace::{AppendLog, Workspace};
 
 pub use caller::Caller;
 pub use change_log::{ChangeLog, RecordedContent};

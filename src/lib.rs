@@ -4,8 +4,7 @@
 //!
 //! A client starts `rootbound` and speaks JSON-RPC over its stdin and stdout. [`server`] decodes a
 //! request and hands it to one of the [`tools`], which plans an answer with the services below it
-//! ([`search`], [`session`], [`audit`], [`lsp`]) over the sandbox ([`workspace`]) and the pure text code ([`edit`],
-//! [`text`]). A tool that changes a file returns a plan; the dispatcher obtains an approval and only
+//! ([`search`], [`session`], [`audit`], [`lsp`]) over the sandbox ([`workspace`]) and the crates of pure values. A tool that changes a file returns a plan; the dispatcher obtains an approval and only
 //! then commits it. [`session::ChangeFeed`] reports what was committed to subscriptions, `--events` and language servers.
 //!
 //! # Layers (a module uses only modules of lower layers)
@@ -19,10 +18,12 @@
 //! | 3 | [`tools`] | |
 //! | 2 | [`search`], [`session`], [`audit`], [`lsp`] | |
 //! | 1 | [`workspace`] | `std::fs`, rustix, landlock, seccompiler, cap-primitives |
-//! | 1 | [`edit`] | nothing but values |
-//! | 0 | [`text`] | nothing but values; the parsers of formats |
 //! | 0 | [`stop`] | the clock |
 //! | 0 | [`log`] | stderr |
+//!
+//! Below them are crates of their own in `crates/`, which open no file: [`text_file`] (encodings, line endings, names),
+//! [`text_edit`] (where a text is in another; patches), [`source_outline`] (definitions, syntax errors of a change),
+//! [`structured_text`] (JSON, TOML, YAML; masks, notebooks), [`pdf_text`] and [`image_view`]. Cargo holds their borders.
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
 //!
@@ -38,7 +39,6 @@
 pub mod audit;
 pub mod cli;
 pub mod config;
-pub mod edit;
 #[cfg(all(any(test, fuzzing), unix))]
 pub mod fuzzing;
 pub mod log;
@@ -47,6 +47,5 @@ pub mod search;
 pub mod server;
 pub mod session;
 pub mod stop;
-pub mod text;
 pub mod tools;
 pub mod workspace;

@@ -3,11 +3,9 @@
 use std::collections::BTreeSet;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
-use rootbound::{
-    edit::{self, Miss, Request, Strategies},
-    text::{Document, SpliceError},
-};
 use serde_json::{Value, json};
+use text_edit::{Miss, Request, Strategies};
+use text_file::{Document, SpliceError};
 
 use super::change::{Change, NewLine};
 
@@ -155,7 +153,7 @@ impl Case {
             replace_all: self.replace_all,
             expected_replacements: self.expected,
         };
-        let located = match edit::locate(document.text(), &request) {
+        let located = match text_edit::locate(document.text(), &request) {
             Ok(located) => located,
             Err(Miss::Ambiguous { places, .. }) if places.len() > 1 => return Outcome::Ambiguous,
             Err(Miss::Count { places, .. }) if !places.is_empty() => return Outcome::Ambiguous,

@@ -5,8 +5,6 @@ use std::{
     fmt::{self, Write as _},
 };
 
-use rootbound::edit;
-
 use super::{
     case::{Case, Duty, Outcome},
     kinds::Kind,
@@ -110,7 +108,7 @@ pub(crate) fn explained(kind: &str, case: &Case, outcome: &Outcome) -> String {
     }
     let diff = |to: &[u8]| {
         let (from, to) = (String::from_utf8_lossy(&case.file), String::from_utf8_lossy(to));
-        edit::unified_diff("file", &from, &to, edit::DiffExtent::Brief(60))
+        text_edit::unified_diff("file", &from, &to, text_edit::DiffExtent::Brief(60))
             .text
             .replace('\r', "\\r")
             .replace('\t', "\\t")

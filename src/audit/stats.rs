@@ -11,9 +11,9 @@ use std::{
 };
 
 use serde::Deserialize;
+use text_file::shorten;
 
 use super::durations::Durations;
-use crate::text::shorten;
 
 /// The longest line that is read: no line of an audit is nearly as long.
 const LONGEST: usize = 4 << 20;

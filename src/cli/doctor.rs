@@ -9,11 +9,12 @@ mod walls;
 
 use std::{process::ExitCode, time::SystemTime};
 
+use text_file::byte_size::{exact_size, file_size};
+
 use crate::{
     config::Config,
     search::{IndexMode, PathIndex},
     server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
-    text::byte_size::{exact_size, file_size},
     tools::{AnswerBudget, ReadBeforeWrite, answer::count},
     workspace::{AgentFile, ConfineReport, PolicyRules, Secrets, Unwatchable, escape_controls},
 };

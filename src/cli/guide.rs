@@ -4,9 +4,10 @@
 
 use std::{fmt::Write as _, process::ExitCode};
 
+use text_file::estimated_tokens;
+
 use crate::{
     config::{Config, GuideClient, GuidePart, GuideRequest},
-    text::estimated_tokens,
     tools::{Spec, Toolbox},
 };
 

@@ -14,12 +14,12 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use text_file::byte_size::file_size;
 
 use crate::{
     config::Config,
     search::{Saved, StoredIndexes, StoredStatus, Unusable},
     server::Parts,
-    text::byte_size::file_size,
     tools::answer::count,
     workspace::{Root, StateDir},
 };

@@ -8,11 +8,11 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use text_file::{byte_size::file_size, shorten};
 
 use crate::{
     audit::stats::{AuditStats, CallTotals},
     config::{BAD_CONFIGURATION, Config, StatsRequest},
-    text::{byte_size::file_size, shorten},
     workspace::{AppendLog, escape_controls},
 };
 

@@ -9,7 +9,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{
     OptionRow, PER_ROLE, PER_ROOT, RawArgs, RoleTable, RootTable, Source, ValueKind, lsp_table, options::options,

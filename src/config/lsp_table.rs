@@ -8,7 +8,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 /// What each key takes.
 const KEYS: &[(&str, Takes)] = &[

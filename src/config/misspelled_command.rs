@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::Path};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
+use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use super::subcommands::SUBCOMMANDS;
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::text::byte_size::exact_size;
+use text_file::byte_size::exact_size;
 
 use super::{Config, OptionRow, RawArgs, UNBOUNDED, ValueKind};
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+
 use crate::{
     session::QuotaLimits,
-    text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Selection, Toolbox},
     workspace::{Access, PolicyRules, RootSpec},
 };

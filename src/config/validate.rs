@@ -7,11 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 use tracing::level_filters::LevelFilter;
 
 use crate::{
     server::{Confirm, ConfirmThrough, ServerOptions},
-    text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names},
     tools::{Group, Selection, Toolbox},
     workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec, StageOptions, escape_controls},
 };

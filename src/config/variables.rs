@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::text::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use super::{OptionRow, PREFIX, RawArgs, Source, options::options};
 

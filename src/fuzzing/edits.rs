@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use encoding_rs::{Encoding, UTF_8};
 use serde_json::{Map, Value, json};
+use text_edit::{DiffExtent, Located, MAX_PLACES, Miss, Request, Strategy};
+use text_file::{Document, LineEnding, encode};
 
 use crate::{
-    edit::{self, DiffExtent, Located, MAX_PLACES, Miss, Request, Strategy},
-    text::{Document, LineEnding, encode},
     tools::{Kind, Plan},
     workspace::Revision,
 };
@@ -85,7 +85,7 @@ pub fn check(world: &World, input: &[u8]) {
 /// One request on one document: what it makes of it, if anything.
 fn one_edit(document: &Document, request: &Request<'_>) -> Option<Document> {
     let text = document.text();
-    match edit::locate(text, request) {
+    match text_edit::locate(text, request) {
         Ok(located) => {
             places(text, request, &located);
             let spans: Vec<(Range<usize>, &str)> =
@@ -94,7 +94,7 @@ fn one_edit(document: &Document, request: &Request<'_>) -> Option<Document> {
             for (span, new) in spans.iter().rev() {
                 expected.replace_range(span.clone(), new);
             }
-            let diff = edit::unified_diff("draft", text, &expected, DiffExtent::Full);
+            let diff = text_edit::unified_diff("draft", text, &expected, DiffExtent::Full);
             assert_eq!(patched(text, &diff.text), expected, "{}", diff.text);
             let new = document.splice(&spans).ok()?;
             assert_eq!(new.text(), expected, "the bytes do not read as the new text");
@@ -391,7 +391,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_old_text_patched_is_the_new_one(old in "([ab\r]?\n|[cd]){0,30}", new in "([ab\r]?\n|[cd]){0,30}") {
-            let diff = edit::unified_diff("f", &old, &new, DiffExtent::Full);
+            let diff = text_edit::unified_diff("f", &old, &new, DiffExtent::Full);
             prop_assert_eq!(patched(&old, &diff.text), new);
         }
     }

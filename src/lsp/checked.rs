@@ -1,6 +1,8 @@
 //! What is asked of a server, and what is answered.
 
-use crate::{text::problems::Problem, workspace::WorkspacePath};
+use source_outline::problems::Problem;
+
+use crate::workspace::WorkspacePath;
 
 /// Bytes of the largest text that is sent.
 pub(super) const LARGEST_TEXT: usize = 1 << 20;

@@ -5,10 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::text::{
-    problems::{Problem, Severity},
-    shorten,
-};
+use source_outline::problems::{Problem, Severity};
+use text_file::shorten;
 
 use super::uri::respelled;
 

@@ -2,13 +2,10 @@
 
 use std::path::Path;
 
-use crate::{
-    text::{
-        problems::{ChangedLines, MOST_SHOWN, Problem, new_problems},
-        shorten,
-    },
-    workspace::{Root, Visibility, Workspace, WorkspacePath, escape_controls},
-};
+use source_outline::problems::{ChangedLines, MOST_SHOWN, Problem, new_problems};
+use text_file::shorten;
+
+use crate::workspace::{Root, Visibility, Workspace, WorkspacePath, escape_controls};
 
 use super::{
     LanguageServer,

@@ -3,15 +3,10 @@
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use encoding_rs::Encoding;
+use source_outline::{Definition, OutlineBuilder, may_have_definitions};
+use text_file::DecodeError;
 
-use crate::{
-    stop::StopSignal,
-    text::{
-        self, DecodeError,
-        outline::{Definition, OutlineBuilder, may_have_definitions},
-    },
-    workspace::OpenFile,
-};
+use crate::{stop::StopSignal, workspace::OpenFile};
 
 use super::ProgressReader;
 
@@ -21,7 +16,7 @@ const PIECE: usize = 256 << 10;
 /// NULs at the beginning of a file, outside of holes, that are read to find what it begins with after them.
 const LEADING: u64 = 64 << 20;
 
-/// The encoding of a file that is larger than its first bytes, `head`, as [`text::encoding_of_head`] has it: of what
+/// The encoding of a file that is larger than its first bytes, `head`, as [`text_file::encoding_of_head`] has it: of what
 /// comes after the NULs with which the file begins. A file that is mostly holes is no text.
 ///
 /// # Errors
@@ -32,7 +27,7 @@ pub fn encoding_of_file(
     encoding: Option<&'static Encoding>,
 ) -> io::Result<Result<&'static Encoding, DecodeError>> {
     if file.is_mostly_holes() {
-        let kind = text::binary_kind(head).unwrap_or_else(|| "binary data".to_owned());
+        let kind = text_file::binary_kind(head).unwrap_or_else(|| "binary data".to_owned());
         return Ok(Err(DecodeError { kind }));
     }
     let (mut piece, mut at, mut passed) = (head.to_vec(), 0, 0);
@@ -41,9 +36,9 @@ pub fn encoding_of_file(
         at = file.next_data(at + piece.len() as u64);
         file.seek(SeekFrom::Start(at))?;
         piece.clear();
-        file.take(text::HEAD as u64).read_to_end(&mut piece)?;
+        file.take(text_file::HEAD as u64).read_to_end(&mut piece)?;
     }
-    Ok(text::encoding_of_head(&piece, encoding))
+    Ok(text_file::encoding_of_head(&piece, encoding))
 }
 
 /// Hands the text of the file to `take`, whole where it is small; `encoding` is detected where it is not given.
@@ -61,12 +56,12 @@ pub(super) fn read_decoded(
     let size = file.stat().size;
     let mut bytes = Vec::new();
     // Not past the size at the start: a file that grows as fast as it is read has an end here.
-    file.take(size.min(text::HEAD as u64 + 1)).read_to_end(&mut bytes)?;
-    if bytes.len() <= text::HEAD {
-        take(&text::view(&bytes, encoding).map_err(not_text)?);
+    file.take(size.min(text_file::HEAD as u64 + 1)).read_to_end(&mut bytes)?;
+    if bytes.len() <= text_file::HEAD {
+        take(&text_file::view(&bytes, encoding).map_err(not_text)?);
         return Ok(());
     }
-    let encoding = encoding_of_file(file, &bytes[..text::HEAD], encoding)?.map_err(not_text)?;
+    let encoding = encoding_of_file(file, &bytes[..text_file::HEAD], encoding)?.map_err(not_text)?;
     let mut decoder = encoding.new_decoder_with_bom_removal();
     file.seek(SeekFrom::Start(bytes.len() as u64))?;
     let mut reader = ProgressReader::new(file.take(size - bytes.len() as u64), size, stop, None);

@@ -4,12 +4,9 @@ use std::{io, ops::Range};
 
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
+use source_outline::Definition;
 
-use crate::{
-    stop::StopSignal,
-    text::{self, outline::Definition},
-    workspace::OpenFile,
-};
+use crate::{stop::StopSignal, workspace::OpenFile};
 
 use super::{
     FileContent, FileLimits, FileMatches, HitLine, Skipped,
@@ -34,9 +31,9 @@ impl DefinitionSearch<'_> {
     pub(super) fn search(&self, file: &mut OpenFile, content: FileContent<'_>) -> Result<FileMatches, Skipped> {
         let name = file.path().to_string();
         let mut found = FileMatches::default();
-        if content.whole && content.bytes.len() <= text::HEAD {
-            let text = text::view(content.bytes, None).map_err(|_| Skipped::Binary)?;
-            let definitions = self.wanted(text::outline::definitions(&name, &text));
+        if content.whole && content.bytes.len() <= text_file::HEAD {
+            let text = text_file::view(content.bytes, None).map_err(|_| Skipped::Binary)?;
+            let definitions = self.wanted(source_outline::definitions(&name, &text));
             let mut lines = DefiningLines::new(&definitions);
             lines.push(&text, |one, line| self.take(one, line, &mut found));
             lines.finish(|one, line| self.take(one, line, &mut found));

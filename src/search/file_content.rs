@@ -9,12 +9,10 @@ use std::{
 };
 
 use encoding_rs::Encoding;
+use text_file::Document;
 
 use super::{Skipped, encoding_of_file};
-use crate::{
-    text::{self, Document},
-    workspace::OpenFile,
-};
+use crate::workspace::OpenFile;
 
 /// The beginning of a file, or all of it.
 #[derive(Clone, Copy)]
@@ -32,7 +30,7 @@ impl<'c> FileContent<'c> {
 
     /// Whether it is UTF-8 without a byte-order mark or a carriage return.
     pub(super) fn is_plain(&self) -> bool {
-        text::is_plain(self.bytes)
+        text_file::is_plain(self.bytes)
             && memchr::memchr(b'\r', self.bytes).is_none()
             && Encoding::for_bom(self.bytes).is_none()
     }
@@ -58,15 +56,15 @@ impl<'c> FileContent<'c> {
     /// Whether a file with a NUL byte may still be text: UTF-16 without a mark, or one whose NULs are at its beginning, at
     /// its end, or farther back than `read` looks.
     pub(super) fn may_be_text(&self, file: &mut OpenFile) -> Result<bool, Skipped> {
-        if self.whole && self.bytes.len() <= text::HEAD {
-            return Ok(text::looks_like_utf16(self.bytes) || text::is_padded(self.bytes));
+        if self.whole && self.bytes.len() <= text_file::HEAD {
+            return Ok(text_file::looks_like_utf16(self.bytes) || text_file::is_padded(self.bytes));
         }
         Ok(self.encoding(file)?.is_some())
     }
 
     /// What `read` recognises the encoding by, and whether that is all of the file.
     fn head(&self, file: &mut OpenFile) -> Result<(Cow<'c, [u8]>, bool), Skipped> {
-        let most = text::HEAD;
+        let most = text_file::HEAD;
         if self.whole {
             return Ok((Cow::Borrowed(&self.bytes[..self.bytes.len().min(most)]), self.bytes.len() <= most));
         }

@@ -10,7 +10,7 @@ use ignore::{
     types::{FileTypeDef, Types, TypesBuilder},
 };
 
-use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
+use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use super::{GlobEncoding, GlobError, literal_glob, name_glob::check_bounds};
 

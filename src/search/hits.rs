@@ -1,8 +1,9 @@
 //! What a content search found in one file, and why it did not look into another one.
 
+use text_file::Document;
+
 use crate::{
     stop::StopSignal,
-    text::{self, Document},
     workspace::{Revision, Stat, Workspace, WorkspacePath},
 };
 
@@ -84,9 +85,9 @@ impl FileHits {
     pub fn unusual(&self, workspace: &Workspace) -> Vec<String> {
         let Ok(mut file) = workspace.open_file(&self.real) else { return Vec::new() };
         let mut head = Vec::new();
-        let Ok(is_all) = file.read_to_limit(&mut head, text::HEAD as u64) else { return Vec::new() };
+        let Ok(is_all) = file.read_to_limit(&mut head, text_file::HEAD as u64) else { return Vec::new() };
         if !is_all {
-            head.truncate(text::whole_lines(&head).len());
+            head.truncate(text_file::whole_lines(&head).len());
         }
         Document::decode(head, None).map(|document| document.layout().unusual()).unwrap_or_default()
     }

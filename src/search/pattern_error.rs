@@ -2,7 +2,7 @@
 
 use regex_syntax::ast::Span;
 
-use crate::text::shorten;
+use text_file::shorten;
 
 /// Characters of the pattern that an error shows around the place.
 const SHOWN: usize = 80;

@@ -14,10 +14,7 @@ use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
-use crate::{
-    text,
-    workspace::{AccessError, AccessErrorKind, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath},
-};
+use crate::workspace::{AccessError, AccessErrorKind, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath};
 
 use super::{
     BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, Haystack,
@@ -138,7 +135,7 @@ impl<'a> Worker<'a> {
     /// Whether definitions are searched, and none is recognised in files of that name.
     fn is_without_definitions(&self, path: &WorkspacePath) -> bool {
         matches!(self.query.mode, SearchMode::Definitions { .. })
-            && !text::outline::may_have_definitions(&path.to_string())
+            && !source_outline::may_have_definitions(&path.to_string())
     }
 
     /// Whether the file is in that state and none of `lines` matches.
@@ -167,7 +164,7 @@ impl<'a> Worker<'a> {
 
     fn search_open(&mut self, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
         let size = file.stat().size;
-        if size > text::HEAD as u64 && file.is_mostly_holes() {
+        if size > text_file::HEAD as u64 && file.is_mostly_holes() {
             return Searched::Skipped(file.into_path(), Skipped::Binary);
         }
         let read = match size {
@@ -249,7 +246,7 @@ impl<'a> Worker<'a> {
     fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
         let content = target.content.bytes;
         let marked = Encoding::for_bom(content).is_some();
-        if target.content.whole && (marked || text::is_padded(content)) {
+        if target.content.whole && (marked || text_file::is_padded(content)) {
             return self.search_decoded(file, target);
         }
         // A NUL anywhere, as where a larger file is streamed.
@@ -279,14 +276,14 @@ impl<'a> Worker<'a> {
         let is_exact = target.named || self.query.mode == SearchMode::FilesWithout;
         let is_binary = found.binary
             || is_exact && found.matches == 0 && target.content.holds_nul()
-            || (is_exact || found.matches > 0) && text::binary_kind(content).is_some();
+            || (is_exact || found.matches > 0) && text_file::binary_kind(content).is_some();
         if is_binary { Err(Skipped::Binary) } else { Ok(found) }
     }
 
     /// Searches what the file decodes to; an error if that is not text.
     fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
-        let found = if target.content.whole && target.content.bytes.len() <= text::HEAD {
-            let mut text = text::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
+        let found = if target.content.whole && target.content.bytes.len() <= text_file::HEAD {
+            let mut text = text_file::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
             if memchr::memchr(0, text.as_bytes()).is_some() {
                 text = text.replace('\0', "").into();
             }

@@ -19,12 +19,12 @@ use rmcp::{
     service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Map, Value, json};
+use text_file::{nearest_name::did_you_mean, shorten};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     audit::Caller,
-    text::{nearest_name::did_you_mean, shorten},
     tools::{Answer, COMPLETE, Kind, LIST_RESOURCES, READ_RESOURCE, ToolError, Toolbox},
 };
 

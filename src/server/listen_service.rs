@@ -16,7 +16,7 @@ use rmcp::{
 };
 use tokio::sync::Semaphore;
 
-use crate::text::shorten;
+use text_file::shorten;
 
 use super::{
     handler::Handler,

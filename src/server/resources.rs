@@ -11,9 +11,9 @@ use rmcp::{
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use text_file::shorten;
 
 use crate::{
-    text::shorten,
     tools::{Answer, Content, Kind, ToolError},
     workspace::{Root, Workspace},
 };

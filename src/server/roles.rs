@@ -9,9 +9,10 @@ use std::{
 };
 
 use rmcp::model::Tool;
+use text_file::wildcard::matches;
 use tokio_util::sync::CancellationToken;
 
-use crate::{session::ChangeListener, text::wildcard::matches, tools::ToolError, workspace::Workspace};
+use crate::{session::ChangeListener, tools::ToolError, workspace::Workspace};
 
 use super::{
     client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts, stdio::OutputQueue,

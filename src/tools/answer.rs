@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use text_edit::Place;
 
-use crate::{edit::Place, session::PendingSighting};
+use crate::session::PendingSighting;
 
 use super::CallContext;
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::estimated_tokens;
+use text_file::estimated_tokens;
 
 /// Characters that `/mnt/user-data/workspace/` adds to a relative path.
 const GROWTH: usize = "/mnt/user-data/workspace/".len();

@@ -14,12 +14,9 @@ mod section_path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use text_edit::patch::{Patch, PatchError};
 
-use crate::{
-    session::Cost,
-    text::patch::{Patch, PatchError},
-    workspace::Approval,
-};
+use crate::{session::Cost, workspace::Approval};
 
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::text::DECODE_MEMORY;
+use image_view::DECODE_MEMORY;
 
 use super::{CallContext, ToolError};
 

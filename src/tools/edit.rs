@@ -1,6 +1,6 @@
 //! `edit`: replace text in one file or in several, exactly where it is.
 //!
-//! Finds the places with the pure [`crate::edit`] ladder and splices them into the file's bytes.
+//! Finds the places with the pure ladder of [`text_edit`] and splices them into the file's bytes.
 //! A change that lost a race with another call or process is worked out again on what is there.
 
 mod cells;

@@ -1,6 +1,6 @@
 //! The argument `encoding`.
 
-use crate::text::{EncodingLabel, nearest_name::did_you_mean, shorten};
+use text_file::{EncodingLabel, nearest_name::did_you_mean, shorten};
 
 use super::ToolError;
 

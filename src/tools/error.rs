@@ -5,9 +5,10 @@
 
 use std::fmt;
 
+use text_file::nearest_name::did_you_mean;
+
 use crate::{
     session::QuotaError,
-    text::nearest_name::did_you_mean,
     workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
 };
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::text::hidden::{self, Hidden};
+use text_file::hidden::{self, Hidden};
 
 /// Characters that are pointed out one by one; more are counted.
 const NAMED: usize = 5;
@@ -107,7 +107,7 @@ mod tests {
         let old = "1\n2\n3\n4\u{200b}\n5\n6\u{202e}\n7\n";
         let new = "1\nnew\u{2060}\n2\n3\n4\u{200b}\n5\n6\n7\n";
         let mut note = HiddenNote::default();
-        note.look_at_diff(&crate::edit::unified_diff("f\u{200b}", old, new, crate::edit::DiffExtent::Full).text);
+        note.look_at_diff(&text_edit::unified_diff("f\u{200b}", old, new, text_edit::DiffExtent::Full).text);
         let places = "U+2060 at +2:4, U+200B at 5:2, U+202E at -6:2";
         assert_eq!(note.text().unwrap(), format!("(hidden characters: {places})"));
     }

@@ -4,12 +4,13 @@
 
 use std::panic::{self, AssertUnwindSafe};
 
+use source_outline::{
+    problems::{MOST_SHOWN, Problem, ShownProblems},
+    syntax,
+};
+
 use crate::{
     lsp::{Checked, FileChange},
-    text::{
-        problems::{MOST_SHOWN, Problem, ShownProblems},
-        syntax,
-    },
     workspace::WorkspacePath,
 };
 

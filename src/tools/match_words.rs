@@ -1,9 +1,7 @@
 //! How a text was found that is not exactly in a file, in words for the answer.
 
-use crate::{
-    edit::{Strategies, Strategy},
-    text::{Document, LineEnding},
-};
+use text_edit::{Strategies, Strategy};
+use text_file::{Document, LineEnding};
 
 /// What was assumed to find a text, and what was kept of the file, besides its line endings; `None` where that is nothing.
 pub(super) fn kept(strategies: Strategies) -> Option<String> {

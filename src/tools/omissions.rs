@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use text_file::byte_size::exact_size;
 
 use crate::{
     search::{Scope, Skipped, SkippedPaths, Tally},
     stop::{StopReason, StopSignal},
-    text::byte_size::exact_size,
     workspace::{Limit, LimitsHit, WalkReport, WorkspacePath},
 };
 

@@ -7,11 +7,9 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use text_file::{byte_size::file_size, media_type};
 
-use crate::{
-    text::{self, byte_size::file_size, media_type},
-    workspace::{AccessErrorKind, escape_controls, escape_name},
-};
+use crate::workspace::{AccessErrorKind, escape_controls, escape_name};
 
 use super::{
     Alias, Answer, CallContext, Content, ExistingKind, FileLink, Group, Kind, Plan, Spec, Tool, ToolError,
@@ -175,7 +173,7 @@ fn link(cx: &CallContext, given: &str) -> Result<(String, FileLink), ToolError> 
 
 /// The media type: of an image or another binary format by its first bytes, of text by its name.
 fn kind_of(name: &str, head: &[u8]) -> &'static str {
-    if let Some(image) = text::image_info(head) {
+    if let Some(image) = image_view::image_info(head) {
         return image.mime;
     }
     let by_name = media_type(name);
@@ -184,7 +182,7 @@ fn kind_of(name: &str, head: &[u8]) -> &'static str {
         Err(error) if error.error_len().is_none() => &head[..error.valid_up_to()],
         _ => head,
     };
-    if text::is_plain(head) {
+    if text_file::is_plain(head) {
         return by_name.filter(|kind| !kind.starts_with("image/") || *kind == "image/svg+xml").unwrap_or("text/plain");
     }
     match by_name {

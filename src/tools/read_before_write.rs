@@ -1,9 +1,11 @@
 //! The seen-and-unchanged check before a file is changed.
 
+use image_view::ImageFile;
+use text_edit::DiffExtent;
+use text_file::{DecodeError, Document};
+
 use crate::{
-    edit::{self, DiffExtent},
     session::{ALL_LINES, Seen},
-    text::{self, DecodeError, Document, ImageFile},
     workspace::{
         AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
         WritablePath,
@@ -154,14 +156,14 @@ fn check_now(
 
 /// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
 pub(super) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
-    let image = text::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
+    let image = image_view::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
     if let Some(image) = image {
         let _memory = DecodeMemory::reserve(cx, image.memory()).ok()?;
         if image.check(&|| cx.stop.stopped().is_some()).is_ok() {
             return None;
         }
     }
-    text::view(bytes, None).err().map(|error| error.kind)
+    text_file::view(bytes, None).err().map(|error| error.kind)
 }
 
 /// The error for a file that is to be changed in part, and is not text.
@@ -211,7 +213,7 @@ fn compared(
     if was == is {
         return error.hint(READ_AGAIN).into();
     }
-    let diff = edit::unified_diff(&shown_diff::diff_name(asked), was, is, BRIEF);
+    let diff = text_edit::unified_diff(&shown_diff::diff_name(asked), was, is, BRIEF);
     let shown = ShownDiff::within(cx, real, &diff.text, diff.cut_lines, cx.budget.text_bytes() / 2);
     // A change that was shown in part has to be read.
     let is_shown = shown.cut_lines == 0 && shown.text == diff.text;
@@ -278,7 +280,7 @@ pub(super) fn check(
 pub(super) fn is_elsewhere(was: &[u8], old: &str, new: &str) -> bool {
     let Ok(was) = Document::decode(was.to_vec(), None) else { return false };
     let whole_lines = |text: &str| format!("\n{}\n", text.strip_suffix('\n').unwrap_or(text));
-    let (was, diff) = (whole_lines(was.text()), edit::unified_diff("", old, new, DiffExtent::Full).text);
+    let (was, diff) = (whole_lines(was.text()), text_edit::unified_diff("", old, new, DiffExtent::Full).text);
     let mut hunks = diff.split("\n@@ ").skip(1).map(|hunk| {
         let lines = hunk.split_inclusive('\n').skip(1).filter(|line| line.starts_with([' ', '-']));
         lines.map(|line| &line[1..]).collect::<String>()
@@ -305,7 +307,7 @@ pub(super) fn check_replaceable(
         Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let is_text = || text::view(&now.bytes, None).is_ok();
+    let is_text = || text_file::view(&now.bytes, None).is_ok();
     if !now.bytes.is_empty() && (must_be_as_seen || is_text()) {
         let revision = now.revision;
         now = check(cx, path, target, now, None, StartFrom::LastSeen).map_err(|error| match error.kind() {

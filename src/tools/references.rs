@@ -2,10 +2,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{
-    text::shorten,
-    workspace::{WorkspacePath, escape_name},
-};
+use text_file::shorten;
+
+use crate::workspace::{WorkspacePath, escape_name};
 
 /// Characters that are shown of what was given.
 const SHOWN: usize = 200;

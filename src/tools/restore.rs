@@ -4,13 +4,14 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
+use text_edit::TruncatedDiff;
+use text_file::Document;
+
 use crate::{
-    edit::TruncatedDiff,
     session::{
         Session,
         history::{JournalRecord, RecordKind},
     },
-    text::Document,
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
         WriteGuard,

@@ -2,11 +2,10 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use crate::{
-    edit::{self, DiffExtent, TruncatedDiff},
-    text::Document,
-    workspace::WorkspacePath,
-};
+use text_edit::{DiffExtent, TruncatedDiff};
+use text_file::Document;
+
+use crate::workspace::WorkspacePath;
 
 use super::{CallContext, fence::fenced, hidden_note::HiddenNote};
 
@@ -24,7 +23,7 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
         Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
     };
     let (Some(old), Some(new)) = (text(old), text(new)) else { return String::new() };
-    edit::unified_diff(&diff_name(path), &old, &new, DiffExtent::Full).text
+    text_edit::unified_diff(&diff_name(path), &old, &new, DiffExtent::Full).text
 }
 
 /// A diff as an answer shows it.

@@ -1,6 +1,6 @@
 //! The tools that one session offers.
 
-use crate::text::nearest_name::{ONE_OF_FEW, nearest_names};
+use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use super::{ErasedTool, Group, OPERATIONS, Spec, TOOLS};
 

@@ -18,10 +18,11 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use source_outline::problems::Problem;
+use text_file::Document;
 
 use crate::{
     session::{Cost, history::Effect},
-    text::{Document, problems::Problem},
     workspace::{Approval, Base, Revision, WorkspacePath},
 };
 

@@ -11,11 +11,11 @@ use std::{borrow::Cow, fmt::Write as _};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use text_edit::{Diff, DiffExtent};
+use text_file::{Document, LineEnding};
 
 use crate::{
-    edit::{self, Diff, DiffExtent},
     session::{ALL_LINES, Cost, RootBytes},
-    text::{self, Document, LineEnding},
     workspace::{AccessError, Approval, Base, Committed, Revision},
 };
 
@@ -137,7 +137,7 @@ struct PlannedWrite {
 impl PlannedWrite {
     /// The new text of the file as it is shown, read back from its bytes.
     fn text(&self) -> Option<Cow<'_, str>> {
-        text::view(self.planned.shown_bytes(), Some(self.planned.encoding)).ok()
+        text_file::view(self.planned.shown_bytes(), Some(self.planned.encoding)).ok()
     }
 
     /// The diff of what is really written; `new` is its text.
@@ -147,9 +147,9 @@ impl PlannedWrite {
         if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(new) == LineEnding::Cr {
             // Otherwise the file would be one line of the diff.
             let by_line = |text: &str| text.replace('\r', "\n");
-            return Some(edit::unified_diff(&name, &by_line(old.text()), &by_line(new), extent));
+            return Some(text_edit::unified_diff(&name, &by_line(old.text()), &by_line(new), extent));
         }
-        Some(edit::unified_diff(&name, old.text(), new, extent))
+        Some(text_edit::unified_diff(&name, old.text(), new, extent))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::{fmt, io};
 
-use crate::text::shorten;
+use text_file::shorten;
 
 use super::escape::escape_text;
 use super::limits::words;

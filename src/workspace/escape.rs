@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 
-use crate::text::shorten;
+use text_file::shorten;
 
 /// How many characters of a refused text are shown.
 const SHOWN: usize = 200;

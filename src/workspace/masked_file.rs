@@ -1,12 +1,12 @@
 //! A secret file whose values are masked: what is shown of it instead of its bytes.
 //!
 //! All that leaves this layer of such a file is made here or, after a change, in `write/new_content`. How a text is
-//! masked is `text::mask`.
+//! masked is `structured_text::mask`.
 
 use std::fs::File;
 use std::io::{Cursor, Read as _, Seek as _};
 
-use crate::text::mask::{MaskFormat, MaskedText};
+use structured_text::mask::{MaskFormat, MaskedText};
 
 use super::visibility::mask_or_open;
 use super::{AccessError, AccessErrorKind, AtPath as _, Revision, Stat, WorkspacePath, sys};

@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
-use crate::text::mask::MaskFormat;
+use structured_text::mask::MaskFormat;
 
 use super::masked_file::MaskedFile;
 use super::{AccessError, Revision, Stat, WorkspacePath, sys};

@@ -24,7 +24,7 @@ mod startup_rules;
 
 use std::{ffi::OsStr, path::Path};
 
-use crate::text::mask::MaskFormat;
+use structured_text::mask::MaskFormat;
 
 use fold::{Folded, fold};
 use globs::{Globs, Refusals};

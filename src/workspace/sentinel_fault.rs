@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::mask::MaskedText;
+use structured_text::mask::MaskedText;
 
 /// What is wrong with a sentinel in a new content.
 #[derive(Debug, Clone, PartialEq, Eq)]

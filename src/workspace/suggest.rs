@@ -5,7 +5,7 @@
 
 use std::{ffi::OsString, ops::ControlFlow, path::PathBuf, sync::Arc};
 
-use crate::text::nearest_name::{ONE_OF_MANY, nearest_names};
+use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
 
 use super::{FileKind, Ignored, OpenFor, Shared, WalkOptions, WorkspacePath, walk};
 

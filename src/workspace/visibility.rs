@@ -1,6 +1,6 @@
 //! What tools see of a file by its names: all of it, its masked form, or nothing.
 
-use crate::text::mask::MaskFormat;
+use structured_text::mask::MaskFormat;
 
 use super::{AccessError, AccessErrorKind, Verdict, WorkspacePath};
 

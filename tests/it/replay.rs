@@ -8,7 +8,6 @@ use std::{
     process::{Command, Stdio},
 };
 
-use rootbound::edit;
 use serde_json::json;
 
 use crate::{harness::Harness, program::is_wine};
@@ -108,7 +107,7 @@ fn patch_applies_the_diff_to_the_old_file_and_gives_the_new_one() {
                 continue;
             };
             harness.write("file.txt", old);
-            harness.write("file.diff", edit::unified_diff("file.txt", old, new, edit::DiffExtent::Full).text);
+            harness.write("file.diff", text_edit::unified_diff("file.txt", old, new, text_edit::DiffExtent::Full).text);
             let patch = Command::new("patch")
                 .args(["--binary", "--silent", "-p1", "-i", "file.diff"])
                 .current_dir(harness.path(""))

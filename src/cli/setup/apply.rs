@@ -5,10 +5,9 @@ use std::{
     path::PathBuf,
 };
 
-use crate::{
-    edit::{DiffExtent, unified_diff},
-    workspace::{HostFile, escape_controls},
-};
+use text_edit::{DiffExtent, unified_diff};
+
+use crate::workspace::{HostFile, escape_controls};
 
 /// One change of a file.
 #[derive(Clone, Debug)]

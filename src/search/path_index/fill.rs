@@ -14,7 +14,6 @@ use super::{
 };
 use crate::{
     search::ngram_filter::ContentGrams,
-    text,
     workspace::{Entry, Visibility, WorkspacePath},
 };
 
@@ -175,7 +174,7 @@ fn classified(bytes: &[u8]) -> ReadContent {
         None => ContentGrams::of(bytes).map_or(ReadContent::Known(KnownContent::AlwaysSearch), |grams| {
             ReadContent::Text(grams, str::from_utf8(bytes).is_ok())
         }),
-        Some(at) if at < FIRST_LOOK && !text::looks_like_utf16(bytes) && !text::is_padded(bytes) => {
+        Some(at) if at < FIRST_LOOK && !text_file::looks_like_utf16(bytes) && !text_file::is_padded(bytes) => {
             ReadContent::Known(u32::try_from(bytes.len()).map_or(KnownContent::AlwaysSearch, KnownContent::Binary))
         }
         // UTF-16 is searched as what it decodes to; whether a search gets to a late NUL depends on its pattern.

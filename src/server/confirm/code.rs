@@ -136,7 +136,7 @@ fn mac(codec: &RequestStateCodec, value: &[u8], bound_to: &[u8], digits: usize) 
 /// `DeerFlow` cuts an error.
 fn refusal(proposal: &Proposal, code: &str) -> ToolError {
     let mut lines = proposal.message.lines().skip(1);
-    let summary = crate::text::shorten(lines.next().unwrap_or_default(), SUMMARY).into_owned();
+    let summary = text_file::shorten(lines.next().unwrap_or_default(), SUMMARY).into_owned();
     let rest: Vec<&str> = lines.collect();
     declined(format!("a person must agree to this change first ({summary})"))
         .hint(format!(

@@ -6,8 +6,9 @@
 use std::fmt::Write as _;
 
 use rmcp::model::{ElicitRequest, ElicitRequestParams, ElicitationSchema};
+use text_file::hidden;
 
-use crate::{text::hidden, tools::Preview};
+use crate::tools::Preview;
 
 /// The question's only field, and its name among the questions of one result.
 pub(super) const FIELD: &str = "confirm";

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::text::shorten;
+use text_file::shorten;
 
 /// Characters of a name that are repeated.
 const SHOWN: usize = 80;

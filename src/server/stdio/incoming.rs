@@ -16,11 +16,9 @@ use rmcp::{
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned, de::IgnoredAny};
 use serde_json::{Value, error::Category, value::RawValue};
+use text_file::{byte_size::exact_size, shorten};
 
-use crate::{
-    text::{byte_size::exact_size, shorten},
-    tools::args::{is_cut_json, quote_numbers},
-};
+use crate::tools::args::{is_cut_json, quote_numbers};
 
 use super::{duplicate_keys, id_scanner::IdScanner};
 

@@ -45,7 +45,7 @@ impl FromStr for CheckpointName {
         if name.chars().count() > LONGEST {
             return Err(format!("the name of a checkpoint has more than {LONGEST} characters"));
         }
-        if name.chars().any(char::is_control) || crate::text::hidden::in_line(name).next().is_some() {
+        if name.chars().any(char::is_control) || text_file::hidden::in_line(name).next().is_some() {
             return Err(format!("the name of a checkpoint holds characters that are not visible: {name:?}"));
         }
         if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {

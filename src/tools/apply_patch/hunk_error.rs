@@ -1,10 +1,9 @@
 //! Why a hunk has no place: what is there, and what to do next.
 
-use crate::{
-    edit::{self, Diagnosis, HunkMiss, Next},
-    text::{SpliceError, patch::PatchHunk},
-    workspace::WorkspacePath,
-};
+use text_edit::{Diagnosis, HunkMiss, Next, patch::PatchHunk};
+use text_file::SpliceError;
+
+use crate::workspace::WorkspacePath;
 
 use super::super::{CallContext, Kind, ToolError, answer::lines, fence::fenced};
 
@@ -43,7 +42,7 @@ pub(super) fn explain(
                     "add lines around the place you mean to the hunk, or a line `@@ ` with a line above it, such as the \
                      function's",
                 )
-                .details(fenced(&cx.workspace, [real], edit::neighbours(text, &old, places)))
+                .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &old, places)))
         }
         HunkMiss::Applied { line } => no_match(format!(
             "this hunk is applied already: its new lines are at line {line}, and its old ones are not in the file"

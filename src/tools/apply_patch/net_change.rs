@@ -6,13 +6,14 @@ use std::{
     sync::Arc,
 };
 
+use text_edit::DiffExtent;
+use text_file::Document;
+
 use crate::{
-    edit::{self, DiffExtent},
     session::{
         Cost, RootBytes,
         history::{Former, FormerNode},
     },
-    text::Document,
     workspace::{Base, Revision, WorkspacePath},
 };
 
@@ -197,11 +198,11 @@ impl NetChange {
     }
 
     /// What changes in its text.
-    pub(super) fn diff(&self, extent: DiffExtent) -> edit::Diff {
+    pub(super) fn diff(&self, extent: DiffExtent) -> text_edit::Diff {
         let text = |document: &Option<Document>| document.as_ref().map_or("", Document::text).to_owned();
         let is_gone = self.kind == NetKind::Deleted;
         let (old, new) = if is_gone { (String::new(), String::new()) } else { (text(&self.old), text(&self.new)) };
-        edit::unified_diff(&shown_diff::diff_name(&self.path), &old, &new, extent)
+        text_edit::unified_diff(&shown_diff::diff_name(&self.path), &old, &new, extent)
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::{collections::HashMap, ffi::OsString, sync::Arc};
 
-use crate::{
-    edit::Strategies,
-    text::Document,
-    workspace::{Purpose, Revision, WorkspacePath, WritablePath},
-};
+use text_edit::Strategies;
+use text_file::Document;
+
+use crate::workspace::{Purpose, Revision, WorkspacePath, WritablePath};
 
 use super::super::{
     CallContext, Kind, ToolError,

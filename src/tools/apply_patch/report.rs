@@ -4,12 +4,10 @@ use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use source_outline::problems::Problem;
+use text_edit::{DiffExtent, Strategy};
 
-use crate::{
-    edit::{DiffExtent, Strategy},
-    text::problems::Problem,
-    workspace::Revision,
-};
+use crate::workspace::Revision;
 
 use super::{
     super::{
@@ -82,7 +80,7 @@ pub(super) fn answer(
     let (mut problems, mut problem_text) = (Vec::new(), String::new());
     for change in changes.files.iter().filter(|change| change.kind != NetKind::Deleted).take(CHECKED) {
         let Some(new) = &change.new else { continue };
-        let old = change.old.as_ref().map(crate::text::Document::text);
+        let old = change.old.as_ref().map(text_file::Document::text);
         let text_change = ChangedText { path: &change.path, real: &change.real, old, new: new.text() };
         let introduced = IntroducedProblems::by(cx, &text_change);
         problem_text.push_str(&introduced.text);

@@ -2,15 +2,14 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use crate::{
-    edit::{self, ContextNote, LocatedHunk, Replacement},
-    text::{
-        Document,
-        mask::cuts_sentinel,
-        patch::{FileAction, FilePatch, HunkLine, PatchHunk, PatchPath},
-    },
-    workspace::{Visibility, WorkspacePath},
+use structured_text::mask::cuts_sentinel;
+use text_edit::{
+    ContextNote, LocatedHunk, Replacement,
+    patch::{FileAction, FilePatch, HunkLine, PatchHunk, PatchPath},
 };
+use text_file::Document;
+
+use crate::workspace::{Visibility, WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
@@ -174,7 +173,7 @@ impl SectionApplier<'_> {
         let Some(now) = &file.now else { return Ok(None) };
         let (document, hunks) = with_mark(document(path, &now.body)?, hunks);
         let text = document.text();
-        let located = edit::locate_hunks(text, &hunks, &mut || cx.check().is_ok());
+        let located = text_edit::locate_hunks(text, &hunks, &mut || cx.check().is_ok());
         cx.check()?;
         let (mut replacements, mut reports, mut missed): (Vec<Replacement>, _, _) = (Vec::new(), Vec::new(), false);
         let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);

@@ -1,6 +1,8 @@
 //! Which file a path of a patch means.
 
-use crate::{text::patch::PatchPath, workspace::WorkspacePath};
+use text_edit::patch::PatchPath;
+
+use crate::workspace::WorkspacePath;
 
 use super::{
     super::{CallContext, ExistingKind, ToolError},

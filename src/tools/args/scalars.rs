@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde_json::{Map, Number, Value};
 
-use crate::text::shorten;
+use text_file::shorten;
 
 use super::super::{Spec, ToolError};
 

@@ -5,11 +5,10 @@
 
 use std::{cmp::Reverse, collections::HashSet, fmt::Write as _};
 
-use crate::{
-    edit::{Located, Miss, Request},
-    text::Notebook,
-    workspace::WritablePath,
-};
+use structured_text::Notebook;
+use text_edit::{Located, Miss, Request};
+
+use crate::workspace::WritablePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count},

@@ -1,10 +1,9 @@
 //! What entries copy from files with `new_from`: where that may go, and what the answer says of it.
 
-use crate::{
-    edit::Strategy,
-    text::LineEnding,
-    workspace::{WorkspacePath, WritablePath},
-};
+use text_edit::Strategy;
+use text_file::LineEnding;
+
+use crate::workspace::{WorkspacePath, WritablePath};
 
 use super::{
     super::{Kind, ToolError, read::TextSource},

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use crate::{
-    edit::{self, Located, Miss, Request},
-    text::{Document, SpliceError},
-    workspace::WorkspacePath,
-};
+use text_edit::{Located, Miss, Request};
+use text_file::{Document, SpliceError};
+
+use crate::workspace::WorkspacePath;
 
 use super::{
     super::{Kind, ToolError, read::TextSource},
@@ -45,7 +44,7 @@ pub(super) struct TextEdit {
 impl TextEdit {
     /// The places of `request`, which is for this text.
     pub(super) fn locate(&self, text: &str, request: &Request<'_>) -> Result<Located, Miss> {
-        if self.word { edit::locate_words(text, request) } else { edit::locate(text, request) }
+        if self.word { text_edit::locate_words(text, request) } else { text_edit::locate(text, request) }
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! A model pays for each failed call, so it learns of all that it has to repair.
 
-use crate::{text::shorten, workspace::WorkspacePath};
+use text_file::shorten;
+
+use crate::workspace::WorkspacePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, fence::fenced},

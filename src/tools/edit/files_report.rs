@@ -3,12 +3,10 @@
 use std::{fmt::Write as _, time::Duration};
 
 use serde::Serialize;
+use text_edit::{Diff, TruncatedDiff};
+use text_file::Document;
 
-use crate::{
-    edit::{self, Diff, TruncatedDiff},
-    text::Document,
-    workspace::{Base, Revision},
-};
+use crate::workspace::{Base, Revision};
 
 use super::{
     super::{
@@ -210,7 +208,7 @@ impl<'p> FileReport<'p> {
         };
         let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
         let name = shown_diff::diff_name(path);
-        let diff = edit::unified_diff(&name, planned.old_text(), planned.new_text(), shown_diff::BRIEF);
+        let diff = text_edit::unified_diff(&name, planned.old_text(), planned.new_text(), shown_diff::BRIEF);
         let notes = planned.notes(real, |index| job.edits[index].place().to_owned());
         let line = format!("{path}: {done}{rev}");
         Self { file, line, notes, diff, revision, introduced }

@@ -5,12 +5,13 @@
 
 use std::ops::ControlFlow;
 
+use text_file::{Document, with_slashes};
+
 use crate::{
     search::{
         FileFilter, FilterError, GlobError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode,
         search,
     },
-    text::{Document, with_slashes},
     workspace::{Ignored, WalkOptions, WorkspacePath},
 };
 

@@ -4,10 +4,12 @@
 
 use std::mem;
 
-use crate::{
-    edit::{MovedOffsets, Strategies},
-    text::{Document, mask::cuts_sentinel},
-    workspace::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath},
+use structured_text::mask::cuts_sentinel;
+use text_edit::{MovedOffsets, Strategies};
+use text_file::Document;
+
+use crate::workspace::{
+    AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath,
 };
 
 use super::{

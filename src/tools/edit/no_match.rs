@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::{
-    edit::{self, Diagnosis, Miss, Next, Strategies},
-    text::Document,
-    workspace::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath},
-};
+use text_edit::{Diagnosis, Miss, Next, Strategies};
+use text_file::Document;
+
+use crate::workspace::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath};
 
 use super::{
     super::{
@@ -35,7 +34,7 @@ pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given
             "add to old_string the neighbouring lines shown for the place you mean, set replace_all=true for all of \
              them, or send several as `edits` in one call",
         )
-        .details(fenced(&cx.workspace, [real], edit::neighbours(text, &given.old, places))),
+        .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places))),
         Miss::Count { strategy, expected, places } => ToolError::new(
             if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch },
             format!(
@@ -47,7 +46,7 @@ pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given
             ),
         )
         .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
-        .details(fenced(&cx.workspace, [real], edit::neighbours(text, &given.old, places))),
+        .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places))),
         Miss::TooMany { places } => ToolError::new(
             Kind::TooLarge,
             format!(

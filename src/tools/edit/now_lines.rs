@@ -1,10 +1,9 @@
 //! The lines that an entry names, in the file as it is now: at the same place, or where they have moved since `rev`.
 
-use crate::{
-    edit::{LinePlace, MovedOffsets, NotAnchored, anchored},
-    text::Document,
-    workspace::{Revision, RevisionPrefix, WorkspacePath},
-};
+use text_edit::{LinePlace, MovedOffsets, NotAnchored, anchored};
+use text_file::Document;
+
+use crate::workspace::{Revision, RevisionPrefix, WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, read::Held, read_before_write},

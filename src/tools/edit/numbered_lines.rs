@@ -2,7 +2,9 @@
 
 use std::{fmt, ops::Range};
 
-use crate::{edit::LinePlace, workspace::RevisionPrefix};
+use text_edit::LinePlace;
+
+use crate::workspace::RevisionPrefix;
 
 use super::super::ToolError;
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::text::problems::Problem;
+use source_outline::problems::Problem;
 
 /// The complete result as data: of one file, or of each of several.
 #[derive(Debug, Default, Serialize, JsonSchema)]

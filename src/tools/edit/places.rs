@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::edit::Strategies;
+use text_edit::Strategies;
 
 use super::within_words::WithinWords;
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    edit::Strategies,
-    text::{Document, LineEnding},
-    workspace::{Base, WorkspacePath},
-};
+use text_edit::Strategies;
+use text_file::{Document, LineEnding};
+
+use crate::workspace::{Base, WorkspacePath};
 
 use super::{
     super::{CallContext, with_history::Rewrite},

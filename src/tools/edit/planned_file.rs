@@ -1,7 +1,8 @@
 //! A file with its edits worked out, alone or one of several: its change on the disk, what it is and what it costs.
 
+use text_edit::DiffExtent;
+
 use crate::{
-    edit::{self, DiffExtent},
     session::{Cost, RootBytes},
     workspace::{Approval, Base, Revision},
 };
@@ -39,7 +40,7 @@ impl PlannedFile {
 
 impl Change for PlannedFile {
     fn preview(&self) -> Preview {
-        let diff = edit::unified_diff(
+        let diff = text_edit::unified_diff(
             &shown_diff::diff_name(&self.job.path),
             self.planned.old_text(),
             self.planned.new_text(),

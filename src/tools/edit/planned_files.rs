@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    edit::{self, DiffExtent},
-    session::Cost,
-    workspace::Approval,
-};
+use text_edit::DiffExtent;
+
+use crate::{session::Cost, workspace::Approval};
 
 use super::{
     super::{
@@ -101,7 +99,9 @@ impl Change for PlannedFiles {
         for PlannedFile { job, planned } in &self.files {
             let name = shown_diff::diff_name(&job.path);
             diff.push('\n');
-            diff.push_str(&edit::unified_diff(&name, planned.old_text(), planned.new_text(), DiffExtent::Full).text);
+            diff.push_str(
+                &text_edit::unified_diff(&name, planned.old_text(), planned.new_text(), DiffExtent::Full).text,
+            );
         }
         let (files, replaced) = (count(self.files.len(), "file"), count(replacements(&self.files), "replacement"));
         let destructive = self.files.iter().any(|file| !file.is_new());

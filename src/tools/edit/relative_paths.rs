@@ -1,10 +1,8 @@
 //! Paths that a client has put the name of a root before: `DeerFlow` does so in what it shows of a file, where the file
 //! has a path relative to that root. An `old_string` with such a path is in no file, however often it is copied.
 
-use crate::{
-    edit::{Miss, Request},
-    text::Document,
-};
+use text_edit::{Miss, Request};
+use text_file::Document;
 
 use super::{
     super::{CallContext, Kind, ToolError},

@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    edit::{self, Diff, Strategy},
-    text::{Document, LineEnding},
-    workspace::{Base, Revision, WorkspacePath},
-};
+use text_edit::{Diff, Strategy};
+use text_file::{Document, LineEnding};
+
+use crate::workspace::{Base, Revision, WorkspacePath};
 
 use super::{
     super::{
@@ -41,7 +40,7 @@ impl Planned {
         };
         let cx = &introduced.leave_room(cx);
         let name = shown_diff::diff_name(path);
-        let diff = edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
+        let diff = text_edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
         let shown = ShownDiff::of(cx, self.fenced_by(cx, real), &diff.text, diff.cut_lines);
         cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
         let mut notes = self.notes(real, |index| format!("edits[{index}]"));

@@ -1,10 +1,10 @@
 //! The search for an edit's places, in the way of the file's format.
 
-use crate::{
-    edit::{Miss, Request},
-    text::{Document, Notebook},
-    workspace::{WorkspacePath, WritablePath},
-};
+use structured_text::Notebook;
+use text_edit::{Miss, Request};
+use text_file::Document;
+
+use crate::workspace::{WorkspacePath, WritablePath};
 
 use super::{
     super::{CallContext, ToolError},

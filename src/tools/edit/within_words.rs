@@ -1,9 +1,7 @@
 //! How many places of a `replace_all` were within longer words: a rename changes those as well.
 
-use crate::{
-    edit::{Located, longer_word},
-    text::shorten,
-};
+use text_edit::{Located, longer_word};
+use text_file::shorten;
 
 use super::super::answer::count;
 

@@ -6,9 +6,10 @@
 
 use std::{cell::LazyCell, cmp::Ordering, ops::ControlFlow, path::Path, time::Duration};
 
+use text_file::nearest_name::{GivenName, ONE_OF_MANY};
+
 use crate::{
     search::{NameGlob, Scope, SearchEntry},
-    text::nearest_name::{GivenName, ONE_OF_MANY},
     workspace::{FileKind, WalkOptions, WorkspacePath},
 };
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use text_file::{backslash_note, shorten, with_slashes};
+
 use crate::{
     search::{GlobError, NameGlob, Scope, literal_prefix},
-    text::{backslash_note, shorten, with_slashes},
     workspace::{Ignored, Workspace},
 };
 

@@ -2,10 +2,10 @@
 
 use std::{mem, ops::Range};
 
-use crate::{
-    search::{ContentHits, FileHits, HitLine, Pattern},
-    text::{self, Notebook, shorten},
-};
+use structured_text::Notebook;
+use text_file::shorten;
+
+use crate::search::{ContentHits, FileHits, HitLine, Pattern};
 
 use super::super::CallContext;
 
@@ -19,7 +19,7 @@ const WIDTH: usize = 200;
 pub(super) fn show_sources(cx: &CallContext, pattern: &Pattern, found: &mut ContentHits) {
     for (_, hits) in found.files.iter_mut().filter(|(_, hits)| !hits.lines.is_empty() && is_notebook(hits)) {
         let Some(bytes) = content(cx, hits) else { continue };
-        let Ok(text) = text::view(&bytes, None) else { continue };
+        let Ok(text) = text_file::view(&bytes, None) else { continue };
         let Some(notebook) = Notebook::parse(&text) else { continue };
         let mut places: Vec<Range<usize>> = Vec::new();
         for line in text.split_inclusive('\n') {

@@ -1,12 +1,8 @@
 //! The definition around each match.
 
-use crate::{
-    search::{ContentHits, FileHits, outline_of_file},
-    text::{
-        self,
-        outline::{Definition, definitions, enclosing, enclosing_definition},
-    },
-};
+use source_outline::{Definition, definitions, enclosing, enclosing_definition};
+
+use crate::search::{ContentHits, FileHits, outline_of_file};
 
 use super::super::CallContext;
 
@@ -33,7 +29,7 @@ pub(super) fn note_scopes(cx: &CallContext, found: &mut ContentHits, outer: bool
 fn outline(cx: &CallContext, hits: &FileHits) -> Option<Vec<Definition>> {
     let name = hits.path.to_string();
     if let Some(bytes) = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref()) {
-        return text::view(bytes, None).ok().map(|text| definitions(&name, &text));
+        return text_file::view(bytes, None).ok().map(|text| definitions(&name, &text));
     }
     let mut file = cx.workspace.open_file(&hits.real).ok()?;
     let found = outline_of_file(&mut file, &name, None, &cx.stop).ok()?;

@@ -1,8 +1,9 @@
 //! The arguments of `grep`, checked and compiled, and the errors for those that cannot be used.
 
+use text_file::{backslash_note, nearest_name::did_you_mean, with_slashes};
+
 use crate::{
     search::{FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, SearchMode},
-    text::{backslash_note, nearest_name::did_you_mean, with_slashes},
     workspace::Ignored,
 };
 

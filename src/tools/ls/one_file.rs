@@ -1,9 +1,8 @@
 //! `ls` of one file: its facts without its content.
 
-use crate::{
-    text::LineEnding,
-    workspace::{FileKind, Stat, Visibility, WorkspacePath},
-};
+use text_file::LineEnding;
+
+use crate::workspace::{FileKind, Stat, Visibility, WorkspacePath};
 
 use super::{
     super::{

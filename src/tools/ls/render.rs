@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use text_file::byte_size::file_size;
+
 use crate::{
     search::Tally,
     stop::StopReason,
-    text::byte_size::file_size,
     workspace::{Entry, FileKind, Visibility, WorkspacePath},
 };
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::text::{Cell, CellOutput, Notebook};
+use structured_text::{Cell, CellOutput, Notebook};
 
 use super::super::{AnswerBudget, answer::count};
 

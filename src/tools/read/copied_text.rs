@@ -3,13 +3,10 @@
 
 use std::ops::Range;
 
-use crate::{
-    text::{
-        Document, LineEnding, encode, lines,
-        outline::{definitions, may_have_definitions},
-    },
-    workspace::{Revision, Snapshot, Visibility, WorkspacePath},
-};
+use source_outline::{definitions, may_have_definitions};
+use text_file::{Document, LineEnding, encode, lines};
+
+use crate::workspace::{Revision, Snapshot, Visibility, WorkspacePath};
 
 use super::{
     super::{CallContext, ExistingKind, Kind, ToolError, answer::count},

@@ -4,15 +4,10 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use crate::{
-    search::outline_of_file,
-    text::{
-        self,
-        nearest_name::{ONE_OF_MANY, did_you_mean, nearest_names},
-        outline::{Definition, definitions, may_have_definitions, named},
-    },
-    workspace::WorkspacePath,
-};
+use source_outline::{Definition, definitions, may_have_definitions, named};
+use text_file::nearest_name::{ONE_OF_MANY, did_you_mean, nearest_names};
+
+use crate::{search::outline_of_file, workspace::WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError},
@@ -77,7 +72,7 @@ fn outline(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Resu
         return Err(no_definitions(path));
     }
     if *whole {
-        let text = text::view(head, request.encoding).map_err(|error| binary(path, size, &error))?;
+        let text = text_file::view(head, request.encoding).map_err(|error| binary(path, size, &error))?;
         return Ok(definitions(&name, &text));
     }
     encoding_of(path, file, head, request.encoding)?;

@@ -2,9 +2,11 @@
 //!
 //! The content is streamed, as in a read, and does not count as seen.
 
+use image_view::ImageInfo;
+use text_file::Document;
+
 use crate::{
     search::encoding_of_file,
-    text::{Document, ImageInfo},
     workspace::{Revision, RevisionHasher, Stat, WorkspacePath},
 };
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::text::Layout;
+use text_file::Layout;
 
 use super::{super::answer::count, properties::Properties};
 

@@ -1,9 +1,8 @@
 //! What a file is, as far as `read` shows it in different ways.
 
-use crate::{
-    text::{self, ImageInfo},
-    workspace::WorkspacePath,
-};
+use image_view::ImageInfo;
+
+use crate::workspace::WorkspacePath;
 
 /// Within how many first bytes a file that is called a PDF has the header of one.
 const PDF_HEADER_WITHIN: usize = 1024;
@@ -21,7 +20,7 @@ pub(super) enum Format {
 impl Format {
     /// The format of the file at `path`, whose content begins with `head`.
     pub(super) fn of(path: &WorkspacePath, head: &[u8]) -> Self {
-        if let Some(image) = text::image_info(head) {
+        if let Some(image) = image_view::image_info(head) {
             return Self::Image(image);
         }
         let is_named = |ending: &str| path.relative().extension().is_some_and(|name| name.eq_ignore_ascii_case(ending));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::edit::{DiffExtent, unified_diff};
+use text_edit::{DiffExtent, unified_diff};
 
 use super::partial_line::LINE_CHARS;
 

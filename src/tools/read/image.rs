@@ -1,9 +1,8 @@
 //! Images, in a form and size that every model's API takes.
 
-use crate::{
-    text::{self, EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView},
-    workspace::Revision,
-};
+use image_view::{EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView};
+
+use crate::workspace::Revision;
 
 use super::{
     super::{CallContext, ToolError, decode_memory::DecodeMemory},
@@ -54,10 +53,10 @@ fn load(cx: &CallContext, source: Source, info: &ImageInfo) -> Result<(Source, O
     }
     let Source { path, mut file, head: mut bytes, .. } = source;
     let size = file.stat().size;
-    let memory = DecodeMemory::reserve(cx, text::DECODE_MEMORY)?;
-    let left = text::DECODE_MEMORY - bytes.len() as u64;
-    let is_read =
-        size <= text::DECODE_MEMORY && file.read_to_limit(&mut bytes, left).map_err(|error| failed(&path, error))?;
+    let memory = DecodeMemory::reserve(cx, image_view::DECODE_MEMORY)?;
+    let left = image_view::DECODE_MEMORY - bytes.len() as u64;
+    let is_read = size <= image_view::DECODE_MEMORY
+        && file.read_to_limit(&mut bytes, left).map_err(|error| failed(&path, error))?;
     if !is_read {
         return Err(flawed(&path, info, size, &ImageFlaw::TooMuchMemory(size)));
     }

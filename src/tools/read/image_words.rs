@@ -1,9 +1,9 @@
 //! Texts about an image: its facts, which part is shown and how, or why it is not shown.
 
-use crate::{
-    text::{self, EncodedImage, ImageFile, ImageFlaw, ImageInfo, Region, byte_size::file_size},
-    workspace::{Revision, WorkspacePath},
-};
+use image_view::{EncodedImage, ImageFile, ImageFlaw, ImageInfo, Region};
+use text_file::byte_size::file_size;
+
+use crate::workspace::{Revision, WorkspacePath};
 
 use super::{
     super::{Kind, ToolError, answer::noted},
@@ -139,13 +139,13 @@ pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &I
     match flaw {
         ImageFlaw::TooManyPixels => too_large(format!(
             "at most {} megapixels and {} pixels on a side are decoded",
-            text::MOST_PIXELS / 1_000_000,
-            text::LONGEST_SIDE
+            image_view::MOST_PIXELS / 1_000_000,
+            image_view::LONGEST_SIDE
         )),
         ImageFlaw::TooMuchMemory(needed) => too_large(format!(
             "decoding it needs {} of memory, and the limit is {}",
             file_size(*needed),
-            file_size(text::DECODE_MEMORY)
+            file_size(image_view::DECODE_MEMORY)
         )),
         ImageFlaw::TooFewBytes(limit) => {
             too_large(format!("it cannot be made small enough for the limit of {limit} bytes (--max-image-size)"))

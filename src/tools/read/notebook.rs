@@ -1,9 +1,9 @@
 //! Jupyter notebooks, shown as their cells.
 
-use crate::{
-    text::{Document, Notebook},
-    workspace::Revision,
-};
+use structured_text::Notebook;
+use text_file::Document;
+
+use crate::workspace::Revision;
 
 use super::{
     super::{CallContext, ToolError, decode_memory::DecodeMemory, hidden_note::HiddenNote},

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use crate::text::Region;
+use image_view::Region;
 
 /// The complete result as data: of one file, or of each of `paths`.
 #[derive(Debug, Default, Serialize, JsonSchema)]

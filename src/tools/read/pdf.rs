@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use pdf_text::{Pdf, PdfError, PdfPage, with_pdf};
+use text_file::hidden;
+
 use crate::{
     stop::StopReason,
-    text::{Pdf, PdfError, PdfPage, hidden, with_pdf},
     workspace::{Revision, WorkspacePath},
 };
 

@@ -1,6 +1,8 @@
 //! The properties of a whole text file, independent of the part that is shown.
 
-use crate::{text::LineEnding, workspace::Revision};
+use text_file::LineEnding;
+
+use crate::workspace::Revision;
 
 use super::output::Facts;
 

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use crate::{
-    text::{Document, lines, with_lf},
-    workspace::{RevisionPrefix, WorkspacePath},
-};
+use text_file::{Document, lines, with_lf};
+
+use crate::workspace::{RevisionPrefix, WorkspacePath};
 
 use super::{
     super::{AnswerBudget, answer::count},

@@ -1,17 +1,17 @@
 //! Opening the file that is read, and the errors that its content can make.
 
 use encoding_rs::Encoding;
+use text_file::DecodeError;
 
 use crate::{
     search::encoding_of_file,
-    text::{self, DecodeError},
     workspace::{AccessError, AccessErrorKind, OpenFile, WorkspacePath},
 };
 
 use super::super::{CallContext, ExistingKind, Kind, ToolError};
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
-const WHOLE: u64 = text::HEAD as u64;
+const WHOLE: u64 = text_file::HEAD as u64;
 /// Bytes of the largest file that is read inline: a fraction of a millisecond if it is UTF-8; the detection of another
 /// encoding takes a hundred times as long.
 const INLINE: usize = 64 << 10;
@@ -60,7 +60,7 @@ pub(super) fn open(cx: &CallContext, path: WorkspacePath) -> Result<Opened, Tool
 pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
     let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
     let (file, head) = cx.workspace.read_cached(&path, INLINE).ok_or_else(ToolError::would_block)?;
-    if !text::is_plain(&head) || text::image_info(&head).is_some() {
+    if !text_file::is_plain(&head) || image_view::image_info(&head).is_some() {
         return Err(ToolError::would_block());
     }
     Ok(Source { path, file, head, whole: true })

@@ -4,11 +4,9 @@
 use std::io::{Read as _, Seek as _};
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use text_file::DecodeError;
 
-use crate::{
-    text::{self, DecodeError},
-    workspace::{OpenFile, Revision, RevisionHasher, WorkspacePath},
-};
+use crate::workspace::{OpenFile, Revision, RevisionHasher, WorkspacePath};
 
 use super::{
     super::{CallContext, ToolError},
@@ -50,7 +48,7 @@ pub(super) fn read_streamed(
     let mut hasher = hash.then(Revision::hasher);
     let lossy = stream(cx, path, file, encoding, hasher.as_mut(), &mut window)?;
     if is_mostly_nuls(encoding, size, &window) {
-        let kind = text::binary_kind(head).unwrap_or_else(|| "binary data".to_owned());
+        let kind = text_file::binary_kind(head).unwrap_or_else(|| "binary data".to_owned());
         return Err(binary(path, size, &DecodeError { kind }));
     }
     let totals = window.finish();

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use crate::{text::Document, workspace::WorkspacePath};
+use text_file::Document;
+
+use crate::workspace::WorkspacePath;
 
 use super::{
     super::{

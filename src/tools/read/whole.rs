@@ -1,12 +1,9 @@
 //! Reading a file that is small enough to be decoded whole.
 
-use crate::{
-    text::{
-        self, Document,
-        outline::{definitions, not_shown},
-    },
-    workspace::{OpenFile, Revision, WorkspacePath},
-};
+use source_outline::{definitions, not_shown};
+use text_file::Document;
+
+use crate::workspace::{OpenFile, Revision, WorkspacePath};
 
 use super::{
     super::{CallContext, ToolError},
@@ -67,7 +64,7 @@ pub(super) fn read_whole(
 
 /// The lines that are asked for, within the budget reduced by `kept_back` units.
 fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Result<(Window, LineTotals), ToolError> {
-    let ranges = request.lines.ranges(|| Ok(text::lines(document.text().trim_end_matches('\0')).count()))?;
+    let ranges = request.lines.ranges(|| Ok(text_file::lines(document.text().trim_end_matches('\0')).count()))?;
     let budget = request.budget.reduced(kept_back);
     let mut window = Window::new(WindowBounds { ranges, columns: request.columns(), budget });
     window.push(document.text());

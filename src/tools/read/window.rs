@@ -2,15 +2,14 @@
 
 use std::ops::Range;
 
-use crate::{
-    text::{
-        LineEnding,
-        hidden::{self, Hidden},
-    },
-    tools::{
-        answer_budget::{AnswerBudget, Gauge},
-        hidden_note::HiddenNote,
-    },
+use text_file::{
+    LineEnding,
+    hidden::{self, Hidden},
+};
+
+use crate::tools::{
+    answer_budget::{AnswerBudget, Gauge},
+    hidden_note::HiddenNote,
 };
 
 use super::partial_line::{LINE_CHARS, PartialLine, ShownLine};

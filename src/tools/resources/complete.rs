@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use text_file::{media_type, shorten};
 
 use crate::{
     search::{CompletionRequest, Completions},
-    text::{media_type, shorten},
     workspace::WorkspacePath,
 };
 

@@ -5,11 +5,9 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use text_file::{media_type, shorten};
 
-use crate::{
-    text::{media_type, shorten},
-    workspace::{FileKind, Root, Visibility, WorkspacePath},
-};
+use crate::workspace::{FileKind, Root, Visibility, WorkspacePath};
 
 use super::{
     super::{Answer, CallContext, Plan, Spec, Tool, ToolError},

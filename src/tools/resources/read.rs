@@ -2,8 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use text_file::shorten;
 
-use crate::{text::shorten, workspace::PathError};
+use crate::workspace::PathError;
 
 use super::{
     super::{

@@ -12,7 +12,6 @@ use encoding_rs::Encoding;
 
 use crate::{
     stop::StopReason,
-    text,
     workspace::{
         AccessError, FileStart, OpenFile, Revision, RevisionHasher, RevisionPrefix, Stat, WorkspacePath, read_some,
     },
@@ -213,7 +212,7 @@ impl FileTail {
             let read = file.rewind().and_then(|()| file.take(HEAD).read_to_end(&mut head));
             read.map_err(|error| ToolError::from(AccessError::from_io(error, path)))?;
             if !head.is_empty() {
-                let found = text::encoding_of_head(&head, None);
+                let found = text_file::encoding_of_head(&head, None);
                 self.encoding = Some(found.map_err(|error| {
                     ToolError::new(Kind::Binary, format!("{path} is not text: {}", error.kind))
                         .hint("wait with until=changes: it needs no lines")

@@ -4,9 +4,10 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
+use text_file::byte_size::file_size;
+
 use crate::{
     search::Pattern,
-    text::byte_size::file_size,
     workspace::{AccessError, FileKind, Ignored, WalkOptions, WorkspacePath},
 };
 

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use text_file::shorten;
 
-use crate::{text::shorten, tools::ToolError};
+use crate::tools::ToolError;
 
 /// The wait without the argument.
 pub(super) const DEFAULT: Duration = Duration::from_secs(45);

@@ -2,9 +2,10 @@
 
 use std::cell::OnceCell;
 
+use text_file::Document;
+
 use crate::{
     session::history::{Effect, Former, JournalRecord, Kept, PendingChange, UndoableChange},
-    text::Document,
     workspace::{
         AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, NewContent,
         PreviousFile, Revision, WorkspacePath, WritablePath, WriteGuard,

@@ -1,9 +1,8 @@
 //! The argument `at`: the size or the rev that an append continues, so that a repeated call is not applied twice.
 
-use crate::{
-    text::{self, Document, EncodingLabel, LineEnding},
-    workspace::{Revision, RevisionPrefix, Snapshot, WorkspacePath},
-};
+use text_file::{Document, EncodingLabel, LineEnding};
+
+use crate::workspace::{Revision, RevisionPrefix, Snapshot, WorkspacePath};
 
 use super::{
     super::{Kind, ToolError, answer::count},
@@ -97,7 +96,7 @@ fn lengths_at(rev: RevisionPrefix, bytes: &[u8], content: &str, encoding: Option
     let mut lengths: Vec<usize> = Vec::new();
     for encoding in encodings.into_iter().flatten() {
         for ending in [LineEnding::None, LineEnding::CrLf, LineEnding::Cr] {
-            let tail = text::encode(content, encoding, false, ending).ok();
+            let tail = text_file::encode(content, encoding, false, ending).ok();
             let length = tail.filter(|tail| bytes.ends_with(tail)).map(|tail| bytes.len() - tail.len());
             lengths.extend(length.filter(|length| !lengths.contains(length)));
         }

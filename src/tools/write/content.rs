@@ -1,11 +1,9 @@
 //! The bytes of a file that is written: in its own encoding or the one that the call names, with its own line endings.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use text_file::{Document, EncodingLabel, LineEnding, SpliceError};
 
-use crate::{
-    text::{self, Document, EncodingLabel, LineEnding, SpliceError},
-    workspace::{Revision, Snapshot, WorkspacePath},
-};
+use crate::workspace::{Revision, Snapshot, WorkspacePath};
 
 use super::super::{ToolError, answer::MASKED_CHANGE, read_before_write};
 
@@ -142,7 +140,7 @@ fn kept(old: &Document, content: &str, line_ending: LineEnding) -> (Vec<u8>, &'s
     if !keep {
         notes.push("now in UTF-8, because its earlier encoding is uncertain".to_owned());
     }
-    let (bytes, encoding) = match text::encode(content, encoding, bom, line_ending) {
+    let (bytes, encoding) = match text_file::encode(content, encoding, bom, line_ending) {
         Ok(bytes) => (bytes, encoding),
         Err(error) => {
             notes.push(match error {
@@ -153,7 +151,7 @@ fn kept(old: &Document, content: &str, line_ending: LineEnding) -> (Vec<u8>, &'s
                     format!("now in UTF-8, because {encoding} cannot represent the new text")
                 }
             });
-            let bytes = text::encode(content, UTF_8, false, line_ending);
+            let bytes = text_file::encode(content, UTF_8, false, line_ending);
             (bytes.unwrap_or_else(|_| content.as_bytes().to_vec()), UTF_8)
         }
     };
@@ -166,7 +164,7 @@ fn kept(old: &Document, content: &str, line_ending: LineEnding) -> (Vec<u8>, &'s
 /// The bytes of `content` as they were asked for.
 fn encoded(content: &str, wanted: EncodingLabel, line_ending: LineEnding) -> Result<Vec<u8>, ToolError> {
     const NEXT: &str = "write it another way, or leave encoding out: the file is UTF-8 then";
-    text::encode(content, wanted.encoding, wanted.bom, line_ending).map_err(|error| match error {
+    text_file::encode(content, wanted.encoding, wanted.bom, line_ending).map_err(|error| match error {
         SpliceError::Unrepresentable { encoding, .. } => {
             ToolError::invalid(format!("{}, which {encoding} cannot represent", found(content, wanted.encoding)))
                 .hint(NEXT)
@@ -195,7 +193,7 @@ fn said(content: &str, wanted: EncodingLabel) -> Vec<String> {
     };
     if wanted.encoding != UTF_8
         && !wanted.bom
-        && text::encode(content, wanted.encoding, false, LineEnding::None).is_ok_and(|bytes| !is_recognised(bytes))
+        && text_file::encode(content, wanted.encoding, false, LineEnding::None).is_ok_and(|bytes| !is_recognised(bytes))
     {
         notes.push(format!("its bytes do not show that: read it with encoding={}", name.to_lowercase()));
     }
@@ -209,7 +207,7 @@ fn named(character: char) -> String {
 
 /// Where `content` has the first character that `encoding` has no bytes for.
 fn found(content: &str, encoding: &'static Encoding) -> String {
-    match text::first_unwritable(content, encoding) {
+    match text_file::first_unwritable(content, encoding) {
         Some((character, line, column)) => {
             format!("`content` has {} at line {line}, column {column}", named(character))
         }
@@ -220,7 +218,7 @@ fn found(content: &str, encoding: &'static Encoding) -> String {
 /// Whether the bytes are exactly what the detected legacy encoding would write.
 fn legacy(old: &Document) -> bool {
     !old.had_errors()
-        && text::encode(old.text(), old.encoding(), old.has_bom(), LineEnding::None)
+        && text_file::encode(old.text(), old.encoding(), old.has_bom(), LineEnding::None)
             .is_ok_and(|bytes| bytes == old.bytes())
 }
 
@@ -240,7 +238,7 @@ pub(super) fn appended(
     let old_bytes = now.len() as u64;
     if now.is_empty() && wanted.is_some() {
         let new = created(content, wanted)?;
-        let appended = Some(Appended { bytes: new.bytes.len(), lines: text::lines(content).count() });
+        let appended = Some(Appended { bytes: new.bytes.len(), lines: text_file::lines(content).count() });
         let old = Document::decode(now, None).ok();
         return Ok(NewContent { old, appended, ..new });
     }
@@ -259,7 +257,7 @@ pub(super) fn appended(
         _ if is_plain => UTF_8,
         _ => old.encoding(),
     };
-    let tail = text::encode(content, encoding, false, line_ending)
+    let tail = text_file::encode(content, encoding, false, line_ending)
         .map_err(|error| refused(path, content, encoding, &error))?;
     let bytes = [old.bytes(), &tail].concat();
     if encoding != UTF_8 && !reads_back(&bytes, encoding, &old, &tail) {
@@ -281,7 +279,7 @@ pub(super) fn appended(
         )),
         _ => {}
     }
-    let appended = Some(Appended { bytes: tail.len(), lines: text::lines(content).count() });
+    let appended = Some(Appended { bytes: tail.len(), lines: text_file::lines(content).count() });
     Ok(NewContent { bytes, shown: None, old: Some(old), old_bytes, encoding, appended, notes })
 }
 
@@ -321,7 +319,7 @@ fn in_wanted(path: &WorkspacePath, old: Document, wanted: EncodingLabel) -> Resu
 /// Whether the file is the old text and the new one behind it: half a UTF-16 unit at the old end would swallow
 /// half of what follows.
 fn reads_back(bytes: &[u8], encoding: &'static Encoding, old: &Document, tail: &[u8]) -> bool {
-    let (Ok(whole), Ok(tail)) = (text::view(bytes, Some(encoding)), text::view(tail, Some(encoding))) else {
+    let (Ok(whole), Ok(tail)) = (text_file::view(bytes, Some(encoding)), text_file::view(tail, Some(encoding))) else {
         return false;
     };
     whole.strip_prefix(old.text()).is_some_and(|rest| rest == tail)
@@ -350,8 +348,8 @@ mod tests {
     fn lines_are_counted_as_they_are_split() {
         for text in ["", "a", "\n", "a\n", "a\n\nb", "a\r\nb\r\n", "a\r", "a\rb", "\r", "a\rb\nc", "é\n€"] {
             let split = match LineEnding::of(text) {
-                LineEnding::Cr => text::lines_ended_by_cr(text).count(),
-                _ => text::lines(text).count(),
+                LineEnding::Cr => text_file::lines_ended_by_cr(text).count(),
+                _ => text_file::lines(text).count(),
             };
             assert_eq!(line_count(text), split, "{text:?}");
         }

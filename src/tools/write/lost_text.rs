@@ -1,6 +1,6 @@
 //! The note on an overwrite that leaves little of a file: its content may have been cut on the way.
 
-use crate::text::Document;
+use text_file::Document;
 
 use super::{super::answer::count, content::line_count};
 

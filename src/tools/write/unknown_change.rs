@@ -6,10 +6,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use text_edit::DiffExtent;
+use text_file::Document;
+
 use crate::{
-    edit::{self, DiffExtent},
     session::{KnownStates, Seen},
-    text::Document,
     workspace::{Revision, WorkspacePath},
 };
 
@@ -58,7 +59,7 @@ pub(super) fn check(
         return Ok(());
     }
     let diff = |was: &Document| {
-        edit::unified_diff(&shown_diff::diff_name(asked), was.text(), now.text(), DiffExtent::Full).text
+        text_edit::unified_diff(&shown_diff::diff_name(asked), was.text(), now.text(), DiffExtent::Full).text
     };
     let mut all = diff(&was);
     // What came after that state and is gone again is in no diff from there.

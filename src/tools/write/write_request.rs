@@ -2,11 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use text_file::{Document, EncodingLabel};
 
-use crate::{
-    text::{Document, EncodingLabel},
-    workspace::{AccessError, AccessErrorKind, Base, RevisionPrefix, Snapshot, WorkspacePath, WritablePath},
-};
+use crate::workspace::{AccessError, AccessErrorKind, Base, RevisionPrefix, Snapshot, WorkspacePath, WritablePath};
 
 use super::{
     super::{

@@ -5,7 +5,7 @@
 
 use std::path::is_separator;
 
-use crate::text::with_slashes;
+use text_file::with_slashes;
 
 /// Why `pattern` can never match, in a few words with the next step.
 pub(super) fn why_never(pattern: &str) -> Option<String> {

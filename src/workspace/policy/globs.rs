@@ -4,7 +4,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::text::with_slashes;
+use text_file::with_slashes;
 
 use super::{Folded, glob_fold};
 

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::text::mask::MaskFormat;
+use structured_text::mask::MaskFormat;
 
 use super::{Folded, Rule};
 

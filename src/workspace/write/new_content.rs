@@ -6,7 +6,8 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use crate::text::mask::{MaskedText, RestoreError, new_sentinel};
+use structured_text::mask::{MaskedText, RestoreError, new_sentinel};
+
 use crate::workspace::{
     AccessError, AccessErrorKind, AtPath as _, Revision, SentinelFault, Shared, Stat, WorkspacePath, masked_file, sys,
 };

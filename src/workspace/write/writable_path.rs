@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::text::mask::MaskFormat;
+use structured_text::mask::MaskFormat;
 
 use crate::workspace::access::{changeable, readable};
 use crate::workspace::visibility::mask_or_open;

@@ -7,7 +7,8 @@ use std::io::{self, Seek as _};
 use std::sync::Arc;
 use std::thread;
 
-use crate::text::mask::MaskedText;
+use structured_text::mask::MaskedText;
+
 use crate::workspace::access::regular;
 use crate::workspace::{
     AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Stat, WorkspacePath, masked_file, sys,

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rootbound::text::estimated_tokens;
 use serde_json::{Value, json};
+use text_file::estimated_tokens;
 
 use crate::harness::{Harness, Setup};
 

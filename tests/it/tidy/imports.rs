@@ -38,11 +38,13 @@ struct Module {
     paths: Vec<Vec<String>>,
 }
 
-/// Reads the crate whose library is `src/lib.rs` and whose program is `src/main.rs`.
+/// Reads the crate whose library is `src/lib.rs` and whose program, if it has one, is `src/main.rs`.
 pub(super) fn read(src: &Path) -> Uses {
     let mut modules = HashMap::new();
     read_file(&src.join("lib.rs"), "lib", &[], src, &mut modules);
-    read_file(&src.join("main.rs"), "main", &["main".to_owned()], src, &mut modules);
+    if src.join("main.rs").exists() {
+        read_file(&src.join("main.rs"), "main", &["main".to_owned()], src, &mut modules);
+    }
     let mut edges: BTreeMap<_, BTreeMap<_, BTreeSet<_>>> = BTreeMap::new();
     for (path, module) in &modules {
         edges.entry(module.file.clone()).or_default();

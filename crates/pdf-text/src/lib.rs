@@ -1,0 +1,171 @@
+//! The text of a PDF file, page by page.
+//!
+//! A file is hostile until it has been read: every length, count and reference in it is a claim. Nothing is decoded or
+//! followed but what the asked pages need, all work counts against one budget, nesting is bounded, and what exceeds a
+//! limit gives less text and a note, or an error. The largest file takes some 200 MB.
+//!
+//! The libraries that read PDF (lopdf 0.47, hayro-syntax 0.9, pdf 0.10, `pdf_oxide` 0.3, unpdf 0.52) load every object at
+//! the start, or decode streams of objects without a limit or with one of 100 MB to 1 GB for each. So the structure is
+//! read here, and libraries decode what is in it: Flate, LZW, AES, the encodings of older systems.
+//!
+//! # Map
+//! Bytes to objects: `byte_class`, `lexer`, `object`, `indirect_object`, `xref` (where objects are), `pdf_file` (objects
+//! by reference), `filter` and `crypt` (the bytes of streams). Pages: `page_tree`, `content` and `inline_image` (the
+//! instructions of a page), `page_layout` (glyphs to lines). Fonts: `font` and `font_cache`, with `cmap`, `base_encoding`, `glyph_names`, `type1`
+//! and `standard_widths`.
+//!
+//! # Limits
+//! No layout of tables, no text in pictures, and no glyphs of fonts that do not say which characters they are.
+//!
+//! ```
+//! use pdf_text::{PdfError, with_pdf};
+//!
+//! let refused = with_pdf(b"not a PDF", &|| false, |pdf| Ok(pdf.page_count()));
+//! assert!(refused.is_err());
+//! ```
+//!
+//! A part of Rootbound, published with it: its interface changes without notice.
+
+mod accents;
+mod base_encoding;
+mod budget;
+mod byte_class;
+mod cmap;
+mod content;
+mod crypt;
+mod error;
+mod filter;
+mod font;
+mod font_cache;
+mod glyph_names;
+mod indirect_object;
+mod inline_image;
+mod lexer;
+mod matrix;
+mod object;
+mod page_layout;
+mod page_tree;
+mod pdf_file;
+mod right_to_left;
+mod standard_widths;
+mod stream_filters;
+mod type1;
+mod xref;
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::{Mutex, PoisonError, TryLockError},
+    time::Duration,
+};
+
+use budget::PdfBudget;
+use content::{PageContent, read_page};
+use font_cache::FontCache;
+use matrix::Matrix;
+use object::{Object, Reference};
+use page_tree::{inherited, loose_pages, pages};
+use pdf_file::PdfFile;
+
+pub use error::PdfError;
+
+/// One file is read at a time, so that several calls together take no more memory than one.
+static READING: Mutex<()> = Mutex::new(());
+
+/// An open PDF.
+pub struct Pdf<'a> {
+    file: PdfFile<'a>,
+    pages: Vec<Reference>,
+    fonts: FontCache,
+}
+
+/// What is on one page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PdfPage {
+    /// Lines, each with its line feed; empty where there is no text.
+    pub text: String,
+    /// Images on the page.
+    pub images: usize,
+    /// Characters that are left out, as their font does not say what they are.
+    pub unknown: usize,
+    /// Whether a limit was reached, so that text may be missing.
+    pub cut: bool,
+    /// Whether the page is damaged or in an unknown form, so that text may be missing.
+    pub damaged: bool,
+}
+
+/// Opens a PDF and hands it to `read`; `stopped` is asked often and ends the work.
+///
+/// # Errors
+/// What is wrong with the file, or what `read` answers.
+pub fn with_pdf<T>(
+    bytes: &[u8],
+    stopped: &dyn Fn() -> bool,
+    read: impl FnOnce(&Pdf<'_>) -> Result<T, PdfError>,
+) -> Result<T, PdfError> {
+    let _alone = loop {
+        match READING.try_lock() {
+            Ok(guard) => break guard,
+            Err(TryLockError::Poisoned(poisoned)) => break PoisonError::into_inner(poisoned),
+            Err(TryLockError::WouldBlock) if stopped() => return Err(PdfError::Stopped),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    // No input is known that panics.
+    panic::catch_unwind(AssertUnwindSafe(|| read(&Pdf::open(bytes, stopped)?)))
+        .unwrap_or(Err(PdfError::Damaged("its data is invalid")))
+}
+
+impl<'a> Pdf<'a> {
+    fn open(bytes: &'a [u8], stopped: &'a dyn Fn() -> bool) -> Result<Self, PdfError> {
+        let mut file = PdfFile::open(bytes, PdfBudget::new(stopped))?;
+        let mut found = pages(&file)?;
+        if found.is_empty() {
+            file = file.repaired()?;
+            found = pages(&file)?;
+        }
+        if found.is_empty() {
+            found = loose_pages(&file)?;
+        }
+        if found.is_empty() {
+            return Err(PdfError::Damaged("it has no pages"));
+        }
+        Ok(Self { file, pages: found, fonts: FontCache::default() })
+    }
+
+    /// How many pages there are: at least one.
+    pub fn page_count(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// A page, counted from 0.
+    ///
+    /// # Errors
+    /// When the work is no longer wanted, or too much; what is damaged in a page is left out.
+    pub fn page(&self, index: usize) -> Result<PdfPage, PdfError> {
+        let Some(reference) = self.pages.get(index) else { return Ok(PdfPage::default()) };
+        let page = self.file.resolve(&Object::Reference(*reference))?;
+        let Some(page) = page.dict() else { return Ok(PdfPage::default()) };
+        let mut contents = self.file.get(page, b"Contents")?;
+        if let (Object::Null, Some(lost)) = (&contents, page.get(b"Contents")) {
+            contents = lost.clone();
+        }
+        let resources = inherited(&self.file, page, b"Resources")?;
+        let resources = resources.dict().cloned().unwrap_or_default();
+        let turned = inherited(&self.file, page, b"Rotate")?.number().unwrap_or(0.0);
+        let found = read_page(&self.file, &self.fonts, &contents, resources, turn(turned))?;
+        let PageContent { layout, images, unknown, cut, damaged, .. } = found;
+        Ok(PdfPage { text: layout.finish(), images, unknown, cut, damaged })
+    }
+}
+
+/// The transformation of a page that is shown turned clockwise by `degrees`.
+fn turn(degrees: f64) -> Matrix {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 4")]
+    let quarters = (degrees.rem_euclid(360.0) / 90.0) as u8;
+    Matrix(match quarters {
+        1 => [0.0, -1.0, 1.0, 0.0, 0.0, 0.0],
+        2 => [-1.0, 0.0, 0.0, -1.0, 0.0, 0.0],
+        3 => [0.0, 1.0, -1.0, 0.0, 0.0, 0.0],
+        _ => Matrix::IDENTITY.0,
+    })
+}

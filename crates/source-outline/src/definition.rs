@@ -1,0 +1,186 @@
+//! One definition of a source text, and finding the one that is meant.
+
+/// Definitions of a file at most.
+pub(super) const MOST: usize = 200_000;
+
+/// A function, type, macro, heading or the like, by its lines. All lines count from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The first line that belongs to it: of its attributes, decorators and directly attached comments, if any.
+    pub start: usize,
+    /// The line with its name.
+    pub line: usize,
+    /// The last line that belongs to it.
+    pub end: usize,
+    /// What introduces it, as in the language: `fn`, `struct`, `impl`, `def`, `class`, `#define`, `##` …
+    pub kind: &'static str,
+    /// Its name, qualified where the source qualifies it: `load`, `Cache::load`, `Display for Cache`.
+    pub name: String,
+    /// How many definitions enclose it.
+    pub level: usize,
+    /// Declared only: a C prototype, a method without a body.
+    pub prototype: bool,
+}
+
+impl Definition {
+    /// `fn load`
+    pub fn label(&self) -> String {
+        format!("{} {}", self.kind, self.name)
+    }
+
+    /// Whether it is meant by `name`: by its name, the end of its qualified name, or the type of an `impl`.
+    fn answers_to(&self, name: &str) -> bool {
+        ends_with_name(&self.name, name)
+            || self.kind == "impl" && implemented_type(&self.name) == name
+            || self.kind.starts_with("SYSCALL_DEFINE") && name.strip_prefix("sys_") == Some(&self.name)
+    }
+}
+
+/// Whether `qualified` is `name` or ends with it after a separator.
+fn ends_with_name(qualified: &str, name: &str) -> bool {
+    qualified
+        .strip_suffix(name)
+        .is_some_and(|before| before.is_empty() || before.ends_with([':', '.', '#', ' ', '/', '\\']))
+}
+
+/// `Cache` of `Display for Cache<T>`.
+fn implemented_type(name: &str) -> &str {
+    let name = name.rsplit_once(" for ").map_or(name, |(_, name)| name);
+    let name = name.split('<').next().unwrap_or(name);
+    name.rsplit("::").next().unwrap_or(name).trim_start_matches('&').trim()
+}
+
+/// The innermost definition whose lines include `line`.
+pub fn enclosing(definitions: &[Definition], line: usize) -> Option<&Definition> {
+    innermost(definitions, line, |_| true)
+}
+
+/// The innermost definition around those that are on `line`.
+pub fn enclosing_definition(definitions: &[Definition], line: usize) -> Option<&Definition> {
+    innermost(definitions, line, |one| one.line != line)
+}
+
+fn innermost(definitions: &[Definition], line: usize, is_meant: impl Fn(&Definition) -> bool) -> Option<&Definition> {
+    let around = |one: &&Definition| !one.prototype && (one.start..=one.end).contains(&line) && is_meant(one);
+    definitions.iter().filter(around).max_by_key(|one| (one.start, one.level))
+}
+
+/// The definitions that `name` means: a bare name (`load`), one qualified by its owners (`Cache::load`, `Cache.load`),
+/// or one with its kind (`fn load`, `impl Display for Cache`). Prototypes only where there is nothing else.
+/// `definitions` are in the order of their lines.
+///
+/// # Examples
+/// ```
+/// use source_outline::{definitions, named};
+///
+/// let text = "struct Cache;\n\nimpl Cache {\n    fn load() {}\n}\n";
+/// let all = definitions("a.rs", text);
+/// assert_eq!(named(&all, "Cache::load")[0].line, 4);
+/// assert_eq!(named(&all, "struct Cache")[0].line, 1);
+/// assert_eq!(named(&all, "Cache").len(), 2);
+/// ```
+pub fn named<'d>(definitions: &'d [Definition], name: &str) -> Vec<&'d Definition> {
+    let name = name.trim().trim_end_matches("()");
+    let mut found = with_owners(definitions, name);
+    if found.is_empty()
+        && let Some((kind, rest)) = name.split_once(char::is_whitespace)
+    {
+        let is_kind = |one: &&Definition| one.kind == kind || (one.kind == "fn" && FUNCTION_WORDS.contains(&kind));
+        found = with_owners(definitions, rest.trim()).into_iter().filter(is_kind).collect();
+    }
+    if found.iter().any(|one| !one.prototype) {
+        found.retain(|one| !one.prototype);
+    }
+    found
+}
+
+/// Words that people use for a function in any language.
+const FUNCTION_WORDS: &[&str] = &["function", "method", "func", "def"];
+
+/// Those that `name` means, of which the last part is the name and those before it name what encloses it.
+fn with_owners<'d>(definitions: &'d [Definition], name: &str) -> Vec<&'d Definition> {
+    if name.is_empty() {
+        return Vec::new();
+    }
+    let whole: Vec<_> = definitions.iter().filter(|one| one.answers_to(name)).collect();
+    if !whole.is_empty() {
+        return whole;
+    }
+    let parts: Vec<&str> = name.split([':', '.', '#']).filter(|part| !part.is_empty()).collect();
+    let Some((last, owners)) = parts.split_last().filter(|(_, owners)| !owners.is_empty()) else { return Vec::new() };
+    let mut around: Vec<&Definition> = Vec::new();
+    let mut found = Vec::new();
+    for one in definitions {
+        while around.pop_if(|outer| outer.level >= one.level || outer.end < one.line).is_some() {}
+        if one.answers_to(last) && has_owners(one, &around, owners) {
+            found.push(one);
+        }
+        around.push(one);
+    }
+    found
+}
+
+/// Whether `owners`, the outermost first, are among what is `around` a definition, in that order, or in its own name.
+fn has_owners(inner: &Definition, around: &[&Definition], owners: &[&str]) -> bool {
+    let mut left = owners;
+    for outer in around.iter().rev() {
+        if let Some((last, rest)) = left.split_last()
+            && outer.answers_to(last)
+        {
+            left = rest;
+        }
+    }
+    // As the source has it: `void Cache::load()`.
+    left.iter().all(|owner| inner.name.split([':', '.', '#']).any(|part| part == *owner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(lines: (usize, usize), kind: &'static str, name: &str, level: usize) -> Definition {
+        Definition { start: lines.0, line: lines.0, end: lines.1, kind, name: name.to_owned(), level, prototype: false }
+    }
+
+    fn all() -> Vec<Definition> {
+        vec![
+            definition((1, 3), "struct", "Cache", 0),
+            definition((5, 20), "impl", "Display for Cache<T>", 0),
+            definition((6, 10), "fn", "fmt", 1),
+            Definition { prototype: true, ..definition((12, 12), "fn", "load", 1) },
+            definition((30, 40), "fn", "Cache::load", 0),
+        ]
+    }
+
+    fn lines(name: &str) -> Vec<usize> {
+        named(&all(), name).iter().map(|one| one.line).collect()
+    }
+
+    #[test]
+    fn innermost_definition_encloses() {
+        let all = all();
+        assert_eq!(enclosing(&all, 7).unwrap().name, "fmt");
+        assert_eq!(enclosing(&all, 12).unwrap().kind, "impl");
+        assert!(enclosing(&all, 4).is_none());
+    }
+
+    #[test]
+    fn names_are_found_bare_qualified_and_with_their_kind() {
+        assert_eq!(lines("fmt"), [6]);
+        assert_eq!(lines("Cache::fmt"), [6]);
+        assert_eq!(lines("Cache.fmt()"), [6]);
+        assert_eq!(lines("fn fmt"), [6]);
+        assert_eq!(lines("impl Cache"), [5]);
+        assert_eq!(lines("impl Display for Cache<T>"), [5]);
+        assert_eq!(lines("Cache"), [1, 5]);
+        assert_eq!(lines("Other::fmt"), [] as [usize; 0]);
+        assert_eq!(lines(""), [] as [usize; 0]);
+    }
+
+    #[test]
+    fn prototype_is_found_only_where_there_is_nothing_else() {
+        assert_eq!(lines("load"), [30]);
+        let only = vec![Definition { prototype: true, ..definition((12, 12), "fn", "load", 1) }];
+        assert_eq!(named(&only, "load").len(), 1);
+    }
+}

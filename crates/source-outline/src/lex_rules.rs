@@ -1,0 +1,137 @@
+//! Where the comments and strings of each language begin and end.
+
+/// What a quote character begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quotes {
+    /// Nothing.
+    None,
+    /// A string that ends on its line.
+    Line,
+    /// A string that may span lines.
+    Lines,
+    /// A string that may span lines, in which a backslash is a character like others.
+    Raw,
+    /// A string that may span lines, with code in `${…}`.
+    Template,
+    /// A literal of one character.
+    Char,
+    /// A literal of one character, or a lifetime.
+    Lifetime,
+}
+
+/// What a lexer needs to know of a language.
+#[derive(Debug)]
+pub(crate) struct LexRules {
+    pub(super) line_comments: &'static [&'static [u8]],
+    pub(super) block_comment: Option<(&'static [u8], &'static [u8])>,
+    pub(super) nested_comments: bool,
+    /// Comments from a line that begins with the first to one that begins with the second.
+    pub(super) pods: &'static [(&'static [u8], &'static [u8])],
+    pub(super) double: Quotes,
+    pub(super) single: Quotes,
+    pub(super) backtick: Quotes,
+    /// Whether a backslash escapes a quote.
+    pub(super) escapes: bool,
+    /// Three quotes begin a string that ends with three.
+    pub(super) triples: bool,
+    /// `r#"…"#`
+    pub(super) rust_raw: bool,
+    /// `R"x(…)x"`
+    pub(super) cpp_raw: bool,
+    /// `@"…"`
+    pub(super) verbatim: bool,
+    /// `/…/`
+    pub(super) regexes: bool,
+    /// `<<EOF`
+    pub(super) heredocs: bool,
+    /// `<< EOF`: elsewhere that shifts or appends.
+    pub(super) spaced_heredocs: bool,
+    /// `$` is a letter.
+    pub(super) dollar_words: bool,
+    /// Signs that may end a word.
+    pub(super) word_ends: &'static [u8],
+}
+
+impl LexRules {
+    /// What this quote begins.
+    pub(super) fn quotes(&self, quote: u8) -> Quotes {
+        match quote {
+            b'"' => self.double,
+            b'\'' => self.single,
+            _ => self.backtick,
+        }
+    }
+}
+
+pub(super) fn is_word_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+pub(super) fn is_word(byte: u8) -> bool {
+    is_word_start(byte) || byte.is_ascii_digit()
+}
+
+const PLAIN: LexRules = LexRules {
+    line_comments: &[],
+    block_comment: None,
+    nested_comments: false,
+    pods: &[],
+    double: Quotes::Line,
+    single: Quotes::Line,
+    backtick: Quotes::None,
+    escapes: true,
+    triples: false,
+    rust_raw: false,
+    cpp_raw: false,
+    verbatim: false,
+    regexes: false,
+    heredocs: false,
+    spaced_heredocs: false,
+    dollar_words: false,
+    word_ends: b"",
+};
+const SLASHES: LexRules = LexRules { line_comments: &[b"//"], block_comment: Some((b"/*", b"*/")), ..PLAIN };
+const HASH: LexRules = LexRules { line_comments: &[b"#"], ..PLAIN };
+
+pub(crate) static C: LexRules = LexRules { single: Quotes::Char, cpp_raw: true, ..SLASHES };
+pub(crate) static RUST: LexRules =
+    LexRules { nested_comments: true, double: Quotes::Lines, single: Quotes::Lifetime, rust_raw: true, ..SLASHES };
+pub(crate) static GO: LexRules = LexRules { single: Quotes::Char, backtick: Quotes::Raw, ..SLASHES };
+pub(crate) static JAVA: LexRules = LexRules { single: Quotes::Char, triples: true, ..SLASHES };
+pub(super) static CSHARP: LexRules = LexRules { verbatim: true, ..JAVA };
+pub(super) static DART: LexRules = LexRules { triples: true, ..SLASHES };
+pub(crate) static JAVASCRIPT: LexRules =
+    LexRules { backtick: Quotes::Template, regexes: true, dollar_words: true, ..SLASHES };
+/// Kotlin, Swift, Scala.
+pub(super) static NESTED: LexRules =
+    LexRules { nested_comments: true, triples: true, single: Quotes::Lifetime, ..SLASHES };
+pub(super) static PHP: LexRules =
+    LexRules { line_comments: &[b"//", b"#"], heredocs: true, dollar_words: true, ..SLASHES };
+pub(crate) static PYTHON: LexRules = LexRules { triples: true, ..HASH };
+pub(super) static RUBY: LexRules = LexRules { pods: &[(b"=begin", b"=end")], heredocs: true, word_ends: b"?!", ..HASH };
+pub(super) static PERL: LexRules = LexRules {
+    pods: &[(b"=pod", b"=cut"), (b"=head", b"=cut"), (b"=over", b"=cut"), (b"=item", b"=cut"), (b"=begin", b"=cut")],
+    heredocs: true,
+    ..HASH
+};
+pub(super) static SHELL: LexRules = LexRules { heredocs: true, spaced_heredocs: true, ..HASH };
+pub(super) static ELIXIR: LexRules = LexRules { triples: true, word_ends: b"?!", ..HASH };
+pub(super) static LUA: LexRules = LexRules { line_comments: &[b"--"], block_comment: Some((b"--[[", b"]]")), ..PLAIN };
+pub(super) static HASKELL: LexRules = LexRules {
+    line_comments: &[b"--"],
+    block_comment: Some((b"{-", b"-}")),
+    nested_comments: true,
+    single: Quotes::None,
+    ..PLAIN
+};
+/// Languages with `//` comments and no others that matter: Zig, Protocol Buffers.
+pub(super) static ZIG: LexRules = LexRules { line_comments: &[b"//"], single: Quotes::Char, ..PLAIN };
+pub(crate) static PROTO: LexRules = SLASHES;
+/// R, Make and others with `#` comments.
+pub(super) static HASHES: LexRules = HASH;
+pub(super) static JULIA: LexRules =
+    LexRules { triples: true, single: Quotes::Char, block_comment: Some((b"#=", b"=#")), ..HASH };
+/// Lisps: a quote begins no string.
+pub(super) static LISP: LexRules =
+    LexRules { line_comments: &[b";"], single: Quotes::None, double: Quotes::Lines, ..PLAIN };
+pub(super) static ERLANG: LexRules = LexRules { line_comments: &[b"%"], ..PLAIN };

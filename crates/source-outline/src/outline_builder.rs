@@ -1,0 +1,139 @@
+//! Feeding a text to the outline of its language, in pieces of any size.
+
+use super::{
+    braces::BraceOutline, definition::Definition, indents::IndentOutline, language::Language, sections::SectionOutline,
+};
+
+/// Bytes of a line that are looked at.
+const LINE: usize = 64 << 10;
+
+/// The definitions of the file `path` with this text, by line; empty if the language is not known.
+///
+/// # Examples
+/// ```
+/// use source_outline::definitions;
+///
+/// let found = definitions("cache.c", "static int\nload(int key)\n{\n\treturn key;\n}\n");
+/// assert_eq!((found[0].label().as_str(), found[0].start, found[0].line, found[0].end), ("fn load", 1, 2, 5));
+/// ```
+pub fn definitions(path: &str, text: &str) -> Vec<Definition> {
+    let mut outline = OutlineBuilder::new(path);
+    outline.push(text);
+    outline.finish()
+}
+
+/// Whether definitions can be found in a file of this name: its language is known, or its first line may say it.
+pub fn may_have_definitions(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    Language::of_name(name).is_some() || !name.contains('.')
+}
+
+/// Takes the text of a file piece by piece, with bounded memory.
+#[derive(Debug)]
+pub struct OutlineBuilder {
+    /// `None` where the first line decides the language.
+    engine: Option<Engine>,
+    is_unknown: bool,
+    /// The beginning of a line that was cut.
+    partial: String,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Braces(Box<BraceOutline>),
+    Indents(Box<IndentOutline>),
+    Sections(Box<SectionOutline>),
+}
+
+impl Engine {
+    fn new(language: Language) -> Self {
+        match language {
+            Language::Braces(grammar) => Self::Braces(Box::new(BraceOutline::new(grammar))),
+            Language::Keywords(grammar) => Self::Indents(Box::new(IndentOutline::new(grammar))),
+            Language::Sections(format) => Self::Sections(Box::new(SectionOutline::new(format))),
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        match self {
+            Self::Braces(outline) => outline.line(line),
+            Self::Indents(outline) => outline.line(line),
+            Self::Sections(outline) => outline.line(line),
+        }
+    }
+}
+
+impl OutlineBuilder {
+    /// The outline of a file of this name.
+    pub fn new(path: &str) -> Self {
+        let engine = Language::of_name(path).map(Engine::new);
+        Self { engine, is_unknown: !may_have_definitions(path), partial: String::new() }
+    }
+
+    /// Takes the next piece of text.
+    pub fn push(&mut self, mut piece: &str) {
+        if self.is_unknown {
+            return;
+        }
+        while let Some(end) = memchr::memchr(b'\n', piece.as_bytes()) {
+            if self.partial.is_empty() {
+                self.line(&piece[..end]);
+            } else {
+                self.extend_partial(&piece[..end]);
+                let line = std::mem::take(&mut self.partial);
+                self.line(&line);
+                self.partial = line;
+                self.partial.clear();
+            }
+            piece = &piece[end + 1..];
+        }
+        self.extend_partial(piece);
+    }
+
+    /// The definitions, in the order of their lines.
+    pub fn finish(mut self) -> Vec<Definition> {
+        if !self.partial.is_empty() {
+            let line = std::mem::take(&mut self.partial);
+            self.line(&line);
+        }
+        let mut definitions = match self.engine {
+            None => Vec::new(),
+            Some(Engine::Braces(outline)) => outline.finish(),
+            Some(Engine::Indents(outline)) => outline.finish(),
+            Some(Engine::Sections(outline)) => outline.finish(),
+        };
+        for one in &mut definitions {
+            one.end = one.end.max(one.line);
+        }
+        definitions.sort_by_key(|one| (one.line, one.level));
+        definitions
+    }
+
+    fn extend_partial(&mut self, piece: &str) {
+        let room = LINE.saturating_sub(self.partial.len());
+        self.partial.push_str(beginning(piece, room));
+    }
+
+    fn line(&mut self, line: &str) {
+        if self.is_unknown {
+            return;
+        }
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if self.engine.is_none() {
+            self.engine = Language::of_first_line(line).map(Engine::new);
+            self.is_unknown = self.engine.is_none();
+        }
+        if let Some(engine) = &mut self.engine {
+            engine.line(beginning(line, LINE));
+        }
+    }
+}
+
+/// The first `most` bytes, or a few less.
+fn beginning(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,71 @@
+//! New problems as lines of an answer.
+
+use std::fmt::Write as _;
+
+use text_file::shorten;
+
+use super::problem::{Problem, Severity};
+
+/// Problems that are shown of one change.
+pub const MOST_SHOWN: usize = 20;
+/// Characters of a message: a compiler's may be a page.
+const MOST_MESSAGE: usize = 300;
+
+/// The problems that an answer shows.
+#[derive(Clone, Debug, Default)]
+pub struct ShownProblems {
+    /// Those that are shown.
+    pub problems: Vec<Problem>,
+    /// How many are not.
+    pub cut: usize,
+    /// The lines for the answer; empty without a problem.
+    pub text: String,
+}
+
+impl ShownProblems {
+    /// The first of `problems`, which are of the file `path`, in about `room` bytes; at least one.
+    ///
+    /// # Examples
+    /// ```
+    /// use source_outline::problems::{Problem, Severity, ShownProblems};
+    ///
+    /// let problem = Problem::at("{,}", 1, Severity::Error, "JSON", "expected `}`".to_owned());
+    /// assert_eq!(ShownProblems::of("a.json", vec![problem], 1000).text, "new problem: a.json:1:2 expected `}` (JSON)");
+    /// assert_eq!(ShownProblems::of("a.json", Vec::new(), 1000).text, "");
+    /// ```
+    pub fn of(path: &str, mut problems: Vec<Problem>, room: usize) -> Self {
+        let total = problems.len();
+        problems.truncate(MOST_SHOWN);
+        for problem in &mut problems {
+            let words: Vec<&str> = problem.message.split_whitespace().collect();
+            problem.message = shorten(&words.join(" "), MOST_MESSAGE).into_owned();
+        }
+        if total == 1 {
+            let text = problems.first().map(|only| format!("new problem: {path}:{}", line(only))).unwrap_or_default();
+            return Self { problems, cut: 0, text };
+        }
+        let mut text = if total == 0 { String::new() } else { format!("{total} new problems in {path}:") };
+        let mut shown = 0;
+        for problem in &problems {
+            let line = line(problem);
+            if shown > 0 && text.len() + line.len() >= room {
+                break;
+            }
+            let _ = write!(text, "\n{line}");
+            shown += 1;
+        }
+        problems.truncate(shown);
+        let cut = total - shown;
+        if cut > 0 {
+            let _ = write!(text, "\n{cut} more");
+        }
+        Self { problems, cut, text }
+    }
+}
+
+/// `14:3 expected a comma (JSON)`
+fn line(problem: &Problem) -> String {
+    let Problem { line, column, message, source, .. } = problem;
+    let severity = if problem.severity == Severity::Warning { "warning: " } else { "" };
+    format!("{line}:{column} {severity}{message} ({source})")
+}

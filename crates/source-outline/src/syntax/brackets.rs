@@ -1,0 +1,285 @@
+//! Brackets of programming languages: one that is not closed, or closes nothing.
+//!
+//! Reads the tokens of the outline's lexer. Where it cannot be certain – a branch of `#if` that opens what it does not
+//! close, a line of generated code, JSX – the text counts as balanced. `.py` files get the rules of Python's tokenizer for
+//! indentation as well.
+
+use structured_text::{Findings, SyntaxError, line_of};
+
+use super::{
+    indentation::{Indentation, PythonLine},
+    language::BracketLanguage,
+};
+use crate::{Branch, Directive, Lexeme, LexemeKind, Lexer};
+
+/// Bytes of the longest line that is read: longer ones are generated.
+const LONGEST_LINE: usize = 16 << 10;
+/// Brackets within one another: more are generated.
+const MOST_OPEN: usize = 500;
+
+/// Checks a source; one that may be balanced is.
+pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
+    if language == BracketLanguage::JavaScript && may_be_jsx(text) {
+        return Findings::default();
+    }
+    let mut checker = Checker {
+        text,
+        open: Vec::new(),
+        misplaced: None,
+        forks: Vec::new(),
+        left_out: 0,
+        indentation: (language == BracketLanguage::Python).then(Indentation::default),
+    };
+    let error = checker.run(language).err().and_then(|stop| match stop {
+        Stop::SyntaxError(fault) => Some(fault),
+        Stop::Uncertain => None,
+    });
+    Findings { error, warnings: Vec::new() }
+}
+
+/// Whether a JavaScript file may hold markup, in which quotes are text.
+fn may_be_jsx(text: &str) -> bool {
+    memchr::memmem::find(text.as_bytes(), b"</").is_some() || memchr::memmem::find(text.as_bytes(), b"/>").is_some()
+}
+
+/// Why a check ends early.
+enum Stop {
+    SyntaxError(SyntaxError),
+    Uncertain,
+}
+
+/// A bracket that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Open {
+    bracket: u8,
+    at: usize,
+    /// White space before the first word of its line.
+    indent: usize,
+}
+
+/// A conditional of the preprocessor that is open.
+struct Fork {
+    before: Vec<Open>,
+    /// What was open behind its first branch.
+    after: Option<Vec<Open>>,
+    has_else: bool,
+}
+
+struct Checker<'t> {
+    text: &'t str,
+    open: Vec<Open>,
+    /// The first bracket whose closing one is indented less: that one belongs to something around it.
+    misplaced: Option<Open>,
+    forks: Vec<Fork>,
+    /// Conditionals, one in another, around lines that are left out.
+    left_out: usize,
+    indentation: Option<Indentation>,
+}
+
+impl Checker<'_> {
+    fn run(&mut self, language: BracketLanguage) -> Result<(), Stop> {
+        let mut lexer = Lexer::new(language.lex_rules());
+        let mut lexemes = Vec::new();
+        let (mut start, mut goes_on) = (0, false);
+        for line in self.text.split_inclusive('\n') {
+            let content = line.trim_end_matches(['\n', '\r']).as_bytes();
+            if content.len() > LONGEST_LINE {
+                return Err(Stop::Uncertain);
+            }
+            let is_directive = goes_on || lexer.is_in_code() && content.trim_ascii_start().starts_with(b"#");
+            if language == BracketLanguage::C && is_directive {
+                if !goes_on {
+                    self.directive(content.trim_ascii())?;
+                }
+                lexer.line(content, &mut lexemes);
+                // The lines of a comment in a directive need no backslash.
+                goes_on = content.ends_with(b"\\") || lexer.is_in_comment();
+            } else if self.left_out == 0 {
+                let begins_in_code = lexer.is_in_code();
+                lexer.line(content, &mut lexemes);
+                self.line(start, content, &lexemes)?;
+                if let Some(indentation) = &mut self.indentation {
+                    let (lexemes, depth) = (lexemes.as_slice(), self.open.len());
+                    let line = PythonLine { start, content, begins_in_code, lexemes, depth };
+                    indentation.line(&line).map_err(Stop::SyntaxError)?;
+                }
+            }
+            start += line.len();
+        }
+        // The rest of the file is in a string or comment that the lexer may have taken wrong.
+        if !lexer.is_in_code() || !self.forks.is_empty() || self.left_out > 0 {
+            return Err(Stop::Uncertain);
+        }
+        match self.misplaced.filter(|_| !self.open.is_empty()).or(self.open.last().copied()) {
+            Some(open) => {
+                Err(Stop::SyntaxError(SyntaxError::new(open.at, format!("`{}` is not closed", open.bracket as char))))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The brackets of one line.
+    fn line(&mut self, start: usize, content: &[u8], lexemes: &[Lexeme]) -> Result<(), Stop> {
+        let indent = content.len() - content.trim_ascii_start().len();
+        for lexeme in lexemes {
+            let LexemeKind::Sign(sign) = lexeme.kind else { continue };
+            let at = start + lexeme.start;
+            match sign {
+                b'(' | b'[' | b'{' if self.open.len() == MOST_OPEN => return Err(Stop::Uncertain),
+                b'(' | b'[' | b'{' => self.open.push(Open { bracket: sign, at, indent }),
+                b')' | b']' | b'}' => {
+                    let Some(open) = self.open.pop() else {
+                        return Err(Stop::SyntaxError(SyntaxError::new(
+                            at,
+                            format!("`{}` closes nothing", sign as char),
+                        )));
+                    };
+                    if closing(open.bracket) != sign {
+                        return Err(Stop::SyntaxError(self.mismatch(open, sign, at)));
+                    }
+                    let is_first = lexeme.start == indent;
+                    if is_first && indent < open.indent && self.misplaced.is_none() {
+                        self.misplaced = Some(open);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn mismatch(&self, open: Open, sign: u8, at: usize) -> SyntaxError {
+        let (opened, line) = (open.bracket as char, line_of(self.text, open.at));
+        SyntaxError::new(at, format!("`{}` does not close the `{opened}` of line {line}", sign as char))
+    }
+
+    fn directive(&mut self, line: &[u8]) -> Result<(), Stop> {
+        // What only C++ sees is `extern "C" {` in one place, and its end in another.
+        let is_for_cpp = line.ends_with(b"__cplusplus") || line.ends_with(b"defined(__cplusplus)");
+        match Directive::parse(line) {
+            Directive::Unless(_) => self.branch(Branch::Begin { left_out: false }),
+            Directive::Branch(Branch::Begin { .. }) if is_for_cpp => self.branch(Branch::Begin { left_out: true }),
+            Directive::Branch(branch) => self.branch(branch),
+            _ => Ok(()),
+        }
+    }
+
+    /// Each branch of a conditional begins with what was open before it, and all have to leave the same open.
+    fn branch(&mut self, branch: Branch) -> Result<(), Stop> {
+        match branch {
+            Branch::Begin { .. } if self.left_out > 0 => self.left_out += 1,
+            Branch::Begin { left_out } => {
+                self.left_out = usize::from(left_out);
+                self.forks.push(Fork { before: self.open.clone(), after: None, has_else: left_out });
+            }
+            Branch::Next if self.left_out > 1 => {}
+            // What is left out decides nothing; neither does its other branch.
+            Branch::Next if self.left_out == 1 => self.left_out = 0,
+            Branch::Next => {
+                let fork = self.forks.last_mut().ok_or(Stop::Uncertain)?;
+                let open = std::mem::replace(&mut self.open, fork.before.clone());
+                fork.has_else = true;
+                if !is_alike(fork.after.get_or_insert_with(|| open.clone()), &open) {
+                    return Err(Stop::Uncertain);
+                }
+            }
+            Branch::End if self.left_out > 1 => self.left_out -= 1,
+            Branch::End => {
+                self.left_out = 0;
+                let fork = self.forks.pop().ok_or(Stop::Uncertain)?;
+                let other = fork.after.as_ref().or((!fork.has_else).then_some(&fork.before));
+                if other.is_some_and(|other| !is_alike(other, &self.open)) {
+                    return Err(Stop::Uncertain);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the same brackets are open.
+fn is_alike(one: &[Open], other: &[Open]) -> bool {
+    one.iter().map(|open| open.bracket).eq(other.iter().map(|open| open.bracket))
+}
+
+fn closing(bracket: u8) -> u8 {
+    if bracket == b'(' { b')' } else { bracket + 2 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(language: BracketLanguage, text: &str) -> Option<(usize, String)> {
+        check(text, language).error.map(|fault| (line_of(text, fault.at), fault.message))
+    }
+
+    #[test]
+    fn balanced_sources_pass() {
+        for (language, text) in [
+            (
+                BracketLanguage::Rust,
+                "fn f<'a>(x: &'a str) { let s = r#\"}\"#; /* { /* ( */ */ match x { _ => '{' } } // [",
+            ),
+            (
+                BracketLanguage::Rust,
+                "const A: [u8; 3] = [b'(', b'\\'', b'\"']; // '\nfn g() { \"multi\n { line\" ; }\n",
+            ),
+            (BracketLanguage::C, "#define OPEN if (x) { \\\n y\n#error don't (\nint f(void) { return '('; }\n"),
+            (BracketLanguage::C, "#if 0\nit's {\n#endif\nint a[2];\n"),
+            (
+                BracketLanguage::C,
+                "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint a[2];\n#ifdef __cplusplus\n}\n#endif\n",
+            ),
+            (BracketLanguage::C, "#if A\nvoid f(int a) {\n#else\nvoid f(void) {\n#endif\n}\n"),
+            (BracketLanguage::C, "#define A(x) do { \\\n /* one\n two */ \\\n} while (0)\nint x[1];\n"),
+            (BracketLanguage::Go, "package a\nvar x = `\n{ ` + \"\\\"{\" + string('{')\n"),
+            (BracketLanguage::Java, "class A { String s = \"\"\"\n  { \"\"\"; char c = '}'; }"),
+            (BracketLanguage::JavaScript, "const a = x => `${b({c: `}${d}`})} {`; const r = /[(/]{/g;"),
+            (
+                BracketLanguage::Python,
+                "def f(\n  a,\n):  # (\n    return '''(\n{''' + \"[\" \\\n        + a\n\n\nclass A: pass\n",
+            ),
+            (BracketLanguage::Python, "if x:\n\ty = [\n1]\n\n# c\n\tif y:\n\t    z\nelse:\n    '''a\n  b:'''\nw = 1\n"),
+        ] {
+            assert_eq!(error(language, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn unbalanced_bracket_is_named_at_its_line() {
+        for (language, text, line, message) in [
+            (BracketLanguage::Rust, "fn f() {\n    if x {\n        y();\n}\n\nfn g() {}\n", 2, "`{` is not closed"),
+            (BracketLanguage::Rust, "fn f() {\n    g(1;\n}\n", 3, "`}` does not close the `(` of line 2"),
+            (BracketLanguage::Rust, "fn f() {}\n}\n", 2, "`}` closes nothing"),
+            (BracketLanguage::C, "int f(void)\n{\n\tif (x) {\n\t}\n", 2, "`{` is not closed"),
+            (BracketLanguage::Go, "func f() {\n\tg(]\n}\n", 2, "`]` does not close the `(` of line 2"),
+            (BracketLanguage::JavaScript, "f(() => {\n  g();\n);\n", 3, "`)` does not close the `{` of line 1"),
+            (BracketLanguage::Python, "x = [1, 2\ny = 3\n", 1, "`[` is not closed"),
+            (BracketLanguage::Python, "def f():\nreturn 1\n", 2, "expected an indented block"),
+            (BracketLanguage::Python, "x = 1\n  y = 2\n", 2, "unexpected indentation"),
+            (
+                BracketLanguage::Python,
+                "if x:\n    if y:\n        z\n      w\n",
+                4,
+                "the indentation matches no block around it",
+            ),
+            (BracketLanguage::Python, "if x:\n        y\n\tz\n", 3, "tabs and spaces are mixed in the indentation"),
+        ] {
+            assert_eq!(error(language, text), Some((line, message.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn uncertain_sources_are_passed_over() {
+        for (language, text) in [
+            (BracketLanguage::C, "#ifdef A\nif (x) {\n#endif\ny();\n"),
+            (BracketLanguage::JavaScript, "const a = <p>Don't {x}</p>;\n{"),
+            (BracketLanguage::Rust, "fn f() { /* not closed"),
+        ] {
+            assert_eq!(error(language, text), None, "{text}");
+        }
+        assert_eq!(error(BracketLanguage::Rust, &"(".repeat(LONGEST_LINE + 1)), None);
+        assert_eq!(error(BracketLanguage::Rust, &"(\n".repeat(MOST_OPEN + 1)), None);
+    }
+}

@@ -1,0 +1,275 @@
+//! Jupyter notebooks: the cells of a file of JSON, where each source is in it, and a changed source.
+//!
+//! Versions 3 and 4 of the format (<https://nbformat.readthedocs.io/en/latest/format_description.html>). Only places in
+//! the JSON are kept, so that a change of one source leaves every other byte of the file as it was.
+
+mod json_string;
+mod output;
+mod source;
+
+use std::{borrow::Cow, cell::OnceCell, ops::Range};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use json_string::JsonStyle;
+use source::{CellSource, ListLayout};
+
+pub use output::CellOutput;
+pub use source::SourceEdit;
+
+/// The cells of a notebook.
+#[derive(Debug)]
+pub struct Notebook<'t> {
+    text: &'t str,
+    cells: Vec<Cell<'t>>,
+    /// The style and the layout cost a pass over the whole file, and an edit may change each of many cells.
+    style: OnceCell<JsonStyle>,
+    layout: OnceCell<Option<ListLayout>>,
+}
+
+/// One cell.
+#[derive(Debug)]
+pub struct Cell<'t> {
+    /// `code`, `markdown`, `raw` or `heading`.
+    pub kind: Cow<'t, str>,
+    /// Its id, where the format has one.
+    pub id: Option<String>,
+    /// How many executions there had been when it was executed.
+    pub count: Option<u64>,
+    source: CellSource,
+    outputs: Vec<&'t RawValue>,
+}
+
+#[derive(Deserialize)]
+struct RawNotebook<'t> {
+    #[serde(borrow)]
+    cells: Option<Vec<RawCell<'t>>>,
+    /// Version 3.
+    #[serde(borrow)]
+    worksheets: Option<Vec<RawWorksheet<'t>>>,
+}
+
+#[derive(Deserialize)]
+struct RawWorksheet<'t> {
+    #[serde(borrow)]
+    cells: Vec<RawCell<'t>>,
+}
+
+#[derive(Deserialize)]
+struct RawCell<'t> {
+    #[serde(borrow)]
+    cell_type: Cow<'t, str>,
+    #[serde(borrow)]
+    id: Option<&'t RawValue>,
+    #[serde(borrow)]
+    execution_count: Option<&'t RawValue>,
+    #[serde(borrow)]
+    prompt_number: Option<&'t RawValue>,
+    #[serde(borrow)]
+    source: Option<&'t RawValue>,
+    /// The source of a code cell in version 3.
+    #[serde(borrow)]
+    input: Option<&'t RawValue>,
+    #[serde(borrow)]
+    outputs: Option<Vec<&'t RawValue>>,
+}
+
+impl<'t> Notebook<'t> {
+    /// The notebook in `text`; `None` if it is none.
+    ///
+    /// # Examples
+    /// ```
+    /// use structured_text::Notebook;
+    ///
+    /// let text = r#"{"cells": [{"cell_type": "code", "source": ["a = 1\n", "b = 2"]}], "nbformat": 4}"#;
+    /// let notebook = Notebook::parse(text).unwrap();
+    /// assert_eq!(notebook.cells()[0].source(), "a = 1\nb = 2");
+    /// let edit = notebook.replaced(0, "a = 1\nb = \"3\"");
+    /// let mut changed = text.to_owned();
+    /// changed.replace_range(edit.span, &edit.json);
+    /// assert_eq!(changed, text.replace("b = 2", r#"b = \"3\""#));
+    /// ```
+    pub fn parse(text: &'t str) -> Option<Self> {
+        let raw: RawNotebook<'t> = serde_json::from_str(text).ok()?;
+        let raw_cells: Vec<RawCell<'t>> = match (raw.cells, raw.worksheets) {
+            (Some(cells), _) => cells,
+            (None, worksheets) => worksheets?.into_iter().flat_map(|sheet| sheet.cells).collect(),
+        };
+        let cells = raw_cells.into_iter().map(|raw| Cell::of(raw, text)).collect::<Option<_>>()?;
+        Some(Self { text, cells, style: OnceCell::new(), layout: OnceCell::new() })
+    }
+
+    /// The cells, in their order.
+    pub fn cells(&self) -> &[Cell<'t>] {
+        &self.cells
+    }
+
+    /// The lines of cells' sources that are at `place` in the text, each with its cell, counted from 1.
+    pub fn source_lines<'s>(&'s self, place: &'s Range<usize>) -> impl Iterator<Item = (usize, &'s str)> {
+        let pieces = move |(index, cell): (usize, &'s Cell<'t>)| {
+            cell.source.lines_in(place.clone()).map(move |line| (index + 1, line))
+        };
+        self.cells.iter().enumerate().flat_map(pieces)
+    }
+
+    /// What is to be changed in the text so that the cell `index` has the source `new`. Lines that stay keep their bytes;
+    /// others are written as the notebook writes its own.
+    ///
+    /// # Panics
+    /// If there is no such cell.
+    pub fn replaced(&self, index: usize, new: &str) -> SourceEdit {
+        let cell = &self.cells[index];
+        let style = *self.style.get_or_init(|| JsonStyle::of(self.text));
+        let first_layout = || self.cells.iter().find_map(|cell| cell.source.list_layout(self.text));
+        cell.source.replaced(self.text, new, style, || self.layout.get_or_init(first_layout).clone())
+    }
+}
+
+impl<'t> Cell<'t> {
+    fn of(raw: RawCell<'t>, text: &'t str) -> Option<Self> {
+        let number = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+        Some(Self {
+            kind: raw.cell_type,
+            id: raw.id.and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            count: number(raw.execution_count).or_else(|| number(raw.prompt_number)),
+            source: CellSource::parse(raw.source.or(raw.input)?, text)?,
+            outputs: raw.outputs.unwrap_or_default(),
+        })
+    }
+
+    /// Its source.
+    pub fn source(&self) -> &str {
+        self.source.text()
+    }
+
+    /// Its outputs, each read when it is asked for.
+    pub fn outputs(&self) -> impl ExactSizeIterator<Item = CellOutput> {
+        self.outputs.iter().map(|raw| CellOutput::of(raw.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The text with the source of a cell replaced.
+    fn replaced(text: &str, index: usize, new: &str) -> String {
+        let edit = Notebook::parse(text).expect("a notebook").replaced(index, new);
+        let changed = [&text[..edit.span.start], &edit.json, &text[edit.span.end..]].concat();
+        let notebook = Notebook::parse(&changed).unwrap_or_else(|| panic!("no notebook: {changed}"));
+        assert_eq!(notebook.cells()[index].source(), new, "{changed}");
+        changed
+    }
+
+    fn with_source(source: &str) -> String {
+        format!("{{\n \"cells\": [\n  {{\n   \"cell_type\": \"code\",\n   \"source\": {source}\n  }}\n ]\n}}\n")
+    }
+
+    #[test]
+    fn cells_of_both_versions_are_read() {
+        let text = r#"{"nbformat": 4, "cells": [
+            {"cell_type": "code", "id": "a1", "execution_count": 3, "source": ["a\n", "b"], "outputs": [{}]},
+            {"cell_type": "markdown", "source": "\u00e9\ud83d\ude00\u000ab"}, {"cell_type": "raw", "source": []}]}"#;
+        let notebook = Notebook::parse(text).unwrap();
+        let cells: Vec<_> =
+            notebook.cells().iter().map(|cell| (&*cell.kind, cell.id.as_deref(), cell.count, cell.source())).collect();
+        let expected =
+            [("code", Some("a1"), Some(3), "a\nb"), ("markdown", None, None, "é😀\nb"), ("raw", None, None, "")];
+        assert_eq!(cells, expected);
+        let text = r#"{"worksheets": [{"cells": [{"cell_type": "code", "input": "x", "prompt_number": 2},
+            {"cell_type": "heading", "level": 1, "source": ["T"]}]}]}"#;
+        let notebook = Notebook::parse(text).unwrap();
+        assert_eq!((notebook.cells()[0].source(), notebook.cells()[0].count), ("x", Some(2)));
+        assert_eq!(notebook.cells()[1].source(), "T");
+    }
+
+    #[test]
+    fn what_is_no_notebook_is_none() {
+        for text in [
+            "",
+            "[]",
+            "{}",
+            "{\"cells\": 1}",
+            "{\"cells\": [1]}",
+            "{\"cells\": [{\"cell_type\": \"code\"}]}",
+            "{\"cells\": [{\"cell_type\": \"code\", \"source\": 1}]}",
+            "{\"cells\": [{\"cell_type\": \"code\", \"source\": [\"a\", 1]}]}",
+            "{\"cells\": [{\"cell_type\": \"code\", \"source\": \"\\ud83d\"}]}",
+            "{\"cells\": []} x",
+        ] {
+            assert!(Notebook::parse(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn deep_json_needs_no_stack() {
+        let deep = format!("{{\"cells\": [], \"x\": {}{}}}", "[".repeat(1_000_000), "]".repeat(1_000_000));
+        assert!(Notebook::parse(&deep).is_none_or(|notebook| notebook.cells().is_empty()));
+    }
+
+    #[test]
+    fn lines_that_stay_keep_their_json_and_new_ones_look_like_them() {
+        let list = with_source("[\n    \"a \\u0041\\n\",\n    \"b\\n\",\n    \"c\"\n   ]");
+        for (new, source) in [
+            ("a A\nB\nc", "[\n    \"a \\u0041\\n\",\n    \"B\\n\",\n    \"c\"\n   ]"),
+            ("a A\nc", "[\n    \"a \\u0041\\n\",\n    \"c\"\n   ]"),
+            ("b\nc", "[\n    \"b\\n\",\n    \"c\"\n   ]"),
+            ("a A\nb\n", "[\n    \"a \\u0041\\n\",\n    \"b\\n\"\n   ]"),
+            ("x\na A\nb\nc", "[\n    \"x\\n\",\n    \"a \\u0041\\n\",\n    \"b\\n\",\n    \"c\"\n   ]"),
+            ("a A\nb\nc\nd", "[\n    \"a \\u0041\\n\",\n    \"b\\n\",\n    \"c\\n\",\n    \"d\"\n   ]"),
+            ("", "[]"),
+        ] {
+            assert_eq!(replaced(&list, 0, new), with_source(source), "{new:?}");
+        }
+    }
+
+    #[test]
+    fn string_stays_a_string_with_the_escapes_of_its_other_lines() {
+        let string = with_source("\"\\u0061\\nb\\u000a\\/c\"");
+        assert_eq!(replaced(&string, 0, "a\n\"B\"\n/c"), with_source("\"\\u0061\\n\\\"B\\\"\\n\\/c\""));
+        assert_eq!(replaced(&string, 0, ""), with_source("\"\""));
+        assert_eq!(replaced(&with_source("\"\""), 0, "x\ny"), with_source("\"x\\ny\""));
+        // The file is ASCII and has an escape that need not be one.
+        let ascii = with_source("\"\\u00e9\\nb\"");
+        assert_eq!(replaced(&ascii, 0, "é\nü"), with_source("\"\\u00e9\\n\\u00fc\""));
+    }
+
+    #[test]
+    fn list_without_a_layout_takes_that_of_another_or_of_jupyter() {
+        assert_eq!(replaced(&with_source("[]"), 0, "a\nb"), with_source("[\n    \"a\\n\",\n    \"b\"\n   ]"));
+        let crlf = with_source("[]").replace('\n', "\r\n");
+        assert!(replaced(&crlf, 0, "a\nb").contains("[\r\n    \"a\\n\",\r\n    \"b\"\r\n   ]"));
+        let compact = r#"{"cells":[{"cell_type":"code","source":[]},{"cell_type":"code","source":["x\n","y"]}]}"#;
+        assert!(replaced(compact, 0, "a\nb").contains(r#"["a\n","b"]"#));
+        let single = with_source("[\n    \"a\"\n   ]");
+        assert_eq!(replaced(&single, 0, "a\nb"), with_source("[\n    \"a\\n\",\n    \"b\"\n   ]"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_source_becomes_any_other_and_all_else_keeps_its_bytes(
+            old in "([a-cé\n\"\\\\\t]|😀){0,12}", new in "([a-cé\n\"\\\\\t\u{2028}]|😀){0,12}", is_list in any::<bool>(), is_ascii in any::<bool>(),
+        ) {
+            let style = if is_ascii { JsonStyle::Ascii } else { JsonStyle::Plain };
+            let quoted = |text: &str| format!("\"{}\"", style.escaped(text));
+            let source = if is_list {
+                format!("[{}]", old.split_inclusive('\n').map(quoted).collect::<Vec<_>>().join(", "))
+            } else {
+                quoted(&old)
+            };
+            let text = with_source(&source);
+            let changed = replaced(&text, 0, &new);
+            let (before, after) = text.split_once(&source).unwrap();
+            prop_assert!(changed.starts_with(before) && changed.ends_with(after));
+            prop_assert!(!is_ascii || text.matches("\\u").count() == 0 || changed.is_ascii());
+        }
+
+        #[test]
+        fn any_text_is_read_or_none(text in "[\\[\\]{}\",:a-z\\\\0-9]{0,60}") {
+            let _ = Notebook::parse(&text);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The line endings that new text takes on where it is put.
+
+use std::ops::Range;
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use text_file::{LineEnding, with_lf};
+
+use super::Prepared;
+
+/// `new` with the line endings that fit in the place of `span`, which matched `old`.
+///
+/// A request that changes nothing but line endings is left as it is: there they are the point.
+pub(super) fn fit(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
+    // One character at a time is a memchr; this runs for every place.
+    if !(new.contains('\n') || new.contains('\r')) || with_lf(old) == with_lf(new) {
+        return new.to_owned();
+    }
+    let plain = new.replace("\r\n", "\n");
+    match prepared.ending {
+        LineEnding::None => new.to_owned(),
+        LineEnding::Lf => plain,
+        LineEnding::CrLf => plain.replace('\n', "\r\n"),
+        LineEnding::Cr => plain.replace('\n', "\r"),
+        LineEnding::Mixed => fit_mixed(prepared, span, old, &plain),
+    }
+}
+
+/// In a file of mixed endings each line that stays keeps its own; the others take the one before them.
+fn fit_mixed(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
+    let mut endings: Vec<&str> = endings_in(&prepared.text[span.clone()]).collect();
+    let around = ending_around(prepared, span.start);
+    // The ending of the line in which the match ends decides where that line gets another one after it.
+    endings.extend(endings_in(&prepared.text[span.end..]).next());
+    if endings.windows(2).all(|pair| pair[0] == pair[1]) {
+        let ending = endings.first().copied().unwrap_or(around);
+        return new.replace('\n', ending);
+    }
+    let old = with_lf(old);
+    let old_lines: Vec<&str> = old.split('\n').collect();
+    let new_lines: Vec<&str> = new.split('\n').collect();
+    let mut chosen: Vec<Option<&str>> = vec![None; new_lines.len()];
+    for (old, new) in versions(&old_lines, &new_lines) {
+        chosen[new] = endings.get(old).copied();
+    }
+    let mut result = String::with_capacity(new.len());
+    let mut last = endings.first().copied().unwrap_or(around);
+    for (index, line) in new_lines.iter().enumerate() {
+        result.push_str(line);
+        if index + 1 < new_lines.len() {
+            last = chosen[index].unwrap_or(last);
+            result.push_str(last);
+        }
+    }
+    result
+}
+
+/// Which line of `new` is a version of which line of `old`, as pairs of indices into both.
+fn versions(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+    // A line that is only reindented is still the same line. But where lines go, those that stay as they are show
+    // better which ones: of two braces the one that is left.
+    let trimmed = |lines: &[&'_ str]| -> Vec<String> { lines.iter().map(|line| line.trim().to_owned()).collect() };
+    let (old_trimmed, new_trimmed) = (trimmed(old), trimmed(new));
+    let by_content = capture_diff_slices(Algorithm::Myers, &old_trimmed, &new_trimmed);
+    let loses_lines = by_content.iter().any(|op| !matches!(op, DiffOp::Equal { .. } | DiffOp::Insert { .. }));
+    if !loses_lines {
+        return pairs(&by_content, 0, 0);
+    }
+    let mut found = Vec::new();
+    for op in capture_diff_slices(Algorithm::Myers, old, new) {
+        let (old, new) = (op.old_range(), op.new_range());
+        if matches!(op, DiffOp::Equal { .. }) {
+            found.extend(old.zip(new));
+        } else {
+            let within = capture_diff_slices(Algorithm::Myers, &old_trimmed[old.clone()], &new_trimmed[new.clone()]);
+            found.extend(pairs(&within, old.start, new.start));
+        }
+    }
+    found
+}
+
+/// The lines that `ops` pair, those of a replacement in their order, counted from the given ones on.
+fn pairs(ops: &[DiffOp], old: usize, new: usize) -> Vec<(usize, usize)> {
+    let paired = |op: &&DiffOp| matches!(op, DiffOp::Equal { .. } | DiffOp::Replace { .. });
+    let shifted = |op: &DiffOp| op.old_range().zip(op.new_range()).map(move |(from, to)| (old + from, new + to));
+    ops.iter().filter(paired).flat_map(shifted).collect()
+}
+
+/// The line endings in `text`, in order.
+fn endings_in(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let at = &rest[rest.find(['\n', '\r'])?..];
+        let ending;
+        (ending, rest) = at.split_at(if at.starts_with("\r\n") { 2 } else { 1 });
+        Some(ending)
+    })
+}
+
+/// The ending of the line that holds `offset`, or of the one before it.
+pub(super) fn ending_around<'a>(prepared: &Prepared<'a>, offset: usize) -> &'a str {
+    let lines = prepared.lines();
+    let after = lines.partition_point(|line| line.start <= offset);
+    lines[..after]
+        .iter()
+        .rev()
+        .take(2)
+        .map(|line| line.terminator(prepared.text))
+        .find(|terminator| !terminator.is_empty())
+        .unwrap_or("\n")
+}

@@ -1,0 +1,70 @@
+//! Patches as models write them: the `*** Begin Patch` form of GPT models, and unified diffs of diff and git.
+//!
+//! [`Patch::parse`] reads a patch into one [`FilePatch`] for each file, in their order. It knows no file: whether a path is there and where a
+//! hunk belongs is found out by whoever applies it. What models get wrong without a doubt about the meaning is
+//! accepted (line counts of a hunk, its line numbers, fences and sentences around the patch, a shell's heredoc) and
+//! noted where something of it was not used; everything else is a [`PatchError`] with the line.
+//!
+//! The forms: <https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html>,
+//! <https://git-scm.com/docs/diff-generate-patch>, and the grammar in the repository of codex
+//! (`codex-rs/apply-patch`).
+//!
+//! Limits: [`MOST_FILES`] files and [`MOST_HUNKS`] hunks. Memory is that of the text and one word or two for each line.
+
+mod envelope;
+mod file_patch;
+mod header_name;
+mod hunk_header;
+mod hunk_lines;
+mod marked;
+mod patch_error;
+mod section;
+mod unified;
+
+use envelope::Form;
+use file_patch::Sections;
+
+pub use file_patch::{FileAction, FilePatch, FinalNewline, HunkLine, MOST_FILES, MOST_HUNKS, PatchHunk, PatchPath};
+pub use patch_error::PatchError;
+
+/// A patch that was read.
+#[derive(Clone, Debug)]
+pub struct Patch<'p> {
+    /// What it does, in its order; a path may occur several times.
+    pub files: Vec<FilePatch<'p>>,
+    /// What was not used of the text, or taken for something else than it says.
+    pub notes: Vec<String>,
+}
+
+impl<'p> Patch<'p> {
+    /// Reads a patch in either form.
+    ///
+    /// # Errors
+    /// Where the text is no patch, or a part of it cannot be meant for sure.
+    ///
+    /// # Examples
+    /// ```
+    /// use text_edit::patch::{FileAction, HunkLine, Patch};
+    ///
+    /// let text = "--- a/src/x.rs\n+++ b/src/x.rs\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
+    /// let patch = Patch::parse(text).unwrap();
+    /// let FileAction::Update { path, hunks, .. } = &patch.files[0].action else { panic!("no update") };
+    /// assert_eq!(path.choices[0], "src/x.rs");
+    /// assert_eq!(hunks[0].lines[1], HunkLine::Removed("two"));
+    /// ```
+    pub fn parse(text: &'p str) -> Result<Self, PatchError> {
+        let form = Form::of(text)?;
+        let Sections { files, mut notes } = match form {
+            Form::Marked(lines) => marked::parse(&lines)?,
+            Form::Unified(lines, end) => unified::parse(&lines, end)?,
+        };
+        if files.is_empty() {
+            return Err(PatchError::whole("the patch holds no file").hint("add a section for each file to be changed"));
+        }
+        notes.dedup();
+        Ok(Self { files, notes })
+    }
+}
+
+#[cfg(test)]
+mod tests;

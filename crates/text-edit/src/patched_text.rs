@@ -1,0 +1,203 @@
+//! A text whose lines are looked up as a patch names them: whole, and whatever ends them.
+
+use std::{collections::HashMap, ops::Range};
+
+use memchr::memmem;
+use text_file::{Line, LineEnding};
+
+use crate::patch::PatchHunk;
+
+/// Places of one text that are kept; of more of them none is sure.
+pub(super) const MOST_KEPT: usize = 1000;
+
+/// Bytes compared for one text, for which fewer of its places are kept where it is long.
+const MOST_COMPARED: usize = 100_000;
+
+/// Occurrences of a context that are looked at.
+const MOST_LOOKED_AT: usize = 1000;
+
+/// A text and its lines.
+pub(super) struct PatchedText<'t> {
+    pub(super) text: &'t str,
+    pub(super) lines: Vec<Line>,
+    /// The lines with a line feed before the first and behind each.
+    joined: String,
+    /// Where the line feed before each line is.
+    starts: Vec<usize>,
+    /// Where each line is, ascending, by what it says: a patch can have thousands of hunks.
+    by_content: HashMap<&'t str, Vec<usize>>,
+    /// Whether a lone CR ends its lines.
+    pub(super) is_of_cr: bool,
+}
+
+/// Lines where a text is, from 0, ascending.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FoundLines {
+    pub(super) lines: Vec<usize>,
+    /// Whether there are more.
+    pub(super) more: bool,
+}
+
+impl<'t> PatchedText<'t> {
+    /// `text` in the lines of `hunks`: to a patch that has a CR in its lines, that is content, as it is to git.
+    pub(super) fn new(text: &'t str, hunks: &[PatchHunk<'_>]) -> Self {
+        let has_cr = |hunk: &PatchHunk<'_>| hunk.lines.iter().any(|line| line.text().contains('\r'));
+        let is_of_cr = LineEnding::of(text) == LineEnding::Cr && !hunks.iter().any(has_cr);
+        let lines: Vec<Line> =
+            if is_of_cr { text_file::lines_ended_by_cr(text).collect() } else { text_file::lines(text).collect() };
+        let mut joined = String::with_capacity(text.len() + 2);
+        joined.push('\n');
+        let mut starts = Vec::with_capacity(lines.len());
+        let mut by_content: HashMap<&str, Vec<usize>> = HashMap::with_capacity(lines.len());
+        for (index, line) in lines.iter().enumerate() {
+            starts.push(joined.len() - 1);
+            joined.push_str(line.content(text));
+            joined.push('\n');
+            by_content.entry(plain(line.content(text))).or_default().push(index);
+        }
+        Self { text, lines, joined, starts, by_content, is_of_cr }
+    }
+
+    /// Where these whole lines are; with the CR that they have, if that is anywhere.
+    pub(super) fn places(&self, wanted: &[&str]) -> FoundLines {
+        let length: usize = wanted.iter().map(|line| line.len() + 1).sum();
+        let most = (MOST_COMPARED / length.max(1)).clamp(100, MOST_KEPT);
+        let found = |lines: &mut dyn Iterator<Item = usize>| {
+            let lines: Vec<usize> = lines.take(most + 1).collect();
+            FoundLines { more: lines.len() > most, lines: lines.into_iter().take(most).collect() }
+        };
+        let exact = found(&mut self.all(wanted).filter(|line| self.is_exactly_at(wanted, *line)));
+        if exact.lines.iter().any(|line| self.shows_ending(wanted, *line)) {
+            return exact;
+        }
+        found(&mut self.all(wanted))
+    }
+
+    /// The first place of these whole lines from `line` on.
+    pub(super) fn first_from(&self, wanted: &[&str], line: usize) -> Option<usize> {
+        let all = || self.all(wanted).filter(|at| *at >= line);
+        let exact = all().find(|at| self.is_exactly_at(wanted, *at) && self.shows_ending(wanted, *at));
+        exact.or_else(|| all().next())
+    }
+
+    /// Whether an ending of the wanted lines at `line` is one of theirs: a last line without one may be ended by any.
+    fn shows_ending(&self, wanted: &[&str], line: usize) -> bool {
+        wanted.len() > 1 || wanted[0].contains('\r') || line + 1 < self.lines.len() || self.text.ends_with('\n')
+    }
+
+    /// Where these whole lines begin within `lines`.
+    pub(super) fn places_within(&self, wanted: &[&str], lines: &Range<usize>) -> Vec<usize> {
+        self.all(wanted).filter(|line| lines.contains(line)).take(MOST_KEPT + 1).collect()
+    }
+
+    /// Where whole lines are of which each may be either of two.
+    pub(super) fn places_of_either(&self, wanted: &[[&str; 2]]) -> FoundLines {
+        let longest = (0..wanted.len()).max_by_key(|index| wanted[*index][0].len()).unwrap_or(0);
+        let mut anchors: Vec<usize> = Vec::new();
+        let mut places = FoundLines::default();
+        for line in wanted.get(longest).into_iter().flatten() {
+            let found = self.places(&[*line]);
+            places.more |= found.more;
+            anchors.extend(found.lines);
+        }
+        let is_at = |start: &usize| {
+            let lines = self.lines.get(*start..*start + wanted.len()).unwrap_or_default();
+            let is_either = |(line, either): (&Line, &[&str; 2])| either.contains(&line.content(self.text));
+            lines.len() == wanted.len() && lines.iter().zip(wanted).all(is_either)
+        };
+        places.lines = anchors.into_iter().filter_map(|line| line.checked_sub(longest)).filter(is_at).collect();
+        places.lines.sort_unstable();
+        places.lines.dedup();
+        places
+    }
+
+    /// Whether the lines from `line` on are these, with the CR of each.
+    pub(super) fn is_exactly_at(&self, wanted: &[&str], line: usize) -> bool {
+        let lines = self.lines.get(line..line + wanted.len()).unwrap_or_default();
+        let bytes = |line: &Line| self.text[line.start..line.next].trim_end_matches('\n');
+        !self.is_of_cr && lines.len() == wanted.len() && lines.iter().map(bytes).eq(wanted.iter().copied())
+    }
+
+    /// Whether these whole lines are at `line`.
+    pub(super) fn is_at(&self, wanted: &[&str], line: usize) -> bool {
+        let lines = self.lines.get(line..).and_then(|rest| rest.get(..wanted.len()));
+        let is_wanted = |(line, wanted): (&Line, &&str)| plain(line.content(self.text)) == plain(wanted);
+        lines.is_some_and(|lines| lines.iter().zip(wanted).all(is_wanted))
+    }
+
+    /// Where these whole lines are, whatever ends them, by the one that the text has least often.
+    fn all<'a>(&'a self, wanted: &'a [&'a str]) -> impl Iterator<Item = usize> + 'a {
+        let lines = |line: &&str| self.by_content.get(plain(line)).map_or(&[][..], Vec::as_slice);
+        let rarest = wanted.iter().map(lines).enumerate().min_by_key(|(_, lines)| lines.len());
+        let (offset, lines) = rarest.unwrap_or_default();
+        lines.iter().filter_map(move |line| line.checked_sub(offset)).filter(|start| self.is_at(wanted, *start))
+    }
+
+    /// The lines from `from` on that are `context`, white space around them aside; else those that hold it.
+    pub(super) fn context_lines(&self, context: &str, from: usize) -> Vec<usize> {
+        let (context, mut equal, mut holding) = (context.trim(), Vec::new(), Vec::new());
+        let Some(start) = self.starts.get(from).copied().filter(|_| !context.is_empty()) else { return equal };
+        for found in memmem::find_iter(&self.joined.as_bytes()[start..], context.as_bytes()).take(MOST_LOOKED_AT) {
+            // The line begins behind the line feed that is counted in `starts`.
+            let line = self.starts.partition_point(|one| *one < start + found) - 1;
+            let is_equal = self.lines[line].content(self.text).trim() == context;
+            let list = if is_equal { &mut equal } else { &mut holding };
+            if list.last() != Some(&line) {
+                list.push(line);
+            }
+        }
+        if equal.is_empty() { holding } else { equal }
+    }
+
+    /// The lines from `line` on as far as they belong to it: its block and, below a heading of a diff or a line that
+    /// opens none, all that no other line of its level begins.
+    pub(super) fn opened(&self, line: usize, is_heading: bool) -> Range<usize> {
+        let content = |line: usize| self.lines[line].content(self.text);
+        let indent = |text: &str| text.len() - text.trim_start().len();
+        let own = indent(content(line));
+        let filled = |from: usize| (from..self.lines.len()).filter(|line| !content(*line).trim().is_empty());
+        let is_word = |text: &str| text.starts_with(|one: char| one.is_alphabetic() || matches!(one, '_' | '$'));
+        // `out:` of C and `else:`: what is below goes on.
+        let is_label =
+            |text: &str| text.trim_end().strip_suffix(':').is_some_and(|name| name.chars().all(char::is_alphanumeric));
+        let goes_on =
+            |text: &str| text.starts_with(['{', '}', ')', ']', '#']) || text.starts_with("//") || is_label(text);
+        let opens = filled(line + 1)
+            .next()
+            .is_some_and(|next| indent(content(next)) > own || content(next).trim_start().starts_with('{'));
+        let end = filled(line + 1).find(|next| {
+            let text = content(*next).trim_start();
+            match (indent(content(*next)), is_heading, opens) {
+                (deeper, ..) if deeper > own => false,
+                (_, true, _) => is_word(text) && !is_label(text),
+                (_, false, true) => !goes_on(text),
+                (level, false, false) => level < own && !goes_on(text),
+            }
+        });
+        let closed = filled(line + 1).find(|next| {
+            let text = content(*next).trim();
+            indent(content(*next)) <= own
+                && text.starts_with(['}', ')', ']'])
+                && !text.ends_with(['{', '(', '[', ':', ','])
+        });
+        let end = end.unwrap_or(self.lines.len());
+        line..if !is_heading && opens { closed.map_or(end, |closed| end.min(closed + 1)) } else { end }
+    }
+
+    /// What ends the lines around `line`, for a line that is put there.
+    pub(super) fn ending_near(&self, line: usize) -> &'t str {
+        let before = self.lines[..line.min(self.lines.len())].iter().rev();
+        let around = before.take(2).chain(self.lines.get(line..).unwrap_or_default().iter().take(1));
+        around.map(|line| line.terminator(self.text)).find(|ending| !ending.is_empty()).unwrap_or("\n")
+    }
+
+    /// The line that holds `offset`.
+    pub(super) fn line_at(&self, offset: usize) -> usize {
+        self.lines.partition_point(|line| line.next <= offset)
+    }
+}
+
+/// A line of a patch without the CR of a CR LF.
+pub(super) fn plain(line: &str) -> &str {
+    line.strip_suffix('\r').unwrap_or(line)
+}

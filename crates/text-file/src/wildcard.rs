@@ -1,0 +1,71 @@
+//! Patterns in which `*` is any text, for names that no file has.
+
+/// Bytes of the longest text that is compared: the names of programs and users are shorter.
+const LONGEST: usize = 1024;
+
+/// Whether `text` is as `pattern` says: ASCII letters in either case, `*` for any text. A lookalike of a letter is another
+/// letter, and a text of more than 1 KiB matches nothing.
+///
+/// # Examples
+/// ```
+/// use text_file::wildcard::matches;
+///
+/// assert!(matches("claude-*", "Claude-Code"));
+/// assert!(!matches("claude-*", "clаude-code"), "with a Cyrillic а");
+/// ```
+pub fn matches(pattern: &str, text: &str) -> bool {
+    if text.len() > LONGEST {
+        return false;
+    }
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = after(text, first) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.len() >= part.len()
+                && rest.is_char_boundary(rest.len() - part.len())
+                && rest[rest.len() - part.len()..].eq_ignore_ascii_case(part);
+        }
+        match (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).find_map(|at| after(&rest[at..], part)) {
+            Some(found) => rest = found,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// What follows `beginning` in `text`.
+fn after<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
+    let (start, rest) = text.split_at_checked(beginning.len())?;
+    start.eq_ignore_ascii_case(beginning).then_some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn star_is_any_text() {
+        for (pattern, text, expected) in [
+            ("a", "A", true),
+            ("a", "ab", false),
+            ("*", "", true),
+            ("*", "x", true),
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*bc*d", "aXbcbcYd", true),
+            ("a*a", "a", false),
+            ("*é", "caf\u{e9}", true),
+            ("*b*", "xby", true),
+            ("", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern:?} {text:?}");
+        }
+        assert!(!matches("*", &"a".repeat(LONGEST + 1)));
+    }
+}

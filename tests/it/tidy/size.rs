@@ -1,0 +1,130 @@
+//! How large the crates are, and how many files a folder has.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use super::{Source, crates, none, root, sources};
+
+/// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
+const MOST_LINES: &[(&str, usize)] = &[
+    ("crates/image-view", 1_100),
+    ("crates/pdf-text", 3_000),
+    ("crates/source-outline", 4_200),
+    ("crates/structured-text", 2_400),
+    ("crates/text-edit", 7_000),
+    ("crates/text-file", 1_200),
+    ("src", 62_700),
+];
+
+/// Modules that a folder may have; a file and the folder of its name count once.
+const MOST_SIBLINGS: usize = 20;
+
+/// Folders that are wider, and how wide they may be until they are divided.
+const WIDE: &[(&str, usize)] = &[
+    ("crates/pdf-text/src", 26),
+    ("crates/source-outline/src", 27),
+    ("crates/text-edit/src", 56),
+    ("src/config", 30),
+    ("src/search", 34),
+    ("src/server", 36),
+    ("src/tools", 48),
+    ("src/tools/edit", 21),
+    ("src/tools/read", 30),
+    ("src/workspace", 52),
+];
+
+/// Whether a file of `src` is part of the program.
+fn is_product(name: &str) -> bool {
+    let (folders, file) = name.rsplit_once('/').expect("a folder");
+    !folders.split('/').any(|part| ["tests", "testing", "fuzzing"].contains(&part))
+        && !["tests", "testing", "properties", "for_fuzzing"].contains(&file)
+        && !file.ends_with("_tests")
+}
+
+/// The lines of code without tests, blanks and comments.
+fn product_lines(source: &Source) -> usize {
+    let mut lines = source.text.lines().map(str::trim);
+    let mut count = 0;
+    while let Some(line) = lines.next() {
+        if line.starts_with("#[cfg(") && line.contains("test") && !line.contains("not(test") {
+            // The item that follows is for tests.
+            let mut depth = 0_usize;
+            for line in lines.by_ref() {
+                depth = (depth + line.matches('{').count()).saturating_sub(line.matches('}').count());
+                if depth == 0 && line.ends_with([';', '}', ',']) {
+                    break;
+                }
+            }
+        } else if !line.is_empty() && !line.starts_with("//") {
+            count += 1;
+        }
+    }
+    count
+}
+
+/// The crate of a source: `crates/pdf-text`, or `src`.
+fn crate_of(source: &str) -> &str {
+    if source.starts_with("src/") { "src" } else { source.split_once("/src/").expect("in src").0 }
+}
+
+#[test]
+fn a_crate_has_no_more_lines_than_agreed() {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let sources = sources();
+    for source in sources.iter().filter(|source| is_product(&source.name)) {
+        *found.entry(crate_of(&source.name)).or_default() += product_lines(source);
+    }
+    let most = |name: &str| MOST_LINES.iter().find(|(listed, _)| *listed == name).map(|(_, most)| *most);
+    none(
+        &found
+            .iter()
+            .filter(|(name, lines)| most(name).is_none_or(|most| **lines > most))
+            .map(|(name, lines)| format!("{name} has {lines} product lines, of {:?}", most(name)))
+            .collect::<Vec<_>>(),
+    );
+    assert_eq!(found.len(), MOST_LINES.len(), "a row without a crate");
+}
+
+#[test]
+fn a_folder_has_no_more_modules_than_a_reader_can_look_through() {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in sources().iter().filter(|source| is_product(&source.name)) {
+        let parts: Vec<&str> = source.name.split('/').collect();
+        let depth = parts.iter().position(|part| *part == "src").expect("in src") + 1;
+        for at in depth..parts.len() {
+            found.entry(parts[..at].join("/")).or_default().insert(parts[at].to_owned());
+        }
+    }
+    let most = |name: &str| WIDE.iter().find(|(wide, _)| *wide == name).map_or(MOST_SIBLINGS, |(_, most)| *most);
+    none(
+        &found
+            .iter()
+            .filter(|(folder, modules)| modules.len() > most(folder))
+            .map(|(folder, modules)| format!("{folder} has {} modules of {}", modules.len(), most(folder)))
+            .collect::<Vec<_>>(),
+    );
+}
+
+/// `cargo test` in the root of a workspace sees its own package alone, unless the members are named.
+#[test]
+fn every_crate_is_tested_with_the_root() {
+    let manifest: toml::Table =
+        toml::from_str(&std::fs::read_to_string(root().join("Cargo.toml")).unwrap()).expect("a manifest");
+    let members = manifest["workspace"]["default-members"].as_array().expect("a list");
+    let members: Vec<&str> = members.iter().filter_map(|member| member.as_str()).collect();
+    assert_eq!(members, [".", "crates/*"]);
+    for folder in crates().iter().filter(|folder| *folder != root()) {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let table: toml::Table = toml::from_str(&manifest).expect("a manifest");
+        assert_eq!(table["lints"]["workspace"].as_bool(), Some(true), "{}: `unsafe` is not forbidden", folder.display());
+        for key in ["version", "rust-version", "license", "edition"] {
+            assert_eq!(table["package"][key]["workspace"].as_bool(), Some(true), "{}: {key}", folder.display());
+        }
+        let page = std::fs::read_to_string(folder.join("src/lib.rs")).expect("a front page");
+        assert!(page.starts_with("//! ") && page.contains("//! # Map"), "{}: no map", folder.display());
+        assert!(page.contains("//! ```\n"), "{}: no example", folder.display());
+        assert!(Path::new(folder).join("LICENSE-MIT").exists(), "{}: no licence", folder.display());
+    }
+}
