@@ -40,7 +40,7 @@ pub enum NotAnchored {
 ///
 /// # Examples
 /// ```
-/// use rootbound::edit::{LinePlace, anchored};
+/// use text_edit::{LinePlace, anchored};
 ///
 /// let (old, new) = ("use a;\n\nfn f() {}\n", "use a;\nuse b;\n\nfn f() {}\n");
 /// assert_eq!(anchored(old, new, &LinePlace::Range(2..3)), Ok(LinePlace::Range(3..4)));

@@ -68,7 +68,7 @@ pub struct Diff {
 ///
 /// # Examples
 /// ```
-/// use rootbound::edit::{DiffExtent, unified_diff};
+/// use text_edit::{DiffExtent, unified_diff};
 ///
 /// let diff = unified_diff("a.txt", "one\ntwo\n", "one\n2\n", DiffExtent::Full);
 /// assert_eq!(diff.text, "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n");

@@ -90,7 +90,7 @@ pub enum HunkMiss {
 ///
 /// # Examples
 /// ```
-/// use rootbound::{edit::locate_hunks, crate::patch::{FileAction, Patch}};
+/// use text_edit::{locate_hunks, patch::{FileAction, Patch}};
 ///
 /// let patch = Patch::parse("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n").unwrap();
 /// let FileAction::Update { hunks, .. } = &patch.files[0].action else { panic!("no update") };

@@ -114,7 +114,7 @@ pub use words::longer_word;
 ///
 /// # Examples
 /// ```
-/// use rootbound::edit::{Request, Strategy, locate};
+/// use text_edit::{Request, Strategy, locate};
 ///
 /// // The model lost the indentation and sends LF; the file has tabs and CR LF.
 /// let file = "fn f() {\r\n\tone();\r\n\ttwo();\r\n}\r\n";

@@ -23,7 +23,7 @@ const BYTES: usize = 6 << 10;
 ///
 /// # Examples
 /// ```
-/// use rootbound::edit::{Miss, Request, locate, neighbours};
+/// use text_edit::{Miss, Request, locate, neighbours};
 ///
 /// let text = "fn a() {\n    go();\n}\nfn b() {\n    go();\n}\n";
 /// let request = Request { old: "go();", new: "stop();", replace_all: false, expected_replacements: None };

@@ -21,7 +21,7 @@ use super::{
 /// # Examples
 /// ```
 /// use encoding_rs::{UTF_16LE, WINDOWS_1252};
-/// use rootbound::text::{LineEnding, encode};
+/// use text_file::{LineEnding, encode};
 ///
 /// assert_eq!(encode("a\n", UTF_16LE, true, LineEnding::CrLf).unwrap(), b"\xff\xfea\0\r\0\n\0");
 /// assert!(encode("日本", WINDOWS_1252, false, LineEnding::Lf).is_err());
