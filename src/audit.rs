@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use text_file::shorten;
 
-use crate::workspace::{AppendLog, Workspace};
+use confined_fs::{AppendLog, Workspace};
 
 pub use caller::Caller;
 pub use change_log::{ChangeLog, RecordedContent};
@@ -262,7 +262,7 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests look at real files")]
 
     use super::*;
-    use crate::workspace::{Access, PolicyRules, RootSpec, WorkspaceOptions};
+    use confined_fs::{Access, PolicyRules, RootSpec, WorkspaceOptions};
 
     fn line(arguments: &Value) -> Value {
         let temp = tempfile::tempdir().unwrap();

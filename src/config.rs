@@ -37,15 +37,15 @@ mod variables;
 
 use std::path::PathBuf;
 
+use confined_fs::{Confine, RootSpec};
+use lsp_check::LanguageServer;
 use tracing::level_filters::LevelFilter;
+use tree_search::IndexMode;
 
 use crate::{
-    lsp::LanguageServer,
-    search::IndexMode,
     server,
     session::{HistoryLimits, QuotaLimits},
     tools::{Selection, Settings},
-    workspace::{self, Confine, RootSpec},
 };
 
 pub use action::{Action, Document, EarlierState, EarlierTime, HistoryRequest, IndexRequest};
@@ -75,7 +75,7 @@ pub struct Config {
     /// The directories to offer; at least one, none of them the whole file system.
     pub roots: Vec<RootSpec>,
     /// Policy and ignore rules, both validated.
-    pub workspace: workspace::WorkspaceOptions,
+    pub workspace: confined_fs::WorkspaceOptions,
     /// Whether the kernel is to confine the process.
     pub confine: Confine,
     /// The folder for what outlives the process; `None` keeps that in memory.
@@ -120,7 +120,7 @@ impl Default for Config {
             action: Action::Serve,
             log: LevelFilter::WARN,
             roots: Vec::new(),
-            workspace: workspace::WorkspaceOptions { agent_rules: true, ..workspace::WorkspaceOptions::default() },
+            workspace: confined_fs::WorkspaceOptions { agent_rules: true, ..confined_fs::WorkspaceOptions::default() },
             confine: Confine::Auto,
             state: None,
             stage: false,

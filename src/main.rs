@@ -11,21 +11,21 @@ use std::{
     time::Duration,
 };
 
+use confined_fs::{
+    Access, AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir, SystemProfile,
+    WaitLimit, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
+};
+use lsp_check::LanguageServers;
 use rootbound::{
     audit::Audit,
     cli::{self, StartReport},
     config::{Action, Config, Environment, IndexRequest, Invocation, Role, StartError},
     log,
-    lsp::LanguageServers,
-    search::{IndexMode, PathIndex, StoredIndexes},
     server::{self, EventLog, Parts, RoleParts, Server},
     session::{ChangeListener, Session},
     tools::{Selection, Toolbox},
-    workspace::{
-        Access, AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir,
-        SystemProfile, WaitLimit, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
-    },
 };
+use tree_search::{IndexMode, PathIndex, StoredIndexes};
 
 /// One heap for all threads. glibc keeps up to eight arenas per processor ([`glibc.malloc.arena_max`]), and what a call
 /// needed for a moment (a compiled regex takes a megabyte) stays in the arena of its thread: 32 concurrent calls on

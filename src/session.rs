@@ -16,7 +16,7 @@ pub use wait_marks::{WaitMark, WaitMarks};
 
 use std::io;
 
-use crate::workspace::{Revision, StateDir};
+use confined_fs::{Revision, StateDir};
 
 /// State shared by the calls of one session.
 #[derive(Debug)]

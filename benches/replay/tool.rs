@@ -2,11 +2,11 @@
 
 use std::{fs, path::PathBuf, sync::Arc};
 
+use confined_fs::{Access, PolicyRules, RootSpec, Workspace};
 use rootbound::{
     server::{InProcessClient, Parts, Server, ServerOptions},
     session::Session,
     tools::{Selection, Settings, Toolbox},
-    workspace::{self, Access, PolicyRules, RootSpec, Workspace},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -36,8 +36,8 @@ impl Tool {
             policy: PolicyRules::default(),
             optional: false,
         };
-        let opened =
-            Workspace::open(&[root], workspace::WorkspaceOptions::default()).map_err(|problems| problems.join("; "))?;
+        let opened = Workspace::open(&[root], confined_fs::WorkspaceOptions::default())
+            .map_err(|problems| problems.join("; "))?;
         let server = Server::new(Parts {
             workspace: Arc::new(opened.workspace),
             session: Arc::new(Session::new(None)),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use text_file::shorten;
 
-use crate::workspace::escape_controls;
+use confined_fs::escape_controls;
 
 /// Characters of a thread's or user's name that a line shows.
 const SHOWN: usize = 128;

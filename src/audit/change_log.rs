@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::workspace::{Revision, WorkspacePath};
+use confined_fs::{Revision, WorkspacePath};
 
 /// Entries that a line lists, and bytes of their paths.
 const LISTED: usize = 100;

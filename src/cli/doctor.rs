@@ -9,14 +9,14 @@ mod walls;
 
 use std::{process::ExitCode, time::SystemTime};
 
+use confined_fs::{AgentFile, ConfineReport, PolicyRules, Secrets, Unwatchable, escape_controls};
 use text_file::byte_size::{exact_size, file_size};
+use tree_search::{IndexMode, PathIndex};
 
 use crate::{
     config::Config,
-    search::{IndexMode, PathIndex},
     server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
     tools::{AnswerBudget, ReadBeforeWrite, answer::count},
-    workspace::{AgentFile, ConfineReport, PolicyRules, Secrets, Unwatchable, escape_controls},
 };
 
 use super::{index, output::print};

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::{config::ExecRequest, workspace::escape_controls};
+use confined_fs::escape_controls;
+
+use crate::config::ExecRequest;
 
 use super::output::{fail, remark};
 

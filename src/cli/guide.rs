@@ -232,8 +232,8 @@ mod tests {
     use crate::{
         config::OTHER,
         tools::{Group, Selection},
-        workspace::{Access, PolicyRules, RootSpec},
     };
+    use confined_fs::{Access, PolicyRules, RootSpec};
 
     fn config(selection: Selection) -> Config {
         Config { selection, ..Config::default() }

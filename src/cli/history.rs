@@ -2,12 +2,13 @@
 
 use std::{collections::HashSet, fmt::Write as _, process::ExitCode};
 
+use confined_fs::escape_controls;
+
 use crate::{
     config::HistoryRequest,
     server::Parts,
     session::history::{JournalRecord, RecordKind, now},
     tools::{Kind, ToolError, restore as bring_back},
-    workspace::escape_controls,
 };
 
 use super::{

@@ -13,16 +13,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use confined_fs::{Root, StateDir};
 use serde_json::{Value, json};
 use text_file::byte_size::file_size;
+use tree_search::{Saved, StoredIndexes, StoredStatus, Unusable};
 
-use crate::{
-    config::Config,
-    search::{Saved, StoredIndexes, StoredStatus, Unusable},
-    server::Parts,
-    tools::answer::count,
-    workspace::{Root, StateDir},
-};
+use crate::{config::Config, server::Parts, tools::answer::count};
 
 use super::{
     age::age,

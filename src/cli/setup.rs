@@ -27,10 +27,9 @@ mod yaml_list;
 
 use std::process::ExitCode;
 
-use crate::{
-    config::{BAD_CONFIGURATION, Environment, SetupRequest, suggested_call::quoted},
-    workspace::escape_controls,
-};
+use confined_fs::escape_controls;
+
+use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest, suggested_call::quoted};
 
 use self::{
     apply::{Applied, FileChange, asked},

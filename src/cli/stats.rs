@@ -7,13 +7,13 @@ use std::{
     process::ExitCode,
 };
 
+use confined_fs::{AppendLog, escape_controls};
 use serde_json::{Value, json};
 use text_file::{byte_size::file_size, shorten};
 
 use crate::{
     audit::stats::{AuditStats, CallTotals},
     config::{BAD_CONFIGURATION, Config, StatsRequest},
-    workspace::{AppendLog, escape_controls},
 };
 
 use super::output::{fail, print};

@@ -7,7 +7,7 @@ use std::{
 
 use clap::ArgMatches;
 
-use crate::workspace::{Access, CommandWalls, Confine, ConfinedCommand};
+use confined_fs::{Access, CommandWalls, Confine, ConfinedCommand};
 
 use super::{
     Environment, RawArgs, Source, host_path,
@@ -131,7 +131,7 @@ fn directories(
             ));
         }
     }
-    let paths = |specs: Vec<crate::workspace::RootSpec>| specs.into_iter().map(|spec| spec.path).collect();
+    let paths = |specs: Vec<confined_fs::RootSpec>| specs.into_iter().map(|spec| spec.path).collect();
     (first, paths(writable), paths(readable))
 }
 

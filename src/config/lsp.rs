@@ -6,10 +6,8 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    lsp::LanguageServer,
-    workspace::{BrokeredProgram, Confine, RootSpec, find_program},
-};
+use confined_fs::{BrokeredProgram, Confine, RootSpec, find_program};
+use lsp_check::LanguageServer;
 
 use super::{Environment, host_path::real, lsp_table::LspTable};
 

@@ -7,14 +7,14 @@
 mod audit;
 mod limits;
 
+use confined_fs::{Confine, Secrets};
 use tracing::level_filters::LevelFilter;
+use tree_search::IndexMode;
 
 use super::{NumberField, OptionRow, UNBOUNDED, ValueKind};
 use crate::{
-    search::IndexMode,
     server::{Confirm, ConfirmThrough},
     tools::ReadBeforeWrite,
-    workspace::{Confine, Secrets},
 };
 use limits::{LIMITS, MIB};
 

@@ -4,7 +4,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::PolicyRules;
+use confined_fs::PolicyRules;
 
 use super::{Config, RawArgs, host_path, options::options, parse_value};
 

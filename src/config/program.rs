@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::workspace::STARTED_AS;
+use confined_fs::STARTED_AS;
 
 use super::host_path;
 

@@ -104,11 +104,8 @@ mod tests {
     use tracing::level_filters::LevelFilter;
 
     use super::*;
-    use crate::{
-        config::host_path,
-        tools::ReadBeforeWrite,
-        workspace::{Access, RootSpec},
-    };
+    use crate::{config::host_path, tools::ReadBeforeWrite};
+    use confined_fs::{Access, RootSpec};
 
     fn environment() -> Environment {
         Environment {

@@ -3,9 +3,10 @@
 //! It is chosen by the label of the process (`--audit-label`), which the person who starts it sets, or by the name that the
 //! client sends, which is a claim. The first role that matches counts; one without `label` and `client` matches everybody.
 
+use confined_fs::RootSpec;
 use text_file::wildcard::matches;
 
-use crate::{session::QuotaLimits, tools::Selection, workspace::RootSpec};
+use crate::{session::QuotaLimits, tools::Selection};
 
 /// What some callers may do less than the command line allows.
 #[derive(Clone, Debug)]

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use confined_fs::{Access, PolicyRules, RootSpec};
 use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use crate::{
     session::QuotaLimits,
     tools::{Selection, Toolbox},
-    workspace::{Access, PolicyRules, RootSpec},
 };
 
 use super::{Config, PER_ROLE, RawArgs, Role, RoleTable, Source, host_path::real, options::options, parse_value};

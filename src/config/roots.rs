@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::workspace::{Access, PolicyRules, RootSpec};
+use confined_fs::{Access, PolicyRules, RootSpec};
 
 use super::{
     Environment, RawValue, host_path,

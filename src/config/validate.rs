@@ -7,13 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use confined_fs::{AppendLog, IgnoreRules, PolicyRules, RootSpec, StageOptions, escape_controls};
 use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 use tracing::level_filters::LevelFilter;
 
 use crate::{
     server::{Confirm, ConfirmThrough, ServerOptions},
     tools::{Group, Selection, Toolbox},
-    workspace::{AppendLog, IgnoreRules, PolicyRules, RootSpec, StageOptions, escape_controls},
 };
 
 use super::{

@@ -3,15 +3,13 @@
 
 use std::ops::Range;
 
+use confined_fs::Revision;
 use encoding_rs::{Encoding, UTF_8};
 use serde_json::{Map, Value, json};
 use text_edit::{DiffExtent, Located, MAX_PLACES, Miss, Request, Strategy};
 use text_file::{Document, LineEnding, encode};
 
-use crate::{
-    tools::{Kind, Plan},
-    workspace::Revision,
-};
+use crate::tools::{Kind, Plan};
 
 use super::{World, fields, text, world::context};
 

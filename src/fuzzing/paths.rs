@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use crate::workspace::{AccessErrorKind, FileKind, PathError, Workspace, WorkspacePath, escape_name};
+use confined_fs::{AccessErrorKind, FileKind, PathError, Workspace, WorkspacePath, escape_name};
 
 use super::world::{Meaning, RootSet, World};
 

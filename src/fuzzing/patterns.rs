@@ -5,11 +5,9 @@ use std::path::Path;
 
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
+use tree_search::{FileFilter, NameGlob, Pattern, PatternError, PatternLimits, PatternOptions};
 
-use crate::{
-    search::{FileFilter, NameGlob, Pattern, PatternError, PatternLimits, PatternOptions},
-    tools::{Answer, CallContext, Content, Kind, Plan, ToolError},
-};
+use crate::tools::{Answer, CallContext, Content, Kind, Plan, ToolError};
 
 use super::{World, fields, text, world::context};
 

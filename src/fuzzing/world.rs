@@ -12,11 +12,12 @@ use std::{
     time::Duration,
 };
 
+use confined_fs::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
+use tree_search::{IndexMode, PathIndex};
+
 use crate::{
-    search::{IndexMode, PathIndex},
     session::Session,
     tools::{CallContext, ReadBeforeWrite, Selection, Settings, Toolbox},
-    workspace::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions},
 };
 
 /// What a name is.

@@ -16,7 +16,7 @@ use std::{
 use serde_json::{Map, Value};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
-use crate::stop::StopSignal;
+use confined_fs::stop::StopSignal;
 
 use super::{
     overdue::idle_for,

@@ -14,6 +14,7 @@ mod signer;
 
 use std::{sync::OnceLock, time::Duration};
 
+use confined_fs::Approval;
 use rmcp::{
     Peer, RoleServer,
     model::{CallToolRequestParams, ElicitResult, InputRequest, InputRequests, InputRequiredResult},
@@ -24,10 +25,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    tools::{Kind, ToolError, context::ProgressSink},
-    workspace::Approval,
-};
+use crate::tools::{Kind, ToolError, context::ProgressSink};
 
 pub use self::proposal::{Confirm, ConfirmThrough};
 pub(super) use self::{

@@ -2,11 +2,10 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::{
-    lsp::{DiskChange, LanguageServers},
-    session::{ChangeKind, ChangeListener, CommittedChange},
-    workspace::Workspace,
-};
+use confined_fs::Workspace;
+use lsp_check::{DiskChange, LanguageServers};
+
+use crate::session::{ChangeKind, ChangeListener, CommittedChange};
 
 use super::parts::Parts;
 

@@ -12,15 +12,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use confined_fs::{
+    Approval,
+    stop::{StopReason, StopSignal},
+};
 use serde_json::{Map, Value};
 use tokio::time;
 use tracing::Instrument as _;
 
-use crate::{
-    stop::{StopReason, StopSignal},
-    tools::{Answer, CallContext, Change, Kind, Plan, ToolError},
-    workspace::Approval,
-};
+use crate::tools::{Answer, CallContext, Change, Kind, Plan, ToolError};
 
 use super::{
     blocking::{ended, no_thread, on_pool},

@@ -15,12 +15,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use confined_fs::EventSink;
 use serde_json::{Map, Value, json};
 
-use crate::{
-    session::{ChangeKind, ChangeListener, CommittedChange, EntryKind},
-    workspace::EventSink,
-};
+use crate::session::{ChangeKind, ChangeListener, CommittedChange, EntryKind};
 
 /// Lines that wait to be written, and bytes of them.
 const MOST_LINES: usize = 4096;

@@ -4,10 +4,9 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    tools::{Spec, Toolbox},
-    workspace::{Root, Workspace},
-};
+use confined_fs::{Root, Workspace};
+
+use crate::tools::{Spec, Toolbox};
 
 /// The longest text, in characters.
 const LIMIT: usize = 1_500;

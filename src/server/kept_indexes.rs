@@ -7,7 +7,8 @@ use std::{sync::Arc, thread};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::{search::PathIndex, workspace::Workspace};
+use confined_fs::Workspace;
+use tree_search::PathIndex;
 
 /// The indexes of a server, of all roles.
 #[derive(Debug)]

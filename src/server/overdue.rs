@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
+use confined_fs::stop::StopSignal;
 use tokio::time;
 
-use crate::{
-    stop::StopSignal,
-    tools::{Kind, ToolError},
-};
+use crate::tools::{Kind, ToolError};
 
 /// How long work at its deadline may take to return what it has found.
 pub(super) const WIND_UP: Duration = Duration::from_secs(2);

@@ -2,13 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
+use confined_fs::Workspace;
+use lsp_check::LanguageServers;
+use tree_search::PathIndex;
+
 use crate::{
     audit::Audit,
-    lsp::LanguageServers,
-    search::PathIndex,
     session::Session,
     tools::{CallContext, Kind, Settings, ToolError, Toolbox},
-    workspace::Workspace,
 };
 
 use super::confirm::{Confirm, ConfirmThrough};

@@ -2,13 +2,10 @@
 
 use std::sync::Arc;
 
+use confined_fs::{WaitLimit, stop::StopSignal};
 use tokio::time;
 
-use crate::{
-    stop::StopSignal,
-    tools::{Content, ToolError},
-    workspace::WaitLimit,
-};
+use crate::tools::{Content, ToolError};
 
 use super::{blocking::on_pool, call::Response, parts::Parts, pools::Pools};
 

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
+use confined_fs::{Root, Workspace};
 use rmcp::{
     ErrorData,
     model::{CompletionInfo, ErrorCode, ReadResourceResult, Resource, ResourceContents, ResourceTemplate},
@@ -13,10 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use text_file::shorten;
 
-use crate::{
-    tools::{Answer, Content, Kind, ToolError},
-    workspace::{Root, Workspace},
-};
+use crate::tools::{Answer, Content, Kind, ToolError};
 
 /// Characters of a URI that an error repeats.
 const URI_SHOWN: usize = 200;

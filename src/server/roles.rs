@@ -8,11 +8,12 @@ use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
+use confined_fs::Workspace;
 use rmcp::model::Tool;
 use text_file::wildcard::matches;
 use tokio_util::sync::CancellationToken;
 
-use crate::{session::ChangeListener, tools::ToolError, workspace::Workspace};
+use crate::{session::ChangeListener, tools::ToolError};
 
 use super::{
     client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts, stdio::OutputQueue,

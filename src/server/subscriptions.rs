@@ -29,7 +29,6 @@ use std::{
 use crate::{
     session::{ChangeListener, CommittedChange},
     tools::{Kind, ToolError},
-    workspace::{Wakeup, Workspace, WorkspacePath},
 };
 
 use super::stdio::OutputQueue;
@@ -40,6 +39,7 @@ use self::{
     table::{SharedTable, SubscriptionTable},
 };
 
+use confined_fs::{Wakeup, Workspace, WorkspacePath};
 pub(super) use followed::Listener;
 
 /// Subscriptions at once, and bytes of their URIs.

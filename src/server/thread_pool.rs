@@ -20,7 +20,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use crate::workspace::closing_late;
+use confined_fs::closing_late;
 
 /// How long a thread waits for work before it ends; the last one stays, as a new one may not be had.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::task::AbortHandle;
 
-use crate::workspace::PathWatches;
+use confined_fs::PathWatches;
 
 /// The watches of all waiting calls; the task ends with it.
 pub(super) struct WaitEvents {

@@ -9,17 +9,14 @@ use std::{
     time::Duration,
 };
 
+use confined_fs::{PathWatches, Wake, stop::StopSignal};
 use tokio::{
     sync::{Notify, OwnedSemaphorePermit, Semaphore},
     time::{self, Instant},
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    stop::StopSignal,
-    tools::{Answer, CallContext, GivenUp, Kind, Look, Plan, ProgressUpdate, ToolError, Wait},
-    workspace::{PathWatches, Wake},
-};
+use crate::tools::{Answer, CallContext, GivenUp, Kind, Look, Plan, ProgressUpdate, ToolError, Wait};
 
 use super::{
     blocking::{ended, no_thread, on_pool},

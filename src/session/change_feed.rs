@@ -11,7 +11,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
-use crate::workspace::{Revision, WorkspacePath};
+use confined_fs::{Revision, WorkspacePath};
 
 /// What was done to an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl fmt::Debug for ChangeFeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::{Access, Workspace};
+    use confined_fs::{Access, Workspace};
 
     #[derive(Default)]
     struct Heard(Mutex<Vec<String>>);

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::workspace::StateDir;
+use confined_fs::StateDir;
 
 /// Bytes of the key.
 pub const KEY: usize = 32;

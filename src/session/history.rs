@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-use crate::workspace::{Durable, HashedBytes, NewContent, Revision, StateDir, WorkspacePath};
+use confined_fs::{Durable, HashedBytes, NewContent, Revision, StateDir, WorkspacePath};
 
 pub use checkpoints::CheckpointName;
 pub use disk_store::HistoryLimits;

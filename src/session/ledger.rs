@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use crate::workspace::{Revision, StateDir, StateFile, WorkspacePath};
+use confined_fs::{Revision, StateDir, StateFile, WorkspacePath};
 
 pub use showings::ALL_LINES;
 use showings::Showings;
@@ -389,7 +389,7 @@ fn compacted(text: &str, now: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::{Access, Workspace};
+    use confined_fs::{Access, Workspace};
 
     fn workspace(dir: &std::path::Path) -> Workspace {
         Workspace::of_directory(dir, Access::ReadOnly)

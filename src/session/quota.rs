@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::workspace::{FileKind, Ignored, Root, WalkOptions, Workspace};
+use confined_fs::{FileKind, Ignored, Root, WalkOptions, Workspace};
 
 /// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
 const COUNTED: usize = 500_000;
@@ -238,7 +238,7 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
 
     use super::*;
-    use crate::workspace::Access;
+    use confined_fs::Access;
 
     fn workspace(size: usize) -> (tempfile::TempDir, Workspace) {
         let temp = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::workspace::{FileStart, WorkspacePath};
+use confined_fs::{FileStart, WorkspacePath};
 
 /// Marks that are kept.
 const MOST: usize = 64;

@@ -12,11 +12,12 @@ mod report;
 mod section;
 mod section_path;
 
+use confined_fs::Approval;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_edit::patch::{Patch, PatchError};
 
-use crate::{session::Cost, workspace::Approval};
+use crate::session::Cost;
 
 use super::{
     Alias, Answer, CallContext, Change, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,

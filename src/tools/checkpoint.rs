@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use confined_fs::Approval;
 use serde_json::{Map, Value};
 
-use crate::{session::history::CheckpointName, workspace::Approval};
+use crate::session::history::CheckpointName;
 
 use super::{Answer, CallContext, Change, Content, Plan, ToolError, plan};
 

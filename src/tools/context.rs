@@ -5,14 +5,14 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    audit::ChangeLog,
-    lsp::LanguageServers,
-    search::{PathIndex, PatternLimits},
-    session::Session,
+use confined_fs::{
+    AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath,
     stop::{StopReason, StopSignal},
-    workspace::{AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath},
 };
+use lsp_check::LanguageServers;
+use tree_search::{PathIndex, PatternLimits};
+
+use crate::{audit::ChangeLog, session::Session};
 
 use super::{AnswerBudget, Kind, LongestWait, References, ToolError};
 

@@ -2,15 +2,13 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
+use confined_fs::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    session::{
-        Cost, RootBytes,
-        history::{Effect, FormerEntry, JournalRecord, UndoableChange},
-    },
-    workspace::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard},
+use crate::session::{
+    Cost, RootBytes,
+    history::{Effect, FormerEntry, JournalRecord, UndoableChange},
 };
 
 use super::{

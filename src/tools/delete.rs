@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
+use confined_fs::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    session::{
-        Cost, RootBytes,
-        history::{Effect, UndoableChange},
-    },
-    workspace::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath},
+use crate::session::{
+    Cost, RootBytes,
+    history::{Effect, UndoableChange},
 };
 
 use super::{

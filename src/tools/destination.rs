@@ -1,7 +1,7 @@
 //! Where a change puts something: the new path of a file, and what `move` and `copy` share, two paths and what
 //! may be at the second.
 
-use crate::workspace::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
+use confined_fs::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
 use super::{Alias, CallContext, Fingerprint, ToolError, read_before_write};
 

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::workspace::{Approval, WorkspacePath};
+use confined_fs::{Approval, WorkspacePath};
 
 use super::{
     CallContext, ToolError,

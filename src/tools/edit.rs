@@ -28,7 +28,7 @@ mod within_words;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::workspace::RevisionPrefix;
+use confined_fs::RevisionPrefix;
 
 use super::{
     Alias, CallContext, ExistingKind, Group, Kind, Plan, Spec, Tool, ToolError,

@@ -5,12 +5,12 @@
 
 use std::fmt;
 
+use confined_fs::{
+    AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls,
+};
 use text_file::nearest_name::did_you_mean;
 
-use crate::{
-    session::QuotaError,
-    workspace::{AccessError, AccessErrorKind, Limit, PathError, RootGone, Workspace, WorkspacePath, escape_controls},
-};
+use crate::session::QuotaError;
 
 use super::{
     AnswerBudget,

@@ -5,11 +5,8 @@
 //! Several are an error that lists them, and so is one that may not be the only one. The path of a new file is not
 //! searched for, unless it is mentioned with `@`.
 
-use crate::{
-    search::{NearestTop, Scope, TailHits, search_tail},
-    stop::StopReason,
-    workspace::{Tail, WorkspacePath},
-};
+use confined_fs::{Tail, WorkspacePath, stop::StopReason};
+use tree_search::{NearestTop, Scope, TailHits, search_tail};
 
 use super::{
     Blocking, CallContext, Kind, ToolError,

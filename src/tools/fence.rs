@@ -8,7 +8,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use crate::workspace::{Workspace, WorkspacePath};
+use confined_fs::{Workspace, WorkspacePath};
 
 /// `text`, fenced if one of `paths` is in an untrusted root. They must be real ones: a link may lead into one.
 pub(super) fn fenced<'p>(

@@ -1,6 +1,6 @@
 //! Lists of what a search found, fenced where they come from an untrusted root.
 
-use crate::search::Scope;
+use tree_search::Scope;
 
 use super::{CallContext, fence::fence, omissions::with_notes};
 

@@ -12,7 +12,7 @@ mod walk;
 
 use std::time::Instant;
 
-use crate::stop::StopReason;
+use confined_fs::stop::StopReason;
 
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,

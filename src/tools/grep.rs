@@ -17,7 +17,8 @@ mod scope_labels;
 
 use std::time::Instant;
 
-use crate::{search::FileHits, stop::StopReason};
+use confined_fs::stop::StopReason;
+use tree_search::FileHits;
 
 use super::{
     Alias, CallContext, ExistingKind, FlagValue, Group, Plan, Spec, Tool, ToolError,
@@ -110,12 +111,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        search::{Pattern, PatternOptions},
-        stop::StopSignal,
-        tools::{Content, Kind},
-        workspace::{Access, Workspace},
-    };
+    use crate::tools::{Content, Kind};
+    use confined_fs::{Access, Workspace, stop::StopSignal};
+    use tree_search::{Pattern, PatternOptions};
 
     fn plan(stop: StopSignal) -> Result<String, ToolError> {
         let workspace = Workspace::of_directory(env!("CARGO_MANIFEST_DIR"), Access::ReadOnly);

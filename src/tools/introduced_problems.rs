@@ -9,10 +9,8 @@ use source_outline::{
     syntax,
 };
 
-use crate::{
-    lsp::{Checked, FileChange},
-    workspace::WorkspacePath,
-};
+use confined_fs::WorkspacePath;
+use lsp_check::{Checked, FileChange};
 
 use super::{CallContext, fence::fenced};
 

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::workspace::{Access, Ignored};
+use confined_fs::{Access, Ignored};
 
 use super::{
     Answer, CallContext, ExistingKind, Group, Plan, Spec, Tool, ToolError,

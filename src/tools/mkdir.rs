@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
+use confined_fs::{Approval, Base, FileKind, TreeGuard, WorkspacePath, WritablePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    session::{
-        Cost,
-        history::{Effect, UndoableChange},
-    },
-    workspace::{Approval, Base, FileKind, TreeGuard, WorkspacePath, WritablePath},
+use crate::session::{
+    Cost,
+    history::{Effect, UndoableChange},
 };
 
 use super::{

@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
+use confined_fs::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    session::{
-        Cost, RootBytes,
-        history::{Effect, Former, FormerNode, JournalRecord, RecordKind, UndoableChange},
-    },
-    workspace::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath},
+use crate::session::{
+    Cost, RootBytes,
+    history::{Effect, Former, FormerNode, JournalRecord, RecordKind, UndoableChange},
 };
 
 use super::{

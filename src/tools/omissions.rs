@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use text_file::byte_size::exact_size;
 
-use crate::{
-    search::{Scope, Skipped, SkippedPaths, Tally},
+use confined_fs::{
+    Limit, LimitsHit, WalkReport, WorkspacePath,
     stop::{StopReason, StopSignal},
-    workspace::{Limit, LimitsHit, WalkReport, WorkspacePath},
 };
+use tree_search::{Scope, Skipped, SkippedPaths, Tally};
 
 use super::{CallContext, answer::count};
 

@@ -2,10 +2,9 @@
 
 use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
 
-use crate::{
-    session::Cost,
-    workspace::{Approval, Base, PathWatches, Revision, Wake},
-};
+use confined_fs::{Approval, Base, PathWatches, Revision, Wake};
+
+use crate::session::Cost;
 
 use super::{Answer, CallContext, ToolError};
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::{byte_size::file_size, media_type};
 
-use crate::workspace::{AccessErrorKind, escape_controls, escape_name};
+use confined_fs::{AccessErrorKind, escape_controls, escape_name};
 
 use super::{
     Alias, Answer, CallContext, Content, ExistingKind, FileLink, Group, Kind, Plan, Spec, Tool, ToolError,
@@ -163,7 +163,7 @@ fn link(cx: &CallContext, given: &str) -> Result<(String, FileLink), ToolError> 
     })?;
     let mut head = Vec::new();
     file.read_to_limit(&mut head, HEAD)
-        .map_err(|error| ToolError::from(crate::workspace::AccessError::from_io(error, &path)))?;
+        .map_err(|error| ToolError::from(confined_fs::AccessError::from_io(error, &path)))?;
     let shown = path.to_string();
     let name = shown.rsplit('/').next().unwrap_or_default().to_owned();
     let mime = kind_of(&name, &head);

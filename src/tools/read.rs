@@ -97,10 +97,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{
-        tools::Blocking,
-        workspace::{Access, Workspace},
-    };
+    use crate::tools::Blocking;
+    use confined_fs::{Access, Workspace};
 
     #[test]
     fn only_utf8_text_is_read_inline() {

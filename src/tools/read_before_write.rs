@@ -1,16 +1,14 @@
 //! The seen-and-unchanged check before a file is changed.
 
+use confined_fs::{
+    AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
+    WritablePath,
+};
 use image_view::ImageFile;
 use text_edit::DiffExtent;
 use text_file::{DecodeError, Document};
 
-use crate::{
-    session::{ALL_LINES, Seen},
-    workspace::{
-        AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
-        WritablePath,
-    },
-};
+use crate::session::{ALL_LINES, Seen};
 
 use super::{
     CallContext, Kind, ReadBeforeWrite, ToolError,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{
     Answer, CallContext, Content,

@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use text_file::shorten;
 
-use crate::workspace::{WorkspacePath, escape_name};
+use confined_fs::{WorkspacePath, escape_name};
 
 /// Characters that are shown of what was given.
 const SHOWN: usize = 200;

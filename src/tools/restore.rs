@@ -4,18 +4,16 @@
 
 use std::{collections::HashMap, fmt::Write as _};
 
+use confined_fs::{
+    AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
+    WriteGuard,
+};
 use text_edit::TruncatedDiff;
 use text_file::Document;
 
-use crate::{
-    session::{
-        Session,
-        history::{JournalRecord, RecordKind},
-    },
-    workspace::{
-        AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
-        WriteGuard,
-    },
+use crate::session::{
+    Session,
+    history::{JournalRecord, RecordKind},
 };
 
 use super::{

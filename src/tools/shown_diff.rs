@@ -5,7 +5,7 @@ use std::{fmt::Write as _, ops::Range};
 use text_edit::{DiffExtent, TruncatedDiff};
 use text_file::Document;
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{CallContext, fence::fenced, hidden_note::HiddenNote};
 

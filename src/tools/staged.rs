@@ -5,13 +5,12 @@
 
 use std::{fmt::Write as _, path::PathBuf};
 
-use crate::{
-    session::history::{Former, FormerNode},
-    workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Node, NodeSummary, Purpose, StagedChange, Workspace,
-        WorkspacePath, WritablePath, escape_name,
-    },
+use confined_fs::{
+    AccessError, AccessErrorKind, Approval, Base, Node, NodeSummary, Purpose, StagedChange, Workspace, WorkspacePath,
+    WritablePath, escape_name,
 };
+
+use crate::session::history::{Former, FormerNode};
 
 use super::{
     CallContext, Kind, ToolError,

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
+use confined_fs::{Access, Approval, Workspace};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{
-    session::Session,
-    workspace::{Access, Approval, Workspace},
-};
+use crate::session::Session;
 
 use super::{CallContext, Content, Group, Kind, Plan, Preview, Selection, ToolError, Toolbox, restore};
 

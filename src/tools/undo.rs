@@ -16,15 +16,13 @@ mod way_back;
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
+use confined_fs::{Approval, Base, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use source_outline::problems::Problem;
 use text_file::Document;
 
-use crate::{
-    session::{Cost, history::Effect},
-    workspace::{Approval, Base, Revision, WorkspacePath},
-};
+use crate::session::{Cost, history::Effect};
 
 use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,

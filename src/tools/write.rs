@@ -9,15 +9,13 @@ mod write_request;
 
 use std::{borrow::Cow, fmt::Write as _};
 
+use confined_fs::{AccessError, Approval, Base, Committed, Revision};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_edit::{Diff, DiffExtent};
 use text_file::{Document, LineEnding};
 
-use crate::{
-    session::{ALL_LINES, Cost, RootBytes},
-    workspace::{AccessError, Approval, Base, Committed, Revision},
-};
+use crate::session::{ALL_LINES, Cost, RootBytes};
 
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool,

@@ -1,11 +1,9 @@
 //! What holds for the answers of every tool: cuts are announced, and data agrees with the text.
 
+use confined_fs::Access;
 use rootbound::tools::Settings;
 #[cfg(unix)]
-use rootbound::{
-    tools::{Group, Selection},
-    workspace::Access,
-};
+use rootbound::tools::{Group, Selection};
 use serde_json::json;
 
 #[cfg(unix)]

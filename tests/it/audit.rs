@@ -235,7 +235,7 @@ fn changes(dir: &TempDir) -> Vec<Value> {
 
 /// The revision of a text: the first half of its SHA-256.
 fn revision(text: &str) -> String {
-    rootbound::workspace::Revision::of(text.as_bytes()).to_string()
+    confined_fs::Revision::of(text.as_bytes()).to_string()
 }
 
 #[test]

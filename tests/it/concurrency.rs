@@ -97,7 +97,7 @@ fn a_thousand_edits_of_as_many_files_in_one_folder_all_succeed() {
     }
     let calls: Vec<_> = (0..FILES)
         .map(|n| {
-            let revision = rootbound::workspace::Revision::of(format!("old {n}\n").as_bytes()).to_string();
+            let revision = confined_fs::Revision::of(format!("old {n}\n").as_bytes()).to_string();
             let (path, old, new) = (format!("{n}.txt"), "old", "new");
             ("edit", json!({ "path": path, "old_string": old, "new_string": new, "expected_revision": revision }))
         })

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rootbound::{
-    tools::{ReadBeforeWrite, Selection, Settings},
-    workspace::Access,
-};
+use confined_fs::Access;
+use rootbound::tools::{ReadBeforeWrite, Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup, mcp_test};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use rootbound::workspace::Access;
+use confined_fs::Access;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup, mcp_test};

@@ -1,6 +1,7 @@
 //! grep: lines by content, as a client sees them.
 
-use rootbound::{tools::Settings, workspace::Access};
+use confined_fs::Access;
+use rootbound::tools::Settings;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup, mcp_test, share};

@@ -11,19 +11,17 @@ use std::{
     sync::Arc,
 };
 
-#[cfg(unix)]
-use rootbound::{
-    search::{IndexMode, PathIndex},
-    tools::CallContext,
-};
+use confined_fs::{Access, PolicyRules, RootSpec, StageOptions, StateDir, Workspace};
+use rootbound::tools::CallContext;
 use rootbound::{
     server::{Block, CallOutcome, InProcessClient, Parts, Server, ServerOptions},
     session::{QuotaLimits, Session},
     tools::{Selection, Settings, Toolbox},
-    workspace::{self, Access, PolicyRules, RootSpec, StageOptions, StateDir, Workspace},
 };
 use serde_json::{Map, Value};
 use tempfile::TempDir;
+#[cfg(unix)]
+use tree_search::{IndexMode, PathIndex};
 
 /// A test that gets a harness with one unnamed read-write root.
 macro_rules! mcp_test {
@@ -48,7 +46,7 @@ pub(crate) struct Setup {
     pub(crate) selection: Selection,
     pub(crate) settings: Settings,
     pub(crate) options: ServerOptions,
-    pub(crate) workspace: workspace::WorkspaceOptions,
+    pub(crate) workspace: confined_fs::WorkspaceOptions,
     /// Whether the server has a state folder.
     pub(crate) state: bool,
     pub(crate) quota: QuotaLimits,
@@ -64,7 +62,7 @@ impl Default for Setup {
             selection: Selection::default(),
             settings: Settings::default(),
             options: ServerOptions::default(),
-            workspace: workspace::WorkspaceOptions::default(),
+            workspace: confined_fs::WorkspaceOptions::default(),
             state: false,
             quota: QuotaLimits::default(),
             staged: false,

@@ -191,7 +191,7 @@ mod killed {
         time::Duration,
     };
 
-    use rootbound::workspace::{Approval, Base, StaleAfter, WriteGuard};
+    use confined_fs::{Approval, Base, StaleAfter, WriteGuard};
     use rustix::process::{Signal, kill_process};
     use serde_json::{Value, json};
 

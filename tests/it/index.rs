@@ -27,8 +27,8 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use rootbound::search::IndexMode;
 use serde_json::json;
+use tree_search::IndexMode;
 
 use crate::process::Process;
 use comparison::{Comparison, Rules, Tally};

@@ -7,8 +7,8 @@
 
 use std::fs;
 
+use confined_fs::Access;
 use rootbound::tools::{Group, Selection};
-use rootbound::workspace::Access;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup};

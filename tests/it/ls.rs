@@ -1,6 +1,7 @@
 //! ls: a directory as a short tree, as a client sees it.
 
-use rootbound::{tools::Settings, workspace::Access};
+use confined_fs::Access;
+use rootbound::tools::Settings;
 use serde_json::json;
 
 use crate::harness::{Setup, mcp_test};

@@ -2,10 +2,8 @@
 
 use std::fs;
 
-use rootbound::{
-    tools::{Group, Selection},
-    workspace::{Access, PolicyRules},
-};
+use confined_fs::{Access, PolicyRules};
+use rootbound::tools::{Group, Selection};
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Setup};

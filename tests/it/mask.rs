@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use confined_fs::{PolicyRules, Secrets, WorkspaceOptions};
 use proptest::prelude::*;
 use rootbound::{
     session::QuotaLimits,
     tools::{Group, Selection},
-    workspace::{PolicyRules, Secrets, WorkspaceOptions},
 };
 use serde_json::{Value, json};
 
@@ -148,7 +148,7 @@ fn neither_size_nor_revision_depends_on_values() {
     h.write(".env", ENV);
     assert_eq!(listed(&h), list);
     // What a hash of the real bytes would begin with is no revision of the file.
-    let real = rootbound::workspace::Revision::of(ENV.as_bytes()).short();
+    let real = confined_fs::Revision::of(ENV.as_bytes()).short();
     let text = safe(&h, "read", json!({ "path": ".env", "since": real }));
     assert!(text.contains("is no longer known"), "{text}");
     h.call("write", json!({ "path": ".env", "content": "A=1\n", "expected_revision": real })).fails("stale");

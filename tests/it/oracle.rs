@@ -10,7 +10,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use rootbound::workspace::Access;
+use confined_fs::Access;
 use serde_json::{Value, json};
 
 use crate::{

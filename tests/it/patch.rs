@@ -380,7 +380,7 @@ fn one_question_shows_all_files_and_the_audit_has_each() {
 
 #[test]
 fn masked_values_are_kept_and_not_shown() {
-    use rootbound::workspace::{PolicyRules, Secrets, WorkspaceOptions};
+    use confined_fs::{PolicyRules, Secrets, WorkspaceOptions};
     let policy = PolicyRules { secrets: Some(Secrets::Mask), ..PolicyRules::default() };
     let h = Setup { workspace: WorkspaceOptions { policy, ..WorkspaceOptions::default() }, ..setup() }.open();
     h.write(".env", "HOST=db.internal\nPASSWORD=hunter2\n");

@@ -1,9 +1,9 @@
 //! `present`: links to files for the person, under the rules of `read`.
 
+use confined_fs::Access;
 use rootbound::{
     server::Block,
     tools::{Group, Selection, Settings},
-    workspace::Access,
 };
 use serde_json::{Value, json};
 

@@ -24,7 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rootbound::workspace::{
+use confined_fs::{
     Access, Approval, Base, PolicyRules, Revision, RootSpec, StaleAfter, Workspace, WorkspaceOptions, WriteGuard,
 };
 use serde_json::{Value, json};

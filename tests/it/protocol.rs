@@ -1,10 +1,10 @@
 //! What a client receives before its first call (tools, schemas, instructions), and what every
 //! answer is made of, whatever the tool.
 
+use confined_fs::Access;
 use rootbound::{
     server::{Block, InProcessClient, list_once},
     tools::{Selection, Settings},
-    workspace::Access,
 };
 use serde_json::{Value, json};
 

@@ -2,11 +2,11 @@
 
 use std::fs;
 
+use confined_fs::Access;
 use rootbound::{
     server::InProcessClient,
     session::QuotaLimits,
     tools::{Group, Selection, Settings},
-    workspace::Access,
 };
 use serde_json::{Value, json};
 

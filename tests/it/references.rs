@@ -2,11 +2,9 @@
 
 use std::fs;
 
+use confined_fs::{Access, PolicyRules, WorkspaceOptions};
 use proptest::prelude::*;
-use rootbound::{
-    tools::{Group, Selection, Settings},
-    workspace::{Access, PolicyRules, WorkspaceOptions},
-};
+use rootbound::tools::{Group, Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Harness, Setup, share};

@@ -133,7 +133,7 @@ mod windows {
     use std::thread;
     use std::time::Duration;
 
-    use rootbound::workspace::{Access, PolicyRules, WorkspaceOptions};
+    use confined_fs::{Access, PolicyRules, WorkspaceOptions};
 
     use super::*;
 

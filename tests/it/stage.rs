@@ -5,10 +5,8 @@ mod running_server;
 
 use std::fs;
 
-use rootbound::{
-    tools::{Group, ReadBeforeWrite, Selection, Settings},
-    workspace::Access,
-};
+use confined_fs::Access;
+use rootbound::tools::{Group, ReadBeforeWrite, Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::{

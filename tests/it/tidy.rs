@@ -17,13 +17,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("config", 5),
     ("server", 4),
     ("tools", 3),
-    ("search", 2),
     ("session", 2),
     ("audit", 2),
-    ("lsp", 2),
-    ("workspace", 1),
     ("log", 0),
-    ("stop", 0),
 ];
 
 /// A crate or path prefix, and the only places that may name it.
@@ -31,21 +27,24 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("rmcp::", &["src/server"]),
     ("tokio::", &["src/server"]),
     ("tokio_util::", &["src/server"]),
-    ("std::fs", &["src/workspace", "src/config/file", "src/fuzzing", "src/search/stored_index/testing"]),
-    ("rustix::", &["src/workspace"]),
-    ("cap_primitives::", &["src/workspace"]),
-    ("landlock::", &["src/workspace"]),
-    ("seccompiler::", &["src/workspace"]),
-    ("libc::", &["src/workspace"]),
-    ("ignore::gitignore", &["src/workspace"]),
+    (
+        "std::fs",
+        &["crates/confined-fs/src", "src/config/file", "src/fuzzing", "crates/tree-search/src/stored_index/testing"],
+    ),
+    ("rustix::", &["crates/confined-fs/src"]),
+    ("cap_primitives::", &["crates/confined-fs/src"]),
+    ("landlock::", &["crates/confined-fs/src"]),
+    ("seccompiler::", &["crates/confined-fs/src"]),
+    ("libc::", &["crates/confined-fs/src"]),
+    ("ignore::gitignore", &["crates/confined-fs/src"]),
     ("WalkBuilder", &[]),
     ("WalkParallel", &[]),
     ("memmap", &[]),
     // Each is a point at which a test ends the process or makes the call fail (sys/faults.rs).
-    (".sync_data()", &["src/workspace/sys"]),
-    (".sync_all()", &["src/workspace/sys"]),
-    (".set_len(", &["src/workspace/sys"]),
-    (".set_modified(", &["src/workspace/sys"]),
+    (".sync_data()", &["crates/confined-fs/src/sys"]),
+    (".sync_all()", &["crates/confined-fs/src/sys"]),
+    (".set_len(", &["crates/confined-fs/src/sys"]),
+    (".set_modified(", &["crates/confined-fs/src/sys"]),
 ];
 
 /// Names that say nothing of what is inside.

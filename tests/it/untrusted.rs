@@ -1,6 +1,7 @@
 //! A root whose content is untrusted: what comes from its files is fenced, and no file can forge the fence.
 
-use rootbound::{tools::Selection, workspace::Access};
+use confined_fs::Access;
+use rootbound::tools::Selection;
 use serde_json::json;
 
 use crate::harness::{Harness, Setup};

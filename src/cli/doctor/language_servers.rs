@@ -1,11 +1,9 @@
 //! The language servers of the configuration: what is started for which files, and behind which walls.
 
-use crate::{
-    config::Config,
-    lsp::LanguageServer,
-    server::Parts,
-    workspace::{Confine, find_program, runs_as_root},
-};
+use confined_fs::{Confine, find_program, runs_as_root};
+use lsp_check::LanguageServer;
+
+use crate::{config::Config, server::Parts};
 
 use super::report_text::ReportText;
 

@@ -1,6 +1,8 @@
 //! The roles of the configuration, and which of them this process may need.
 
-use crate::{config::Config, tools::Toolbox, workspace::Access};
+use confined_fs::Access;
+
+use crate::{config::Config, tools::Toolbox};
 
 use super::report_text::ReportText;
 
@@ -14,7 +16,7 @@ pub(super) fn roles(out: &mut ReportText, config: &Config) {
             "does not apply to this process"
         };
         out.head(if number == 0 { "roles" } else { "" }, &format!("{:?}, for {}: {applies}", role.name, role.who()));
-        let root = |root: &crate::workspace::RootSpec| {
+        let root = |root: &confined_fs::RootSpec| {
             let name = root.name.clone().unwrap_or_else(|| root.path.display().to_string());
             if root.access == Access::ReadOnly { format!("{name} (read-only)") } else { name }
         };

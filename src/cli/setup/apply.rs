@@ -7,7 +7,7 @@ use std::{
 
 use text_edit::{DiffExtent, unified_diff};
 
-use crate::workspace::{HostFile, escape_controls};
+use confined_fs::{HostFile, escape_controls};
 
 /// One change of a file.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::workspace::HostFile;
+use confined_fs::HostFile;
 
 use super::apply::FileChange;
 

@@ -6,12 +6,10 @@ use std::{
 };
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use confined_fs::host_directory;
 use serde_json::{Map, Value};
 
-use crate::{
-    config::{SetupRequest, command},
-    workspace::host_directory,
-};
+use crate::config::{SetupRequest, command};
 
 use super::{
     client::{Client, EntryScope, OpenProject, OwnTools},

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{config::Environment, workspace::host_path_exists};
+use confined_fs::host_path_exists;
+
+use crate::config::Environment;
 
 use super::client::{Base, FilePlace};
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::{config::SetupRequest, workspace::host_directory};
+use confined_fs::host_directory;
+
+use crate::config::SetupRequest;
 
 use super::{
     client::{Client, EntryScope, OwnTools},

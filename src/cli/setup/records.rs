@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::workspace::StateDir;
+use confined_fs::StateDir;
 
 use super::{apply::Applied, client_file::ClientFile};
 

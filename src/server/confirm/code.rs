@@ -8,6 +8,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use confined_fs::{Approval, Revision, random_bytes};
 use rmcp::model::{RequestStateCodec, SealOptions};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -15,7 +16,6 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     session::{ConfirmCodes, KEY, Session},
     tools::{Kind, ToolError},
-    workspace::{Approval, Revision, random_bytes},
 };
 
 use super::{
@@ -171,10 +171,8 @@ fn unusable_state(error: io::Error) -> ToolError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        tools::Fingerprint,
-        workspace::{Base, StateDir},
-    };
+    use crate::tools::Fingerprint;
+    use confined_fs::{Base, StateDir};
 
     const NOW: Duration = Duration::from_secs(1_800_000_000);
 

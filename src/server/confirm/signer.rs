@@ -10,13 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use confined_fs::{Base, random_bytes};
 use rmcp::model::{RequestStateCodec, SealOptions};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    tools::{Fingerprint, Kind, ToolError},
-    workspace::{Base, random_bytes},
-};
+use crate::tools::{Fingerprint, Kind, ToolError};
 
 use super::proposal::Proposal;
 
@@ -91,7 +89,7 @@ pub(super) fn digest(fingerprint: &Fingerprint) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
-    use crate::workspace::Revision;
+    use confined_fs::Revision;
 
     use super::*;
 

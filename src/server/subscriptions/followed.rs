@@ -6,12 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use confined_fs::WorkspacePath;
 use rmcp::model::RequestId;
 
-use crate::{
-    session::{CommittedChange, EntryKind},
-    workspace::WorkspacePath,
-};
+use crate::session::{CommittedChange, EntryKind};
 
 use super::{followed_state::FollowedState, listing::Listing};
 

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::workspace::{AccessErrorKind, FileKind, OpenFile, Revision, Stat, Workspace, WorkspacePath};
+use confined_fs::{AccessErrorKind, FileKind, OpenFile, Revision, Stat, Workspace, WorkspacePath};
 
 /// Bytes of a file whose content is compared; a larger one has changed when its size or its time has.
 const COMPARED: u64 = 1 << 20;

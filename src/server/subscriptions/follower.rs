@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::workspace::{DirectoryWatcher, FileKind, WorkspacePath};
+use confined_fs::{DirectoryWatcher, FileKind, WorkspacePath};
 
 use super::{
     followed::Noticed,

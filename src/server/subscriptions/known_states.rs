@@ -5,7 +5,7 @@ use std::{
     iter,
 };
 
-use crate::workspace::{FileKind, Stat, WorkspacePath};
+use confined_fs::{FileKind, Stat, WorkspacePath};
 
 /// Paths that are remembered. A change of one that is forgotten is at worst reported twice.
 const REMEMBERED: usize = 4096;

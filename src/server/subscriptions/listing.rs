@@ -6,7 +6,7 @@ use std::{
     ops::ControlFlow,
 };
 
-use crate::workspace::{FileKind, Ignored, Stat, WalkOptions, Workspace, WorkspacePath};
+use confined_fs::{FileKind, Ignored, Stat, WalkOptions, Workspace, WorkspacePath};
 
 /// Entries that are compared; what comes behind them in path order is not.
 const MOST: usize = 200_000;

@@ -6,15 +6,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use confined_fs::{Wakeup, Workspace, WorkspacePath};
 use rmcp::model::{
     NotificationMetaObject, ResourceUpdatedNotification, ResourceUpdatedNotificationParam, ServerJsonRpcMessage,
     ServerNotification,
 };
 
-use crate::{
-    server::stdio::OutputQueue,
-    workspace::{Wakeup, Workspace, WorkspacePath},
-};
+use crate::server::stdio::OutputQueue;
 
 use super::{
     followed::{Followed, Listener, Noticed},

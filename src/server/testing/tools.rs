@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use confined_fs::{Access, Approval, Base, Workspace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,7 +17,6 @@ use crate::{
         Answer, Blocking, CallContext, Change, Content, ErasedTool, Fingerprint, Group, Kind, Plan, Preview, Settings,
         Spec, Tool, ToolError, Toolbox,
     },
-    workspace::{Access, Approval, Base, Workspace},
 };
 
 use crate::server::{Parts, Server, ServerOptions};

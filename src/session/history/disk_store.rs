@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::workspace::{Durable, HashedBytes, Revision, StateDir};
+use confined_fs::{Durable, HashedBytes, Revision, StateDir};
 
 use super::journal::{JournalRecord, RecordKind, now};
 

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use crate::workspace::{Revision, TreePosition, WorkspacePath};
+use confined_fs::{Revision, TreePosition, WorkspacePath};
 
 use super::{
     checkpoints::CheckpointName,

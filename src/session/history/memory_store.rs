@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::workspace::Revision;
+use confined_fs::Revision;
 
 /// Bytes kept in all.
 const TOTAL: usize = 16 << 20;

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::workspace::{NewDirectory, Revision, TreePosition, WorkspacePath};
+use confined_fs::{NewDirectory, Revision, TreePosition, WorkspacePath};
 
 /// Changes remembered.
 const CHANGES: usize = 500;

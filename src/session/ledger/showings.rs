@@ -3,7 +3,7 @@
 
 use std::{mem, ops::Range};
 
-use crate::workspace::Revision;
+use confined_fs::Revision;
 
 /// Ranges and revisions remembered of a file; beyond them more is taken to have been shown.
 const MOST: usize = 256;

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, ops::Range, sync::Arc, time::SystemTime};
 
-use crate::workspace::{Revision, WorkspacePath};
+use confined_fs::{Revision, WorkspacePath};
 
 use super::{ALL_LINES, CONTENT_EACH, Key, Ledger, PendingSighting, Seen, Sighting};
 

@@ -3,7 +3,7 @@
 use text_edit::{Diagnosis, HunkMiss, Next, patch::PatchHunk};
 use text_file::SpliceError;
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::super::{CallContext, Kind, ToolError, answer::lines, fence::fenced};
 

@@ -6,15 +6,13 @@ use std::{
     sync::Arc,
 };
 
+use confined_fs::{Base, Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
 
-use crate::{
-    session::{
-        Cost, RootBytes,
-        history::{Former, FormerNode},
-    },
-    workspace::{Base, Revision, WorkspacePath},
+use crate::session::{
+    Cost, RootBytes,
+    history::{Former, FormerNode},
 };
 
 use super::{

@@ -5,7 +5,7 @@ use std::{collections::HashMap, ffi::OsString, sync::Arc};
 use text_edit::Strategies;
 use text_file::Document;
 
-use crate::workspace::{Purpose, Revision, WorkspacePath, WritablePath};
+use confined_fs::{Purpose, Revision, WorkspacePath, WritablePath};
 
 use super::super::{
     CallContext, Kind, ToolError,
@@ -226,7 +226,7 @@ impl PatchedFiles {
         }
         let tree =
             cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
-        if !matches!(tree.node(), crate::workspace::Node::File(_)) {
+        if !matches!(tree.node(), confined_fs::Node::File(_)) {
             return Err(no_file(path, tree.is_directory()));
         }
         let now = cx.workspace.read(path, cx.settings.max_file_size)?;
@@ -246,13 +246,13 @@ impl PatchedFiles {
         let tree =
             cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
         match tree.node() {
-            crate::workspace::Node::Link(says) => {
+            confined_fs::Node::Link(says) => {
                 let disk = OnDisk::Link(says.clone());
                 let now = Some(NewFile { is_changed: false, ..NewFile::added(Vec::new(), false) });
                 let (asked, real) = (path.clone(), target.path().clone());
                 Ok(self.push(PatchedFile { asked, real, disk, now, is_checked: true, stale: None }))
             }
-            crate::workspace::Node::File(_) => {
+            confined_fs::Node::File(_) => {
                 read_before_write::check_deletable(cx, path, &target)?;
                 let now = cx.workspace.read(path, cx.settings.max_file_size)?;
                 self.take(cx, now.bytes.len())?;

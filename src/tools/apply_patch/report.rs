@@ -7,7 +7,7 @@ use serde::Serialize;
 use source_outline::problems::Problem;
 use text_edit::{DiffExtent, Strategy};
 
-use crate::workspace::Revision;
+use confined_fs::Revision;
 
 use super::{
     super::{
@@ -72,7 +72,7 @@ struct Facts<'f> {
 pub(super) fn answer(
     cx: &CallContext,
     changes: &NetChanges,
-    revisions: &[(crate::workspace::WorkspacePath, Option<Revision>)],
+    revisions: &[(confined_fs::WorkspacePath, Option<Revision>)],
     notes: Vec<String>,
 ) -> Answer {
     let revision =

@@ -9,7 +9,7 @@ use text_edit::{
 };
 use text_file::Document;
 
-use crate::workspace::{Visibility, WorkspacePath};
+use confined_fs::{Visibility, WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
@@ -255,7 +255,7 @@ fn document(path: &WorkspacePath, body: &FileBody) -> Result<Document, ToolError
     match body {
         FileBody::Text(document) => Ok(document.clone()),
         FileBody::Bytes(bytes) => Document::decode(bytes.clone(), None).map_err(|error| {
-            let revision = crate::workspace::Revision::of(bytes);
+            let revision = confined_fs::Revision::of(bytes);
             read_before_write::not_text(path, bytes.len() as u64, revision, &error)
         }),
     }

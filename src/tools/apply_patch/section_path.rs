@@ -2,7 +2,7 @@
 
 use text_edit::patch::PatchPath;
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{
     super::{CallContext, ExistingKind, ToolError},

@@ -8,7 +8,7 @@ use std::{cmp::Reverse, collections::HashSet, fmt::Write as _};
 use structured_text::Notebook;
 use text_edit::{Located, Miss, Request};
 
-use crate::workspace::WritablePath;
+use confined_fs::WritablePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count},

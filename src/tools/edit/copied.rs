@@ -3,7 +3,7 @@
 use text_edit::Strategy;
 use text_file::LineEnding;
 
-use crate::workspace::{WorkspacePath, WritablePath};
+use confined_fs::{WorkspacePath, WritablePath};
 
 use super::{
     super::{Kind, ToolError, read::TextSource},

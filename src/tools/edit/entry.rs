@@ -5,7 +5,7 @@ use std::ops::Range;
 use text_edit::{Located, Miss, Request};
 use text_file::{Document, SpliceError};
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{
     super::{Kind, ToolError, read::TextSource},

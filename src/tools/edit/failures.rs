@@ -4,7 +4,7 @@
 
 use text_file::shorten;
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, fence::fenced},

@@ -3,7 +3,7 @@
 //! All names of a file are one file. Everything is checked before anything is changed, and all that is wrong with the
 //! files is one error.
 
-use crate::workspace::{Workspace, WorkspacePath, WritablePath};
+use confined_fs::{Workspace, WorkspacePath, WritablePath};
 
 use super::{
     super::{CallContext, ExistingKind, Kind, ToolError, answer::count},

@@ -6,7 +6,7 @@ use serde::Serialize;
 use text_edit::{Diff, TruncatedDiff};
 use text_file::Document;
 
-use crate::workspace::{Base, Revision};
+use confined_fs::{Base, Revision};
 
 use super::{
     super::{

@@ -7,12 +7,9 @@ use std::ops::ControlFlow;
 
 use text_file::{Document, with_slashes};
 
-use crate::{
-    search::{
-        FileFilter, FilterError, GlobError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode,
-        search,
-    },
-    workspace::{Ignored, WalkOptions, WorkspacePath},
+use confined_fs::{Ignored, WalkOptions, WorkspacePath};
+use tree_search::{
+    FileFilter, FilterError, GlobError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode, search,
 };
 
 use super::{

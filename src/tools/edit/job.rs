@@ -8,9 +8,7 @@ use structured_text::mask::cuts_sentinel;
 use text_edit::{MovedOffsets, Strategies};
 use text_file::Document;
 
-use crate::workspace::{
-    AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath,
-};
+use confined_fs::{AccessErrorKind, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath};
 
 use super::{
     super::{

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use text_edit::{Diagnosis, Miss, Next, Strategies};
 use text_file::Document;
 
-use crate::workspace::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath};
+use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath};
 
 use super::{
     super::{

@@ -3,7 +3,7 @@
 use text_edit::{LinePlace, MovedOffsets, NotAnchored, anchored};
 use text_file::Document;
 
-use crate::workspace::{Revision, RevisionPrefix, WorkspacePath};
+use confined_fs::{Revision, RevisionPrefix, WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, read::Held, read_before_write},

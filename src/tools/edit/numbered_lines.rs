@@ -4,7 +4,7 @@ use std::{fmt, ops::Range};
 
 use text_edit::LinePlace;
 
-use crate::workspace::RevisionPrefix;
+use confined_fs::RevisionPrefix;
 
 use super::super::ToolError;
 

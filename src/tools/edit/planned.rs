@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use text_edit::Strategies;
 use text_file::{Document, LineEnding};
 
-use crate::workspace::{Base, WorkspacePath};
+use confined_fs::{Base, WorkspacePath};
 
 use super::{
     super::{CallContext, with_history::Rewrite},

@@ -1,11 +1,9 @@
 //! A file with its edits worked out, alone or one of several: its change on the disk, what it is and what it costs.
 
+use confined_fs::{Approval, Base, Revision};
 use text_edit::DiffExtent;
 
-use crate::{
-    session::{Cost, RootBytes},
-    workspace::{Approval, Base, Revision},
-};
+use crate::session::{Cost, RootBytes};
 
 use super::{
     super::{

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use confined_fs::Approval;
 use text_edit::DiffExtent;
 
-use crate::{session::Cost, workspace::Approval};
+use crate::session::Cost;
 
 use super::{
     super::{

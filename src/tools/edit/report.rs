@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use text_edit::{Diff, Strategy};
 use text_file::{Document, LineEnding};
 
-use crate::workspace::{Base, Revision, WorkspacePath};
+use confined_fs::{Base, Revision, WorkspacePath};
 
 use super::{
     super::{

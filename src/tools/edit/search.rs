@@ -4,7 +4,7 @@ use structured_text::Notebook;
 use text_edit::{Miss, Request};
 use text_file::Document;
 
-use crate::workspace::{WorkspacePath, WritablePath};
+use confined_fs::{WorkspacePath, WritablePath};
 
 use super::{
     super::{CallContext, ToolError},

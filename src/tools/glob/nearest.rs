@@ -8,10 +8,8 @@ use std::{cell::LazyCell, cmp::Ordering, ops::ControlFlow, path::Path, time::Dur
 
 use text_file::nearest_name::{GivenName, ONE_OF_MANY};
 
-use crate::{
-    search::{NameGlob, Scope, SearchEntry},
-    workspace::{FileKind, WalkOptions, WorkspacePath},
-};
+use confined_fs::{FileKind, WalkOptions, WorkspacePath};
+use tree_search::{NameGlob, Scope, SearchEntry};
 
 use super::{
     super::CallContext,
@@ -274,7 +272,7 @@ mod tests {
     #[test]
     fn most_similar_and_least_deep_come_first() {
         let folder = tempfile::tempdir().unwrap();
-        let workspace = crate::workspace::Workspace::of_directory(folder.path(), crate::workspace::Access::ReadOnly);
+        let workspace = confined_fs::Workspace::of_directory(folder.path(), confined_fs::Access::ReadOnly);
         let mut list = Vec::new();
         for (similarity, path) in [(0.8, "a/b/c"), (1.0, "x/y/z"), (0.8, "a/d"), (0.8, "a/c"), (0.7, "e")] {
             add(&mut list, similarity, &workspace.resolve(path).unwrap());

@@ -2,10 +2,8 @@
 
 use std::{fmt::Write as _, time::Instant};
 
-use crate::{
-    search::{SkippedPaths, Tally},
-    workspace::WorkspacePath,
-};
+use confined_fs::WorkspacePath;
+use tree_search::{SkippedPaths, Tally};
 
 use super::{
     super::{

@@ -4,10 +4,8 @@ use std::path::Path;
 
 use text_file::{backslash_note, shorten, with_slashes};
 
-use crate::{
-    search::{GlobError, NameGlob, Scope, literal_prefix},
-    workspace::{Ignored, Workspace},
-};
+use confined_fs::{Ignored, Workspace};
+use tree_search::{GlobError, NameGlob, Scope, literal_prefix};
 
 use super::{
     super::{CallContext, ExistingKind, Kind, ToolError, paging},

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::workspace::FileKind;
+use confined_fs::FileKind;
 
 /// Names that are kept: more are not looked at again.
 pub(super) const MOST: usize = 100_000;

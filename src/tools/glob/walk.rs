@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::{
-    search::{NewestNames, PathSource, SearchEntry, walk_ignored_entries},
+use confined_fs::{
+    FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, WorkspacePath,
     stop::{StopReason, StopSignal},
-    workspace::{FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, WorkspacePath},
 };
+use tree_search::{NewestNames, PathSource, SearchEntry, walk_ignored_entries};
 
 use super::{
     super::{

@@ -5,7 +5,7 @@ use std::{mem, ops::Range};
 use structured_text::Notebook;
 use text_file::shorten;
 
-use crate::search::{ContentHits, FileHits, HitLine, Pattern};
+use tree_search::{ContentHits, FileHits, HitLine, Pattern};
 
 use super::super::CallContext;
 

@@ -1,6 +1,6 @@
 //! Definitions, then prototypes: one list, in pages that go from the one to the other.
 
-use crate::search::{ContentHits, Keep, Scope, SearchMode};
+use tree_search::{ContentHits, Keep, Scope, SearchMode};
 
 use super::{
     super::{CallContext, ToolError},

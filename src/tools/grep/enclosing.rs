@@ -2,7 +2,7 @@
 
 use source_outline::{Definition, definitions, enclosing, enclosing_definition};
 
-use crate::search::{ContentHits, FileHits, outline_of_file};
+use tree_search::{ContentHits, FileHits, outline_of_file};
 
 use super::super::CallContext;
 

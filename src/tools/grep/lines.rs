@@ -6,10 +6,9 @@
 
 use std::fmt::Write as _;
 
-use crate::{
-    search::{FileHits, HitLine},
-    tools::AnswerBudget,
-};
+use tree_search::{FileHits, HitLine};
+
+use crate::tools::AnswerBudget;
 
 use super::{output::MatchLine, page::Page, scope_labels::ScopeLabels};
 

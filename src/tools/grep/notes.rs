@@ -1,10 +1,9 @@
 //! The notes below the lines of content mode: on the files they are from, and on lines that are cut.
 
-use crate::{
-    search::ContentHits,
-    tools::{answer::count, hidden_note::HiddenNote},
-    workspace::Workspace,
-};
+use confined_fs::Workspace;
+use tree_search::ContentHits;
+
+use crate::tools::{answer::count, hidden_note::HiddenNote};
 
 use super::{output::MatchLine, page::Page};
 

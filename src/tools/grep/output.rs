@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use crate::search::PathSource;
+use tree_search::PathSource;
 
 use super::{
     super::omissions::{InIgnored, SkippedFiles, SkippedPath},

@@ -4,16 +4,15 @@
 
 use std::{fmt::Write as _, time::Duration};
 
-use crate::{
-    search::{ContentHits, Scope},
-    tools::{
-        Answer, AnswerBudget, CallContext,
-        answer::count,
-        fenced_list::{is_untrusted_scope, listed},
-        omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
-        paging::shown_range,
-    },
-    workspace::Revision,
+use confined_fs::Revision;
+use tree_search::{ContentHits, Scope};
+
+use crate::tools::{
+    Answer, AnswerBudget, CallContext,
+    answer::count,
+    fenced_list::{is_untrusted_scope, listed},
+    omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
+    paging::shown_range,
 };
 
 use super::{

@@ -2,10 +2,8 @@
 
 use text_file::{backslash_note, nearest_name::did_you_mean, with_slashes};
 
-use crate::{
-    search::{FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, SearchMode},
-    workspace::Ignored,
-};
+use confined_fs::Ignored;
+use tree_search::{FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, SearchMode};
 
 use super::{
     super::{CallContext, ExistingKind, ToolError, paging},

@@ -2,11 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{
-    search::{ContentHits, Keep, Query, Scope, SearchMode, SearchProgress, search},
-    stop::StopSignal,
-    workspace::{Ignored, IgnoredEntries},
-};
+use confined_fs::{Ignored, IgnoredEntries, stop::StopSignal};
+use tree_search::{ContentHits, Keep, Query, Scope, SearchMode, SearchProgress, search};
 
 use super::{
     super::{

@@ -1,6 +1,6 @@
 //! Which definition the lines that follow are in, said once for lines in a row (`[fn load]`).
 
-use crate::search::{FileHits, HitLine};
+use tree_search::{FileHits, HitLine};
 
 /// What has been said of one file.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! A listed directory and its entries.
 
-use crate::workspace::{Entry, LimitsHit, Stat};
+use confined_fs::{Entry, LimitsHit, Stat};
 
 /// Names that are counted of a directory that is not opened.
 pub(super) const MOST_COUNTED: usize = 10_000;

@@ -2,7 +2,7 @@
 
 use text_file::LineEnding;
 
-use crate::workspace::{FileKind, Stat, Visibility, WorkspacePath};
+use confined_fs::{FileKind, Stat, Visibility, WorkspacePath};
 
 use super::{
     super::{

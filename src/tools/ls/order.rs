@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::workspace::FileKind;
+use confined_fs::FileKind;
 
 use super::listing::Item;
 

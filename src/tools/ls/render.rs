@@ -4,11 +4,8 @@ use std::fmt::Write as _;
 
 use text_file::byte_size::file_size;
 
-use crate::{
-    search::Tally,
-    stop::StopReason,
-    workspace::{Entry, FileKind, Visibility, WorkspacePath},
-};
+use confined_fs::{Entry, FileKind, Visibility, WorkspacePath, stop::StopReason};
+use tree_search::Tally;
 
 use super::{
     super::{

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use crate::workspace::{Stat, Visibility};
+use confined_fs::{Stat, Visibility};
 
 /// What is put behind the name of a file whose content is not open.
 pub(super) fn mark(visibility: Visibility) -> &'static str {

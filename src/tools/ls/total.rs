@@ -10,11 +10,8 @@ use std::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    search::SearchEntry,
-    stop::StopReason,
-    workspace::{FileKind, Ignored, WalkOptions, WorkspacePath},
-};
+use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath, stop::StopReason};
+use tree_search::SearchEntry;
 
 use super::super::{CallContext, ToolError, answer::count};
 

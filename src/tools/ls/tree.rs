@@ -2,11 +2,10 @@
 
 use std::{collections::VecDeque, ops::ControlFlow, time::Duration};
 
-use crate::{
-    search::{DirectoryNames, PathSource, SearchEntry},
-    stop::StopReason,
-    workspace::{AccessError, AccessErrorKind, FileKind, Ignored, LimitsHit, ShownStats, WorkspacePath},
+use confined_fs::{
+    AccessError, AccessErrorKind, FileKind, Ignored, LimitsHit, ShownStats, WorkspacePath, stop::StopReason,
 };
+use tree_search::{DirectoryNames, PathSource, SearchEntry};
 
 use super::{
     super::{CallContext, ToolError},

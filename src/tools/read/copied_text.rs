@@ -6,7 +6,7 @@ use std::ops::Range;
 use source_outline::{definitions, may_have_definitions};
 use text_file::{Document, LineEnding, encode, lines};
 
-use crate::workspace::{Revision, Snapshot, Visibility, WorkspacePath};
+use confined_fs::{Revision, Snapshot, Visibility, WorkspacePath};
 
 use super::{
     super::{CallContext, ExistingKind, Kind, ToolError, answer::count},

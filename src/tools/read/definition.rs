@@ -7,7 +7,8 @@ use std::{collections::BTreeSet, ops::Range};
 use source_outline::{Definition, definitions, may_have_definitions, named};
 use text_file::nearest_name::{ONE_OF_MANY, did_you_mean, nearest_names};
 
-use crate::{search::outline_of_file, workspace::WorkspacePath};
+use confined_fs::WorkspacePath;
+use tree_search::outline_of_file;
 
 use super::{
     super::{CallContext, Kind, ToolError},

@@ -5,10 +5,8 @@
 use image_view::ImageInfo;
 use text_file::Document;
 
-use crate::{
-    search::encoding_of_file,
-    workspace::{Revision, RevisionHasher, Stat, WorkspacePath},
-};
+use confined_fs::{Revision, RevisionHasher, Stat, WorkspacePath};
+use tree_search::encoding_of_file;
 
 use super::{
     super::{CallContext, ToolError},

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::workspace::peeled;
+use confined_fs::peeled;
 
 use super::{super::ToolError, line_range::LineRange, part::Part};
 

@@ -2,7 +2,7 @@
 
 use image_view::ImageInfo;
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 /// Within how many first bytes a file that is called a PDF has the header of one.
 const PDF_HEADER_WITHIN: usize = 1024;

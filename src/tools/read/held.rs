@@ -1,6 +1,6 @@
 //! Finds the content that a caller has, by the rev that it passes as `since`.
 
-use crate::workspace::{Revision, RevisionPrefix, WorkspacePath};
+use confined_fs::{Revision, RevisionPrefix, WorkspacePath};
 
 use super::super::CallContext;
 

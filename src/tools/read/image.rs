@@ -2,7 +2,7 @@
 
 use image_view::{EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView};
 
-use crate::workspace::Revision;
+use confined_fs::Revision;
 
 use super::{
     super::{CallContext, ToolError, decode_memory::DecodeMemory},

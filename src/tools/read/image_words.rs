@@ -3,7 +3,7 @@
 use image_view::{EncodedImage, ImageFile, ImageFlaw, ImageInfo, Region};
 use text_file::byte_size::file_size;
 
-use crate::workspace::{Revision, WorkspacePath};
+use confined_fs::{Revision, WorkspacePath};
 
 use super::{
     super::{Kind, ToolError, answer::noted},

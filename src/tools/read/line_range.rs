@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{super::ToolError, args::Args};
 

@@ -3,7 +3,7 @@
 use structured_text::Notebook;
 use text_file::Document;
 
-use crate::workspace::Revision;
+use confined_fs::Revision;
 
 use super::{
     super::{CallContext, ToolError, decode_memory::DecodeMemory, hidden_note::HiddenNote},

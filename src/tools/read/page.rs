@@ -1,6 +1,6 @@
 //! What was read of a text file, and how it is said.
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{
     super::answer::count,

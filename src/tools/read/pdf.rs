@@ -5,10 +5,7 @@ use std::fmt::Write as _;
 use pdf_text::{Pdf, PdfError, PdfPage, with_pdf};
 use text_file::hidden;
 
-use crate::{
-    stop::StopReason,
-    workspace::{Revision, WorkspacePath},
-};
+use confined_fs::{Revision, WorkspacePath, stop::StopReason};
 
 use super::{
     super::{AnswerBudget, CallContext, Kind, ToolError, answer::count},

@@ -2,7 +2,7 @@
 
 use text_file::LineEnding;
 
-use crate::workspace::Revision;
+use confined_fs::Revision;
 
 use super::output::Facts;
 

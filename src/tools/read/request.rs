@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use encoding_rs::Encoding;
 
-use crate::workspace::RevisionPrefix;
+use confined_fs::RevisionPrefix;
 
 use super::{
     super::{AnswerBudget, ToolError, read_before_write::parse_rev},

@@ -1,12 +1,10 @@
 //! A file as a resource: its text as it is in the file, without line numbers and footer, since a client puts it into the
 //! conversation as an attachment. Other formats are shown as `read` shows them. It is whole or an error, never cut.
 
+use confined_fs::{Revision, WorkspacePath};
 use text_file::{Document, media_type};
 
-use crate::{
-    session::{ALL_LINES, PendingSighting},
-    workspace::{Revision, WorkspacePath},
-};
+use crate::session::{ALL_LINES, PendingSighting};
 
 use super::{
     super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},

@@ -1,9 +1,8 @@
 //! The answer for one file: text, notes, facts, image.
 
-use crate::{
-    session::PendingSighting,
-    workspace::{RevisionPrefix, WorkspacePath},
-};
+use confined_fs::{RevisionPrefix, WorkspacePath};
+
+use crate::session::PendingSighting;
 
 use super::{
     super::{Answer, CallContext, Content, answer::count, fence::fence},

@@ -1,6 +1,6 @@
 //! Several files in one answer, within one budget.
 
-use crate::workspace::escape_controls;
+use confined_fs::escape_controls;
 
 use super::{
     super::{

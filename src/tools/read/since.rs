@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use text_file::{Document, lines, with_lf};
 
-use crate::workspace::{RevisionPrefix, WorkspacePath};
+use confined_fs::{RevisionPrefix, WorkspacePath};
 
 use super::{
     super::{AnswerBudget, answer::count},

@@ -3,10 +3,8 @@
 use encoding_rs::Encoding;
 use text_file::DecodeError;
 
-use crate::{
-    search::encoding_of_file,
-    workspace::{AccessError, AccessErrorKind, OpenFile, WorkspacePath},
-};
+use confined_fs::{AccessError, AccessErrorKind, OpenFile, WorkspacePath};
+use tree_search::encoding_of_file;
 
 use super::super::{CallContext, ExistingKind, Kind, ToolError};
 

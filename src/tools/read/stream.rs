@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use text_file::DecodeError;
 
-use crate::workspace::{OpenFile, Revision, RevisionHasher, WorkspacePath};
+use confined_fs::{OpenFile, Revision, RevisionHasher, WorkspacePath};
 
 use super::{
     super::{CallContext, ToolError},

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use text_file::Document;
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::{
     super::{

@@ -3,7 +3,7 @@
 use source_outline::{definitions, not_shown};
 use text_file::Document;
 
-use crate::workspace::{OpenFile, Revision, WorkspacePath};
+use confined_fs::{OpenFile, Revision, WorkspacePath};
 
 use super::{
     super::{CallContext, ToolError},

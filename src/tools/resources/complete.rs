@@ -4,10 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::{media_type, shorten};
 
-use crate::{
-    search::{CompletionRequest, Completions},
-    workspace::WorkspacePath,
-};
+use confined_fs::WorkspacePath;
+use tree_search::{CompletionRequest, Completions};
 
 use super::{
     super::{Answer, CallContext, Plan, Spec, Tool, ToolError, read_before_write},

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use text_file::{media_type, shorten};
 
-use crate::workspace::{FileKind, Root, Visibility, WorkspacePath};
+use confined_fs::{FileKind, Root, Visibility, WorkspacePath};
 
 use super::{
     super::{Answer, CallContext, Plan, Spec, Tool, ToolError},

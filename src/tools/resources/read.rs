@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::shorten;
 
-use crate::workspace::PathError;
+use confined_fs::PathError;
 
 use super::{
     super::{

@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, io};
 
-use crate::workspace::{AccessError, AccessErrorKind, FileKind, Node, Purpose, Revision, WorkspacePath, WritablePath};
+use confined_fs::{AccessError, AccessErrorKind, FileKind, Node, Purpose, Revision, WorkspacePath, WritablePath};
 
 use super::{
     super::CallContext,

@@ -2,10 +2,9 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use crate::{
-    session::Cost,
-    workspace::{Approval, Base},
-};
+use confined_fs::{Approval, Base};
+
+use crate::session::Cost;
 
 use super::{
     super::{

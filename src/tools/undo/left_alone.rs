@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::workspace::WorkspacePath;
+use confined_fs::WorkspacePath;
 
 use super::super::answer::count;
 

@@ -4,10 +4,9 @@
 
 use std::{collections::HashMap, ffi::OsString, sync::Arc};
 
-use crate::{
-    session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, RecordKind, UndoableChange},
-    workspace::{Revision, TreePosition, Workspace, WorkspacePath},
-};
+use confined_fs::{Revision, TreePosition, Workspace, WorkspacePath};
+
+use crate::session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, RecordKind, UndoableChange};
 
 use super::super::{CallContext, Kind, ToolError};
 

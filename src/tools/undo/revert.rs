@@ -4,15 +4,14 @@
 
 use std::sync::Arc;
 
-use crate::{
-    session::{
-        Cost, RootBytes,
-        history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, PendingChange, RecordKind, UndoableChange},
-    },
-    workspace::{
-        AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, TreePosition,
-        WorkspacePath, WritablePath, WriteGuard,
-    },
+use confined_fs::{
+    AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, TreePosition,
+    WorkspacePath, WritablePath, WriteGuard,
+};
+
+use crate::session::{
+    Cost, RootBytes,
+    history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, PendingChange, RecordKind, UndoableChange},
 };
 
 use super::super::{
@@ -335,7 +334,7 @@ fn unchanged_tree(
     entry: &WritablePath,
     to: &WritablePath,
     mark: Option<Revision>,
-) -> Result<crate::workspace::Tree, ToolError> {
+) -> Result<confined_fs::Tree, ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Move(to)).map_err(|error| not_as_left(entry.path(), error))?;
     if mark.is_none_or(|mark| tree.content_mark() == mark) { Ok(tree) } else { Err(changed_since(entry.path())) }
 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::{
-    session::history::{JournalRecord, UndoableChange},
-    workspace::WorkspacePath,
-};
+use confined_fs::WorkspacePath;
+
+use crate::session::history::{JournalRecord, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError, references::shown},

@@ -8,10 +8,9 @@ use std::{
     path::Path,
 };
 
-use crate::{
-    session::history::{Former, FormerNode},
-    workspace::{FileKind, WorkspacePath},
-};
+use confined_fs::{FileKind, WorkspacePath};
+
+use crate::session::history::{Former, FormerNode};
 
 /// What is on the disk now.
 pub(super) trait Disk {

@@ -6,10 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{
-    session::history::{Effect, Former, FormerEntry, FormerNode, UndoableChange},
-    workspace::{FileKind, NewDirectory, Revision, TreePosition, WorkspacePath},
-};
+use confined_fs::{FileKind, NewDirectory, Revision, TreePosition, WorkspacePath};
+
+use crate::session::history::{Effect, Former, FormerEntry, FormerNode, UndoableChange};
 
 use super::{
     left_alone::{LeftAlone, Reason},
@@ -24,7 +23,7 @@ pub(super) trait DiskAndHistory: Disk {
     fn is_kept(&self, revision: Revision) -> bool;
     /// Why a path may not be changed, if it may not: the content of its file, or the entry itself.
     fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<String>;
-    /// The mark of the file that is there ([`Tree::content_mark`](crate::workspace::Tree::content_mark)).
+    /// The mark of the file that is there ([`Tree::content_mark`](confined_fs::Tree::content_mark)).
     fn file_mark(&self, path: &WorkspacePath) -> Option<Revision>;
 }
 

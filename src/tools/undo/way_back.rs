@@ -2,12 +2,11 @@
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use crate::{
-    session::{
-        Cost, RootBytes,
-        history::{Former, FormerNode},
-    },
-    workspace::{AccessError, Base, FileKind, Node, Purpose, Revision, Visibility, WorkspacePath, WritablePath},
+use confined_fs::{AccessError, Base, FileKind, Node, Purpose, Revision, Visibility, WorkspacePath, WritablePath};
+
+use crate::session::{
+    Cost, RootBytes,
+    history::{Former, FormerNode},
 };
 
 use super::{

@@ -10,11 +10,9 @@ use std::{
 
 use encoding_rs::Encoding;
 
-use crate::{
+use confined_fs::{
+    AccessError, FileStart, OpenFile, Revision, RevisionHasher, RevisionPrefix, Stat, WorkspacePath, read_some,
     stop::StopReason,
-    workspace::{
-        AccessError, FileStart, OpenFile, Revision, RevisionHasher, RevisionPrefix, Stat, WorkspacePath, read_some,
-    },
 };
 
 use super::{

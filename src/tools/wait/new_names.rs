@@ -6,10 +6,8 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 
 use text_file::byte_size::file_size;
 
-use crate::{
-    search::Pattern,
-    workspace::{AccessError, FileKind, Ignored, WalkOptions, WorkspacePath},
-};
+use confined_fs::{AccessError, FileKind, Ignored, WalkOptions, WorkspacePath};
+use tree_search::Pattern;
 
 use super::super::CallContext;
 

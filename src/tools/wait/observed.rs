@@ -1,6 +1,6 @@
 //! What is at the path of a wait, under the rules of `read`. Special files are never opened.
 
-use crate::workspace::{AccessErrorKind, FileKind, OpenFile, RootGone, Stat};
+use confined_fs::{AccessErrorKind, FileKind, OpenFile, RootGone, Stat};
 
 use super::{
     super::{CallContext, ToolError},

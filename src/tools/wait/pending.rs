@@ -9,10 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{
-    session::WaitMark,
-    workspace::{OpenFile, PathWatch, PathWatches, Stat, Wake},
-};
+use confined_fs::{OpenFile, PathWatch, PathWatches, Stat, Wake};
+
+use crate::session::WaitMark;
 
 use super::{
     super::{Answer, CallContext, GivenUp, Kind, Look, Plan, ToolError, Wait, fence::FENCE},

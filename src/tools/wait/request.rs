@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{
-    search::{Pattern, PatternError, PatternOptions},
-    workspace::{RevisionPrefix, WorkspacePath},
-};
+use confined_fs::{RevisionPrefix, WorkspacePath};
+use tree_search::{Pattern, PatternError, PatternOptions};
 
 use super::{
     super::{CallContext, ToolError, grep::pattern_error},

@@ -7,13 +7,14 @@ use std::{
     sync::Arc,
 };
 
-use crate::{
-    session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange},
-    workspace::{
-        AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
-        NewContent, Node, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath,
-        WritablePath, WriteGuard,
-    },
+use confined_fs::{
+    AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
+    NewContent, Node, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
+    WriteGuard,
+};
+
+use crate::session::history::{
+    Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange,
 };
 
 use super::{
@@ -26,8 +27,8 @@ use super::{
 
 /// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
 pub(in crate::tools) struct ChangeStep {
-    /// Where: from [`Workspace::writable`](crate::workspace::Workspace::writable) for a content, else from
-    /// [`Workspace::writable_entry`](crate::workspace::Workspace::writable_entry).
+    /// Where: from [`Workspace::writable`](confined_fs::Workspace::writable) for a content, else from
+    /// [`Workspace::writable_entry`](confined_fs::Workspace::writable_entry).
     pub(in crate::tools) target: WritablePath,
     pub(in crate::tools) change: NewState,
 }
@@ -409,7 +410,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::workspace::{Access, Workspace};
+    use confined_fs::{Access, Workspace};
 
     fn context(root: &Path) -> CallContext {
         CallContext::for_tests(Workspace::of_directory(root, Access::ReadWrite))

@@ -2,10 +2,9 @@
 
 use std::io::{self, Seek as _};
 
-use crate::{
-    session::history::{Former, FormerNode, Kept},
-    workspace::{AccessError, Durable, Node, OpenFile, ReplacedFile, Revision, Tree, WorkspacePath},
-};
+use confined_fs::{AccessError, Durable, Node, OpenFile, ReplacedFile, Revision, Tree, WorkspacePath};
+
+use crate::session::history::{Former, FormerNode, Kept};
 
 use super::{
     super::{CallContext, Kind, ToolError},

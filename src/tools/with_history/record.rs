@@ -1,12 +1,13 @@
 //! What a committed change notes for the audit and reports to those who follow the changes.
 
+use confined_fs::{CreatedTree, NewDirectory, Node, Revision, Tree, TreeEntry, TreePosition, WorkspacePath};
+
 use crate::{
     audit::{ChangeLog, RecordedContent},
     session::{
         ChangeKind, CommittedChange, EntryKind,
         history::{FormerEntry, FormerNode},
     },
-    workspace::{CreatedTree, NewDirectory, Node, Revision, Tree, TreeEntry, TreePosition, WorkspacePath},
 };
 
 use super::super::CallContext;

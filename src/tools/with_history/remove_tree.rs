@@ -2,14 +2,13 @@
 
 use std::{io, sync::Arc};
 
-use crate::{
-    session::history::{
-        Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, PendingChange, RecordKind, UndoableChange,
-    },
-    workspace::{
-        AccessError, Approval, Durable, NewNode, Node, NotRemoved, Revision, Tree, TreeEntry, TreeGuard, TreePosition,
-        WorkspacePath, WritablePath,
-    },
+use confined_fs::{
+    AccessError, Approval, Durable, NewNode, Node, NotRemoved, Revision, Tree, TreeEntry, TreeGuard, TreePosition,
+    WorkspacePath, WritablePath,
+};
+
+use crate::session::history::{
+    Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, PendingChange, RecordKind, UndoableChange,
 };
 
 use super::{

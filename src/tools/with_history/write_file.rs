@@ -2,15 +2,13 @@
 
 use std::cell::OnceCell;
 
+use confined_fs::{
+    AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, NewContent, PreviousFile,
+    Revision, WorkspacePath, WritablePath, WriteGuard,
+};
 use text_file::Document;
 
-use crate::{
-    session::history::{Effect, Former, JournalRecord, Kept, PendingChange, UndoableChange},
-    workspace::{
-        AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, NewContent,
-        PreviousFile, Revision, WorkspacePath, WritablePath, WriteGuard,
-    },
-};
+use crate::session::history::{Effect, Former, JournalRecord, Kept, PendingChange, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError},

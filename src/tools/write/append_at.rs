@@ -2,7 +2,7 @@
 
 use text_file::{Document, EncodingLabel, LineEnding};
 
-use crate::workspace::{Revision, RevisionPrefix, Snapshot, WorkspacePath};
+use confined_fs::{Revision, RevisionPrefix, Snapshot, WorkspacePath};
 
 use super::{
     super::{Kind, ToolError, answer::count},

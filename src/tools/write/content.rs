@@ -3,7 +3,7 @@
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use text_file::{Document, EncodingLabel, LineEnding, SpliceError};
 
-use crate::workspace::{Revision, Snapshot, WorkspacePath};
+use confined_fs::{Revision, Snapshot, WorkspacePath};
 
 use super::super::{ToolError, answer::MASKED_CHANGE, read_before_write};
 

@@ -6,13 +6,11 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use confined_fs::{Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
 
-use crate::{
-    session::{KnownStates, Seen},
-    workspace::{Revision, WorkspacePath},
-};
+use crate::session::{KnownStates, Seen};
 
 use super::super::{
     CallContext, Kind, ReadBeforeWrite, ToolError,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::{Document, EncodingLabel};
 
-use crate::workspace::{AccessError, AccessErrorKind, Base, RevisionPrefix, Snapshot, WorkspacePath, WritablePath};
+use confined_fs::{AccessError, AccessErrorKind, Base, RevisionPrefix, Snapshot, WorkspacePath, WritablePath};
 
 use super::{
     super::{

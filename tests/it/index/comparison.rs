@@ -9,9 +9,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rootbound::search::IndexMode;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use tree_search::IndexMode;
 
 use super::{
     listings,

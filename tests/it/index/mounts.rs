@@ -10,8 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rootbound::search::IndexMode;
 use serde_json::{Value, json};
+use tree_search::IndexMode;
 
 use super::{
     comparison::{Comparison, Rules},

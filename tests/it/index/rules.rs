@@ -2,8 +2,8 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use rootbound::search::IndexMode;
 use serde_json::json;
+use tree_search::IndexMode;
 
 use super::{
     comparison::{Comparison, Rules},

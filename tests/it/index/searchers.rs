@@ -9,12 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rootbound::{
-    search::IndexMode,
-    tools::{CallContext, Content, Plan, Selection, Toolbox},
-};
+use rootbound::tools::{CallContext, Content, Plan, Selection, Toolbox};
 use rustix::process::Signal;
 use serde_json::{Map, Value, json};
+use tree_search::IndexMode;
 
 use super::comparison::{Random, Rules};
 use crate::{harness::Setup, process::Process, program::program};

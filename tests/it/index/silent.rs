@@ -5,8 +5,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rootbound::search::IndexMode;
 use serde_json::json;
+use tree_search::IndexMode;
 
 use super::{
     comparison::{Comparison, Rules},

@@ -2,10 +2,10 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
+use confined_fs::{Access, Approval, PolicyRules, RootSpec, StateDir, Workspace, WorkspaceOptions};
 use rootbound::{
     session::Session,
     tools::{CallContext, Change, Kind, Plan, Selection, ToolError, Toolbox},
-    workspace::{Access, Approval, PolicyRules, RootSpec, StateDir, Workspace, WorkspaceOptions},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -151,7 +151,7 @@ fn an_append_is_retried_and_an_overwrite_is_not() {
 fn a_change_with_a_revision_or_an_approval_is_not_retried() {
     let folder = place("one\n");
     let caller = Caller::reader(&folder, "a");
-    let revision = rootbound::workspace::Revision::of(b"one\n").to_string();
+    let revision = confined_fs::Revision::of(b"one\n").to_string();
     for (tool, mut arguments) in [("edit", edit("one", "1")), ("write", append("two\n"))] {
         let shown = caller.change(tool, arguments.clone());
         arguments["expected_revision"] = revision.clone().into();
@@ -227,9 +227,9 @@ fn nothing_is_changed_in_a_directory_that_another_process_has_locked() {
         [("write", append("two\n")), ("edit", edit("one", "1")), ("write", json!({ "path": "new/g", "content": "x" }))]
     {
         let change = caller.change(tool, arguments);
-        caller.cx.stop = rootbound::stop::StopSignal::after(Duration::from_millis(20));
+        caller.cx.stop = confined_fs::stop::StopSignal::after(Duration::from_millis(20));
         refused(caller.commit(change), Kind::TimedOut);
-        caller.cx.stop = rootbound::stop::StopSignal::after(Duration::from_secs(300));
+        caller.cx.stop = confined_fs::stop::StopSignal::after(Duration::from_secs(300));
     }
     let names = || fs::read_dir(folder.path().join("root")).unwrap().count();
     assert_eq!((content(&folder).as_str(), names()), ("one\n", 1));

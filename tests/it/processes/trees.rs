@@ -8,7 +8,7 @@ use std::{
     thread::{self, ScopedJoinHandle},
 };
 
-use rootbound::workspace::Revision;
+use confined_fs::Revision;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -2,12 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::{
-    tools::{
-        Answer, CallContext, ToolError,
-        wait::{args::Until, file_tail::Advance, output::Outcome, report::News, request::NewFrom},
-    },
-    workspace::OpenFile,
+use confined_fs::OpenFile;
+
+use crate::tools::{
+    Answer, CallContext, ToolError,
+    wait::{args::Until, file_tail::Advance, output::Outcome, report::News, request::NewFrom},
 };
 
 use super::PendingWait;

@@ -1,0 +1,118 @@
+//! The server's end of the socket to its broker.
+
+use std::{
+    io::{self, IoSliceMut},
+    mem::MaybeUninit,
+    os::fd::OwnedFd,
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType, recvmsg,
+    send, socketpair,
+    sockopt::{Timeout, set_socket_timeout},
+};
+
+use crate::{Workspace, WorkspacePath};
+
+use super::{
+    BROKER_COMMAND, BrokeredProgram, StartedProgram,
+    request::{BrokerReply, BrokerRequest, LONGEST_REPLY},
+    serve::LARGEST_TABLE,
+    table::{ProgramTable, TableProgram},
+};
+
+/// Variables of the server that its broker has, and so each program may have.
+const KEPT_VARIABLES: &[&str] = &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"];
+/// How long the broker may take to answer; it starts a process and waits for nothing.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// A broker that runs. It ends, with all programs, when this is dropped or the process ends.
+#[derive(Debug)]
+pub struct Broker {
+    /// `None` once it does not answer.
+    socket: Mutex<Option<OwnedFd>>,
+    roots: Vec<PathBuf>,
+}
+
+impl Broker {
+    /// Starts the broker for these programs in the roots of `workspace`. Call it before the process is confined.
+    pub fn start_process(programs: &[BrokeredProgram], workspace: &Workspace) -> io::Result<Self> {
+        let roots: Vec<PathBuf> = workspace.roots().iter().map(|root| root.canonical.clone()).collect();
+        let table = ProgramTable {
+            programs: programs.iter().map(TableProgram::of).collect(),
+            roots: roots.iter().map(|root| root.clone().into()).collect(),
+        };
+        let table = serde_json::to_vec(&table)?;
+        if table.len() > LARGEST_TABLE {
+            return Err(io::Error::other("the table of language servers is too long"));
+        }
+        let (own, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        set_socket_timeout(&own, Timeout::Recv, Some(ANSWER))?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(BROKER_COMMAND).env_clear();
+        command.envs(KEPT_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.stdin(Stdio::from(other)).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
+        // Ctrl-C in a terminal ends the server, which ends the broker.
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn()?;
+        send(&own, &table, SendFlags::NOSIGNAL)?;
+        Ok(Self { socket: Mutex::new(Some(own)), roots })
+    }
+
+    /// Starts program number `program` of the table in `directory`.
+    ///
+    /// # Errors
+    /// Why the broker does not start it, or that it is gone.
+    pub fn start(&self, program: usize, directory: &WorkspacePath) -> io::Result<StartedProgram> {
+        let root = self.roots.iter().position(|root| *root == directory.root().canonical);
+        let number = |index: Option<usize>| index.and_then(|index| u8::try_from(index).ok());
+        let (Some(program), Some(root)) = (number(Some(program)), number(root)) else {
+            return Err(io::Error::other("the broker does not know it"));
+        };
+        let request = BrokerRequest::Start { program, root, directory: directory.relative().to_owned() };
+        match self.ask(&request)? {
+            (number, Some(pipes)) => Ok(StartedProgram::new(number, pipes)),
+            (_, None) => Err(io::Error::other("the broker sent no pipes")),
+        }
+    }
+
+    /// Ends a program, and what it has started.
+    pub fn stop(&self, number: u8) {
+        if let Err(error) = self.ask(&BrokerRequest::Stop { number }) {
+            tracing::debug!(%error, "a language server cannot be ended");
+        }
+    }
+
+    fn ask(&self, request: &BrokerRequest) -> io::Result<(u8, Option<[OwnedFd; 3]>)> {
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = || io::Error::other("the process that starts language servers is gone");
+        let answer = exchange(socket.as_ref().ok_or_else(gone)?, request);
+        match answer {
+            Ok((BrokerReply::Done { number }, pipes)) => Ok((number, pipes)),
+            Ok((BrokerReply::Refused(why), _)) => Err(io::Error::other(why)),
+            Err(_) => {
+                // An answer that comes later would be taken for that of the next request.
+                *socket = None;
+                Err(gone())
+            }
+        }
+    }
+}
+
+fn exchange(socket: &OwnedFd, request: &BrokerRequest) -> io::Result<(BrokerReply, Option<[OwnedFd; 3]>)> {
+    send(socket, &request.encode(), SendFlags::NOSIGNAL)?;
+    let mut packet = [0; LONGEST_REPLY];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut packet)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
+    let pipes = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(pipes) => <[OwnedFd; 3]>::try_from(pipes.collect::<Vec<_>>()).ok(),
+        _ => None,
+    });
+    let reply = BrokerReply::decode(packet.get(..received.bytes).unwrap_or_default());
+    Ok((reply.ok_or(io::ErrorKind::InvalidData)?, pipes))
+}

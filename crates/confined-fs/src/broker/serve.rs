@@ -1,0 +1,181 @@
+//! The broker itself: one request after the other, until the server is gone.
+
+use std::{
+    collections::VecDeque,
+    io::{self, IoSlice},
+    mem::MaybeUninit,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    io::Errno,
+    net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg},
+    process::{Pid, getpid, set_child_subreaper},
+};
+
+use crate::{Dir, OpenFor};
+
+use super::{
+    process::{Process, children, kill_and_wait},
+    request::{BrokerReply, BrokerRequest, LONGEST_REQUEST},
+    table::{MAX_RUNNING, ProgramTable, TableProgram},
+};
+
+/// Bytes of the largest table.
+pub(super) const LARGEST_TABLE: usize = 96 << 10;
+/// Starts that are made within [`START_PERIOD`]; further ones are refused.
+const MOST_STARTS: usize = 30;
+const START_PERIOD: Duration = Duration::from_secs(60);
+/// How long programs may take to end when the server is gone.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Serves the process at the other end of stdin until it is gone, then ends every program.
+pub fn serve() -> ExitCode {
+    let stdin = io::stdin();
+    // What a program leaves without a parent comes here, so that it ends with the rest (Linux 3.4).
+    let _ = set_child_subreaper(Some(getpid()));
+    match Broker::of(stdin.as_fd()) {
+        Ok(mut broker) => {
+            broker.serve(stdin.as_fd());
+            broker.end();
+            ExitCode::SUCCESS
+        }
+        // Not started by a server.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+struct Broker {
+    programs: Vec<TableProgram>,
+    roots: Vec<(PathBuf, Dir)>,
+    running: [Option<Process>; MAX_RUNNING],
+    starts: VecDeque<Instant>,
+}
+
+impl Broker {
+    /// Reads the table, which is the first packet, and opens its roots.
+    fn of(socket: BorrowedFd<'_>) -> io::Result<Self> {
+        let mut packet = vec![0; LARGEST_TABLE];
+        let length = receive(socket, &mut packet)?;
+        let table: ProgramTable = serde_json::from_slice(packet.get(..length).unwrap_or_default())?;
+        let open = |root| {
+            let path = PathBuf::from(root);
+            Dir::open_ambient(&path, false).ok().map(|dir| (path, dir))
+        };
+        // A root that is missing has no directory; it keeps its number.
+        let roots = table.roots.into_iter().map(|root| open(root).ok_or(io::ErrorKind::NotFound.into()));
+        Ok(Self {
+            roots: roots.collect::<io::Result<_>>()?,
+            programs: table.programs,
+            running: Default::default(),
+            starts: VecDeque::new(),
+        })
+    }
+
+    /// Answers requests until the socket closes, or something else than a request arrives: the server sends none.
+    fn serve(&mut self, socket: BorrowedFd<'_>) {
+        let mut packet = [0; LONGEST_REQUEST];
+        loop {
+            let request = match receive(socket, &mut packet) {
+                Ok(0) | Err(_) => return,
+                Ok(length) => packet.get(..length).and_then(BrokerRequest::decode),
+            };
+            let Some(request) = request else { return };
+            let (reply, pipes) = match request {
+                BrokerRequest::Start { program, root, directory } => match self.start(program, root, &directory) {
+                    Ok((number, pipes)) => (BrokerReply::Done { number }, Some(pipes)),
+                    Err(why) => (BrokerReply::Refused(why), None),
+                },
+                BrokerRequest::Stop { number } => (self.stop(number), None),
+            };
+            if send(socket, &reply, pipes.as_ref()).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn start(&mut self, program: u8, root: u8, directory: &Path) -> Result<(u8, [OwnedFd; 3]), String> {
+        let program = self.programs.get(usize::from(program)).ok_or("there is no such program")?;
+        let (path, root) = self.roots.get(usize::from(root)).ok_or("there is no such root")?;
+        let free = self.running.iter().position(Option::is_none);
+        let free = free.ok_or_else(|| format!("{MAX_RUNNING} language servers run already"))?;
+        let now = Instant::now();
+        while self.starts.front().is_some_and(|start| now.duration_since(*start) >= START_PERIOD) {
+            self.starts.pop_front();
+        }
+        if self.starts.len() >= MOST_STARTS {
+            return Err(format!("{MOST_STARTS} starts within a minute are too many"));
+        }
+        self.starts.push_back(now);
+        // No link on the way; what comes there later is behind the walls of the program.
+        let opened = root.dir_beneath(directory, OpenFor::Traverse);
+        drop(opened.map_err(|_| "its directory cannot be opened below the root")?);
+        let (process, pipes) = Process::start(program, path, directory).map_err(|error| error.to_string())?;
+        self.running[free] = Some(process);
+        Ok((u8::try_from(free).unwrap_or_default(), pipes))
+    }
+
+    fn stop(&mut self, number: u8) -> BrokerReply {
+        match self.running.get_mut(usize::from(number)).and_then(Option::take) {
+            Some(process) => {
+                // What has no parent any more belongs to this program where it is the only one, else where it comes now.
+                let alone = self.running.iter().all(Option::is_none);
+                let others = if alone { Vec::new() } else { children() };
+                process.kill();
+                self.end_orphans(&others);
+                BrokerReply::Done { number }
+            }
+            None => BrokerReply::Refused("no program runs under that number".to_owned()),
+        }
+    }
+
+    /// Ends every program. Their stdin is closed by now, as the server had the other end.
+    fn end(&mut self) {
+        let deadline = Instant::now() + GRACE;
+        for mut process in self.running.iter_mut().filter_map(Option::take) {
+            process.wait(deadline);
+            process.kill();
+        }
+        self.end_orphans(&[]);
+    }
+
+    /// Ends what programs have started and left: children of this process that are no programs of the table, but for
+    /// `others`. The end of one may leave its own children here.
+    fn end_orphans(&self, others: &[Pid]) {
+        let running: Vec<Pid> = self.running.iter().flatten().filter_map(Process::id).collect();
+        let deadline = Instant::now() + GRACE;
+        loop {
+            let mut orphans = children();
+            orphans.retain(|child| !running.contains(child) && !others.contains(child));
+            if orphans.is_empty() || Instant::now() >= deadline {
+                return;
+            }
+            orphans.into_iter().for_each(kill_and_wait);
+        }
+    }
+}
+
+/// One packet. Its length may be more than fits.
+fn receive(socket: BorrowedFd<'_>, packet: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match recv(socket, &mut *packet, RecvFlags::TRUNC) {
+            Err(Errno::INTR) => {}
+            received => return Ok(received?.1),
+        }
+    }
+}
+
+fn send(socket: BorrowedFd<'_>, reply: &BrokerReply, pipes: Option<&[OwnedFd; 3]>) -> io::Result<()> {
+    let packet = reply.encode();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let pipes = pipes.map(|pipes| pipes.each_ref().map(AsFd::as_fd));
+    if let Some(pipes) = &pipes {
+        control.push(SendAncillaryMessage::ScmRights(pipes));
+    }
+    sendmsg(socket, &[IoSlice::new(&packet)], &mut control, SendFlags::NOSIGNAL)?;
+    Ok(())
+}

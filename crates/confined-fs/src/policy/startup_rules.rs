@@ -1,0 +1,106 @@
+//! Rules that start-up adds to the configured and default ones of a root: paths and patterns that it found.
+//!
+//! Pure, as all of policy: `server_files`, `link_targets` and `agent_files` look them up.
+
+use std::path::{Path, PathBuf};
+
+use super::agent_rules::MatchedRule;
+use super::fold::fold;
+use super::{AgentRules, Folded};
+
+/// Paths below a root, each with all below it, compared as names are, and as they are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProtectedPaths(Vec<ProtectedPath>);
+
+#[derive(Clone, Debug)]
+struct ProtectedPath {
+    exact: PathBuf,
+    folded: String,
+    /// Whether the paths below are meant, too.
+    deep: bool,
+    why: String,
+}
+
+impl ProtectedPaths {
+    /// Adds a path, with all below it where `deep`; `why` is what a refusal names as its rule.
+    pub(crate) fn add(&mut self, relative: &Path, deep: bool, why: &str) {
+        // The root itself is none: it is refused as a root, and everything is below it.
+        if !relative.as_os_str().is_empty() && self.0.iter().all(|known| known.exact != relative) {
+            let folded = fold(relative).as_str().to_owned();
+            self.0.push(ProtectedPath { exact: relative.to_owned(), folded, deep, why: why.to_owned() });
+        }
+    }
+
+    /// Why a path, which is `folded`, is refused, if it is.
+    pub(super) fn why(&self, relative: &Path, folded: &Folded) -> Option<&str> {
+        let holds = |place: &&ProtectedPath| {
+            let rest = below(folded.as_str(), &place.folded);
+            if place.deep {
+                relative.starts_with(&place.exact) || rest.is_some()
+            } else {
+                relative == place.exact || rest == Some("")
+            }
+        };
+        self.0.iter().find(holds).map(|place| place.why.as_str())
+    }
+
+    /// Why a path above one of these is refused, if it is above one.
+    pub(super) fn why_above(&self, relative: &Path, folded: &Folded) -> Option<&str> {
+        let lies_below = |place: &&ProtectedPath| {
+            place.exact.starts_with(relative) || below(&place.folded, folded.as_str()).is_some()
+        };
+        self.0.iter().find(lies_below).map(|place| place.why.as_str())
+    }
+
+    /// The paths, as they are.
+    pub(super) fn exact_paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|place| place.exact.as_path())
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What follows `above`, which must be a whole number of names and not nothing, in a folded path.
+fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
+    // A name may fold to nothing, and everything would lie below it.
+    let rest = path.strip_prefix(above).filter(|_| !above.is_empty())?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+/// The rules of one root.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StartupRules {
+    /// Files that the server starts from: no option allows a write to them.
+    pub(crate) server_files: ProtectedPaths,
+    /// What links with a name of the run-later list lead to.
+    pub(crate) run_later: ProtectedPaths,
+    /// What links with a name of a secret lead to.
+    pub(crate) secrets: ProtectedPaths,
+    /// Rules that people wrote for agents.
+    pub(crate) agents: Vec<AgentRules>,
+}
+
+impl StartupRules {
+    /// The agents' rule against the content at this path.
+    pub(super) fn denied(&self, relative: &Path) -> Option<MatchedRule<'_>> {
+        self.agents.iter().find_map(|rules| rules.denied(relative))
+    }
+
+    /// The agents' rule against a write to this path.
+    pub(super) fn protected(&self, relative: &Path) -> Option<MatchedRule<'_>> {
+        self.agents.iter().find_map(|rules| rules.protected(relative))
+    }
+
+    /// Whether no rule here is about writing.
+    pub(super) fn allows_all_writes(&self) -> bool {
+        self.server_files.is_empty() && self.run_later.is_empty() && self.agents.is_empty()
+    }
+
+    /// Whether no rule here is about content.
+    pub(super) fn allows_all_reads(&self) -> bool {
+        self.secrets.is_empty() && self.agents.is_empty()
+    }
+}

@@ -1,0 +1,313 @@
+//! What a layer knows besides its files: which names of the disk do not show, and what each path was on the disk before
+//! it was first changed.
+//!
+//! A file of lines that is only appended to, read again where another process has added to it. A line that is cut or
+//! damaged does not count: a change whose base is not known is reported as a conflict and never applied.
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `hide PATH` | what the disk has at PATH, and everything below it, does not show |
+//! | `base absent PATH`, `base directory PATH`, `base link REVISION PATH`, `base file REVISION MODE PATH`, `base other PATH` | what the disk had there |
+//! | `forget PATH` | all of this about PATH and what is below it no longer counts |
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::fmt::{self, Write as _};
+use std::path::{Component, Path, PathBuf};
+use std::str::FromStr as _;
+
+use crate::Revision;
+
+use super::NodeSummary;
+
+/// One line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum RecordLine {
+    Hide(PathBuf),
+    Base(NodeSummary, PathBuf),
+    Forget(PathBuf),
+}
+
+/// What the lines add up to.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    hidden: HashSet<PathBuf>,
+    bases: BTreeMap<PathBuf, (PathBuf, NodeSummary)>,
+    /// Counts each line that was added.
+    pub(super) generation: u64,
+}
+
+impl Record {
+    /// Adds what complete lines say; others are left out.
+    pub(super) fn add_text(&mut self, text: &str) {
+        for line in text.lines() {
+            if let Some(line) = RecordLine::parse(line) {
+                self.add(&line);
+            } else {
+                tracing::warn!("a damaged line in the record of staged changes is left out");
+            }
+        }
+    }
+
+    /// One without lines, which comes after this one.
+    pub(super) fn emptied(&self) -> Self {
+        Self { generation: self.generation + 1, ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, line: &RecordLine) {
+        self.generation += 1;
+        match line {
+            RecordLine::Hide(path) => {
+                self.hidden.insert(folded(path));
+            }
+            RecordLine::Base(base, path) => {
+                self.bases.entry(folded(path)).or_insert_with(|| (path.clone(), *base));
+            }
+            RecordLine::Forget(path) => {
+                let top = folded(path);
+                self.hidden.retain(|hidden| !hidden.starts_with(&top));
+                self.bases.retain(|path, _| !path.starts_with(&top));
+            }
+        }
+    }
+
+    /// Whether what the disk has at `path` does not show.
+    pub(super) fn hides(&self, path: &Path) -> bool {
+        !self.hidden.is_empty() && folded(path).ancestors().any(|above| self.hidden.contains(above))
+    }
+
+    /// Whether `path` is in a directory of the disk that does not show.
+    pub(super) fn hides_above(&self, path: &Path) -> bool {
+        path.parent().is_some_and(|parent| self.hides(parent))
+    }
+
+    /// The names below `path` that do not show, folded.
+    pub(super) fn hidden_below(&self, path: &Path) -> impl Iterator<Item = &Path> {
+        let top = folded(path);
+        self.hidden.iter().map(PathBuf::as_path).filter(move |hidden| *hidden != top && hidden.starts_with(&top))
+    }
+
+    /// What the disk had at `path` when it was first changed; `None` where that is not known.
+    pub(super) fn base(&self, path: &Path) -> Option<NodeSummary> {
+        let path = folded(path);
+        if let Some((_, base)) = self.bases.get(&path) {
+            return Some(*base);
+        }
+        // What is in a directory that was made or taken away as a whole has a line where the disk had something.
+        path.ancestors().skip(1).any(|above| self.bases.contains_key(above)).then_some(NodeSummary::Absent)
+    }
+
+    /// Whether `path` itself has a base.
+    pub(super) fn has_base(&self, path: &Path) -> bool {
+        self.bases.contains_key(&folded(path))
+    }
+
+    /// Every path that was changed, in order.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.bases.values().map(|(path, _)| path.as_path())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.hidden.is_empty() && self.bases.is_empty()
+    }
+}
+
+/// As the usual file systems of this system compare names (NTFS and APFS: without case).
+pub(super) fn folded(path: &Path) -> PathBuf {
+    if cfg!(any(windows, target_vendor = "apple"))
+        && let Some(text) = path.to_str()
+    {
+        return PathBuf::from(text.to_lowercase());
+    }
+    path.to_owned()
+}
+
+impl RecordLine {
+    fn parse(line: &str) -> Option<Self> {
+        let (word, rest) = line.split_once(' ')?;
+        match word {
+            "hide" => Some(Self::Hide(decoded(rest)?)),
+            "forget" => Some(Self::Forget(decoded(rest)?)),
+            "base" => {
+                let (kind, rest) = rest.split_once(' ')?;
+                let (base, path) = match kind {
+                    "absent" => (NodeSummary::Absent, rest),
+                    "directory" => (NodeSummary::Directory, rest),
+                    "other" => (NodeSummary::Other, rest),
+                    "link" => {
+                        let (revision, path) = rest.split_once(' ')?;
+                        (NodeSummary::Link(Revision::from_str(revision).ok()?), path)
+                    }
+                    "file" => {
+                        let (revision, rest) = rest.split_once(' ')?;
+                        let (mode, path) = rest.split_once(' ')?;
+                        let mode = u32::from_str_radix(mode, 8).ok()?;
+                        (NodeSummary::File(Revision::from_str(revision).ok()?, mode), path)
+                    }
+                    _ => return None,
+                };
+                Some(Self::Base(base, decoded(path)?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether its path can be written down: on Windows a name may be no Unicode.
+    pub(super) fn is_writable(path: &Path) -> bool {
+        encoded(path).is_some()
+    }
+}
+
+impl fmt::Display for RecordLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = |path: &Path| encoded(path).unwrap_or_default();
+        match self {
+            Self::Hide(hidden) => writeln!(f, "hide {}", path(hidden)),
+            Self::Forget(forgotten) => writeln!(f, "forget {}", path(forgotten)),
+            Self::Base(base, of) => {
+                let of = path(of);
+                match base {
+                    NodeSummary::Absent => writeln!(f, "base absent {of}"),
+                    NodeSummary::Directory => writeln!(f, "base directory {of}"),
+                    NodeSummary::Other => writeln!(f, "base other {of}"),
+                    NodeSummary::Link(revision) => writeln!(f, "base link {revision} {of}"),
+                    NodeSummary::File(revision, mode) => writeln!(f, "base file {revision} {mode:o} {of}"),
+                }
+            }
+        }
+    }
+}
+
+/// A relative path as one word: `/` between its names, `%` and two digits for each byte that is not a plain one.
+fn encoded(path: &Path) -> Option<String> {
+    let mut word = String::new();
+    for (at, name) in path.iter().enumerate() {
+        if at > 0 {
+            word.push('/');
+        }
+        for byte in name_bytes(name)? {
+            if byte.is_ascii_alphanumeric() || b"._-+@,=~".contains(byte) {
+                word.push(char::from(*byte));
+            } else {
+                let _ = write!(word, "%{byte:02x}");
+            }
+        }
+    }
+    Some(word)
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "on Windows a name may be no Unicode")]
+fn name_bytes(name: &std::ffi::OsStr) -> Option<&[u8]> {
+    Some(std::os::unix::ffi::OsStrExt::as_bytes(name))
+}
+
+#[cfg(not(unix))]
+fn name_bytes(name: &std::ffi::OsStr) -> Option<&[u8]> {
+    name.to_str().map(str::as_bytes)
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "on Windows a name is Unicode")]
+fn name_of(bytes: Vec<u8>) -> Option<OsString> {
+    Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
+}
+
+#[cfg(not(unix))]
+fn name_of(bytes: Vec<u8>) -> Option<OsString> {
+    String::from_utf8(bytes).ok().map(OsString::from)
+}
+
+/// The path of a word; `None` for what [`encoded`] does not write, `..` and an absolute path among it.
+fn decoded(word: &str) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for part in word.split('/').filter(|_| !word.is_empty()) {
+        let mut bytes = Vec::with_capacity(part.len());
+        let mut rest = part.as_bytes();
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
+            if *first != b'%' {
+                bytes.push(*first);
+                continue;
+            }
+            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = &rest[2..];
+        }
+        let name = name_of(bytes)?;
+        let mut parts = Path::new(&name).components();
+        match (parts.next(), parts.next()) {
+            (Some(Component::Normal(one)), None) if one == name && !name.as_encoded_bytes().contains(&0) => {
+                path.push(&name);
+            }
+            _ => return None,
+        }
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn record(text: &str) -> Record {
+        let mut record = Record::default();
+        record.add_text(text);
+        record
+    }
+
+    #[test]
+    fn hidden_path_hides_what_is_below_it_until_it_is_forgotten() {
+        let mut record = record("hide a/b\nhide c\nbase directory a/b\nbase absent new\n");
+        assert!(record.hides(Path::new("a/b")) && record.hides(Path::new("a/b/c")) && record.hides(Path::new("c")));
+        assert!(!record.hides(Path::new("a")) && !record.hides(Path::new("a/bc")) && !record.hides(Path::new("")));
+        assert_eq!(record.base(Path::new("a/b")), Some(NodeSummary::Directory));
+        assert_eq!(record.base(Path::new("a/b/c")), Some(NodeSummary::Absent));
+        assert_eq!(record.base(Path::new("a/x")), None);
+        record.add_text("forget a\n");
+        assert!(!record.hides(Path::new("a/b")) && record.hides(Path::new("c")));
+        assert_eq!(record.base(Path::new("a/b")), None);
+        record.add_text("forget \n");
+        assert!(record.is_empty());
+    }
+
+    #[test]
+    fn first_base_counts() {
+        let record = record("base absent a\nbase directory a\n");
+        assert_eq!(record.base(Path::new("a")), Some(NodeSummary::Absent));
+    }
+
+    #[test]
+    fn forged_and_damaged_lines_do_not_count() {
+        let record = record(
+            "hide ../x\nhide a/../../x\nhide /etc\nhide %2e%2e/x\nhide a%2fb\nhide a%\nhide a%zz\nhide a//b\n\
+             base file xyz 644 a\nbase link a\nbase\nhide\n\u{0}\nbase absent a%00\nhide .\n",
+        );
+        assert!(record.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in ".*") {
+            record(&text);
+        }
+
+        #[test]
+        fn each_line_is_read_as_it_was_written(names in prop::collection::vec("[^/\\\\\u{0}:]{1,8}", 1..4), mode in 0..0o777_u32) {
+            prop_assume!(names.iter().all(|name| name != "." && name != ".."));
+            let path: PathBuf = names.iter().collect();
+            let revision = Revision::of(b"x");
+            for line in [
+                RecordLine::Hide(path.clone()),
+                RecordLine::Forget(path.clone()),
+                RecordLine::Base(NodeSummary::Absent, path.clone()),
+                RecordLine::Base(NodeSummary::File(revision, mode), path.clone()),
+                RecordLine::Base(NodeSummary::Link(revision), path.clone()),
+            ] {
+                prop_assert_eq!(RecordLine::parse(line.to_string().trim_end_matches('\n')), Some(line));
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What a layer would change on the disk, for the person who applies or discards it.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::write::{is_reserved, is_temporary};
+use crate::{Failure, FileKind, OpenFor, Root, Roots, Workspace, WorkspacePath, sys};
+
+use super::record::Record;
+use super::{Layer, NodeSummary};
+
+/// One path that a layer changes.
+#[derive(Debug)]
+pub struct StagedChange {
+    /// Where it is.
+    pub path: WorkspacePath,
+    /// What the disk had when the path was first changed in the layer; `None` where that is not known.
+    pub base: Option<NodeSummary>,
+    /// What the disk has now.
+    pub disk: NodeSummary,
+    /// What the merged view has.
+    pub staged: NodeSummary,
+    /// Something that is not staged is in the directory, which is gone in the merged view.
+    pub holds_more: bool,
+    pub(super) layer: Arc<Layer>,
+    pub(super) below: PathBuf,
+}
+
+impl StagedChange {
+    /// Whether there is nothing to be made on the disk: it has been applied, or taken back.
+    pub fn is_done(&self) -> bool {
+        let is_on_disk = match (self.staged, self.disk, self.base) {
+            // Rights that were not staged are those of the disk.
+            (NodeSummary::File(one, mode), NodeSummary::File(other, _), Some(NodeSummary::File(_, was)))
+                if mode == was =>
+            {
+                one == other
+            }
+            (staged, disk, _) => staged == disk,
+        };
+        is_on_disk || self.base.is_some_and(|base| base == self.staged)
+    }
+
+    /// Whether the disk has something else there than when the change was made.
+    pub fn is_conflict(&self) -> bool {
+        !self.is_done() && (self.holds_more || self.base.is_none_or(|base| !base.same_content(self.disk)))
+    }
+
+    /// The staged content of a file.
+    pub fn content(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.layer.upper.file_beneath(&self.below)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// What a staged link says.
+    pub fn target(&self) -> io::Result<OsString> {
+        let (dir, name) = parent(&self.layer.upper, &self.below)?;
+        dir.child_link(name)
+    }
+
+    /// The permission bits of a staged directory.
+    pub fn directory_mode(&self) -> io::Result<u32> {
+        Ok(self.layer.upper.stat_beneath(&self.below)?.permissions())
+    }
+}
+
+impl Workspace {
+    /// Whether calls see the merged view, and change layers alone.
+    pub fn is_staged(&self) -> bool {
+        self.roots().iter().any(|root| root.is_staged())
+    }
+
+    /// What the layers would change, by path, each directory before what is in it, and what they hold that is on the
+    /// disk by now ([`StagedChange::is_done`]). Of a workspace that is no view.
+    ///
+    /// # Errors
+    /// Those of the system about a layer, or about the disk, with the path.
+    pub fn staged_changes(&self) -> Result<Vec<StagedChange>, (WorkspacePath, io::Error)> {
+        let mut changes = Vec::new();
+        for (root, layer) in self.shared.roots.layers() {
+            changes_of(&self.shared.roots, root, layer, &mut changes)?;
+        }
+        Ok(changes)
+    }
+
+    /// Whether the layer over a root has changes, be they entries or hidden names alone.
+    pub fn has_staged_changes(&self, root: &WorkspacePath) -> bool {
+        let mut layers = self.shared.roots.layers();
+        let layer = layers.find(|(over, _)| over.index == root.root().index);
+        layer.is_some_and(|(_, layer)| !layer.with_record(Record::is_empty).unwrap_or(false))
+    }
+
+    /// How large the layers are.
+    pub fn layer_sizes(&self) -> Vec<(WorkspacePath, super::LayerSize)> {
+        self.shared.roots.layers().map(|(root, layer)| (self.root_path(root), layer.size())).collect()
+    }
+}
+
+fn changes_of(
+    roots: &Roots,
+    root: &Arc<Root>,
+    layer: &Arc<Layer>,
+    changes: &mut Vec<StagedChange>,
+) -> Result<(), (WorkspacePath, io::Error)> {
+    let at_root = |error| (WorkspacePath::new(root, Path::new("")), error);
+    let mut paths: BTreeSet<PathBuf> = upper_paths(layer).map_err(at_root)?.into_iter().collect();
+    let recorded = layer.with_record(|record| record.paths().map(Path::to_owned).collect::<Vec<_>>());
+    paths.extend(recorded.map_err(at_root)?);
+    for below in &paths {
+        let path = roots.deepest(&WorkspacePath::new(root, below));
+        let failed = |error| (path.clone(), error);
+        let mut staged = summary(&layer.upper, below).map_err(failed)?;
+        let is_hidden = layer.hides(below).map_err(failed)?;
+        if staged == NodeSummary::Absent && !is_hidden {
+            continue;
+        }
+        let disk = root.dir.open().map_err(|failure| failed(failure.into()))?;
+        let crate::Dir::Plain(disk_root) = &disk else { continue };
+        let disk = summary(disk_root, below).map_err(failed)?;
+        if disk == NodeSummary::Absent && staged == NodeSummary::Absent {
+            staged = disk;
+        }
+        let holds_more = staged != NodeSummary::Directory && disk == NodeSummary::Directory && {
+            holds_more(disk_root, below, &paths).map_err(failed)?
+        };
+        let base = layer.with_record(|record| record.base(below)).map_err(failed)?;
+        changes.push(StagedChange {
+            path,
+            base,
+            disk,
+            staged,
+            holds_more,
+            layer: Arc::clone(layer),
+            below: below.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// Every entry of the layer.
+fn upper_paths(layer: &Layer) -> io::Result<Vec<PathBuf>> {
+    let (mut paths, mut todo) = (Vec::new(), vec![PathBuf::new()]);
+    while let Some(path) = todo.pop() {
+        for listed in layer.upper.dir_beneath(&path, OpenFor::List)?.list()? {
+            // A change that was cut, or is being made: of one file it does not show yet, of several it may in part.
+            if is_reserved(&listed.name) {
+                if is_temporary(&listed.name) {
+                    continue;
+                }
+                return Err(io::Error::new(io::ErrorKind::ResourceBusy, "a change of several files is not complete"));
+            }
+            let own = path.join(&listed.name);
+            if listed.kind == FileKind::Directory {
+                todo.push(own.clone());
+            }
+            paths.push(own);
+        }
+    }
+    Ok(paths)
+}
+
+/// Whether a directory of the disk has something that the layer does not know.
+fn holds_more(root: &sys::Dir, directory: &Path, known: &BTreeSet<PathBuf>) -> io::Result<bool> {
+    let mut todo = vec![directory.to_owned()];
+    while let Some(path) = todo.pop() {
+        for listed in root.dir_beneath(&path, OpenFor::List)?.list()? {
+            let own = path.join(&listed.name);
+            if !known.contains(&own) {
+                return Ok(true);
+            }
+            if listed.kind == FileKind::Directory {
+                todo.push(own);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// What is at a path; nothing is below a link or a file.
+fn summary(root: &sys::Dir, path: &Path) -> io::Result<NodeSummary> {
+    match parent(root, path) {
+        Ok((dir, name)) => NodeSummary::of(&dir, name),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(NodeSummary::Absent)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn parent<'p>(root: &sys::Dir, path: &'p Path) -> io::Result<(sys::Dir, &'p OsStr)> {
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let dir = root.dir_beneath(path.parent().unwrap_or(Path::new("")), OpenFor::Traverse);
+    Ok((dir.map_err(|failure: Failure| io::Error::from(failure))?, name))
+}

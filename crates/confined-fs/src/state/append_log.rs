@@ -1,0 +1,167 @@
+//! An append-only log of lines that is rotated at a size.
+//!
+//! Several processes may write to one log: a line is one `write(2)` with `O_APPEND`, which no other one is mixed with.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{Dir, FileKind, sys};
+
+use super::StateDir;
+
+/// Rotated files that are kept: `FILE.1` is the newest.
+const KEPT: usize = 5;
+
+/// An append-only file in an open folder.
+#[derive(Debug)]
+pub struct AppendLog {
+    dir: Dir,
+    name: OsString,
+    /// Bytes after which the file is rotated.
+    limit: u64,
+    folder: PathBuf,
+}
+
+impl AppendLog {
+    /// Opens the log at `path`, and makes it (for its owner only) with the folders that are missing.
+    /// A link or special file of that name is refused.
+    pub fn open(path: &Path, limit: u64) -> io::Result<Self> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+        let StateDir { dir } = StateDir::open(parent_of(path))?;
+        let log = Self { dir, name, limit, folder: folder_of(path)? };
+        log.append(b"")?;
+        Ok(log)
+    }
+
+    /// Every file that a log at `path` may be in: the one that grows, and the rotated ones.
+    pub fn names(path: &Path) -> Vec<PathBuf> {
+        let numbered = |number: usize| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".{number}"));
+            PathBuf::from(name)
+        };
+        std::iter::once(path.to_owned()).chain((1..=KEPT).map(numbered)).collect()
+    }
+
+    /// The files of a log at `path` that exist, to be read, the oldest first. Only files are opened: a FIFO would wait
+    /// for a writer.
+    #[expect(clippy::disallowed_methods, reason = "a person names the file, and no call is served")]
+    pub fn read_back(path: &Path) -> io::Result<Vec<File>> {
+        let mut files: Vec<File> = Vec::new();
+        // The newest first: if it is rotated meanwhile, it is found twice, and not left out.
+        for name in Self::names(path) {
+            let is_file = std::fs::metadata(&name).map(|found| found.is_file());
+            let opened = match is_file {
+                Ok(true) => File::open(&name),
+                Ok(false) => Err(io::ErrorKind::InvalidInput.into()),
+                Err(error) => Err(error),
+            };
+            match opened {
+                Ok(file) => {
+                    let stat = sys::file_stat(&file)?;
+                    let is_it = |other: &File| sys::file_stat(other).is_ok_and(|other| other.same_file(&stat));
+                    if !cfg!(unix) || !files.last().is_some_and(is_it) {
+                        files.push(file);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        files.reverse();
+        Ok(files)
+    }
+
+    /// The folder of the log, without links.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Appends `line` in one write, so that lines of several processes do not mix.
+    pub fn append(&self, line: &[u8]) -> io::Result<()> {
+        let mut file = self.dir.append(&self.name)?;
+        let stat = sys::file_stat(&file)?;
+        if stat.kind != FileKind::File {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // Without the lock another process is rotating it; a line over the limit does no harm.
+        if stat.size > 0 && stat.size + line.len() as u64 > self.limit && sys::try_lock(&file) {
+            let named = self.dir.child_stat(&self.name)?;
+            // Else it was rotated between the open and the lock.
+            if named.same_file(&stat) {
+                self.rotate()?;
+            }
+            file = self.dir.append(&self.name)?;
+        }
+        sys::write_all(&file, line)
+    }
+
+    /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.
+    fn rotate(&self) -> io::Result<()> {
+        for number in (1..KEPT).rev() {
+            match self.dir.move_over(&self.numbered(number), &self.dir, &self.numbered(number + 1)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        self.dir.move_over(&self.name, &self.dir, &self.numbered(1))
+    }
+
+    fn numbered(&self, number: usize) -> OsString {
+        let mut name = self.name.clone();
+        name.push(OsStr::new(&format!(".{number}")));
+        name
+    }
+}
+
+/// The folder that holds `path`, without links.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
+pub(super) fn folder_of(path: &Path) -> io::Result<PathBuf> {
+    parent_of(path).canonicalize()
+}
+
+fn parent_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test looks from outside")]
+
+    use super::*;
+
+    #[test]
+    fn full_log_is_rotated_and_five_old_ones_are_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("new/audit.log");
+        let log = AppendLog::open(&path, 10).unwrap();
+        for number in 0..9 {
+            log.append(format!("line {number}\n").as_bytes()).unwrap();
+        }
+        let read = |name: &str| std::fs::read_to_string(temp.path().join("new").join(name)).unwrap();
+        assert_eq!(read("audit.log"), "line 8\n");
+        assert_eq!(read("audit.log.1"), "line 7\n");
+        assert_eq!(read("audit.log.5"), "line 3\n");
+        assert_eq!(std::fs::read_dir(temp.path().join("new")).unwrap().count(), 6);
+    }
+
+    #[test]
+    fn line_over_the_limit_is_written_whole() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("log");
+        let log = AppendLog::open(&path, 4).unwrap();
+        log.append(b"a long line\n").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"a long line\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn link_in_the_place_of_the_log_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("log");
+        std::os::unix::fs::symlink(temp.path().join("other"), &path).unwrap();
+        assert!(AppendLog::open(&path, 100).is_err());
+    }
+}

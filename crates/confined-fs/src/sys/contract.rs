@@ -1,0 +1,66 @@
+//! What the directory handles of every system take and answer.
+
+use std::{ffi::OsString, io};
+
+use crate::FileKind;
+
+/// Why something beneath a directory could not be opened.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A component is a symbolic link; the caller follows it in user space or gives up.
+    Link,
+    /// The system's own answer.
+    Io(io::Error),
+}
+
+impl Failure {
+    /// Whether nothing is there.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<Failure> for io::Error {
+    /// As the system says it of `O_DIRECTORY | O_NOFOLLOW` on a link (open(2)): `ENOTDIR`.
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Link => io::ErrorKind::NotADirectory.into(),
+            Failure::Io(error) => error,
+        }
+    }
+}
+
+/// One name of a listing.
+#[derive(Debug)]
+pub(crate) struct Listed {
+    /// The bare name, never `.` or `..`.
+    pub(crate) name: OsString,
+    /// What the name is; a link is a link.
+    pub(crate) kind: FileKind,
+}
+
+/// The result of an attempt to lock a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LockAttempt {
+    /// This handle has the lock until it is dropped.
+    Acquired,
+    /// Another handle has it, of this process or of another one.
+    HeldElsewhere,
+    /// This file system, or this system, has no such locks.
+    Unsupported,
+}
+
+/// What a directory is opened for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OpenFor {
+    /// As the start of further opens; needs no read permission.
+    Traverse,
+    /// To list its names.
+    List,
+}

@@ -1,0 +1,148 @@
+//! Moving, linking and removing entries by their names in open directories.
+//!
+//! The same footing as `unix`: names are single components, links are never followed.
+
+use std::{ffi::OsStr, fs::File, io, os::fd::AsFd as _};
+
+use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, linkat, renameat, symlinkat, unlinkat};
+use rustix::io::Errno;
+
+use crate::Stat;
+
+use super::attributes::{carry_owner, permission_bits};
+use super::process::change;
+use super::{Dir, OpenFor};
+
+impl Dir {
+    /// Unlinks a file.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        change("unlinkat", || unlinkat(self, name, AtFlags::empty()))
+    }
+
+    /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        match self.rename_noreplace(from, self, to) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            answer => return answer,
+        }
+        // A hard link is as atomic: it fails when the name is taken.
+        match change("linkat", || linkat(self, from, self, to, AtFlags::empty())) {
+            Ok(()) => self.remove(from),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(_) => self.move_over(from, self, to),
+        }
+    }
+
+    /// Gives a file a second name, which must be free (`AlreadyExists` otherwise).
+    pub(crate) fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
+        change("linkat", || linkat(self, name, self, second, AtFlags::empty()))
+    }
+
+    /// Fails where the rights of this directory forbid to remove names from it.
+    pub(crate) fn may_remove_names(&self) -> io::Result<()> {
+        Ok(accessat(self, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
+    }
+
+    /// Removes an empty directory.
+    pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+        change("unlinkat", || unlinkat(self, name, AtFlags::REMOVEDIR))
+    }
+
+    /// Makes a link that says `target`; the name must be free.
+    pub(crate) fn make_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
+        change("symlinkat", || symlinkat(target, self, name))
+    }
+
+    /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
+    pub(crate) fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        match self.rename_noreplace(from, to_dir, to) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            answer => return answer,
+        }
+        // Look, then rename: the best there is for directories where the flag is unknown.
+        match to_dir.child_stat(to) {
+            Ok(_) => Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.move_over(from, to_dir, to),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// `RENAME_NOREPLACE` (Linux 3.15, and `RENAME_EXCL` of macOS); `Unsupported` where the kernel or the file system
+    /// lacks it.
+    fn rename_noreplace(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            change("renameat2", || renameat_with(self, from, to_dir, to, RenameFlags::NOREPLACE)).map_err(unsupported)
+        }
+        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+        {
+            let _ = (from, to_dir, to);
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Moves an entry to a name in `to_dir`, replacing a file there.
+    pub(crate) fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+        change("renameat", || renameat(self, from, to_dir, to))
+    }
+
+    /// Swaps two entries in one step (`RENAME_EXCHANGE`, Linux 3.15); `Unsupported` where that cannot be done.
+    pub(crate) fn swap(&self, one: &OsStr, other_dir: &Self, other: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+        {
+            use rustix::fs::{RenameFlags, renameat_with};
+            change("renameat2", || renameat_with(self, one, other_dir, other, RenameFlags::EXCHANGE))
+                .map_err(unsupported)
+        }
+        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+        {
+            let _ = (one, other_dir, other);
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    /// Writes everything of this file system to the disk; false where that cannot be asked for.
+    #[cfg_attr(not(target_os = "linux"), expect(clippy::unnecessary_wraps, reason = "on Linux it can fail"))]
+    pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
+        #[cfg(target_os = "linux")]
+        {
+            let listed = self.reopen(OpenFor::List)?;
+            change("syncfs", || rustix::fs::syncfs(&listed))?;
+            Ok(true)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = self;
+            Ok(false)
+        }
+    }
+
+    /// Gives this directory the permission bits of `mode`.
+    pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+        let listed = self.reopen(OpenFor::List)?;
+        change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode))))
+    }
+
+    /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
+    pub(crate) fn set_owner_of(&self, stat: &Stat) {
+        let (Ok(listed), Ok(now)) = (self.reopen(OpenFor::List), self.stat()) else { return };
+        carry_owner(&listed, stat, &now);
+    }
+}
+
+/// Gives an open file the permission bits of `mode`, never set-user-id, set-group-id or sticky.
+pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    change("fchmod", || fchmod(file, Mode::from_raw_mode(permission_bits(mode))))
+}
+
+/// Errors that say "this kernel or this file system cannot": `EINVAL` and `ENOSYS` of renameat2(2), `EPERM` of old
+/// container profiles.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn unsupported(error: io::Error) -> io::Error {
+    match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => io::ErrorKind::Unsupported.into(),
+        _ => error,
+    }
+}

@@ -1,0 +1,66 @@
+//! Reading and changing an open file, again after a signal: its bytes, its time, and that both are on the disk.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::time::SystemTime;
+
+#[cfg(unix)]
+use super::faults::changing_in_part;
+
+/// Reads once, again if a signal interrupts it (`EINTR`).
+pub fn read_some(source: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match source.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
+}
+
+/// Writes all of `bytes` where the file is at.
+pub(crate) fn write_all(file: &File, bytes: &[u8]) -> io::Result<()> {
+    Writes(file).write_all(bytes)
+}
+
+/// Puts the content of a file on the disk, with its length (fdatasync(2)).
+pub(crate) fn sync_data(file: &File) -> io::Result<()> {
+    change("fdatasync", || file.sync_data())
+}
+
+/// As [`sync_data`], with its rights and times (fsync(2)).
+pub(crate) fn sync_all(file: &File) -> io::Result<()> {
+    change("fsync", || file.sync_all())
+}
+
+/// Sets when a file was last written.
+pub(crate) fn set_modified(file: &File, to: SystemTime) -> io::Result<()> {
+    change("futimens", || file.set_modified(to))
+}
+
+/// A file each of whose writes is a point for faults.
+struct Writes<'f>(&'f File);
+
+impl Write for Writes<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        changing_in_part("write", |in_part| self.0.write(if in_part { &bytes[..bytes.len() / 2] } else { bytes }))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Makes a call, again if a signal interrupts it (`EINTR`), as the standard library does.
+fn change(name: &str, call: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    loop {
+        match changing_in_part(name, |_| call()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            answer => return answer,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn changing_in_part<T>(_: &str, call: impl FnOnce(bool) -> io::Result<T>) -> io::Result<T> {
+    call(false)
+}

@@ -1,0 +1,94 @@
+//! The kernel's own confinement: `openat2(2)` (Linux 5.6) beneath a directory, links refused.
+//!
+//! The kernel checks each component while it resolves it, so nothing can be swapped between a check and a use: a
+//! path that is made canonical, compared and then opened leads outside as soon as another process renames a
+//! directory in between (CVE-2025-53109 and its kin).
+
+use std::ffi::OsStr;
+use std::io::IoSliceMut;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+
+use crate::Stat;
+
+use super::flags::TRAVERSE;
+use super::fstat::stat_of;
+use super::process::wait_for_files;
+use super::{Failure, faults};
+
+/// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end
+/// neither. `NO_MAGICLINKS`: not through `/proc/self/root` or `/proc/self/fd/N`, which are no symbolic links to the
+/// kernel; `NO_SYMLINKS` implies it today, but openat2(2) asks for both.
+const CONFINED: ResolveFlags =
+    ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
+
+/// As [`CONFINED`], for a lookup that never waits: only through names that the kernel has in memory
+/// (`RESOLVE_CACHED`, Linux 5.12; else EAGAIN), and never onto another file system.
+const CACHED: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveFlags::NO_XDEV);
+
+/// Longest path that is handed to one call: `PATH_MAX` is 4096 with the NUL at the end.
+const PIECE: usize = 4000;
+
+/// Opens `relative` beneath `dir`, in pieces where it is longer than the kernel takes.
+pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
+    let mut rest = relative.as_os_str().as_bytes();
+    let mut here: Option<OwnedFd> = None;
+    while rest.len() > PIECE {
+        let cut = rest[..PIECE].iter().rposition(|byte| *byte == b'/').unwrap_or(PIECE);
+        let from = here.as_ref().map_or(dir.as_fd(), AsFd::as_fd);
+        here = Some(open_piece(from, Path::new(OsStr::from_bytes(&rest[..cut])), TRAVERSE)?);
+        rest = rest.get(cut + 1..).unwrap_or_default();
+    }
+    let from = here.as_ref().map_or(dir.as_fd(), AsFd::as_fd);
+    open_piece(from, Path::new(OsStr::from_bytes(rest)), flags)
+}
+
+/// What is at a path beneath `dir`; a link at its end is reported as a link.
+pub(super) fn stat_beneath(dir: impl AsFd, relative: &Path) -> Result<Stat, Failure> {
+    let fd = open_beneath(dir, relative, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?;
+    Ok(stat_of(&fstat(fd).map_err(std::io::Error::from)?))
+}
+
+fn open_piece(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
+    // EAGAIN: the kernel could not rule out that a rename or mount at that moment let the path escape; openat2(2)
+    // says to try again.
+    let (mut attempts, mut waited) = (0, 0);
+    loop {
+        match faults::opening(|| openat2(&dir, relative, flags, Mode::empty(), CONFINED)) {
+            Err(Errno::AGAIN | Errno::INTR) if attempts < 128 => attempts += 1,
+            Err(Errno::MFILE | Errno::NFILE) if wait_for_files(&mut waited) => {}
+            // ELOOP: a component is a link. EXDEV: the path would leave the directory.
+            Err(Errno::LOOP | Errno::XDEV) => return Err(Failure::Link),
+            answer => return answer.map_err(|errno| Failure::Io(errno.into())),
+        }
+    }
+}
+
+/// Whether `openat2` can be used: ENOSYS before Linux 5.6, EPERM from seccomp profiles of containers that do not
+/// know it.
+pub(super) fn available(dir: impl AsFd) -> bool {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    open_beneath(dir, Path::new("."), flags).is_ok()
+}
+
+/// As [`open_beneath`], without waiting; `None` for every error.
+pub(super) fn open_cached(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
+    openat2(dir, relative, flags, Mode::empty(), CACHED).ok()
+}
+
+/// Device and inode of what a root's host path leads to, without waiting; `None` for every error.
+pub(super) fn identity_cached(path: &Path) -> Option<(u64, u64)> {
+    let fd = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok()?;
+    Some(stat_of(&fstat(fd).ok()?).device_and_inode())
+}
+
+/// Fills `bytes` from the start of a file without waiting. False if the file is shorter, or if a part of it is not
+/// in the page cache (`RWF_NOWAIT`, preadv2(2): EAGAIN or a short read).
+pub(super) fn read_cached(file: impl AsFd, bytes: &mut [u8]) -> bool {
+    let wanted = bytes.len();
+    preadv2(file, &mut [IoSliceMut::new(bytes)], 0, ReadWriteFlags::NOWAIT).is_ok_and(|count| count == wanted)
+}

@@ -1,0 +1,205 @@
+//! Opening and listing below a directory handle; links are never followed.
+
+#![expect(clippy::unused_self, reason = "the same signatures as elsewhere")]
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use cap_primitives::fs::{
+    OpenOptions, OpenOptionsExt as _, open, open_ambient_dir, open_dir_nofollow, read_link_contents,
+};
+
+use crate::{FileKind, Stat};
+
+use super::super::{Listed, OpenFor};
+use super::busy::{is_in_use, retried};
+use super::fstat::{BACKUP_SEMANTICS, OPEN_REPARSE_POINT, REPARSE_POINT, file_stat, kept_attributes, stat_with};
+use super::host_path;
+
+/// An open directory.
+#[derive(Debug)]
+pub(crate) struct Dir {
+    pub(super) file: File,
+    /// The path by which it was opened, for file systems that do not say theirs.
+    opened: PathBuf,
+    /// The lock of [`Self::try_lock`], once this handle has it.
+    pub(super) lock: OnceLock<File>,
+}
+
+impl Dir {
+    fn of(file: File, opened: PathBuf) -> Self {
+        Self { file, opened, lock: OnceLock::new() }
+    }
+
+    /// Opens a root by its host path; only for start-up, before any call is served.
+    pub(crate) fn open_ambient(path: &Path, _force_component: bool) -> io::Result<Self> {
+        let file = open_ambient_dir(path, cap_primitives::ambient_authority())?;
+        Ok(Self::of(file, host_path::verbatim(path)?))
+    }
+
+    /// Whether the kernel confines paths beneath it.
+    pub(crate) fn is_confined(&self) -> bool {
+        false
+    }
+
+    /// The same directory through another handle.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self::of(self.file.try_clone()?, self.opened.clone()))
+    }
+
+    /// The same directory, opened again for `purpose`.
+    pub(crate) fn reopen(&self, _purpose: OpenFor) -> io::Result<Self> {
+        self.try_clone()
+    }
+
+    /// A directory directly in this one; a link is refused.
+    pub(crate) fn child_dir(&self, name: &OsStr, _purpose: OpenFor) -> io::Result<Self> {
+        Ok(Self::of(open_dir_nofollow(&self.file, Path::new(name))?, self.opened.join(name)))
+    }
+
+    /// A file directly in this directory, for reading; a link is refused.
+    pub(crate) fn child_file(&self, name: &OsStr) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(OPEN_REPARSE_POINT);
+        let file = open(&self.file, Path::new(name), &options).map_err(|error| {
+            // A directory cannot be opened as a file: ERROR_ACCESS_DENIED.
+            let is_directory = || self.child_stat(name).is_ok_and(|stat| stat.kind == FileKind::Directory);
+            if error.kind() == io::ErrorKind::PermissionDenied && is_directory() {
+                io::ErrorKind::IsADirectory.into()
+            } else {
+                error
+            }
+        })?;
+        let metadata = file.metadata()?;
+        if metadata.file_type().is_symlink() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        if std::os::windows::fs::MetadataExt::file_attributes(&metadata) & REPARSE_POINT == 0 {
+            return Ok(file);
+        }
+        // What a filter fills in (`OneDrive`, deduplication) is read through it only without that flag. It is the same
+        // file, or a link was put in its place since.
+        let filled_in = File::open(self.host(name)?)?;
+        if file_stat(&filled_in)?.same_file(&stat_with(&file, &metadata)?) {
+            Ok(filled_in)
+        } else {
+            Err(io::ErrorKind::InvalidInput.into())
+        }
+    }
+
+    /// What a name in this directory is; links are not followed.
+    pub(crate) fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
+        file_stat(&self.child_itself(name)?)
+    }
+
+    /// What a link in this directory says.
+    pub(crate) fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(read_link_contents(&self.file, Path::new(name))?.into_os_string())
+    }
+
+    /// How a name that is found in another case is spelled in the directory.
+    pub(crate) fn spelling(&self, name: &OsStr) -> Option<OsString> {
+        // The system's own name of the open file, by the case of each entry on the way.
+        let own = winx::file::get_file_path(&self.child_itself(name).ok()?).ok()?;
+        let own = own.file_name()?;
+        let is_same = own.to_string_lossy().to_lowercase() == name.to_string_lossy().to_lowercase();
+        (is_same && own != name).then(|| own.to_os_string())
+    }
+
+    /// What this directory itself is.
+    pub(crate) fn stat(&self) -> io::Result<Stat> {
+        file_stat(&self.file)
+    }
+
+    /// The names in this directory, in no order.
+    pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
+        self.list_at_most(usize::MAX)
+    }
+
+    /// As [`Self::list`], of the first so many names alone.
+    #[expect(clippy::disallowed_methods, reason = "by the path that the system gives for the open directory")]
+    pub(crate) fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(self.host(OsStr::new(""))?)?.take(most) {
+            let entry = entry?;
+            let kind = entry.file_type().map_or(FileKind::Other, |kind| {
+                // As in `fstat`: a junction is a link.
+                match (kind.is_symlink(), kind.is_dir()) {
+                    (true, _) => FileKind::Symlink,
+                    (false, true) => FileKind::Directory,
+                    (false, false) => FileKind::File,
+                }
+            });
+            names.push(Listed { name: entry.file_name(), kind });
+        }
+        Ok(names)
+    }
+
+    /// Creates a file that must not exist, open for reading and writing, and locked until it is closed: others may rename
+    /// or remove it, no more (`FILE_SHARE_DELETE`).
+    pub(crate) fn create_locked(&self, name: &OsStr) -> io::Result<File> {
+        self.locked(name, true)
+    }
+
+    /// Opens and locks a file that [`Self::create_locked`] made; `WouldBlock` where another handle has the lock.
+    pub(crate) fn open_locked(&self, name: &OsStr) -> io::Result<File> {
+        self.locked(name, false)
+    }
+
+    fn locked(&self, name: &OsStr, is_new: bool) -> io::Result<File> {
+        const FILE_SHARE_DELETE: u32 = 4;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(is_new).share_mode(FILE_SHARE_DELETE);
+        options.custom_flags(OPEN_REPARSE_POINT);
+        open(&self.file, Path::new(name), &options)
+            .map_err(|error| if is_in_use(&error) { io::ErrorKind::WouldBlock.into() } else { error })
+    }
+
+    /// Creates a file that must not exist, open for reading and writing.
+    pub(crate) fn create(&self, name: &OsStr, _private: bool) -> io::Result<File> {
+        self.create_with(name, 0)
+    }
+
+    /// As [`Self::create`], private, with the attributes of the file that it will replace.
+    pub(crate) fn create_like(&self, name: &OsStr, old: &Stat) -> io::Result<File> {
+        self.create_with(name, kept_attributes(old))
+    }
+
+    fn create_with(&self, name: &OsStr, attributes: u32) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true).attributes(attributes);
+        open(&self.file, Path::new(name), &options)
+    }
+
+    /// Opens a file for appending, making it when it is missing.
+    pub(crate) fn append(&self, name: &OsStr) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true).custom_flags(OPEN_REPARSE_POINT);
+        let file = retried(|| open(&self.file, Path::new(name), &options))?;
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+
+    /// Directories are not synced by hand here.
+    #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The path of a name in this directory, for calls that take no handle; "" for the directory itself.
+    pub(super) fn host(&self, name: &OsStr) -> io::Result<PathBuf> {
+        // `ImDisk` and some network drives do not say it (https://github.com/rust-lang/rust/issues/79449), nor does Wine 8
+        // for more than 260 characters.
+        let own = winx::file::get_file_path(&self.file).unwrap_or_else(|_| self.opened.clone());
+        Ok(if name.is_empty() { own } else { own.join(name) })
+    }
+
+    /// What has a name, a link itself, open for questions alone: that works whatever other programs do with it.
+    fn child_itself(&self, name: &OsStr) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.access_mode(0).custom_flags(OPEN_REPARSE_POINT | BACKUP_SEMANTICS);
+        open(&self.file, Path::new(name), &options)
+    }
+}

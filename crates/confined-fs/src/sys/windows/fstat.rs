@@ -1,0 +1,95 @@
+//! What an open file or directory is, and what a replacement inherits.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+use std::time::SystemTime;
+
+use crate::{FileIdentity, FileKind, Stat};
+
+/// `FILE_FLAG_BACKUP_SEMANTICS`: directories can be opened.
+pub(super) const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+/// `FILE_FLAG_OPEN_REPARSE_POINT`: a link itself is opened.
+pub(super) const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+/// `FILE_ATTRIBUTE_REPARSE_POINT`: a link, or a file that a filter fills in (`OneDrive`, deduplication).
+pub(super) const REPARSE_POINT: u32 = 0x400;
+/// `FILE_ATTRIBUTE_HIDDEN`, `_SYSTEM`, `_ARCHIVE`, `_NOT_CONTENT_INDEXED`: what a new file can be given.
+const KEPT: u32 = 0x2 | 0x4 | 0x20 | 0x2000;
+
+/// What an open file is.
+pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
+    stat_with(file, &file.metadata()?)
+}
+
+/// Where the system does not say where the holes of a file are.
+pub(crate) fn next_data(_: &File, at: u64, _: u64) -> u64 {
+    at
+}
+
+/// As [`next_data`].
+pub(crate) fn next_hole(_: &File, _: u64, size: u64) -> u64 {
+    size
+}
+
+/// As [`file_stat`], for a handle whose metadata is known.
+pub(super) fn stat_with(file: &File, metadata: &Metadata) -> io::Result<Stat> {
+    let information = winapi_util::file::information(file)?;
+    let since = |time: Option<SystemTime>| {
+        let age = time?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+        Some((i64::try_from(age.as_secs()).ok()?, age.subsec_nanos()))
+    };
+    let modified = metadata.modified().ok();
+    let kind = metadata.file_type();
+    // A junction and a mount point are links for the standard library, too: reparse points that name another place.
+    let kind = if kind.is_symlink() {
+        FileKind::Symlink
+    } else if kind.is_dir() {
+        FileKind::Directory
+    } else if kind.is_file() {
+        FileKind::File
+    } else {
+        FileKind::Other
+    };
+    Ok(Stat {
+        kind,
+        size: metadata.len(),
+        modified,
+        identity: FileIdentity {
+            device: information.volume_serial_number(),
+            // 64 bits, stable while the file exists on NTFS. ReFS has 128 and documents that these may repeat; on FAT
+            // it is the place of the entry, which a move changes: both only cost a comparison of the content.
+            // https://learn.microsoft.com/windows/win32/api/fileapi/ns-fileapi-by_handle_file_information
+            inode: information.file_index(),
+            links: information.number_of_links(),
+            modified: since(modified).unwrap_or_default(),
+            // The time of the last change to metadata is not in this structure.
+            changed: since(metadata.created().ok()).unwrap_or_default(),
+            attributes: metadata.file_attributes(),
+            ..FileIdentity::default()
+        },
+    })
+}
+
+/// The attributes that a file which replaces `old` is made with.
+pub(super) fn kept_attributes(old: &Stat) -> u32 {
+    old.identity.attributes & KEPT
+}
+
+/// Volume and file number of what a host path leads to.
+pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let file = OpenOptions::new().access_mode(0).custom_flags(BACKUP_SEMANTICS).open(path)?;
+    Ok(file_stat(&file)?.device_and_inode())
+}
+
+/// The attributes are given when the file is made, and rights are inherited from the directory.
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
+pub(crate) fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Rights are inherited here.
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
+pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! Putting a transaction together: its locks, the check of every base, and its steps.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::write::{EntryLocks, NewContent, PreparedFile, allowed};
+use crate::{
+    AccessError, AccessErrorKind, AtPath as _, Base, FileKind, OpenFor, Revision, Shared, Stat, WaitLimit, Workspace,
+    WorkspacePath, WritablePath, WriteGuard, sys,
+};
+
+use super::prepare::Material;
+use super::publish;
+use super::step::{EntryState, Step, StepAction};
+use super::steps::MOST_STEPS;
+
+/// The locks of all entries of a change, and its steps so far. Nothing has been touched.
+pub struct Transaction<'n> {
+    pub(super) shared: Arc<Shared>,
+    pub(super) wait_limit: WaitLimit,
+    locks: Arc<EntryLocks>,
+    /// Paths whose entries are removed or moved away.
+    leaves: HashSet<PathBuf>,
+    pub(super) steps: Vec<(Step, Material<'n>, Option<Stat>)>,
+}
+
+/// A file that a transaction replaces or removes.
+pub struct FormerFile {
+    /// Its content, as it is on the disk.
+    pub content: File,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The revision of its content, when it was checked.
+    pub revision: Revision,
+    /// Whether nothing takes its place.
+    pub is_removed: bool,
+}
+
+impl<'n> Transaction<'n> {
+    /// Waits for the locks of all entries at once. `leaving`: those of them that are removed or moved away.
+    ///
+    /// # Errors
+    /// `TooMany` for more than [`MOST_STEPS`], and those of the rights and of the locks.
+    pub fn acquire(
+        workspace: &Workspace,
+        entries: &[&WritablePath],
+        leaving: &[&WritablePath],
+        wait_limit: WaitLimit,
+    ) -> Result<Self, AccessError> {
+        let shared = Arc::clone(&workspace.shared);
+        let root = || workspace.root_path(&workspace.roots()[0]);
+        let first = entries.first().map_or_else(root, |entry| entry.asked().clone());
+        if entries.len() > MOST_STEPS {
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MOST_STEPS }, &first));
+        }
+        let mut paths: Vec<WorkspacePath> = entries.iter().map(|entry| entry.path().clone()).collect();
+        // The entries of a removed directory as well: another process may be about to add one.
+        let inside = leaving.iter().map(|entry| entry.path().child("rootbound".as_ref()));
+        paths.extend(inside.filter(|path| {
+            path.parent()
+                .is_some_and(|parent| path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).is_ok())
+        }));
+        let paths: Vec<&WorkspacePath> = paths.iter().collect();
+        let locks = workspace.hold_recovered(&paths, &wait_limit).map_err(|kind| AccessError::new(kind, &first))?;
+        let leaves = leaving.iter().map(|entry| entry.path().host()).collect();
+        Ok(Self { shared, wait_limit, locks: Arc::new(locks), leaves, steps: Vec::new() })
+    }
+
+    /// The right to give a file another content, or to make it, if it is what the plan saw.
+    ///
+    /// # Errors
+    /// `Stale` and `Exists` as [`WriteGuard::acquire`].
+    pub fn guard(&self, path: &WritablePath, base: Base) -> Result<WriteGuard<'static>, AccessError> {
+        allowed(path)?;
+        let (shared, locks) = (Arc::clone(&self.shared), Arc::clone(&self.locks));
+        if base == Base::Absent && self.is_freed(path.path()) {
+            return WriteGuard::of_freed(shared, path.clone(), locks);
+        }
+        WriteGuard::under(shared, path.clone(), base, locks)
+    }
+
+    /// Adds a file's new content. A new file gets the attributes of the file `like`, if any.
+    pub fn write(&mut self, guard: WriteGuard<'_>, content: Arc<NewContent<'n>>, like: Option<WorkspacePath>) {
+        let PreparedFile { path, old, mode } = guard.into_prepared();
+        let new = content.revision();
+        let path = path.path().clone();
+        let (action, seen) = match old {
+            // Nothing to do. A masked file is written: nothing may show that a value was guessed.
+            Some((_, old)) if old == new && !content.is_masked() => return,
+            Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
+            None => (StepAction::Create { is: EntryState::File(new) }, None),
+        };
+        self.steps.push((Step { path, action }, Material::File { content, mode, like }, seen));
+    }
+
+    /// Adds the removal of an entry.
+    ///
+    /// # Errors
+    /// `Stale` when it is something else.
+    pub fn remove(&mut self, entry: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+        let seen = self.checked(entry, &was)?;
+        let step = Step { path: entry.path().clone(), action: StepAction::Remove { was } };
+        self.steps.push((step, Material::None, Some(seen)));
+        Ok(())
+    }
+
+    /// Adds a move of an entry to a path that is free, or becomes free by this transaction.
+    ///
+    /// # Errors
+    /// `Stale` when it is something else, `Exists` when the new path is taken.
+    pub fn move_to(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+        let seen = self.checked(from, &was)?;
+        self.check_free(to)?;
+        let action = StepAction::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
+        self.steps.push((Step { path: from.path().clone(), action }, Material::None, Some(seen)));
+        Ok(())
+    }
+
+    /// Adds a directory where nothing is; permission bits of 0 leave them to the umask.
+    pub fn make_directory(&mut self, at: &WritablePath, mode: u32) -> Result<(), AccessError> {
+        self.check_free(at)?;
+        let mode = Some(mode).filter(|mode| *mode != 0);
+        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Directory } };
+        self.steps.push((step, Material::Directory { mode }, None));
+        Ok(())
+    }
+
+    /// Adds a link to `target` where nothing is.
+    pub fn make_link(&mut self, at: &WritablePath, target: OsString) -> Result<(), AccessError> {
+        self.check_free(at)?;
+        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Link(target) } };
+        self.steps.push((step, Material::None, None));
+        Ok(())
+    }
+
+    /// The files that are replaced or removed, each opened when the iterator reaches it.
+    pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
+        let moves = self.steps.iter().filter_map(|(step, ..)| match &step.action {
+            StepAction::Move { to, .. } => Some(to.host()),
+            _ => None,
+        });
+        let moved_over: HashSet<PathBuf> = moves.collect();
+        self.steps.iter().filter_map(move |(step, ..)| {
+            let (revision, is_removed) = match &step.action {
+                StepAction::Replace { old, .. } => (*old, false),
+                StepAction::Remove { was: EntryState::File(old) } => (*old, !moved_over.contains(&step.path.host())),
+                _ => return None,
+            };
+            let open = || {
+                let content = step.path.root().dir.file_beneath(step.path.relative()).at(&step.path)?;
+                let size = sys::file_stat(&content).at(&step.path)?.size;
+                Ok(FormerFile { content, size, revision, is_removed })
+            };
+            Some((&step.path, open()))
+        })
+    }
+
+    /// Whether the entry at a path, or a directory above it, is removed or moved away.
+    fn is_freed(&self, path: &WorkspacePath) -> bool {
+        let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
+        above.any(|path| self.leaves.contains(&path.host()))
+    }
+
+    fn check_free(&self, at: &WritablePath) -> Result<(), AccessError> {
+        allowed(at)?;
+        if publish::is_free(at.path(), self.is_freed(at.path()))? {
+            return Ok(());
+        }
+        Err(AccessError::new(AccessErrorKind::Exists, at.asked()))
+    }
+
+    /// What an entry is, if it is what the plan saw.
+    #[expect(clippy::unused_self, reason = "the locks are what entitles to the look")]
+    fn checked(&self, entry: &WritablePath, was: &EntryState) -> Result<Stat, AccessError> {
+        allowed(entry)?;
+        let (path, asked) = (entry.path(), entry.asked());
+        let stale = || AccessError::new(AccessErrorKind::Stale, asked);
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
+        };
+        let dir = match path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse) {
+            Ok(dir) => dir,
+            Err(failure) if failure.is_missing() => return Err(stale()),
+            Err(failure) => return Err(AccessError::from_failure(failure, asked)),
+        };
+        let seen = match dir.child_stat(name) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(stale()),
+            answer => answer.at(asked)?,
+        };
+        if seen.kind == FileKind::File && seen.is_marked_read_only() {
+            return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
+        }
+        if was.is_at(&dir, name).at(asked)? { Ok(seen) } else { Err(stale()) }
+    }
+
+    /// Drops the steps of directories that would be removed and made again.
+    pub(super) fn net_directories(&mut self) {
+        let going = |step: &Step| matches!(step.action, StepAction::Remove { was: EntryState::Directory });
+        let coming = |step: &Step| matches!(step.action, StepAction::Create { is: EntryState::Directory });
+        let paths = |is: fn(&Step) -> bool| -> HashSet<PathBuf> {
+            self.steps.iter().map(|(step, ..)| step).filter(|step| is(step)).map(|step| step.path.host()).collect()
+        };
+        let both = &paths(going) & &paths(coming);
+        self.steps.retain(|(step, ..)| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
+    }
+
+    /// Adds the directories that are missing above new entries.
+    pub(super) fn add_missing_directories(&mut self) -> Result<(), AccessError> {
+        let arrives = |step: &Step| match &step.action {
+            StepAction::Create { .. } => Some(step.path.clone()),
+            StepAction::Move { to, .. } => Some(to.clone()),
+            StepAction::Replace { .. } | StepAction::Remove { .. } => None,
+        };
+        let coming: Vec<WorkspacePath> = self.steps.iter().filter_map(|(step, ..)| arrives(step)).collect();
+        let mut known: HashSet<PathBuf> = coming.iter().map(WorkspacePath::host).collect();
+        for path in coming {
+            for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
+                if above.is_root() || !known.insert(above.host()) {
+                    break;
+                }
+                if !self.is_freed(&above) {
+                    match above.root().dir.stat_beneath(above.relative()) {
+                        Ok(stat) if stat.kind == FileKind::Directory => break,
+                        Ok(_) => return Err(AccessError::new(AccessErrorKind::NotADirectory, &path)),
+                        Err(failure) if failure.is_missing() => {}
+                        Err(failure) => return Err(AccessError::from_failure(failure, &path)),
+                    }
+                }
+                let step = Step { path: above, action: StepAction::Create { is: EntryState::Directory } };
+                self.steps.push((step, Material::Directory { mode: None }, None));
+            }
+        }
+        if self.steps.len() > MOST_STEPS {
+            let (step, ..) = &self.steps[0];
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MOST_STEPS }, &step.path));
+        }
+        Ok(())
+    }
+}

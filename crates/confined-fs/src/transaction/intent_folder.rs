@@ -1,0 +1,262 @@
+//! The folder of intents in the state folder: one small file for each transaction that is going on, or was when its
+//! process ended.
+//!
+//! The name of the file says how far the transaction is, so that one rename on the disk is the moment from which it
+//! counts. Its owner holds a lock on it (flock(2), or on Windows that no other may open it) that the system frees with the process; whoever gets the
+//! lock recovers. Limits: where the state folder's file system has no locks, no intent is written.
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use crate::{Dir, OpenFor, Stat, StateDir, sys};
+
+use super::intent::LARGEST;
+
+/// The folder below the state folder.
+const FOLDER: &str = "transactions";
+/// A folder that was written to this recently may be again without its time showing it; see `CLOCK_GRAIN` in
+/// `expected_content`.
+const SETTLED: Duration = Duration::from_secs(4);
+
+/// How far a transaction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The intent is being written; nothing else is done.
+    Writing,
+    /// New entries are being made under reserved names.
+    Begun,
+    /// Names change.
+    Ready,
+    /// It is being rolled back by recovery, which others wait for.
+    RollingBack,
+    /// It counts; what has gone is being removed.
+    Done,
+}
+
+impl Stage {
+    const ALL: [(Self, &str); 5] = [
+        (Self::Writing, ".new"),
+        (Self::Begun, ".begun"),
+        (Self::Ready, ".ready"),
+        (Self::RollingBack, ".back"),
+        (Self::Done, ".done"),
+    ];
+
+    fn suffix(self) -> &'static str {
+        Self::ALL.iter().find(|(stage, _)| *stage == self).map_or("", |(_, suffix)| suffix)
+    }
+}
+
+/// The folder, as one process knows it.
+#[derive(Debug)]
+pub(crate) struct IntentFolder {
+    state: StateDir,
+    look: Mutex<LastLook>,
+}
+
+#[derive(Debug, Default)]
+struct LastLook {
+    folder: Option<Dir>,
+    /// The state of the folder in which it was seen to hold none that is not ignored.
+    empty: Option<Stat>,
+    /// Intents that this process cannot recover.
+    ignored: HashSet<u64>,
+}
+
+/// An intent whose lock this process has.
+#[derive(Debug)]
+pub(super) struct OwnIntent {
+    folder: Dir,
+    id: u64,
+    stage: Stage,
+    /// Holds the lock.
+    file: File,
+}
+
+/// An intent that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FoundIntent {
+    pub(super) id: u64,
+    pub(super) stage: Stage,
+}
+
+/// Whether an intent that was found can be recovered.
+pub(super) enum Claim {
+    /// Its process has ended, and this one has its lock.
+    Abandoned(OwnIntent),
+    /// Its process lives.
+    Held,
+    /// It is gone, or at another stage.
+    Gone,
+}
+
+impl IntentFolder {
+    /// The folder below `state`. Nothing is made before there is an intent.
+    pub(crate) fn new(state: &StateDir) -> io::Result<Self> {
+        Ok(Self { state: state.try_clone()?, look: Mutex::default() })
+    }
+
+    /// Whether there may be intents: one system call where there are none.
+    pub(crate) fn may_have_some(&self) -> bool {
+        let mut look = self.look.lock().unwrap_or_else(PoisonError::into_inner);
+        look.may_have_some(self.state.dir()).unwrap_or(true)
+    }
+
+    /// Writes an intent down; on the disk when it returns.
+    pub(super) fn begin(&self, id: u64, text: &[u8]) -> io::Result<OwnIntent> {
+        let folder = self.state.folder(FOLDER)?.dir().try_clone()?;
+        let name = file_name(id, Stage::Writing);
+        let file = folder.create_locked(&name).inspect_err(|_| {
+            // Made, but without a lock.
+            let _ = folder.remove(&name);
+        })?;
+        let mut own = OwnIntent { folder, id, stage: Stage::Writing, file };
+        let begun = sys::write_all(&own.file, text)
+            .and_then(|()| sys::sync_all(&own.file))
+            .and_then(|()| own.move_to(Stage::Begun));
+        match begun {
+            Ok(()) => Ok(own),
+            Err(error) => {
+                let _ = own.remove();
+                Err(error)
+            }
+        }
+    }
+
+    /// This process cannot recover that one.
+    pub(super) fn ignore(&self, id: u64) {
+        self.look.lock().unwrap_or_else(PoisonError::into_inner).ignored.insert(id);
+    }
+
+    /// The intents that are there and not ignored, in no order.
+    pub(super) fn list(&self) -> io::Result<Vec<FoundIntent>> {
+        let folder = match self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::List) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            answer => answer?,
+        };
+        let look = self.look.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = folder.list()?.into_iter().filter_map(|listed| FoundIntent::of(&listed.name));
+        Ok(found.filter(|found| !look.ignored.contains(&found.id)).collect())
+    }
+
+    /// What an intent says, whoever has its lock.
+    pub(super) fn read(&self, found: FoundIntent) -> io::Result<Vec<u8>> {
+        let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
+        let mut bytes = Vec::new();
+        folder.child_file(&file_name(found.id, found.stage))?.take(LARGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Takes the lock of an intent, if its process has ended.
+    pub(super) fn claim(&self, found: FoundIntent) -> io::Result<Claim> {
+        let FoundIntent { id, stage } = found;
+        let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
+        let name = file_name(id, stage);
+        let file = match folder.open_locked(&name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Claim::Gone),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Claim::Held),
+            answer => answer?,
+        };
+        let own = OwnIntent { folder, id, stage, file };
+        // It may have been moved on, or removed, before the lock was taken.
+        let seen = sys::file_stat(&own.file)?;
+        let is_same = own.folder.child_stat(&name).is_ok_and(|now| now.same_file(&seen));
+        Ok(if is_same { Claim::Abandoned(own) } else { Claim::Gone })
+    }
+}
+
+impl LastLook {
+    fn may_have_some(&mut self, state: &Dir) -> io::Result<bool> {
+        for _ in 0..2 {
+            let folder = match &self.folder {
+                Some(folder) => folder,
+                None => match state.child_dir(OsStr::new(FOLDER), OpenFor::List) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+                    answer => self.folder.insert(answer?),
+                },
+            };
+            let now = folder.stat()?;
+            if now.links() == 0 && cfg!(unix) {
+                // The folder was removed, and may be there again.
+                (self.folder, self.empty) = (None, None);
+                continue;
+            }
+            if self.empty.as_ref().is_some_and(|empty| empty.same_file_state(&now)) {
+                return Ok(false);
+            }
+            let mut names = folder.reopen(OpenFor::List)?.list()?.into_iter();
+            let some =
+                names.any(|one| FoundIntent::of(&one.name).is_some_and(|found| !self.ignored.contains(&found.id)));
+            let settled = now.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
+            self.empty = (!some && settled.is_some_and(|age| age > SETTLED)).then_some(now);
+            return Ok(some);
+        }
+        Ok(true)
+    }
+}
+
+impl OwnIntent {
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// What it says.
+    pub(super) fn read(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        // Through the handle that has the lock, which keeps others from reading on Windows.
+        (&self.file).take(LARGEST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Notes on the disk that the transaction is at another stage.
+    ///
+    /// # Errors
+    /// With the stage that it had.
+    pub(super) fn move_to(&mut self, stage: Stage) -> io::Result<()> {
+        let (from, to) = (file_name(self.id, self.stage), file_name(self.id, stage));
+        // In one step on every file system: with two names it would be at two stages.
+        self.folder.move_over(&from, &self.folder, &to)?;
+        if let Err(error) = self.folder.sync() {
+            // Where it cannot go back, it counts for every process, and a power failure alone may take it back.
+            if self.folder.move_over(&to, &self.folder, &from).is_ok() {
+                return Err(error);
+            }
+        }
+        self.stage = stage;
+        Ok(())
+    }
+
+    /// Sets a damaged intent aside, where nothing looks for it.
+    pub(super) fn set_aside(&self) -> io::Result<()> {
+        let mut kept = file_name(self.id, self.stage);
+        kept.push(".damaged");
+        self.folder.rename_new(&file_name(self.id, self.stage), &kept)
+    }
+
+    /// The transaction is over.
+    pub(super) fn remove(self) -> io::Result<()> {
+        self.folder.remove(&file_name(self.id, self.stage))
+    }
+}
+
+impl FoundIntent {
+    fn of(name: &OsStr) -> Option<Self> {
+        let (digits, _) = name.to_str()?.split_at_checked(16)?;
+        let id = u64::from_str_radix(digits, 16).ok()?;
+        let is_at = |stage: &Stage| file_name(id, *stage) == *name;
+        let stage = Stage::ALL.iter().map(|(stage, _)| *stage).find(is_at)?;
+        Some(Self { id, stage })
+    }
+}
+
+fn file_name(id: u64, stage: Stage) -> OsString {
+    OsString::from(format!("{id:016x}{}", stage.suffix()))
+}

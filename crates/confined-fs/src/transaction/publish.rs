@@ -1,0 +1,165 @@
+//! Changing the names: an old entry gets its reserved name first; a new one is already complete under its own.
+//!
+//! What had a name is looked at after it has lost it, when no other program can put something else there. The caller
+//! rolls back after an error.
+
+use std::io;
+
+use crate::write::{Exchanged, is_unchanged, keep_aside, swap_if};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Revision, Stat, WorkspacePath};
+
+use super::roll_back::exists;
+use super::step::{EntryState, Step, StepAction};
+use super::steps::{Steps, last_name};
+
+/// What was seen of each step's entry when it was checked; `None` for a new entry.
+pub(super) type SeenEntries = [Option<Stat>];
+
+/// Makes all steps.
+///
+/// # Errors
+/// With some of them made.
+pub(super) fn publish(steps: &Steps, seen: &SeenEntries) -> Result<(), AccessError> {
+    for (index, (step, seen)) in steps.list().iter().zip(seen).enumerate() {
+        let dir = steps.holder(&step.path).at(&step.path)?;
+        match (&step.action, seen) {
+            (StepAction::Remove { was: EntryState::Link(target) }, _) => unlink(&dir, step, target)?,
+            (StepAction::Remove { was }, Some(seen)) => set_aside(steps, index, &dir, step, was, seen, true)?,
+            (StepAction::Move { was, .. }, Some(seen)) => set_aside(steps, index, &dir, step, was, seen, false)?,
+            (StepAction::Replace { old, .. }, Some(seen)) => replace(steps, index, &dir, step, *old, seen)?,
+            (StepAction::Create { .. }, _) if steps.is_in_new(&step.path) => {}
+            (StepAction::Create { .. }, _) => {
+                let name = last_name(&step.path).at(&step.path)?;
+                dir.rename_new(&steps.new_name(index), name).map_err(|error| taken(error, &step.path))?;
+            }
+            (_, None) => return Err(AccessError::new(AccessErrorKind::Stale, &step.path)),
+        }
+    }
+    for (index, step) in steps.list().iter().enumerate() {
+        let StepAction::Move { to, .. } = &step.action else { continue };
+        let (from_dir, to_dir) = (steps.holder(&step.path).at(&step.path)?, steps.holder(to).at(to)?);
+        let name = last_name(to).at(to)?;
+        from_dir.move_new(&steps.old_name(index), &to_dir, name).map_err(|error| taken(error, to))?;
+    }
+    Ok(())
+}
+
+fn taken(error: io::Error, path: &WorkspacePath) -> AccessError {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => AccessError::new(AccessErrorKind::Exists, path),
+        _ => AccessError::from_io(error, path),
+    }
+}
+
+/// A link holds no content to lose, and the sandbox of some systems does not let links be renamed: it is removed now.
+fn unlink(dir: &Dir, step: &Step, target: &std::ffi::OsStr) -> Result<(), AccessError> {
+    let name = last_name(&step.path).at(&step.path)?;
+    if !dir.child_link(name).is_ok_and(|now| now == *target) {
+        return Err(AccessError::new(AccessErrorKind::Stale, &step.path));
+    }
+    dir.remove(name).at(&step.path)
+}
+
+/// Gives an entry its reserved name, if it is what was checked.
+fn set_aside(
+    steps: &Steps,
+    index: usize,
+    dir: &Dir,
+    step: &Step,
+    was: &EntryState,
+    seen: &Stat,
+    goes: bool,
+) -> Result<(), AccessError> {
+    let path = &step.path;
+    let (name, aside) = (last_name(path).at(path)?, steps.old_name(index));
+    dir.rename_new(name, &aside).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => AccessError::new(AccessErrorKind::Stale, path),
+        _ => AccessError::from_io(error, path),
+    })?;
+    let same = match was {
+        EntryState::File(revision) => is_unchanged(dir, &aside, seen, *revision),
+        EntryState::Link(_) => was.is_at(dir, &aside),
+        EntryState::Directory => dir.child_stat(&aside).and_then(|now| {
+            let is_same = now.kind == FileKind::Directory && (now.same_file(seen) || goes && !dir.keeps_identities());
+            Ok(is_same && (!goes || holds_only_own(steps, &dir.child_dir(&aside, OpenFor::List)?)?))
+        }),
+    };
+    if same.as_ref().is_ok_and(|same| *same) {
+        return Ok(());
+    }
+    if dir.rename_new(&aside, name).is_err() {
+        keep_aside(dir, &aside, name);
+    }
+    same.at(path)?;
+    Err(AccessError::new(AccessErrorKind::Stale, path))
+}
+
+/// Whether all that a directory holds are entries that this transaction has set aside.
+fn holds_only_own(steps: &Steps, dir: &Dir) -> io::Result<bool> {
+    let own: Vec<_> = dir.list()?;
+    Ok(own.iter().all(|listed| steps.is_own_name(&listed.name)))
+}
+
+/// Puts the new content of a file in the place of the one that was checked, which stays under a reserved name.
+fn replace(steps: &Steps, index: usize, dir: &Dir, step: &Step, old: Revision, seen: &Stat) -> Result<(), AccessError> {
+    let path = &step.path;
+    let stale = || AccessError::new(AccessErrorKind::Stale, path);
+    let (name, new) = (last_name(path).at(path)?, steps.new_name(index));
+    // Most often this is enough, and then nothing that is refused can be seen for a moment.
+    if !dir.child_stat(name).is_ok_and(|now| now.same_size_and_time(seen)) {
+        return Err(stale());
+    }
+    match swap_if(dir, &new, name, |dir, name| is_unchanged(dir, name, seen, old)) {
+        Ok(Exchanged::Yes) => Ok(()),
+        Ok(Exchanged::No | Exchanged::NoneLeft { .. }) => Err(stale()),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            let aside = steps.old_name(index);
+            // A second name where there are hard links, so that the file is never missing; else its only one.
+            let second = dir.add_name(name, &aside).is_ok();
+            if !second {
+                dir.rename_new(name, &aside).at(path)?;
+            }
+            if !is_unchanged(dir, &aside, seen, old).at(path)? {
+                // Without the base there is nothing to roll back here.
+                if second {
+                    dir.remove(&aside).at(path)?;
+                } else if dir.rename_new(&aside, name).is_err() {
+                    keep_aside(dir, &aside, name);
+                }
+                return Err(stale());
+            }
+            if second { dir.move_over(&new, dir, name).at(path) } else { dir.rename_new(&new, name).at(path) }
+        }
+        Err(error) => Err(AccessError::from_io(error, path)),
+    }
+}
+
+/// Syncs every directory in which a name has changed.
+pub(super) fn sync(steps: &Steps) -> Result<(), AccessError> {
+    let mut synced: Vec<WorkspacePath> = Vec::new();
+    for step in steps.list().iter().filter(|step| !steps.is_in_new(&step.path)) {
+        let to = match &step.action {
+            StepAction::Move { to, .. } => Some(to),
+            _ => None,
+        };
+        for path in [Some(&step.path), to].into_iter().flatten() {
+            let Some(parent) = path.parent().filter(|parent| !synced.contains(parent)) else { continue };
+            steps.directory(&parent).and_then(|dir| dir.sync()).at(path)?;
+            synced.push(parent);
+        }
+    }
+    Ok(())
+}
+
+/// Whether the name of a new entry is free, or its present entry is removed.
+pub(super) fn is_free(path: &WorkspacePath, goes: bool) -> Result<bool, AccessError> {
+    if goes {
+        return Ok(true);
+    }
+    let parent = path.parent().unwrap_or_else(|| path.clone());
+    match path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse) {
+        Ok(dir) => Ok(!exists(&dir, last_name(path).at(path)?).at(path)?),
+        Err(failure) if failure.is_missing() => Ok(true),
+        Err(failure) => Err(AccessError::from_failure(failure, path)),
+    }
+}

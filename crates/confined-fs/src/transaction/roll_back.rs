@@ -1,0 +1,388 @@
+//! Rolling a transaction back from any moment of it, by looking at the entry that each name has now.
+//!
+//! The process itself calls it after an error, and another process after a crash. Every look and every rename may be the
+//! last one before the next crash, so that what has been put back once is found to be in its place. Nothing is
+//! overwritten, and nothing is removed but what this transaction has made: an entry that another program has
+//! changed since stays as it is, and an entry that cannot return to its place because of that gets a name next to it.
+
+use std::ffi::OsStr;
+use std::{fmt, io};
+
+use crate::remove_all::remove_all;
+use crate::write::{Exchanged, keep_aside, swap_if};
+use crate::{Dir, FileKind, OpenFor, WorkspacePath};
+
+use super::step::{EntryState, Step, StepAction};
+use super::steps::{Steps, last_name};
+
+/// An entry that is neither as before the transaction nor as after it.
+#[derive(Clone, Debug)]
+pub struct LeftEntry {
+    /// Where it is.
+    pub path: WorkspacePath,
+    /// How it is, as the rest of a sentence.
+    pub how: LeftHow,
+}
+
+/// How an entry is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftHow {
+    /// Another program has changed it since; it was left as it is.
+    ChangedSince,
+    /// As [`Self::ChangedSince`]; what it was before is next to it, under a name that ends in `.rootbound-kept`.
+    KeptNextToIt,
+    /// The system did not let it be put back.
+    NotPutBack,
+}
+
+impl fmt::Display for LeftHow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ChangedSince => "was changed by another program and was left as it is",
+            Self::KeptNextToIt => {
+                "was changed by another program; its earlier content is next to it, under a name that ends in \
+                 .rootbound-kept"
+            }
+            Self::NotPutBack => "could not be put back yet",
+        })
+    }
+}
+
+/// What became of one step.
+type Undone = io::Result<Option<LeftHow>>;
+
+/// Undoes every change of a name that the transaction has made. New entries have their reserved names again.
+///
+/// # Errors
+/// With what could not be put back, where the system refuses something.
+pub(super) fn roll_back(steps: &Steps) -> RolledBack {
+    let mut rolled = RolledBack::default();
+    for (index, step) in steps.list().iter().enumerate() {
+        if let StepAction::Move { to, was, identity } = &step.action {
+            rolled.note(to, take_back(steps, index, step, to, was, *identity));
+        }
+    }
+    for (index, step) in steps.list().iter().enumerate().rev() {
+        let undone = match &step.action {
+            StepAction::Create { .. } if steps.is_in_new(&step.path) => continue,
+            StepAction::Create { is: EntryState::Directory } => uncreate_directory(steps, index, step),
+            StepAction::Create { is } => uncreate(steps, index, step, is),
+            StepAction::Replace { .. } => unreplace(steps, index, step),
+            StepAction::Remove { was: EntryState::Link(target) } => relink(steps, step, target),
+            StepAction::Remove { was } | StepAction::Move { was, .. } => bring_back(steps, index, step, was),
+        };
+        rolled.note(&step.path, undone);
+    }
+    rolled
+}
+
+/// The result of rolling back.
+#[derive(Debug, Default)]
+pub(super) struct RolledBack {
+    /// Entries that are not as they were.
+    pub(super) left: Vec<LeftEntry>,
+    /// The first answer of the system that kept something from being put back; it may be tried again.
+    pub(super) error: Option<io::Error>,
+}
+
+impl RolledBack {
+    fn note(&mut self, path: &WorkspacePath, undone: Undone) {
+        let how = match undone {
+            Ok(None) => return,
+            Ok(Some(how)) => how,
+            Err(error) => {
+                self.error.get_or_insert(error);
+                LeftHow::NotPutBack
+            }
+        };
+        if !self.left.iter().any(|left| left.path == *path) {
+            self.left.push(LeftEntry { path: path.clone(), how });
+        }
+    }
+}
+
+/// The directory that holds an entry; `None` where it is gone, and with it whatever was in it.
+fn holder(steps: &Steps, path: &WorkspacePath) -> io::Result<Option<Dir>> {
+    match steps.holder(path) {
+        Ok(dir) => Ok(Some(dir)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn exists(dir: &Dir, name: &OsStr) -> io::Result<bool> {
+    match dir.child_stat(name) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Where the system has no rename that replaces nothing, a file gets its new name first and loses the old one then: it
+/// has both after a crash in between. Removes `second` if it is the other name of the file called `name`; whether it was.
+fn remove_second_name(dir: &Dir, name: &OsStr, second_dir: &Dir, second: &OsStr) -> io::Result<bool> {
+    let (Ok(one), Ok(other)) = (dir.child_stat(name), second_dir.child_stat(second)) else { return Ok(false) };
+    let is_second = one.kind == FileKind::File && one.inode() != 0 && one.same_file(&other);
+    if is_second {
+        second_dir.remove(second)?;
+    }
+    Ok(is_second)
+}
+
+/// Moves an entry from its new path to its reserved name at the old place.
+fn take_back(
+    steps: &Steps,
+    index: usize,
+    step: &Step,
+    to: &WorkspacePath,
+    was: &EntryState,
+    (_, inode): (u64, u64),
+) -> Undone {
+    let (Some(from_dir), Some(to_dir)) = (holder(steps, &step.path)?, holder(steps, to)?) else { return Ok(None) };
+    let (from, aside, name) = (last_name(&step.path)?, steps.old_name(index), last_name(to)?);
+    if exists(&from_dir, &aside)? {
+        return remove_second_name(&from_dir, &aside, &to_dir, name).map(|_| None);
+    }
+    if !exists(&to_dir, name)? {
+        return Ok(None);
+    }
+    // In a cycle the old path has another entry by now, and two files may hold the same. Where the system has no lasting
+    // numbers, the old path must be free.
+    let same_inode = to_dir.child_stat(name)?.inode() == inode;
+    if !same_inode && exists(&from_dir, from)? {
+        return Ok(None);
+    }
+    if !was.is_at(&to_dir, name)? {
+        return Ok(same_inode.then_some(LeftHow::ChangedSince));
+    }
+    to_dir.move_new(name, &from_dir, &aside)?;
+    let _ = to_dir.sync();
+    Ok(None)
+}
+
+/// Gives a new entry its reserved name again, if nobody has changed it.
+fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone {
+    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
+    let (name, new) = (last_name(&step.path)?, steps.new_name(index));
+    if exists(&dir, &new)? {
+        return remove_second_name(&dir, &new, &dir, name).map(|_| None);
+    }
+    if !exists(&dir, name)? {
+        return Ok(None);
+    }
+    if !is.is_at(&dir, name)? {
+        return Ok(Some(LeftHow::ChangedSince));
+    }
+    dir.rename_new(name, &new)?;
+    if is.is_at(&dir, &new)? {
+        return Ok(None);
+    }
+    if dir.rename_new(&new, name).is_err() {
+        keep_aside(&dir, &new, name);
+    }
+    Ok(Some(LeftHow::ChangedSince))
+}
+
+/// Removes a new directory with all of its new entries. If another program has added something to it, that stays.
+fn uncreate_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
+    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
+    let (name, new) = (last_name(&step.path)?, steps.new_name(index));
+    if exists(&dir, &new)? || !exists(&dir, name)? {
+        return Ok(None);
+    }
+    if !EntryState::Directory.is_at(&dir, name)? {
+        return Ok(Some(LeftHow::ChangedSince));
+    }
+    dir.rename_new(name, &new)?;
+    if is_as_made(steps, &dir.child_dir(&new, OpenFor::List)?, &step.path)? {
+        return Ok(None);
+    }
+    dir.rename_new(&new, name)?;
+    let inside = steps.list().iter().filter(|one| one.path.is_in(&step.path));
+    // Files are after the directories in the list, and the innermost directories after the outer ones.
+    for one in inside.rev() {
+        let StepAction::Create { is } = &one.action else { continue };
+        let (Some(dir), name) = (holder(steps, &one.path)?, last_name(&one.path)?) else { continue };
+        match is {
+            EntryState::Directory => {
+                let _ = dir.remove_dir(name);
+            }
+            _ if is.is_at(&dir, name)? => dir.remove(name)?,
+            _ => {}
+        }
+    }
+    Ok(exists(&dir, name)?.then_some(LeftHow::ChangedSince))
+}
+
+/// Whether a directory holds exactly what the transaction put there. `path` is the one that it has, or had.
+fn is_as_made(steps: &Steps, dir: &Dir, path: &WorkspacePath) -> io::Result<bool> {
+    for listed in dir.list()? {
+        let child = path.child(listed.name.as_ref());
+        let made = steps.list().iter().find_map(|step| match &step.action {
+            StepAction::Create { is } if step.path == child => Some(is),
+            _ => None,
+        });
+        let same = match made {
+            None => false,
+            Some(EntryState::Directory) => {
+                EntryState::Directory.is_at(dir, &listed.name)?
+                    && is_as_made(steps, &dir.child_dir(&listed.name, OpenFor::List)?, &child)?
+            }
+            Some(is) => is.is_at(dir, &listed.name)?,
+        };
+        if !same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The former file gets its name again, and the new one its reserved name.
+fn unreplace(steps: &Steps, index: usize, step: &Step) -> Undone {
+    let StepAction::Replace { old, new } = &step.action else { return Ok(None) };
+    let (old, new) = (EntryState::File(*old), EntryState::File(*new));
+    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
+    let (name, next, aside) = (last_name(&step.path)?, steps.new_name(index), steps.old_name(index));
+    if exists(&dir, &aside)? {
+        return unreplace_by_renames(&dir, name, &next, &aside, &old, &new);
+    }
+    if !exists(&dir, &next)? || new.is_at(&dir, &next)? {
+        return Ok(None);
+    }
+    if !old.is_at(&dir, &next)? {
+        keep_aside(&dir, &next, name);
+        return Ok(Some(LeftHow::KeptNextToIt));
+    }
+    match swap_if(&dir, &next, name, |dir, name| new.is_at(dir, name))? {
+        Exchanged::Yes => Ok(None),
+        Exchanged::No => {
+            keep_aside(&dir, &next, name);
+            Ok(Some(LeftHow::KeptNextToIt))
+        }
+        Exchanged::NoneLeft { .. } => Ok(Some(LeftHow::KeptNextToIt)),
+    }
+}
+
+/// As [`unreplace`], where names cannot be exchanged: the former file has a name `aside`.
+fn unreplace_by_renames(
+    dir: &Dir,
+    name: &OsStr,
+    next: &OsStr,
+    aside: &OsStr,
+    old: &EntryState,
+    new: &EntryState,
+) -> Undone {
+    remove_second_name(dir, next, dir, name)?;
+    if !exists(dir, next)? && new.is_at(dir, name)? {
+        dir.rename_new(name, next)?;
+        if !new.is_at(dir, next)? {
+            if dir.rename_new(next, name).is_err() {
+                keep_aside(dir, next, name);
+            }
+            keep_aside(dir, aside, name);
+            return Ok(Some(LeftHow::KeptNextToIt));
+        }
+    }
+    if old.is_at(dir, name)? {
+        // It has both names, or has been put back already.
+        dir.remove(aside)?;
+        return Ok(None);
+    }
+    if old.is_at(dir, aside)? && !exists(dir, name)? {
+        dir.rename_new(aside, name)?;
+        return Ok(None);
+    }
+    keep_aside(dir, aside, name);
+    Ok(Some(LeftHow::KeptNextToIt))
+}
+
+/// Makes a removed link again.
+fn relink(steps: &Steps, step: &Step, target: &OsStr) -> Undone {
+    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
+    let name = last_name(&step.path)?;
+    if !exists(&dir, name)? {
+        dir.make_link(target, name)?;
+    }
+    Ok(None)
+}
+
+/// Gives a removed entry its own name again.
+fn bring_back(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Undone {
+    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
+    let (name, aside) = (last_name(&step.path)?, steps.old_name(index));
+    if !exists(&dir, &aside)? {
+        return Ok(None);
+    }
+    if remove_second_name(&dir, name, &dir, &aside)? {
+        return Ok(None);
+    }
+    if was.is_at(&dir, &aside)? {
+        match dir.rename_new(&aside, name) {
+            Ok(()) => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    keep_aside(&dir, &aside, name);
+    Ok(Some(LeftHow::KeptNextToIt))
+}
+
+/// Removes the new entries, once every name is as it was.
+pub(super) fn remove_new(steps: &Steps) -> io::Result<()> {
+    for (index, step) in steps.list().iter().enumerate().rev() {
+        let is_own = matches!(step.action, StepAction::Replace { .. } | StepAction::Create { .. });
+        if !is_own || steps.is_in_new(&step.path) {
+            continue;
+        }
+        let Some(dir) = holder(steps, &step.path)? else { continue };
+        let name = steps.new_name(index);
+        if exists(&dir, &name)? {
+            remove_all(&dir, &name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the old entries, once the transaction counts. `is_known`: the process that has made it removes it unseen, as
+/// it has just looked at it; another one only what it was, and leaves the rest under a name that can be seen.
+pub(super) fn remove_old(steps: &Steps, is_known: bool) -> RolledBack {
+    let mut rolled = RolledBack::default();
+    for (index, step) in steps.list().iter().enumerate() {
+        let (was, names) = match &step.action {
+            StepAction::Replace { old, .. } => {
+                (EntryState::File(*old), vec![steps.new_name(index), steps.old_name(index)])
+            }
+            StepAction::Remove { was } => (was.clone(), vec![steps.old_name(index)]),
+            StepAction::Move { .. } | StepAction::Create { .. } => continue,
+        };
+        if was == EntryState::Directory && rolled.error.is_some() {
+            // It may hold what could not be removed, which is no content of others: recovery removes both.
+            continue;
+        }
+        let removed =
+            names.iter().try_fold(None, |left, name| Ok(left.or(remove_one_old(steps, step, name, &was, is_known)?)));
+        rolled.note(&step.path, removed);
+    }
+    rolled
+}
+
+fn remove_one_old(steps: &Steps, step: &Step, aside: &OsStr, was: &EntryState, is_known: bool) -> Undone {
+    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
+    if !exists(&dir, aside)? {
+        return Ok(None);
+    }
+    if !is_known && !was.is_at(&dir, aside)? {
+        keep_aside(&dir, aside, last_name(&step.path)?);
+        return Ok(Some(LeftHow::KeptNextToIt));
+    }
+    match was {
+        EntryState::Directory => match dir.remove_dir(aside) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                keep_aside(&dir, aside, last_name(&step.path)?);
+                Ok(Some(LeftHow::KeptNextToIt))
+            }
+            answer => answer.map(|()| None),
+        },
+        _ => dir.remove(aside).map(|()| None),
+    }
+}

@@ -1,0 +1,146 @@
+//! The steps of one transaction in the order in which they are made, and where their entries are at any moment.
+//!
+//! A removed directory has a reserved name from some moment on, and a new one has one until it is complete. So paths below
+//! them are opened name by name: first by the reserved name, then by the own one.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::write::{is_reserved, transaction_name};
+use crate::{Dir, OpenFor, WorkspacePath};
+
+use super::step::{EntryState, Step, StepAction};
+
+/// Most steps of one transaction, those of missing directories above its entries included.
+pub const MOST_STEPS: usize = 5_000;
+
+/// The steps, and the names that they use besides those of the entries.
+#[derive(Debug)]
+pub(super) struct Steps {
+    id: u64,
+    list: Vec<Step>,
+    /// Removed directories, by root and path, and the reserved names that they get.
+    going: HashMap<(usize, PathBuf), OsString>,
+    /// The outermost new directories, and the reserved names that they are made under.
+    coming: HashMap<(usize, PathBuf), OsString>,
+}
+
+impl Steps {
+    /// The steps in their order.
+    pub(super) fn new(id: u64, mut list: Vec<Step>) -> Self {
+        list.sort_by_key(order);
+        let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new() };
+        for index in 0..steps.list.len() {
+            let Step { path, action } = &steps.list[index];
+            match action {
+                StepAction::Remove { was: EntryState::Directory } => {
+                    steps.going.insert(key(path), steps.old_name(index));
+                }
+                StepAction::Create { is: EntryState::Directory } if !steps.is_in_new(path) => {
+                    steps.coming.insert(key(path), steps.new_name(index));
+                }
+                _ => {}
+            }
+        }
+        steps
+    }
+
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(super) fn list(&self) -> &[Step] {
+        &self.list
+    }
+
+    /// Every path in them.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.list.iter().flat_map(|step| {
+            let to = match &step.action {
+                StepAction::Move { to, .. } => Some(to),
+                _ => None,
+            };
+            std::iter::once(&step.path).chain(to)
+        })
+    }
+
+    /// The reserved name of a new entry before it gets its own, and of a replaced one afterwards.
+    pub(super) fn new_name(&self, index: usize) -> OsString {
+        transaction_name(self.id, 2 * index)
+    }
+
+    /// The reserved name of a removed entry until the transaction is over.
+    pub(super) fn old_name(&self, index: usize) -> OsString {
+        transaction_name(self.id, 2 * index + 1)
+    }
+
+    /// Whether a name is one that this transaction gives.
+    pub(super) fn is_own_name(&self, name: &OsStr) -> bool {
+        let own = format!(".rootbound-{:016x}-", self.id);
+        is_reserved(name) && name.to_str().is_some_and(|name| name.starts_with(&own))
+    }
+
+    /// Whether a path is in a directory that the transaction makes: it is made and rolled back with that directory.
+    pub(super) fn is_in_new(&self, path: &WorkspacePath) -> bool {
+        !self.coming.is_empty()
+            && std::iter::successors(path.parent(), WorkspacePath::parent)
+                .any(|above| self.coming.contains_key(&key(&above)))
+    }
+
+    fn other_name(&self, directory: &(usize, PathBuf)) -> Option<&OsString> {
+        self.going.get(directory).or_else(|| self.coming.get(directory))
+    }
+
+    /// The directory that holds the entry at `path`, under whatever name it has now.
+    pub(super) fn holder(&self, path: &WorkspacePath) -> io::Result<Dir> {
+        let parent = path.parent().unwrap_or_else(|| path.clone());
+        self.directory(&parent)
+    }
+
+    /// The directory at `path`, under whatever name it has now.
+    pub(super) fn directory(&self, path: &WorkspacePath) -> io::Result<Dir> {
+        let root = &path.root().dir;
+        let is_renamed = |above: WorkspacePath| self.other_name(&key(&above)).is_some();
+        let none = self.going.is_empty() && self.coming.is_empty();
+        if none || !std::iter::successors(Some(path.clone()), WorkspacePath::parent).any(is_renamed) {
+            return Ok(root.dir_beneath(path.relative(), OpenFor::Traverse)?);
+        }
+        let mut here = root.dir_beneath(Path::new(""), OpenFor::Traverse)?;
+        let mut below = PathBuf::new();
+        for name in path.relative() {
+            below.push(name);
+            here = match self.other_name(&(path.root().index, below.clone())) {
+                None => here.child_dir(name, OpenFor::Traverse)?,
+                Some(other) => match here.child_dir(other, OpenFor::Traverse) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => here.child_dir(name, OpenFor::Traverse)?,
+                    answer => answer?,
+                },
+            };
+        }
+        Ok(here)
+    }
+}
+
+/// When a step is made: removals the innermost first, creations the outermost first.
+pub(super) fn order(step: &Step) -> (u8, usize) {
+    let depth = step.path.relative().iter().count();
+    match &step.action {
+        StepAction::Move { .. } => (0, 0),
+        StepAction::Remove { was: EntryState::Directory } => (2, usize::MAX - depth),
+        StepAction::Remove { .. } => (1, 0),
+        StepAction::Replace { .. } => (3, 0),
+        StepAction::Create { is: EntryState::Directory } => (4, depth),
+        StepAction::Create { .. } => (5, 0),
+    }
+}
+
+fn key(path: &WorkspacePath) -> (usize, PathBuf) {
+    (path.root().index, path.relative().to_path_buf())
+}
+
+/// The last name of a step's path; a root is no step.
+pub(super) fn last_name(path: &WorkspacePath) -> io::Result<&OsStr> {
+    path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
+}

@@ -1,0 +1,201 @@
+//! Moving an entry: one rename where the system can, otherwise a copy, compared, and a removal.
+//!
+//! The system cannot across devices, and overlayfs cannot for the directories of a lower layer: both say EXDEV. When
+//! the removal fails then, what is gone comes back from the copy, and the copy goes.
+
+use std::{ffi::OsStr, io};
+
+use crate::remove_all::remove_all;
+use crate::write::{hash, is_unchanged};
+use crate::{
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, Revision, Stat, WorkspacePath,
+    WritablePath,
+};
+
+use super::new_node::moved_node;
+use super::respell::{is_respelling, respell};
+use super::{CreatedTree, NewNode, Node, NotRemoved, Purpose, Scan, Tree, TreeEntry, TreeGuard};
+
+/// The file that a move or a copy replaces, as it was when its content was recorded.
+#[derive(Clone, Debug)]
+pub struct ReplacedFile {
+    /// What the system said of it.
+    pub stat: Stat,
+    /// Its content.
+    pub revision: Revision,
+}
+
+/// How an entry was moved.
+#[derive(Clone, Debug, Default)]
+pub struct MovedTree {
+    /// Whether it was copied and its old place emptied, as the system does not rename it.
+    pub copied: bool,
+    /// Directories that were made above its new place, the outermost first.
+    pub made: Vec<NewDirectory>,
+}
+
+impl TreeGuard {
+    /// Moves `tree` from `from` to `to`, where nothing may be but the file `over` describes.
+    /// Missing directories are made.
+    ///
+    /// # Errors
+    /// `Exists` when the place is taken, `Stale` when the source or the replaced file is not what it
+    /// was; everything is in its place then.
+    pub fn move_tree(
+        &self,
+        from: &WritablePath,
+        tree: &Tree,
+        to: &WritablePath,
+        over: Option<&ReplacedFile>,
+        _: Approval,
+    ) -> Result<MovedTree, AccessError> {
+        let failed = |error| AccessError::from_io(error, to.asked());
+        let (from_dir, from_name) = self.holder(from)?;
+        let (to_dir, to_name, new) = self.new_holder(to)?;
+        if !is_top_of(&from_dir, &from_name, tree).unwrap_or(false) {
+            return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
+        }
+        if over.is_some_and(|over| !to_dir.child_stat(&to_name).is_ok_and(|now| now.same_content_state(&over.stat))) {
+            return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
+        }
+        if over.is_some_and(|over| over.stat.is_marked_read_only()) {
+            return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, to.asked()));
+        }
+        let renamed = match over {
+            None if from.path().parent() == to.path().parent() && is_respelling(&to_dir, &from_name, &to_name) => {
+                respell(&to_dir, &from_name, &to_name)
+            }
+            None => from_dir.move_new(&from_name, &to_dir, &to_name),
+            Some(ReplacedFile { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {
+                Ok(()) if is_unchanged(&from_dir, &from_name, stat, *revision).unwrap_or(false) => {
+                    // The replaced file has the old name now.
+                    from_dir.remove(&from_name).inspect_err(|_| {
+                        let _ = from_dir.swap(&from_name, &to_dir, &to_name);
+                    })
+                }
+                Ok(()) => {
+                    from_dir.swap(&from_name, &to_dir, &to_name).at(to.asked())?;
+                    return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                    if !is_unchanged(&to_dir, &to_name, stat, *revision).at(to.asked())? {
+                        return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
+                    }
+                    from_dir.move_over(&from_name, &to_dir, &to_name)
+                }
+                Err(error) => Err(error),
+            },
+        };
+        let copied = match renamed {
+            Ok(()) => false,
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                let mut nodes = tree.paths().map(|(path, entry)| moved_node(&path, entry));
+                let over = over.map(|over| (&over.stat, over.revision));
+                let created = self.put_at(&to_dir, &to_name, over, &mut nodes, to.asked())?;
+                match self.remove(from, tree, &created.revisions, Approval::by_policy()) {
+                    Ok(()) => {
+                        if let Some(replaced) = &created.replaced {
+                            let _ = remove_all(&to_dir, replaced);
+                        }
+                    }
+                    Err(not) => {
+                        let error = self.take_back(from, tree, to, &to_dir, &created, not);
+                        if error.kind == AccessErrorKind::MovedInPart {
+                            new.keep();
+                        }
+                        return Err(error);
+                    }
+                }
+                true
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(AccessError::new(AccessErrorKind::Exists, to.asked()));
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        let made = new.keep();
+        let _ = to_dir.sync();
+        let _ = from_dir.sync();
+        Ok(MovedTree { copied, made })
+    }
+
+    /// After a copy whose source could not be removed: brings back what is gone of the source, then removes the copy.
+    /// Returns what to say. The copy stays where it is the only one of anything.
+    fn take_back(
+        &self,
+        from: &WritablePath,
+        tree: &Tree,
+        to: &WritablePath,
+        to_dir: &Dir,
+        created: &CreatedTree,
+        not: NotRemoved,
+    ) -> AccessError {
+        if not.in_part && self.bring_back(from, tree, to, not.gone_from).is_err() {
+            if let Some(replaced) = &created.replaced {
+                let _ = remove_all(to_dir, replaced);
+            }
+            return AccessError::new(AccessErrorKind::MovedInPart, to.asked());
+        }
+        if let (Some(replaced), Some(name)) = (&created.replaced, to.path().file_name()) {
+            put_replaced_back(to_dir, replaced, name, created);
+        } else {
+            let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
+            let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
+            if let Ok(copy) = copy {
+                // Compared as any entry that is removed: another program may have changed it meanwhile.
+                let _ = self.remove(to, &copy, &created.revisions, Approval::by_policy());
+            }
+        }
+        let _ = to_dir.sync();
+        not.error
+    }
+
+    /// Makes the entries from `gone_from` on again, as they are in the copy at `to`.
+    fn bring_back(
+        &self,
+        from: &WritablePath,
+        tree: &Tree,
+        to: &WritablePath,
+        gone_from: usize,
+    ) -> Result<(), AccessError> {
+        let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| match &entry.node {
+            Node::Directory(_) if index < gone_from => Some(Ok((entry.position.clone(), NewNode::ExistingDirectory))),
+            _ if index < gone_from => None,
+            Node::File(_) => Some(stat_of(&path).and_then(|stat| {
+                let entry = TreeEntry { position: entry.position.clone(), node: Node::File(stat) };
+                moved_node(&path, &entry)
+            })),
+            _ => Some(moved_node(&path, entry)),
+        };
+        let mut nodes = tree.paths_at(to.path()).enumerate().filter_map(missing);
+        self.complete(from, &mut nodes, Approval::by_policy())
+    }
+}
+
+fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
+    path.root().dir.stat_beneath(path.relative()).at(path)
+}
+
+/// Gives the file that a copy replaced its name again, and removes the copy if it is still that.
+fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, created: &CreatedTree) {
+    if dir.swap(replaced, dir, name).is_err() {
+        let _ = dir.move_over(replaced, dir, name);
+        return;
+    }
+    let copy = dir.child_file(replaced).and_then(|file| hash(&file)).ok();
+    if copy.is_some() && copy == created.revisions.first().copied().flatten() {
+        let _ = dir.remove(replaced);
+    } else {
+        // Somebody wrote to it meanwhile: that is what they see under the name.
+        let _ = dir.swap(replaced, dir, name);
+    }
+}
+
+/// Whether the name is still that of the entry that was listed.
+fn is_top_of(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
+    Ok(match tree.node() {
+        Node::Link(target) => dir.child_link(name).is_ok_and(|now| now == *target),
+        Node::File(seen) => dir.child_stat(name)?.same_content_state(seen),
+        Node::Directory(seen) | Node::Other(seen) => dir.child_stat(name)?.same_file(seen),
+    })
+}

@@ -1,0 +1,89 @@
+//! What limits of the system, or of this program, kept a walk from knowing.
+
+use std::fmt;
+
+use crate::{Limit, WorkspacePath};
+
+/// How many ignore files a report names.
+const NAMED: usize = 3;
+
+/// What is missing from a walk, and why. Its answers are true but not complete.
+#[derive(Clone, Debug, Default)]
+pub struct LimitsHit {
+    /// Directories that could not be opened as too many files were open.
+    pub directories: usize,
+    /// The limit that was met.
+    pub limit: Option<Limit>,
+    /// The first ignore files of which not all rules count.
+    rules: Vec<CutIgnoreFile>,
+    /// How many there are.
+    rules_count: usize,
+}
+
+/// An ignore file of which not all rules count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CutIgnoreFile {
+    pub(super) file: WorkspacePath,
+    /// The first line that does not count, from 1.
+    pub(super) from_line: usize,
+}
+
+impl LimitsHit {
+    /// Whether nothing is missing.
+    pub fn is_empty(&self) -> bool {
+        self.directories == 0 && self.rules_count == 0 && self.limit.is_none()
+    }
+
+    /// Whether names are missing that the rules would show.
+    pub fn hides_names(&self) -> bool {
+        self.directories > 0
+    }
+
+    /// Whether ignored names may be among those that were met.
+    pub fn lacks_rules(&self) -> bool {
+        self.rules_count > 0
+    }
+
+    /// Adds those of another walk of the same search.
+    pub fn add(&mut self, one: Self) {
+        self.directories += one.directories;
+        self.limit = self.limit.or(one.limit);
+        let unnamed = one.rules_count - one.rules.len();
+        one.rules.into_iter().for_each(|cut| self.ignore_file(cut));
+        self.rules_count += unnamed;
+    }
+
+    /// Counts a directory that was not listed, and why.
+    pub fn directory(&mut self, limit: Limit) {
+        self.directories += 1;
+        self.limit = Some(limit);
+    }
+
+    /// One ignore file, once.
+    pub(super) fn ignore_file(&mut self, cut: CutIgnoreFile) {
+        // Several walks of one answer meet the same ones above their starts.
+        if self.rules.contains(&cut) {
+            return;
+        }
+        self.rules_count += 1;
+        if self.rules.len() < NAMED {
+            self.rules.push(cut);
+        }
+    }
+}
+
+impl fmt::Display for LimitsHit {
+    /// What is said of the ignore files; nothing where all count.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, CutIgnoreFile { file, from_line }) in self.rules.iter().enumerate() {
+            if at > 0 {
+                f.write_str("; ")?;
+            }
+            write!(f, "the ignore rules of {file} count only up to line {}", from_line - 1)?;
+        }
+        match self.rules_count.saturating_sub(self.rules.len()) {
+            0 => Ok(()),
+            more => write!(f, "; {more} other ignore files also count only in part"),
+        }
+    }
+}

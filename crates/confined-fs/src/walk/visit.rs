@@ -1,0 +1,104 @@
+//! The options of a walk, the visitor that it calls for each entry, and its report.
+
+use std::{ops::ControlFlow, path::Path};
+
+use crate::{Dir, WorkspacePath};
+
+use super::{Entry, IgnoredEntries, LimitsHit, RuleSource};
+
+/// How many unreadable directories a report names.
+const NAMED: usize = 5;
+
+/// What to do with ignored entries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ignored {
+    /// Leave them out.
+    Skip,
+    /// Visit them like all others.
+    Include,
+    /// Visit just what `Skip` leaves out: ignored files, and everything below ignored directories.
+    Only,
+}
+
+/// What a walk visits.
+#[derive(Clone, Debug)]
+pub struct WalkOptions {
+    /// Ignored entries: skipped, included, or nothing else.
+    pub ignored: Ignored,
+    /// How deep, 1 being the direct children; none for all.
+    pub max_depth: Option<usize>,
+    /// Visit directories, too.
+    pub directories: bool,
+    /// Visit links and special files as entries, too; links are never followed below the start.
+    pub symlinks: bool,
+}
+
+/// What a walk met.
+#[derive(Clone, Debug, Default)]
+pub struct WalkReport {
+    /// The first 5 directories that could not be listed.
+    pub unreadable: Vec<WorkspacePath>,
+    /// How many directories could not be listed.
+    pub unreadable_count: usize,
+    /// Files left out by ignore rules, as met: those below an ignored directory are not counted.
+    pub ignored_files: usize,
+    /// Directories left out by ignore rules, as met.
+    pub ignored_dirs: usize,
+    /// What ignore rules left out of a walk over all depths, for a look into it without that walk.
+    pub ignored_entries: IgnoredEntries,
+    /// What limits kept it from knowing.
+    pub limits_hit: LimitsHit,
+    /// Whether the visitor ended the walk.
+    pub stopped: bool,
+}
+
+impl WalkReport {
+    /// Counts a directory that could not be listed, and names it if it is one of the first.
+    pub fn add_unreadable(&mut self, directory: WorkspacePath) {
+        self.unreadable_count += 1;
+        if self.unreadable.len() < NAMED {
+            self.unreadable.push(directory);
+        }
+    }
+
+    /// Adds what another walk of the same search met.
+    pub fn add(&mut self, one: Self) {
+        self.unreadable.extend(one.unreadable);
+        self.unreadable.truncate(NAMED);
+        self.unreadable_count += one.unreadable_count;
+        self.ignored_files += one.ignored_files;
+        self.ignored_dirs += one.ignored_dirs;
+        self.ignored_entries.append(one.ignored_entries);
+        self.limits_hit.add(one.limits_hit);
+        self.stopped |= one.stopped;
+    }
+}
+
+/// What a walk calls. All but the visits are for the path index.
+pub(crate) trait Visitor {
+    /// An entry that was asked for.
+    fn visit(&mut self, entry: Entry) -> ControlFlow<()>;
+    /// Whether [`Self::ignored`] is to be called.
+    fn wants_ignored(&self) -> bool {
+        false
+    }
+    /// An entry that ignore rules leave out.
+    fn ignored(&mut self, _entry: Entry) {}
+    /// A directory was opened and has not been listed yet; whether to go into it and look for marks in it.
+    /// `path` is real and below the root.
+    fn opened(&mut self, _dir: &Dir, _path: &Path) -> bool {
+        true
+    }
+    /// A repository begins in this directory; its exclude file has not been read yet.
+    fn repository(&mut self, _dir: &Dir, _path: &Path) {}
+    /// Rules were found in the directory at `path`, in the file `name` below it. A file has not been read yet.
+    fn rules(&mut self, _path: &Path, _name: &'static str, _source: &RuleSource<'_>) {}
+    /// A directory cannot be listed; called before it is visited.
+    fn unreadable(&mut self) {}
+}
+
+impl<F: FnMut(Entry) -> ControlFlow<()>> Visitor for F {
+    fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
+        self(entry)
+    }
+}

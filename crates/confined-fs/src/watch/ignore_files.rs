@@ -1,0 +1,133 @@
+//! The files that ignore rules were read from: each watched itself, since a directory's events name only
+//! the changes that are made through a name in it, and a hard link may be anywhere.
+//!
+//! What a link leads to is read again instead: any part of the way to it may change.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
+
+use crate::walk::{RuleSource, linked_content};
+use crate::{Dir, Roots, WorkspacePath, sys};
+
+use super::{Queue, Unwatchable};
+
+/// The directory that the rules count in, and the file's path below it.
+type IgnoreFile = (WorkspacePath, &'static str);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct WatchedIgnoreFiles {
+    /// Each with its watch and the fingerprint of the state that was read.
+    files: BTreeMap<IgnoreFile, (i32, u64)>,
+    /// One file may have several such names.
+    by_watch: HashMap<i32, BTreeSet<IgnoreFile>>,
+    /// Each with a hash of what was read through it.
+    links: BTreeMap<IgnoreFile, u64>,
+}
+
+impl WatchedIgnoreFiles {
+    /// The directories with rules from the file of this watch.
+    pub(super) fn owners(&self, watch: i32) -> impl Iterator<Item = &WorkspacePath> {
+        self.by_watch.get(&watch).into_iter().flatten().map(|(owner, _)| owner)
+    }
+
+    /// Ends a watch that the kernel has ended.
+    pub(super) fn ended(&mut self, watch: i32) {
+        for place in self.by_watch.remove(&watch).unwrap_or_default() {
+            self.files.remove(&place);
+        }
+    }
+
+    /// Forgets the files in `tree` and everything below it.
+    pub(super) fn forget(&mut self, tree: &WorkspacePath, queue: &Queue) {
+        let below = |place: &IgnoreFile| place.0.relative().starts_with(tree.relative());
+        let files: Vec<_> =
+            self.files.range((tree.clone(), "")..).map(|(place, _)| place.clone()).take_while(below).collect();
+        for place in files {
+            self.drop_file(&place, queue);
+        }
+        self.links.retain(|place, _| !below(place));
+    }
+
+    fn drop_file(&mut self, place: &IgnoreFile, queue: &Queue) {
+        let Some((watch, _)) = self.files.remove(place) else { return };
+        if let Some(by_watch) = self.by_watch.get_mut(&watch) {
+            by_watch.remove(place);
+            if by_watch.is_empty() {
+                self.by_watch.remove(&watch);
+                queue.forget(watch);
+            }
+        }
+    }
+
+    fn add_file(&mut self, place: IgnoreFile, watch: i32, state: u64, queue: &Queue) {
+        self.links.remove(&place);
+        if self.files.get(&place).is_some_and(|(known, _)| *known != watch) {
+            self.drop_file(&place, queue);
+        }
+        self.by_watch.entry(watch).or_default().insert(place.clone());
+        self.files.insert(place, (watch, state));
+    }
+
+    fn add_link(&mut self, place: IgnoreFile, content: u64, queue: &Queue) {
+        self.drop_file(&place, queue);
+        self.links.insert(place, content);
+    }
+}
+
+impl WatchedIgnoreFiles {
+    /// Rules are about to be read from the file, or were read through a link.
+    ///
+    /// # Errors
+    /// When the file cannot be watched.
+    pub(super) fn add(
+        &mut self,
+        owner: WorkspacePath,
+        name: &'static str,
+        source: &RuleSource<'_>,
+        queue: &Queue,
+        roots: &Roots,
+    ) -> Result<(), Unwatchable> {
+        let place = (owner, name);
+        let file = match source {
+            RuleSource::Link(content) => {
+                self.add_link(place, *content, queue);
+                return Ok(());
+            }
+            RuleSource::File(file) => file,
+            RuleSource::Content(_) => return Ok(()),
+        };
+        match queue.watch_file(file) {
+            Ok(Some(watch)) => self.add_file(place, watch, state_of(file), queue),
+            Ok(None) => {}
+            // A file mounted from elsewhere: as with a link, no event reports its changes.
+            Err(Unwatchable::FileSystem) => {
+                let content = linked_content(roots, &place.0.child(place.1.as_ref()));
+                self.add_link(place, content, queue);
+            }
+            Err(why) => return Err(why),
+        }
+        Ok(())
+    }
+
+    /// The directories with rules behind links that are not what they were.
+    pub(super) fn changed_links(&self, roots: &Roots) -> impl Iterator<Item = &WorkspacePath> {
+        let changed =
+            |(owner, name): &IgnoreFile, content: u64| linked_content(roots, &owner.child(name.as_ref())) != content;
+        self.links.iter().filter(move |(file, content)| changed(file, **content)).map(|((owner, _), _)| owner)
+    }
+
+    /// The directories with rules from files that `root` has in another state, for writes that no event reports.
+    pub(super) fn changed_files(&self, root: &Dir) -> Vec<WorkspacePath> {
+        let changed = |(owner, name): &IgnoreFile, state: u64| {
+            let stat = root.stat_beneath(&owner.relative().join(name));
+            stat.map_or(true, |stat| stat.fingerprint() != state)
+        };
+        let files = self.files.iter().filter(|(file, (_, state))| changed(file, *state));
+        files.map(|((owner, _), _)| owner.clone()).collect()
+    }
+}
+
+fn state_of(file: &File) -> u64 {
+    sys::file_stat(file).map_or(0, |stat| stat.fingerprint())
+}

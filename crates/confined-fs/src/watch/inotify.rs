@@ -1,0 +1,170 @@
+//! The inotify queue: watches on open directories, and events, read until there is none.
+//!
+//! Knows no paths. A watch is set through the directory's descriptor, so that it is on the very
+//! directory that is listed next, whatever its name means by then.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::io::Errno;
+
+use crate::{Dir, sys::reports_all_changes};
+
+use super::{Event, Unwatchable};
+
+/// Bytes read at once: some 500 events.
+const BUFFER: usize = 16 << 10;
+
+/// What is reported of the content of a directory of the tree.
+const ALL: WatchFlags = NAMES.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
+/// What is reported of the names in it.
+const NAMES: WatchFlags = WatchFlags::CREATE
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::MOVE)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MOVE_SELF)
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::ONLYDIR);
+
+/// What is reported of a file of rules: all that changes what is read from it, through whatever name.
+const FILE: WatchFlags = WatchFlags::MODIFY
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::ATTRIB)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MOVE_SELF);
+
+/// How many directories this user may watch in all, where the system says (inotify(7)). Asked before the process
+/// is confined, as it is the system's to say.
+pub fn watch_limit() -> Option<u64> {
+    #[expect(clippy::disallowed_methods, reason = "a file of the kernel, outside of every root")]
+    let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
+    text.trim().parse().ok()
+}
+
+/// What is reported to those who only look again: of a directory, and of a file.
+const HINTS: WatchFlags =
+    WatchFlags::CREATE.union(WatchFlags::DELETE).union(WatchFlags::MOVE).union(FILE).union(WatchFlags::MASK_ADD);
+
+/// Events that are taken at once where the reader has other work.
+const SOME: usize = 1024;
+
+/// An inotify instance.
+#[derive(Debug)]
+pub(super) struct Queue {
+    fd: OwnedFd,
+}
+
+impl AsFd for Queue {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Queue {
+    pub(super) fn new() -> Result<Self, Unwatchable> {
+        match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
+            Ok(fd) => Ok(Self { fd }),
+            Err(Errno::MFILE) => Err(Unwatchable::OutOfInstances),
+            Err(_) => Err(Unwatchable::Refused),
+        }
+    }
+
+    /// Watches a directory, for all changes or for those of its names only. `None` when it may not
+    /// be read. Watching it again changes nothing and gives the same number.
+    pub(super) fn watch(&self, dir: &Dir, names_only: bool) -> Result<Option<i32>, Unwatchable> {
+        self.add(dir, if names_only { NAMES } else { ALL })
+    }
+
+    /// Watches a file itself, whatever its names.
+    pub(super) fn watch_file(&self, file: &File) -> Result<Option<i32>, Unwatchable> {
+        self.add(file, FILE)
+    }
+
+    /// Watches a file or a directory for those who look again anyway: on any file system. Also says whether that is
+    /// known to report each change.
+    pub(super) fn watch_for_hints(&self, what: impl AsFd, directory: bool) -> Result<(i32, bool), Unwatchable> {
+        let is_sound = is_sound(&what)?;
+        let flags = if directory { HINTS.union(WatchFlags::ONLYDIR) } else { HINTS };
+        Ok((self.add_any(what, flags)?.ok_or(Unwatchable::Refused)?, is_sound))
+    }
+
+    fn add(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
+        if is_sound(&what)? { self.add_any(what, flags) } else { Err(Unwatchable::FileSystem) }
+    }
+
+    fn add_any(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
+        let path = format!("/proc/self/fd/{}", what.as_fd().as_raw_fd());
+        match inotify::add_watch(&self.fd, path, flags) {
+            Ok(watch) => Ok(Some(watch)),
+            Err(Errno::ACCESS) => Ok(None),
+            Err(Errno::NOSPC | Errno::NOMEM) => Err(Unwatchable::OutOfWatches),
+            Err(_) => Err(Unwatchable::Refused),
+        }
+    }
+
+    /// Ends a watch; one that has ended is no error.
+    pub(super) fn forget(&self, watch: i32) {
+        let _ = inotify::remove_watch(&self.fd, watch);
+    }
+
+    /// Hands over every event that is queued now.
+    pub(super) fn read(&self, each: &mut dyn FnMut(&Event<'_>)) -> Result<(), Unwatchable> {
+        self.read_at_most(usize::MAX, each).map(drop)
+    }
+
+    /// Hands over about a thousand of the events that are queued now; whether there may be more.
+    pub(super) fn read_some(&self, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
+        self.read_at_most(SOME, each)
+    }
+
+    fn read_at_most(&self, most: usize, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
+        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut reader = inotify::Reader::new(&self.fd, &mut buffer);
+        let mut taken = 0;
+        loop {
+            // Whatever the buffer holds has left the kernel's queue.
+            if taken >= most && reader.is_buffer_empty() {
+                return Ok(true);
+            }
+            taken += 1;
+            match reader.next() {
+                Ok(event) => {
+                    let flags = event.events();
+                    let directory = flags.contains(ReadFlags::ISDIR);
+                    let came_or_went = flags.intersects(
+                        ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO,
+                    );
+                    each(&Event {
+                        watch: event.wd(),
+                        name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes())),
+                        directory,
+                        names: came_or_went || directory,
+                        came_or_went,
+                        is_written: flags.contains(ReadFlags::MODIFY),
+                        is_moved: flags.contains(ReadFlags::MOVE_SELF),
+                        lost: flags.contains(ReadFlags::QUEUE_OVERFLOW),
+                        ended: flags.contains(ReadFlags::IGNORED),
+                        unmounted: flags.contains(ReadFlags::UNMOUNT),
+                    });
+                }
+                Err(Errno::AGAIN) => return Ok(false),
+                Err(Errno::INTR) => {}
+                Err(_) => return Err(Unwatchable::Refused),
+            }
+        }
+    }
+}
+
+impl AsRawFd for Queue {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
+fn is_sound(what: impl AsFd) -> Result<bool, Unwatchable> {
+    reports_all_changes(what).map_err(|_| Unwatchable::Refused)
+}

@@ -1,0 +1,81 @@
+//! The watcher of systems where none is known that reports every change before the call that made it returns.
+//! `FSEvents` (macOS) and `ReadDirectoryChangesW` (Windows) report later, and may merge or drop events.
+//!
+//! Every attempt to watch says so; lists are then made by walking.
+
+use std::{collections::BTreeSet, convert::Infallible, fs::File, path::PathBuf};
+
+use crate::Dir;
+
+use super::{Event, Unwatchable};
+
+/// As on Linux; knows nothing.
+#[derive(Debug)]
+pub(crate) struct SystemEvents;
+
+impl SystemEvents {
+    pub(crate) fn open() -> Self {
+        Self
+    }
+
+    pub(super) fn generation(&self) -> Option<u64> {
+        let Self = self;
+        None
+    }
+
+    pub(super) fn below(&self, _: &Dir) -> Option<MountsBelow> {
+        let Self = self;
+        None
+    }
+
+    pub(super) fn has_aio(&self) -> bool {
+        let Self = self;
+        false
+    }
+}
+
+/// As on Linux; always empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct MountsBelow {
+    pub(super) mounted: BTreeSet<PathBuf>,
+    pub(super) written_through: BTreeSet<PathBuf>,
+}
+
+/// Cannot be made.
+#[derive(Debug)]
+pub(super) struct Queue(Infallible);
+
+impl Queue {
+    pub(super) fn new() -> Result<Self, Unwatchable> {
+        Err(Unwatchable::Platform)
+    }
+
+    pub(super) fn watch(&self, _: &Dir, _: bool) -> Result<Option<i32>, Unwatchable> {
+        match self.0 {}
+    }
+
+    pub(super) fn watch_file(&self, _: &File) -> Result<Option<i32>, Unwatchable> {
+        match self.0 {}
+    }
+
+    pub(super) fn watch_for_hints<T>(&self, _: &T, _: bool) -> Result<(i32, bool), Unwatchable> {
+        match self.0 {}
+    }
+
+    pub(super) fn read_some(&self, _: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
+        match self.0 {}
+    }
+
+    pub(super) fn forget(&self, _: i32) {
+        match self.0 {}
+    }
+
+    pub(super) fn read(&self, _: &mut dyn FnMut(&Event<'_>)) -> Result<(), Unwatchable> {
+        match self.0 {}
+    }
+}
+
+/// No such limit is known here.
+pub fn watch_limit() -> Option<u64> {
+    None
+}

@@ -1,0 +1,336 @@
+//! Replacing one file, whole: the check of what is there, and the commit.
+
+use std::convert::Infallible;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Seek as _};
+use std::sync::Arc;
+use std::thread;
+
+use structured_text::mask::MaskedText;
+
+use crate::access::regular;
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Stat, WorkspacePath, masked_file, sys};
+
+use super::expected_content::{ExpectedContent, has_content};
+use super::late_close::close_late;
+use super::new_content::{may_hold_sentinel, refuse_new_sentinel};
+use super::new_directories::{NewDirs, make_dirs};
+use super::writable_path::allowed;
+use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WritablePath};
+
+/// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
+const HASHED_ASIDE: usize = 256 << 10;
+
+/// What a commit did.
+#[derive(Debug)]
+pub struct Committed {
+    /// Whether the file is new.
+    pub created: bool,
+    /// The revision of its content now, as it is shown.
+    pub revision: Revision,
+    /// Where it truly is.
+    pub path: WorkspacePath,
+    /// Directories that were made for it, the outermost first.
+    pub made: Vec<NewDirectory>,
+}
+
+/// The right to replace one file: its lock is held, and it was what the plan saw.
+pub struct WriteGuard<'b> {
+    shared: Arc<Shared>,
+    path: WritablePath,
+    /// The file to be replaced, still open, and what it was when its content was checked.
+    old: Option<(File, Stat, ExpectedContent<'b>)>,
+    /// What is shown of a masked file, and its values.
+    masked: Option<MaskedText>,
+    /// For a former content, which is written as it is, sentinels or not: the mark of the state that the file had.
+    former: Option<Revision>,
+    /// Permission bits of a new file; none for what the umask gives.
+    mode: Option<u32>,
+    locks: Arc<EntryLocks>,
+}
+
+/// What a guard had checked, without the open file: what a transaction keeps of it.
+pub(crate) struct PreparedFile {
+    pub(crate) path: WritablePath,
+    /// The file to be replaced.
+    pub(crate) old: Option<(Stat, Revision)>,
+    /// Permission bits of a new file.
+    pub(crate) mode: Option<u32>,
+}
+
+/// A file that is about to be replaced.
+pub struct PreviousFile<'g> {
+    /// Its content, from the beginning.
+    pub content: &'g mut dyn io::Read,
+    /// Its length in bytes, when it was checked; that of a masked file at most.
+    pub size: u64,
+    /// Its permission bits; 0 where the system has none.
+    pub mode: u32,
+    /// The revision of its content, when it was checked.
+    pub revision: Revision,
+    /// The same, or the mark of its state where it is masked.
+    pub state: Revision,
+    /// The content itself, where the guard was given it and found the file to hold it.
+    pub known: Option<HashedBytes<'g>>,
+}
+
+impl<'b> WriteGuard<'b> {
+    /// Looks at what is there, under the lock.
+    pub(super) fn checked(
+        shared: Arc<Shared>,
+        path: WritablePath,
+        base: Option<ExpectedContent<'b>>,
+        locks: Arc<EntryLocks>,
+    ) -> Result<Self, AccessError> {
+        let root = &path.path().root().dir;
+        let mask = path.mask()?;
+        let mut masked = mask.map(MaskedText::empty);
+        let old = match (root.file_beneath(path.path().relative()), base) {
+            (Err(failure), None) if failure.is_missing() => None,
+            (Err(failure), Some(_)) if failure.is_missing() => {
+                return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
+            }
+            (Err(failure), _) => return Err(AccessError::from_failure(failure, path.asked())),
+            (Ok(file), base) => {
+                let stat = sys::file_stat(&file).at(path.asked())?;
+                regular(&stat, path.asked())?;
+                let Some(expected) = base else {
+                    return Err(AccessError::new(AccessErrorKind::Exists, path.asked()));
+                };
+                if stat.is_marked_read_only() {
+                    return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, path.asked()));
+                }
+                let stale = || AccessError::new(AccessErrorKind::Stale, path.asked());
+                if let Some(format) = mask {
+                    let (text, real, stat) = masked_file::read(&file, path.asked(), stat, format)?;
+                    let is_in_state = || masked_file::state(Revision::of(&real), &stat) == expected.revision();
+                    if !expected.is_of(&real, text.bytes()) && !is_in_state() {
+                        return Err(stale());
+                    }
+                    masked = Some(text);
+                    Some((file, stat, ExpectedContent::Revision(Revision::of(&real))))
+                } else {
+                    if !expected.is_in(&file).at(path.asked())? {
+                        return Err(stale());
+                    }
+                    Some((file, stat, expected))
+                }
+            }
+        };
+        Ok(Self { shared, path, old, masked, former: None, mode: None, locks })
+    }
+
+    /// As [`Self::checked`], for what a plan saw.
+    pub(crate) fn under(
+        shared: Arc<Shared>,
+        path: WritablePath,
+        base: Base,
+        locks: Arc<EntryLocks>,
+    ) -> Result<Self, AccessError> {
+        Self::checked(shared, path, base.expected(), locks)
+    }
+
+    /// A guard of a path that will be free when the file comes: what is there now goes in the same transaction.
+    pub(crate) fn of_freed(
+        shared: Arc<Shared>,
+        path: WritablePath,
+        locks: Arc<EntryLocks>,
+    ) -> Result<Self, AccessError> {
+        let masked = path.mask()?.map(MaskedText::empty);
+        Ok(Self { shared, path, old: None, masked, former: None, mode: None, locks })
+    }
+
+    /// What was checked; the file is closed.
+    pub(crate) fn into_prepared(self) -> PreparedFile {
+        let old = self.old.map(|(_, stat, checked)| (stat, checked.revision()));
+        PreparedFile { path: self.path, old, mode: self.mode }
+    }
+
+    /// The real path of the file.
+    pub fn path(&self) -> &WorkspacePath {
+        self.path.path()
+    }
+
+    /// What a commit will replace: its content from the beginning, and what it is; none for a new
+    /// file. Read it before the commit, which may make it unreachable.
+    pub fn previous(&mut self) -> Option<PreviousFile<'_>> {
+        let (file, stat, checked) = self.old.as_mut()?;
+        file.rewind().ok()?;
+        let known = match *checked {
+            ExpectedContent::Revision(_) => None,
+            ExpectedContent::Bytes(content) => Some(content),
+        };
+        Some(PreviousFile {
+            content: file,
+            // Whether it can be kept must not depend on its values.
+            size: self.masked.as_ref().map_or(stat.size, MaskedText::bound),
+            mode: stat.permissions(),
+            revision: checked.revision(),
+            state: self.masked.as_ref().map_or(checked.revision(), |_| masked_file::state(checked.revision(), stat)),
+            known,
+        })
+    }
+
+    /// A new file will have these permission bits; 0 leaves them to the umask. A file that is
+    /// replaced keeps its own.
+    #[must_use]
+    pub fn with_mode(mut self, mode: u32) -> Self {
+        self.mode = Some(mode).filter(|mode| *mode != 0);
+        self
+    }
+
+    /// What is committed is the content that the file had at this state, with its values; at none for a new content.
+    #[must_use]
+    pub fn with_former_content(mut self, state: impl Into<Option<Revision>>) -> Self {
+        self.former = state.into();
+        self
+    }
+
+    /// What is shown of the file that is replaced, where it is masked.
+    pub fn shown_before(&self) -> Option<&[u8]> {
+        self.masked.as_ref().map(MaskedText::bytes)
+    }
+
+    /// The content that a commit of `bytes` writes: in a masked file with the values instead of their sentinels.
+    ///
+    /// # Errors
+    /// `Sentinel` for one that is not put back.
+    pub fn new_content<'n>(&mut self, bytes: &'n [u8]) -> Result<NewContent<'n>, AccessError> {
+        match &self.masked {
+            Some(masked) if self.former.is_some() => Ok(NewContent::former(bytes, masked, self.former)),
+            Some(masked) => NewContent::restored(bytes, masked, self.path.asked()),
+            None => {
+                if self.former.is_none() && may_hold_sentinel(&self.shared, bytes) {
+                    let mut old = Vec::new();
+                    if let Some(previous) = self.previous() {
+                        previous.content.read_to_end(&mut old).at(self.path.asked())?;
+                    }
+                    refuse_new_sentinel(&old, bytes, self.path.asked())?;
+                }
+                Ok(NewContent::plain(bytes))
+            }
+        }
+    }
+
+    /// Makes `bytes` the file's content. Missing directories are made; mode, owner, ACL and user
+    /// attributes of a replaced file are kept, set-user-id and set-group-id are not. On an error
+    /// nothing has changed.
+    pub fn commit(mut self, bytes: &[u8], approval: Approval) -> Result<Committed, AccessError> {
+        let content = self.new_content(bytes)?;
+        let committed = self.commit_noting(&content, approval, |_| Ok::<_, Infallible>(()), |_| {});
+        committed.unwrap_or_else(|never| match never {})
+    }
+
+    /// As [`Self::commit`]. `before` is called when the new content is on the disk and nothing has changed yet; its
+    /// error ends the commit. `note` is called while the file's lock is still held, so that what is to be remembered
+    /// of the new content is remembered before another call or process looks.
+    ///
+    /// # Errors
+    /// Those of `before`; what the commit itself fails with is inside.
+    pub fn commit_noting<E>(
+        mut self,
+        content: &NewContent<'_>,
+        _: Approval,
+        before: impl FnOnce(Option<PreviousFile<'_>>) -> Result<(), E>,
+        note: impl FnOnce(&Committed),
+    ) -> Result<Result<Committed, AccessError>, E> {
+        let (dir, name, new) = match self.holder() {
+            Ok(holder) => holder,
+            Err(error) => return Ok(Err(error)),
+        };
+        let temporary = match self.written(&dir, content) {
+            Ok(temporary) => temporary,
+            Err(error) => return Ok(Err(error)),
+        };
+        before(self.previous())?;
+        Ok(self.publish(temporary, &dir, &name).map(|created| {
+            let made = new.keep();
+            // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is
+            // there for every process already, so a failure undoes nothing.
+            let _ = dir.sync();
+            let path = self.path.path().clone();
+            let committed = Committed { created, revision: content.shown_revision(), path, made };
+            note(&committed);
+            committed
+        }))
+    }
+
+    /// The directory for the file, made where it is missing, and the file's name in it.
+    fn holder(&self) -> Result<(Dir, OsString, NewDirs), AccessError> {
+        let (asked, real) = (self.path.asked(), self.path.path());
+        // The rights are asked again: a guard may be old by now, and a nested root may be there.
+        allowed(&self.path)?;
+        let Some(name) = real.file_name().map(OsString::from) else {
+            return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
+        };
+        let parent = real.parent().unwrap_or_else(|| real.clone());
+        let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
+        self.shared.stale_temporaries.sweep_once(&parent, &dir);
+        Ok((dir, name, new))
+    }
+
+    /// The new content in a temporary file, on the disk.
+    fn written<'d>(&self, dir: &'d Dir, content: &NewContent<'_>) -> Result<Temporary<'d>, AccessError> {
+        let old = self.old.as_ref().map(|(file, stat, _)| (file, stat));
+        let mut temporary = match old {
+            Some((_, stat)) => Temporary::create_like(dir, stat),
+            None => Temporary::create(dir, false),
+        }
+        .at(self.path.asked())?;
+        let filled = thread::scope(|scope| {
+            if content.real().len() >= HASHED_ASIDE {
+                // Where there is no thread for it, the content is hashed when the revision is asked for.
+                let _ = thread::Builder::new().spawn_scoped(scope, || content.revision());
+            }
+            fill(&mut temporary, content, old, self.mode)
+        });
+        filled.at(self.path.asked())?;
+        Ok(temporary)
+    }
+
+    /// Gives the temporary file its name; whether the file is new.
+    fn publish(&mut self, temporary: Temporary<'_>, dir: &Dir, name: &OsStr) -> Result<bool, AccessError> {
+        let asked = self.path.asked();
+        let Some((file, stat, checked)) = self.old.take() else {
+            temporary.publish_new(name).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => AccessError::new(AccessErrorKind::Exists, asked),
+                _ => AccessError::from_io(error, asked),
+            })?;
+            return Ok(true);
+        };
+        // An open file is not replaced on Windows. Elsewhere the handle keeps its number from being used again.
+        let file = (!cfg!(windows)).then_some(file);
+        // Most often this is enough, and then nothing that is refused can be seen for a moment.
+        if !dir.child_stat(name).is_ok_and(|now| now.same_size_and_time(&stat)) {
+            return Err(AccessError::new(AccessErrorKind::Stale, asked));
+        }
+        let is_base = |dir: &Dir, name: &OsStr| has_content(dir, name, &stat, checked);
+        if !temporary.replace(name, is_base).at(asked)? {
+            return Err(AccessError::new(AccessErrorKind::Stale, asked));
+        }
+        file.into_iter().for_each(close_late);
+        Ok(false)
+    }
+}
+
+/// Writes what a temporary file is to hold, gives it the attributes of the file `like` or else the permission bits
+/// `mode`, and syncs it.
+pub(crate) fn fill(
+    temporary: &mut Temporary<'_>,
+    content: &NewContent<'_>,
+    like: Option<(&File, &Stat)>,
+    mode: Option<u32>,
+) -> io::Result<()> {
+    sys::write_all(temporary.file(), content.real())?;
+    if let Some((file, stat)) = like {
+        sys::carry_attributes(file, stat, temporary.file())?;
+    } else if let Some(mode) = mode {
+        sys::set_mode(temporary.file(), mode)?;
+    }
+    sys::sync_data(temporary.file())?;
+    if content.is_masked() {
+        content.written(&sys::file_stat(temporary.file())?);
+    }
+    Ok(())
+}

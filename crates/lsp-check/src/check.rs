@@ -1,0 +1,202 @@
+//! One change, put to one server: the problems before it, the problems after it.
+
+use std::{
+    collections::HashMap,
+    sync::MutexGuard,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use confined_fs::stop::StopSignal;
+
+use super::{
+    diagnostics::Diagnostic,
+    documents::notification,
+    instance::Instance,
+    state::{Phase, State},
+};
+
+/// How often a wait looks whether its call was cancelled.
+const STEP: Duration = Duration::from_millis(20);
+
+/// A change of one file, as a server sees it.
+pub(super) struct DocumentChange<'e> {
+    pub(super) uri: &'e str,
+    pub(super) language: &'e str,
+    /// `None` where there was no file.
+    pub(super) before: Option<&'e str>,
+    pub(super) after: &'e str,
+}
+
+/// What happened to a file: `FileChangeType` of the protocol, with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskChange {
+    /// It was created.
+    Created = 1,
+    /// It was written.
+    Changed = 2,
+    /// It was deleted.
+    Deleted = 3,
+}
+
+/// What a server said of a change.
+#[derive(Debug, Default)]
+pub(super) struct ServerReport {
+    pub(super) before: Vec<Diagnostic>,
+    pub(super) after: Vec<Diagnostic>,
+    /// Errors in other files that were not there before.
+    pub(super) elsewhere: Vec<(String, Vec<Diagnostic>)>,
+}
+
+/// Why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoServerReport {
+    TimedOut,
+    Ended,
+    Cancelled,
+    /// It says that it cannot check anything.
+    Broken,
+}
+
+/// When a wait ends.
+pub(super) struct WaitLimit<'s> {
+    pub(super) deadline: Instant,
+    pub(super) stop: &'s StopSignal,
+}
+
+/// Lets the server know of a change, and waits for what it says of it. `base` is the text before the changes that were not
+/// checked, this one included.
+pub(super) fn check(
+    instance: &Instance,
+    edit: &DocumentChange<'_>,
+    base: Option<&str>,
+    limit: &WaitLimit<'_>,
+) -> Result<ServerReport, NoServerReport> {
+    let mut state = instance.state();
+    if state.checks_saves && !state.has_settled {
+        // The change is on the disk already: a check of saves that ends from now on has seen it, and is no baseline.
+        if state.is_settled(edit.uri, Instant::now()) {
+            state.has_settled = true;
+        } else {
+            state.leave_unchecked();
+        }
+    }
+    let mut state = match wait(instance, state, limit, |state, _| state.phase == Phase::Ready) {
+        Ok(state) => state,
+        Err(why) => {
+            notify(instance, &mut instance.state(), edit);
+            return Err(why);
+        }
+    };
+    let settled = |state: &mut State, now: Instant| {
+        let again = state.ask_again(edit.uri, now);
+        instance.send(again.as_slice());
+        state.is_settled(edit.uri, now)
+    };
+    if let Some(base) = base {
+        instance.send(&state.put(edit.uri, edit.language, base, Instant::now()));
+        match wait(instance, state, limit, settled) {
+            Ok(ready) => {
+                state = ready;
+                state.has_settled = true;
+            }
+            // The change is sent all the same, so that it is worked on until the next one.
+            Err(why) => {
+                let mut state = instance.state();
+                state.leave_unchecked();
+                notify(instance, &mut state, edit);
+                return Err(why);
+            }
+        }
+    }
+    let before = if base.is_some() { state.known(edit.uri) } else { Vec::new() };
+    let others = if state.has_settled { Some(state.unchecked.clone().unwrap_or_else(|| state.all())) } else { None };
+    notify(instance, &mut state, edit);
+    let mut state = match wait(instance, state, limit, settled) {
+        Ok(state) => state,
+        Err(why) => {
+            let mut state = instance.state();
+            if state.unchecked.is_none() {
+                state.unchecked = others;
+            }
+            return Err(why);
+        }
+    };
+    if state.trouble.is_broken() {
+        state.leave_unchecked();
+        return Err(NoServerReport::Broken);
+    }
+    (state.has_settled, state.unchecked) = (true, None);
+    let elsewhere = others.map_or_else(Vec::new, |others| new_errors(&others, state.others(edit.uri)));
+    Ok(ServerReport { before, after: state.diagnostics(edit.uri), elsewhere })
+}
+
+/// Waits until the server can be talked to.
+pub(super) fn answers(instance: &Instance, limit: &WaitLimit<'_>) -> Result<(), NoServerReport> {
+    wait(instance, instance.state(), limit, |state, _| state.phase == Phase::Ready).map(drop)
+}
+
+/// Lets the server know of a change without waiting.
+pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChange<'_>) {
+    if state.phase != Phase::Ready {
+        instance.send(&state.open(edit.uri, edit.language, edit.after, Instant::now()));
+        return;
+    }
+    let mut messages = state.put(edit.uri, edit.language, edit.after, Instant::now());
+    let kind = if edit.before.is_some() { DiskChange::Changed } else { DiskChange::Created };
+    messages.push(notification("textDocument/didSave", &json!({ "textDocument": { "uri": edit.uri } })));
+    messages.push(on_disk(edit.uri, kind));
+    state.saved(Instant::now());
+    instance.send(&messages);
+}
+
+/// The message about a change on the disk.
+pub(super) fn on_disk(uri: &str, kind: DiskChange) -> serde_json::Value {
+    let changes = json!({ "changes": [{ "uri": uri, "type": kind as u8 }] });
+    notification("workspace/didChangeWatchedFiles", &changes)
+}
+
+fn wait<'i>(
+    instance: &'i Instance,
+    mut state: MutexGuard<'i, State>,
+    limit: &WaitLimit<'_>,
+    mut done: impl FnMut(&mut State, Instant) -> bool,
+) -> Result<MutexGuard<'i, State>, NoServerReport> {
+    loop {
+        let now = Instant::now();
+        if state.phase == Phase::Ended {
+            return Err(NoServerReport::Ended);
+        }
+        if done(&mut state, now) {
+            return Ok(state);
+        }
+        if limit.stop.stopped().is_some() {
+            return Err(NoServerReport::Cancelled);
+        }
+        let left = limit.deadline.saturating_duration_since(now);
+        if left.is_zero() {
+            return Err(NoServerReport::TimedOut);
+        }
+        state = instance.wait(state, left.min(STEP));
+    }
+}
+
+/// The errors that were not there before, whatever their line: other files have not changed, but what they use has.
+fn new_errors(
+    before: &HashMap<String, Vec<Diagnostic>>,
+    after: HashMap<String, Vec<Diagnostic>>,
+) -> Vec<(String, Vec<Diagnostic>)> {
+    let mut found: Vec<(String, Vec<Diagnostic>)> = Vec::new();
+    for (uri, mut diagnostics) in after {
+        let known = before.get(&uri);
+        diagnostics.retain(|one| {
+            one.is_error() && !known.is_some_and(|known| known.iter().any(|other| one.is_said_by(other)))
+        });
+        if !diagnostics.is_empty() {
+            found.push((uri, diagnostics));
+        }
+    }
+    found.sort_by(|one, other| one.0.cmp(&other.0));
+    found
+}

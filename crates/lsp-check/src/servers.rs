@@ -1,0 +1,354 @@
+//! All configured servers: which one is for a file, which of them run, and which have failed.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use confined_fs::{Broker, MAX_RUNNING, Workspace, WorkspacePath, escape_controls, find_program, stop::StopSignal};
+
+use super::{
+    LanguageServer,
+    backoff::Backoff,
+    check::{DiskChange, DocumentChange, NoServerReport, ServerReport, WaitLimit, answers, check, notify, on_disk},
+    checked::{Checked, FileChange, LARGEST_TEXT},
+    defaults::{initialization_options, language_id},
+    instance::Instance,
+    report::{brief, is_open, remedy, scrubber, shown},
+    state::State,
+    uri::file_uri,
+};
+
+/// Timeouts in a row after which a server is not waited for, for a while: it may load a large project.
+const FREE_TIMEOUTS: u32 = 1;
+/// Files of a server whose former text is kept because a change of them was not checked.
+const MOST_UNCHECKED: usize = 32;
+/// Files that were opened, of which it is known.
+const MOST_OPENED: usize = 4096;
+/// How long `doctor` waits for a server.
+const PROBE: Duration = Duration::from_secs(10);
+
+/// The language servers of all roots.
+#[derive(Debug)]
+pub struct LanguageServers {
+    servers: Vec<LanguageServer>,
+    /// `None` where it could not be started.
+    broker: Option<Arc<Broker>>,
+    home: Option<PathBuf>,
+    /// By the server's number and its directory.
+    slots: Mutex<HashMap<(usize, String), Slot>>,
+    /// Files that were opened because they were read.
+    opened: Mutex<HashSet<WorkspacePath>>,
+}
+
+/// One server in one directory.
+#[derive(Debug, Default)]
+struct Slot {
+    instance: Option<Arc<Instance>>,
+    /// Of starts.
+    starts: Backoff,
+    /// Of answers that came too late.
+    answers: Backoff,
+    /// Why it does not run.
+    why: Option<String>,
+    /// The texts of files before the first change that was not checked.
+    unchecked: HashMap<String, Option<String>>,
+    used: Option<Instant>,
+}
+
+/// One file, its server, and where that runs.
+struct Place<'s> {
+    server: &'s LanguageServer,
+    key: (usize, String),
+    directory: WorkspacePath,
+    uri: String,
+    extension: String,
+    name: &'s str,
+}
+
+impl LanguageServers {
+    /// None of them runs yet.
+    pub fn new(servers: Vec<LanguageServer>, broker: Option<Broker>) -> Self {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        Self { servers, broker: broker.map(Arc::new), home, slots: Mutex::default(), opened: Mutex::default() }
+    }
+
+    /// What the server for a file says of a change, where there is one, or why it says nothing. Starts it if it does not
+    /// run. Waits at most as long as its configuration says, and not while it keeps failing.
+    pub fn check(&self, workspace: &Workspace, change: FileChange<'_>, stop: &StopSignal) -> Option<Checked> {
+        let place = self.place(workspace, change.path)?;
+        let note = |note: String| Some(Checked { note: Some(note), ..Checked::default() });
+        if !is_open(workspace, change.path) {
+            return note("diagnostics: none, as no language server is sent a secret file".to_owned());
+        }
+        if change.after.len() > LARGEST_TEXT || change.before.is_some_and(|text| text.len() > LARGEST_TEXT) {
+            return note("diagnostics: none, as language servers are sent no file of more than 1 MiB".to_owned());
+        }
+        match self.checked(workspace, &place, change, stop) {
+            Ok((report, health)) => {
+                let mut found =
+                    shown(&scrubber(workspace, self.home.as_deref()), workspace, place.name, change, report);
+                found.note = health.map(|health| format!("diagnostics: incomplete, {} says: {health}", place.name));
+                Some(found)
+            }
+            Err(why) => {
+                let mut slots = self.slots();
+                let slot = slots.entry(place.key.clone()).or_default();
+                if slot.unchecked.len() >= MOST_UNCHECKED {
+                    slot.unchecked.clear();
+                }
+                slot.unchecked.entry(place.uri.clone()).or_insert_with(|| change.before.map(str::to_owned));
+                drop(slots);
+                note(why)
+            }
+        }
+    }
+
+    /// What the server says, and what it says of itself. Else the line that says why there is nothing.
+    fn checked(
+        &self,
+        workspace: &Workspace,
+        place: &Place<'_>,
+        change: FileChange<'_>,
+        stop: &StopSignal,
+    ) -> Result<(ServerReport, Option<String>), String> {
+        let (started, name) = (Instant::now(), place.name);
+        let instance = self.running(place).map_err(|why| format!("diagnostics: none, as {name} {why}"))?;
+        let language = language_id(&place.extension);
+        let edit = DocumentChange { uri: &place.uri, language, before: change.before, after: change.after };
+        let slots = self.slots();
+        let slot = slots.get(&place.key);
+        let base = slot.and_then(|slot| slot.unchecked.get(&place.uri)).cloned();
+        let is_waiting = slot.is_some_and(|slot| slot.answers.is_waiting(started));
+        drop(slots);
+        let later = "; what this change breaks is named with the next one";
+        if is_waiting && !instance.state().is_ready_again() {
+            notify(&instance, &mut instance.state(), &edit);
+            return Err(format!(
+                "diagnostics: not ready: {name} has not answered in time twice or more, so this change was sent without \
+                 waiting{later}"
+            ));
+        }
+        let limit = WaitLimit { deadline: started + place.server.timeout, stop };
+        let base = base.as_ref().map_or(change.before, |base| base.as_deref());
+        let result = check(&instance, &edit, base, &limit);
+        let state = instance.state();
+        let scrubber = scrubber(workspace, self.home.as_deref());
+        let clean = |words: &str| brief(&scrubber.clean(words));
+        let (is_loading, health) = (state.is_loading(), state.trouble.health().map(clean));
+        let words = state.trouble.why().map_or_else(String::new, |words| format!(" ({})", clean(words)));
+        let remedy = remedy(workspace, place.server, &state.trouble, self.home.as_deref());
+        drop(state);
+        let mut slots = self.slots();
+        let slot = slots.entry(place.key.clone()).or_default();
+        match result {
+            Ok(report) => {
+                slot.answers.worked();
+                slot.starts.worked();
+                slot.unchecked.remove(&place.uri);
+                Ok((report, health.map(|health| format!("{health}{remedy}"))))
+            }
+            Err(NoServerReport::Cancelled) => {
+                Err(format!("diagnostics: not ready: the call ended before {name} has answered{later}"))
+            }
+            Err(NoServerReport::Broken) => Err(format!("diagnostics: none, as {name} cannot check{words}{remedy}")),
+            Err(NoServerReport::TimedOut) => {
+                slot.answers.failed(Instant::now(), FREE_TIMEOUTS);
+                let limit = place.server.timeout.as_secs_f64();
+                let loading = if is_loading { ": it is still loading" } else { "" };
+                Err(format!("diagnostics: not ready: {name} has not answered within {limit} s{loading}{remedy}{later}"))
+            }
+            Err(NoServerReport::Ended) => {
+                slot.instance = None;
+                slot.starts.failed(Instant::now(), 0);
+                let why = format!("ended unexpectedly{words}{remedy}");
+                slot.why = Some(why.clone());
+                Err(format!("diagnostics: none, as {name} {why}"))
+            }
+        }
+    }
+
+    /// A file was read: its server starts, and gets its text, so that a change can be compared with it. Nothing waits.
+    pub fn opened(self: &Arc<Self>, workspace: &Arc<Workspace>, path: &WorkspacePath) {
+        if self.broker.is_none() || !self.are_for(path) {
+            return;
+        }
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if opened.len() >= MOST_OPENED {
+            opened.clear();
+        }
+        if !opened.insert(path.clone()) {
+            return;
+        }
+        let (servers, workspace, path) = (Arc::clone(self), Arc::clone(workspace), path.clone());
+        // Where there is no thread, the first change starts it.
+        let _ = thread::Builder::new().name("lsp-open".to_owned()).spawn(move || servers.open(&workspace, &path));
+    }
+
+    fn open(&self, workspace: &Workspace, path: &WorkspacePath) {
+        let Some(place) = self.place(workspace, path).filter(|_| is_open(workspace, path)) else { return };
+        let Ok(found) = workspace.read(path, LARGEST_TEXT as u64) else { return };
+        let Ok(text) = String::from_utf8(found.bytes.clone()) else { return };
+        if let Ok(instance) = self.running(&place) {
+            let mut state = instance.state();
+            instance.send(&state.open(&place.uri, language_id(&place.extension), &text, Instant::now()));
+        }
+    }
+
+    /// Starts each server in the first root and says what becomes of it: for a person.
+    pub fn probe(&self, workspace: &Workspace) -> Vec<Result<Duration, String>> {
+        let probe = |(number, server): (usize, &LanguageServer)| {
+            let directory = workspace.root_path(workspace.roots().iter().next().ok_or("there is no directory")?);
+            let started = Instant::now();
+            let place = Place {
+                server,
+                key: (number, file_uri(&workspace.host_path(&directory))),
+                directory,
+                uri: String::new(),
+                extension: String::new(),
+                name: program_name(server),
+            };
+            let instance = self.running(&place)?;
+            let limit = WaitLimit { deadline: started + PROBE, stop: &StopSignal::after(PROBE) };
+            let is_up = answers(&instance, &limit);
+            let state = instance.state();
+            let remedy = remedy(workspace, server, &state.trouble, self.home.as_deref());
+            match is_up {
+                Ok(()) => Ok(started.elapsed()),
+                Err(NoServerReport::Ended) => {
+                    let words = state.trouble.why().unwrap_or("it wrote nothing").to_owned();
+                    Err(format!("ended ({}){remedy}", escape_controls(&brief(&words))))
+                }
+                Err(_) => Err(format!("has not answered within {} s{remedy}", PROBE.as_secs())),
+            }
+        };
+        self.servers.iter().enumerate().map(probe).collect()
+    }
+
+    /// Where the server for a file runs, if there is one.
+    fn place<'s>(&'s self, workspace: &Workspace, path: &WorkspacePath) -> Option<Place<'s>> {
+        let (number, extension) = self.server_for(path)?;
+        let server = &self.servers[number];
+        let directory = project(workspace, path, &server.root_markers);
+        let key = (number, file_uri(&workspace.host_path(&directory)));
+        let uri = file_uri(&workspace.host_path(path));
+        Some(Place { server, key, directory, uri, extension, name: program_name(server) })
+    }
+
+    /// Whether a file is one that a server is for.
+    pub fn are_for(&self, path: &WorkspacePath) -> bool {
+        self.server_for(path).is_some()
+    }
+
+    /// Lets the servers that run know of a change of the file or directory with this path on the host.
+    pub fn changed_on_disk(&self, host: &Path, kind: DiskChange) {
+        let uri = file_uri(host);
+        let slots = self.slots();
+        for ((_, directory), slot) in &*slots {
+            let is_below = uri.strip_prefix(directory.as_str()).is_some_and(|rest| rest.starts_with('/'));
+            if let Some(instance) = slot.instance.as_ref().filter(|_| is_below) {
+                let mut messages = Vec::new();
+                if kind == DiskChange::Deleted {
+                    messages.extend(instance.state().forget(&uri));
+                }
+                messages.push(on_disk(&uri, kind));
+                instance.send(&messages);
+            }
+        }
+    }
+
+    fn server_for(&self, path: &WorkspacePath) -> Option<(usize, String)> {
+        let extension = path.relative().extension()?.to_str()?.to_lowercase();
+        let number = self.servers.iter().position(|server| server.extensions.contains(&extension))?;
+        Some((number, extension))
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<(usize, String), Slot>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The server of a place, started if it does not run. Else why it does not.
+    fn running(&self, place: &Place<'_>) -> Result<Arc<Instance>, String> {
+        let (server, now) = (place.server, Instant::now());
+        let Some(broker) = &self.broker else {
+            return Err("cannot be started: the process that starts language servers does not run".to_owned());
+        };
+        let mut slots = self.slots();
+        if !slots.contains_key(&place.key) {
+            make_room(&mut slots);
+        }
+        let slot = slots.entry(place.key.clone()).or_default();
+        slot.used = Some(now);
+        if let Some(instance) = &slot.instance {
+            if !instance.has_ended() {
+                return Ok(Arc::clone(instance));
+            }
+            slot.instance = None;
+            slot.starts.failed(now, 0);
+        }
+        if slot.starts.is_waiting(now) {
+            let why = slot.why.as_deref().unwrap_or("ended unexpectedly");
+            return Err(format!("{why}; it is started again later"));
+        }
+        let program = server.program.program.file_name().unwrap_or_default().to_string_lossy();
+        let options = initialization_options(&program, &server.initialization_options);
+        let state = State::new(place.key.1.clone(), &options, server.settings.clone());
+        if find_program(&server.program.program).is_none() {
+            return Err("is not installed".to_owned());
+        }
+        let started = broker.start(place.key.0, &place.directory);
+        match started.and_then(|program| Instance::new(&server.name, broker, program, state)) {
+            Ok(instance) => Ok(Arc::clone(slot.instance.insert(Arc::new(instance)))),
+            Err(error) => {
+                tracing::warn!(server = server.name, %error, "a language server cannot be started");
+                slot.starts.failed(now, 0);
+                slot.why = Some("cannot be started".to_owned());
+                Err("cannot be started".to_owned())
+            }
+        }
+    }
+}
+
+impl Drop for LanguageServers {
+    fn drop(&mut self) {
+        for slot in self.slots().values() {
+            if let Some(instance) = &slot.instance {
+                instance.shut_down();
+            }
+        }
+    }
+}
+
+/// Ends the server that was not used for the longest time, where as many run as may.
+fn make_room(slots: &mut HashMap<(usize, String), Slot>) {
+    while slots.len() >= MAX_RUNNING {
+        let oldest = slots.iter().min_by_key(|(_, slot)| slot.used).map(|(key, _)| key.clone());
+        let Some(slot) = oldest.and_then(|key| slots.remove(&key)) else { return };
+        if let Some(instance) = slot.instance {
+            instance.end("others are needed");
+        }
+    }
+}
+
+/// What a person calls a server: its program.
+fn program_name(server: &LanguageServer) -> &str {
+    server.program.program.file_stem().and_then(|name| name.to_str()).unwrap_or(&server.name)
+}
+
+/// The directory that a server for a file works in: the highest with a marker, else the root.
+fn project(workspace: &Workspace, path: &WorkspacePath, markers: &[String]) -> WorkspacePath {
+    let root = workspace.root_path(path.root());
+    let mut found = None;
+    let mut above = path.parent();
+    while let Some(directory) = above {
+        let has_marker = |marker: &String| directory.join(marker).is_ok_and(|marker| workspace.stat(&marker).is_ok());
+        if markers.iter().any(has_marker) {
+            found = Some(directory.clone());
+        }
+        above = directory.parent();
+    }
+    found.unwrap_or(root)
+}

@@ -1,0 +1,200 @@
+//! What is wrong with a server by its own words: why it checks nothing, and what it may not read.
+
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use confined_fs::{LET_READ, is_always_readable};
+
+/// Bytes of its words that are kept.
+const LONGEST: usize = 2000;
+/// Folders of the home directory in which each program has a folder of its own.
+const SHARED_FOLDERS: &[&str] = &[".cache", ".config", ".local"];
+
+/// What one server has said of itself.
+#[derive(Debug, Default)]
+pub(super) struct Trouble {
+    /// The message to a state that is not `ok`, and whether it is `error`.
+    health: Option<(String, bool)>,
+    said: Option<String>,
+    denied: Option<PathBuf>,
+    /// What it is installed in and may not read, as `read` has it.
+    installed_in: Vec<String>,
+}
+
+impl Trouble {
+    /// `experimental/serverStatus`.
+    pub(super) fn status(&mut self, health: Option<&str>, message: Option<&str>) {
+        let Some(health) = health else { return };
+        self.health = (health != "ok").then(|| {
+            let message = message.unwrap_or("it reports a problem without a message");
+            self.denied = denied_path(message).or_else(|| self.denied.take());
+            (cut(message), health == "error")
+        });
+    }
+
+    /// A message to the person, or to the log; or the error of an answer.
+    pub(super) fn message(&mut self, params: &RawValue) {
+        #[derive(Deserialize)]
+        struct Message {
+            r#type: Option<u8>,
+            message: String,
+        }
+        if let Ok(Message { r#type, message }) = serde_json::from_str(params.get()) {
+            self.denied = denied_path(&message).or_else(|| self.denied.take());
+            if r#type.is_none_or(|kind| kind == 1) {
+                self.said = Some(cut(&message));
+            }
+        }
+    }
+
+    /// What it wrote last to its stderr.
+    pub(super) fn last_words(&mut self, text: &str) {
+        self.denied = denied_path(text).or_else(|| self.denied.take());
+        let options = text.lines().find_map(|line| line.split_once(LET_READ));
+        let folders = options.into_iter().flat_map(|(_, options)| options.split("--read "));
+        self.installed_in =
+            folders.map(|one| one.trim().trim_matches('\'').to_owned()).filter(|one| !one.is_empty()).collect();
+        let mut lines = text.lines().rev().map(str::trim);
+        if let Some(line) = lines.find(|line| !line.is_empty() && !line.contains(LET_READ)) {
+            self.said = Some(cut(line));
+        }
+    }
+
+    /// Whether it cannot check anything.
+    pub(super) fn is_broken(&self) -> bool {
+        self.health.as_ref().is_some_and(|(_, is_error)| *is_error)
+    }
+
+    /// What it says of a state that is not good.
+    pub(super) fn health(&self) -> Option<&str> {
+        self.health.as_ref().map(|(message, _)| message.as_str())
+    }
+
+    /// Why it may have ended.
+    pub(super) fn why(&self) -> Option<&str> {
+        self.said.as_deref().or(self.health())
+    }
+
+    /// What it is installed in and may not read: whatever it was not allowed to open, this comes first.
+    pub(super) fn installed_in(&self) -> &[String] {
+        &self.installed_in
+    }
+
+    /// What it was not allowed to open.
+    pub(super) fn denied(&self) -> Option<&Path> {
+        self.denied.as_deref()
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}
+
+/// The path that a text says was refused: in the line that says so, else the last one before.
+fn denied_path(text: &str) -> Option<PathBuf> {
+    let lower = text.to_ascii_lowercase();
+    let at = ["permission denied", "os error 13", "eacces"].iter().filter_map(|words| lower.find(words)).min()?;
+    let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end);
+    paths(&text[line_start..line_end]).pop().or_else(|| paths(&text[..line_start]).pop())
+}
+
+/// The absolute paths of a text that a program may not read anyway.
+fn paths(text: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        let mut length = first.len_utf8();
+        if first == '/' && !before.is_alphanumeric() && !"./_-~".contains(before) {
+            let end = if "'\"`".contains(before) { rest.find(before) } else { None };
+            let end = end.or_else(|| rest.find(|one: char| one.is_whitespace() || "'\"`,:;()".contains(one)));
+            length = end.unwrap_or(rest.len());
+            let path = PathBuf::from(rest[..length].trim_end_matches('.'));
+            if path.components().count() > 2 && !is_always_readable(&path) {
+                found.push(path);
+            }
+        }
+        before = first;
+        rest = &rest[length..];
+    }
+    found
+}
+
+/// What `read` has to name so that a file can be read, as a person would write it: the folder of the program that it
+/// belongs to.
+pub(super) fn read_for(file: &Path, home: Option<&Path>) -> String {
+    let home = home.filter(|home| home.parent().is_some());
+    let Some(below) = home.and_then(|home| file.strip_prefix(home).ok()) else {
+        let most = if file.starts_with("/home") { 3 } else { 2 };
+        let names = file.components().count().saturating_sub(2).clamp(1, most);
+        let folder: PathBuf = file.components().take(1 + names).collect();
+        return folder.display().to_string().replace(MAIN_SEPARATOR, "/");
+    };
+    let names: Vec<_> = below.iter().collect();
+    let first = names.first().and_then(|name| name.to_str()).unwrap_or_default();
+    let take = match first {
+        ".local" => 3,
+        shared if SHARED_FOLDERS.contains(&shared) => 2,
+        hidden if hidden.starts_with('.') => 1,
+        _ => names.len().saturating_sub(1).max(1),
+    };
+    // As a configuration file has it: in TOML a backslash begins an escape.
+    names.into_iter().take(take).fold("~".to_owned(), |path, name| path + "/" + &name.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_path_is_found_in_what_programs_write() {
+        for (text, expected) in [
+            (
+                "error: could not read '/home/me/.rustup/settings.toml': Permission denied (os error 13)",
+                Some("/home/me/.rustup/settings.toml"),
+            ),
+            ("Error: EACCES: permission denied, open '/home/me/my lib/x.js'", Some("/home/me/my lib/x.js")),
+            ("/bin/sh: 1: /opt/tools/bin/x: Permission denied", Some("/opt/tools/bin/x")),
+            (
+                "failed to read `/home/me/.cargo/config.toml`\n\nCaused by:\n  Permission denied (os error 13)",
+                Some("/home/me/.cargo/config.toml"),
+            ),
+            ("env: 'node': Permission denied", None),
+            ("there is no /home/me/.rustup/settings.toml", None),
+            ("", None),
+        ] {
+            assert_eq!(denied_path(text).as_deref(), expected.map(Path::new), "{text}");
+        }
+    }
+
+    #[test]
+    fn folders_that_a_program_is_installed_in_are_known_by_its_first_line() {
+        let mut trouble = Trouble::default();
+        trouble.last_words(&format!(
+            "rootbound: x is installed elsewhere; {LET_READ}--read ~/.x --read '/my tools/y'\nno"
+        ));
+        assert_eq!((trouble.installed_in().join(" + "), trouble.why()), ("~/.x + /my tools/y".to_owned(), Some("no")));
+        trouble.last_words(&format!("rootbound: x; {LET_READ}--read ~/.x"));
+        assert_eq!(trouble.why(), Some("no"), "that line is not its own");
+    }
+
+    #[test]
+    fn folder_of_a_program_is_proposed_and_never_the_home_directory() {
+        let home = Some(Path::new("/home/me"));
+        for (file, expected) in [
+            ("/home/me/.rustup/settings.toml", "~/.rustup"),
+            ("/home/me/.local/share/pnpm/x/y.js", "~/.local/share/pnpm"),
+            ("/home/me/.config/gh/x", "~/.config/gh"),
+            ("/home/me/tools/node/lib/x.js", "~/tools/node/lib"),
+            ("/home/me/x.js", "~/x.js"),
+            ("/opt/node/lib/x/y.js", "/opt/node"),
+            ("/opt/x.js", "/opt"),
+        ] {
+            assert_eq!(read_for(Path::new(file), home), expected, "{file}");
+        }
+        assert_eq!(read_for(Path::new("/root/.x/y"), Some(Path::new("/"))), "/root/.x");
+    }
+}

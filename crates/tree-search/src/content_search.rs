@@ -1,0 +1,181 @@
+//! Ordered parallel content search with early stop.
+//!
+//! The walk hands out names in path order, in chunks; any free thread searches a chunk, the walking
+//! thread included; results are merged in order, and once the page that was asked for is complete
+//! everything else stops. Holds no more than a few chunks beyond what is shown.
+
+use std::{sync::atomic::Ordering, thread};
+
+use crossbeam_channel::bounded;
+
+use confined_fs::{
+    AccessError, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath, stop::StopReason,
+};
+
+use super::{
+    Chunk, FileFilter, FileHits, Haystack, PathSource, Producer, Query, Scope, SearchMode, SearchPool, SkippedPaths,
+    StartVisitor, StoredResults, Tally, Worker,
+    path_index::{walk_ignored_entries, walk_snapshot},
+};
+
+/// What a search found.
+#[derive(Debug)]
+pub struct ContentHits {
+    /// The files of the page, each with the number of results before it.
+    pub files: Vec<(usize, Box<FileHits>)>,
+    /// Matches in all, or up to where the search ended.
+    pub matches: usize,
+    /// How often the pattern was found, where each match is a line that may have it several times.
+    pub occurrences: usize,
+    /// Files with matches in all, or up to where the search ended.
+    pub matching_files: usize,
+    /// There is more than was asked for.
+    pub capped: bool,
+    /// The call was stopped before the end.
+    pub stopped: Option<StopReason>,
+    /// What became of the files.
+    pub tally: Tally,
+    /// The first files that were left out.
+    pub skipped: SkippedPaths,
+    /// What the walk left out.
+    pub walk: WalkReport,
+    /// Where the names came from.
+    pub source: PathSource,
+}
+
+impl ContentHits {
+    /// Whether every file was looked into.
+    pub fn complete(&self) -> bool {
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
+    }
+}
+
+/// Searches the files of `scope` that `filter` admits.
+///
+/// # Errors
+/// When the start itself cannot be opened; other files that cannot be read are counted.
+///
+/// # Panics
+/// When a worker panicked: the panic is the call's.
+pub fn search(
+    workspace: &Workspace,
+    scope: &Scope,
+    filter: &mut FileFilter,
+    ignored: Ignored,
+    query: &Query<'_>,
+) -> Result<ContentHits, AccessError> {
+    let counts_first = query.counts_first() && scope.file().is_none();
+    let pool = SearchPool::new(query, counts_first);
+    let (walk, source) = if let Some(file) = scope.file() {
+        let chunk = Chunk { index: 0, files: vec![Haystack::Named(file.clone())] };
+        pool.search(&mut Worker::new(workspace, query), chunk)?;
+        (WalkReport::default(), PathSource::Walk)
+    } else {
+        search_directories(workspace, scope, filter, ignored, &pool)?
+    };
+    if counts_first {
+        pool.fetch_lines(workspace);
+    }
+    let (answered, outdated) = (pool.answered.load(Ordering::Relaxed), pool.outdated.load(Ordering::Relaxed));
+    if answered + outdated > 0 {
+        tracing::debug!(answered, outdated, "files that the stored index knew");
+    }
+    let mut merge = pool.into_merge();
+    if !merge.capped && merge.stopped.is_none() && walk.stopped {
+        merge.stopped = query.stop.stopped();
+    }
+    if merge.stopped.is_some() {
+        merge.flush();
+    }
+    Ok(ContentHits {
+        matches: merge.matches,
+        occurrences: merge.occurrences,
+        matching_files: merge.files,
+        capped: merge.capped,
+        stopped: if merge.capped { None } else { merge.stopped },
+        tally: merge.tally,
+        skipped: std::mem::take(&mut merge.skipped),
+        walk,
+        source,
+        files: merge.into_kept(),
+    })
+}
+
+/// Walks all starts on this thread, which hands chunks over to helpers and searches those that no helper takes.
+fn search_directories(
+    workspace: &Workspace,
+    scope: &Scope,
+    filter: &mut FileFilter,
+    ignored: Ignored,
+    pool: &SearchPool<'_>,
+) -> Result<(WalkReport, PathSource), AccessError> {
+    let query = pool.query;
+    let helpers = query.threads.saturating_sub(1);
+    let _in_progress = query.path_index.map(|index| index.search_in_progress());
+    thread::scope(|threads| {
+        let (sender, receiver) = bounded::<Chunk>(helpers.max(1) * 2);
+        let start_helper = || {
+            let receiver = receiver.clone();
+            // As many as the system makes: without any, the walking thread searches alone.
+            thread::Builder::new().spawn_scoped(threads, move || pool.help(workspace, &receiver)).is_ok()
+        };
+        let mut producer = Producer::new(workspace, pool, sender, helpers, &start_helper);
+        let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
+        for start in scope.starts() {
+            let visitor = StartVisitor::new(&mut producer, workspace, (scope, start), filter);
+            let (one, from) = walk_start(workspace, start, ignored, pool, visitor)?;
+            if from == PathSource::Walk {
+                source = PathSource::Walk;
+            }
+            report.add(one);
+            if report.stopped {
+                break;
+            }
+        }
+        let mut worker = producer.end()?;
+        for chunk in receiver.try_iter() {
+            pool.search(&mut worker, chunk)?;
+        }
+        Ok((report, source))
+    })
+}
+
+/// The walk from one start: over what an earlier search left out, over the path index, or over the disk.
+fn walk_start(
+    workspace: &Workspace,
+    start: &WorkspacePath,
+    ignored: Ignored,
+    pool: &SearchPool<'_>,
+    mut visitor: StartVisitor<'_, '_>,
+) -> Result<(WalkReport, PathSource), AccessError> {
+    let query = pool.query;
+    // Directories are visited for the stop signal alone: a tree may have few files.
+    let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
+    let walked = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
+        Ok((walk_ignored_entries(workspace, start, entries, &options, &mut visitor), PathSource::Walk))
+    } else {
+        // Every file without a match is a result, with its path and its state: so none may be merely counted.
+        let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
+        let mut snapshot = query.path_index.and_then(|index| index.snapshot(workspace, start, pattern));
+        visitor.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
+        if visitor.candidates.is_none() {
+            visitor.stored = query
+                .path_index
+                .zip(pattern)
+                .and_then(|(index, pattern)| StoredResults::of(&index.stored(start)?, pattern));
+        }
+        walk_snapshot(workspace, snapshot.as_ref(), start, &options, &mut visitor)
+    };
+    let StartVisitor { failed, files, stored, .. } = visitor;
+    let (report, source) = walked?;
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if let (Ignored::Skip, Some(index)) = (ignored, query.path_index) {
+        if let Some(stored) = stored {
+            index.note_outdated(start, files, stored.unknown + pool.outdated.load(Ordering::Relaxed));
+        }
+        index.after_search(workspace, start, files, report.stopped);
+    }
+    Ok((report, source))
+}

@@ -1,0 +1,185 @@
+//! What a content search found in one file, and why it did not look into another one.
+
+use text_file::Document;
+
+use confined_fs::{Revision, Stat, Workspace, WorkspacePath, stop::StopSignal};
+
+use super::ProgressReader;
+
+/// A line to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HitLine {
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// Its text, cut to the width of an excerpt.
+    pub text: String,
+    /// Which match of the file it belongs to, counted from 0; `None` for context.
+    pub hit: Option<usize>,
+    /// Where the line is cut: the column of its match, or its first one, counted from 1.
+    pub cut_at: Option<u64>,
+    /// The innermost definition around it, where that was looked for: `fn load`.
+    pub scope: Option<String>,
+}
+
+/// What was seen of a file whose hits are shown.
+#[derive(Clone, Debug)]
+pub struct SeenContent {
+    /// Hash of all of it.
+    pub revision: Revision,
+    /// The bytes, where they are few.
+    pub bytes: Option<Vec<u8>>,
+    /// Whether it is UTF-8 without a byte-order mark or a carriage return.
+    pub(super) is_plain: bool,
+}
+
+/// The hits of one file.
+#[derive(Clone, Debug)]
+pub struct FileHits {
+    /// As the walk met it or the caller named it.
+    pub path: WorkspacePath,
+    /// Its real name, after links.
+    pub real: WorkspacePath,
+    /// Its state when it was opened.
+    pub stat: Stat,
+    /// Matches found in it, to the limit of the search.
+    pub matches: usize,
+    /// How often the pattern is in it, where each match is a line.
+    pub occurrences: usize,
+    /// The lines kept of it, ascending.
+    pub lines: Vec<HitLine>,
+    /// Whether the lines are prototypes.
+    pub prototypes: bool,
+    /// What was seen, where it was read whole and lines are kept.
+    pub seen: Option<SeenContent>,
+    /// Bytes of text in `lines`.
+    pub(super) bytes: usize,
+    /// Whether the search ended within the file.
+    pub(super) cut: bool,
+}
+
+impl FileHits {
+    /// The revision that the hits were seen in; reads a file again that was streamed, up to `limit` bytes.
+    /// `None` when it is larger, has changed since, or the call was stopped.
+    pub fn revision(&self, workspace: &Workspace, limit: u64, stop: &StopSignal) -> Option<Revision> {
+        if let Some(seen) = &self.seen {
+            return Some(seen.revision);
+        }
+        if self.stat.size > limit {
+            return None;
+        }
+        let mut file = workspace.open_file(&self.real).ok()?;
+        let mut reader = ProgressReader::new(&mut file, self.stat.size, stop, None);
+        let revision = Revision::of_reader(&mut reader).ok()?;
+        file.restat().ok()?.same_file_state(&self.stat).then_some(revision)
+    }
+
+    /// Whether the file is UTF-8 without a byte-order mark or a carriage return, where that is known.
+    pub fn is_plain(&self) -> Option<bool> {
+        self.seen.as_ref().map(|seen| seen.is_plain)
+    }
+
+    /// Unusual encoding and line ending of the file, in the words of `read`. Looks at its beginning again.
+    pub fn unusual(&self, workspace: &Workspace) -> Vec<String> {
+        let Ok(mut file) = workspace.open_file(&self.real) else { return Vec::new() };
+        let mut head = Vec::new();
+        let Ok(is_all) = file.read_to_limit(&mut head, text_file::HEAD as u64) else { return Vec::new() };
+        if !is_all {
+            head.truncate(text_file::whole_lines(&head).len());
+        }
+        Document::decode(head, None).map(|document| document.layout().unusual()).unwrap_or_default()
+    }
+
+    /// Bytes of content that are handed on with the hits.
+    pub(super) fn content(&self) -> usize {
+        self.seen.as_ref().and_then(|seen| seen.bytes.as_ref()).map_or(0, Vec::len)
+    }
+}
+
+/// Why a file was not searched, or its matches do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skipped {
+    /// It holds a NUL byte.
+    Binary,
+    /// Over the size limit of directory searches.
+    TooLarge,
+    /// Policy denies its content.
+    Secret,
+    /// The operating system refused.
+    Unreadable,
+    /// Too many files were open for it to be opened.
+    OutOfFiles,
+}
+
+/// Paths that were left out, each with the reason: the first ones, as many as an answer names.
+#[derive(Clone, Debug, Default)]
+pub struct SkippedPaths(Vec<(WorkspacePath, Skipped)>);
+
+impl SkippedPaths {
+    /// How many paths are kept.
+    pub const NAMED: usize = 3;
+
+    /// Adds a path.
+    pub fn push(&mut self, path: WorkspacePath, why: Skipped) {
+        if self.0.len() < Self::NAMED {
+            self.0.push((path, why));
+        }
+    }
+
+    /// Adds the first `count` paths of `other`.
+    pub(super) fn add(&mut self, other: Self, count: usize) {
+        other.0.into_iter().take(count).for_each(|(path, why)| self.push(path, why));
+    }
+
+    /// The paths, in the order of the search.
+    pub fn iter(&self) -> impl Iterator<Item = &(WorkspacePath, Skipped)> {
+        self.0.iter()
+    }
+}
+
+/// Files by what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Looked into.
+    pub searched: usize,
+    /// Left out as binary.
+    pub binary: usize,
+    /// Left out as too large.
+    pub too_large: usize,
+    /// Left out by policy.
+    pub secret: usize,
+    /// Left out because they cannot be read.
+    pub unreadable: usize,
+    /// Left out because too many files were open for them to be opened.
+    pub out_of_files: usize,
+    /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
+    pub not_utf8: usize,
+}
+
+impl Tally {
+    /// Files left out.
+    pub fn skipped(&self) -> usize {
+        self.binary + self.too_large + self.secret + self.unreadable + self.out_of_files
+    }
+
+    pub(super) fn skip(&mut self, why: Skipped) {
+        match why {
+            Skipped::Binary => self.binary += 1,
+            Skipped::TooLarge => self.too_large += 1,
+            Skipped::Secret => self.secret += 1,
+            Skipped::Unreadable => self.unreadable += 1,
+            Skipped::OutOfFiles => self.out_of_files += 1,
+        }
+    }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            searched: self.searched + other.searched,
+            binary: self.binary + other.binary,
+            too_large: self.too_large + other.too_large,
+            secret: self.secret + other.secret,
+            unreadable: self.unreadable + other.unreadable,
+            out_of_files: self.out_of_files + other.out_of_files,
+            not_utf8: self.not_utf8 + other.not_utf8,
+        }
+    }
+}

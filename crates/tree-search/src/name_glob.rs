@@ -1,0 +1,243 @@
+//! The pattern of the glob tool, and what makes any glob unusable.
+//!
+//! Pure matching of paths relative to where a search starts, on ripgrep's own matcher.
+
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::{GlobEncoding, literal_glob};
+
+/// Why a glob cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GlobError {
+    /// Nothing was given.
+    #[error("it is empty")]
+    Empty,
+    /// Longer than the limit, in bytes.
+    #[error("it has {length} bytes, more than {limit}")]
+    TooLong {
+        /// Bytes given.
+        length: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// It has a `..` component.
+    #[error("`..` leaves the root")]
+    LeavesRoot,
+    /// Not a glob, or too big when compiled.
+    #[error("{0}")]
+    Syntax(String),
+}
+
+/// The pattern of the glob tool.
+#[derive(Clone, Debug)]
+pub struct NameGlob(Matcher);
+
+#[derive(Clone, Debug)]
+enum Matcher {
+    /// `**/*` and these bytes, none of which means anything but itself: any path that ends in them.
+    /// By far the commonest pattern, and the compiled glob would look for the name in each path first.
+    Ending(String),
+    Any {
+        set: GlobSet,
+        /// For names beyond ASCII, where they need it.
+        unicode: Option<(GlobEncoding, GlobSet)>,
+    },
+}
+
+impl NameGlob {
+    /// Compiles `pattern`: globset syntax, `*` stops at `/`, a pattern without `/` matches at any depth.
+    /// A leading `./` or `/` is dropped; a trailing `/` means everything below. A pattern that is also the name of
+    /// a file matches that file too. `longest` is in bytes: braces become alternations, which are never
+    /// expanded, so it bounds the compiled size too.
+    ///
+    /// # Errors
+    /// When it is empty, too long, leaves the root or is not a glob.
+    pub fn compile(pattern: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
+        check_bounds(pattern, longest)?;
+        let pattern = without_root(pattern)?;
+        let anchored = anchored(pattern);
+        if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
+            && !ending.is_empty()
+            && !ending.contains(['*', '?', '[', ']', '{', '}', ',', '!', '\\', '/'])
+        {
+            return Ok(Self(Matcher::Ending(ending.to_owned())));
+        }
+        glob_set([anchored.as_str()], case_sensitive)?;
+        Self::of(
+            &anchored,
+            literal_glob::interpretations(pattern).iter().map(|one| self::anchored(one)),
+            case_sensitive,
+        )
+    }
+
+    /// As [`Self::compile`], for a pattern that is a name and nothing else.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn literal(name: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
+        check_bounds(name, longest)?;
+        let anchored = anchored(&literal_glob::escaped(without_root(name)?));
+        Self::of(&anchored, [anchored.clone()].into_iter(), case_sensitive)
+    }
+
+    /// Any of `globs`; `anchored` is the first of them.
+    fn of(anchored: &str, globs: impl Iterator<Item = String>, case_sensitive: bool) -> Result<Self, GlobError> {
+        let globs: Vec<String> = globs.filter(|glob| glob_set([glob.as_str()], case_sensitive).is_ok()).collect();
+        let set = glob_set(globs.iter().map(String::as_str), case_sensitive)?;
+        let unicode = GlobEncoding::of(anchored, !case_sensitive).and_then(|encoding| {
+            // What is a range of characters and none of bytes (`[a-é]`) stays one of bytes.
+            let encoded: Vec<String> = globs.iter().map(|glob| encoding.encode_pattern(glob)).collect();
+            let set = glob_set(encoded.iter().map(String::as_str), case_sensitive).ok()?;
+            Some((encoding, set))
+        });
+        Ok(Self(Matcher::Any { set, unicode }))
+    }
+
+    /// Whether a path relative to the start matches.
+    pub fn matches(&self, relative: &Path) -> bool {
+        match &self.0 {
+            Matcher::Ending(ending) => relative.as_os_str().as_encoded_bytes().ends_with(ending.as_bytes()),
+            Matcher::Any { set, unicode } => {
+                match unicode.as_ref().and_then(|(encoding, set)| Some((encoding.encode_path(relative)?, set))) {
+                    Some((path, set)) => set.is_match(path),
+                    None => set.is_match(relative),
+                }
+            }
+        }
+    }
+}
+
+/// The pattern below the root, without a leading `/` or `./`.
+fn without_root(pattern: &str) -> Result<&str, GlobError> {
+    let mut pattern = pattern.trim();
+    while let Some(rest) = pattern.strip_prefix("./").or_else(|| pattern.strip_prefix('/')) {
+        pattern = rest;
+    }
+    if pattern.is_empty() || pattern == "." { Err(GlobError::Empty) } else { Ok(pattern) }
+}
+
+/// The glob for whole paths: a bare name is one at any depth, a folder means everything below it.
+fn anchored(pattern: &str) -> String {
+    match pattern.strip_suffix('/') {
+        Some(folder) => format!("{}/**", folder.trim_end_matches('/')),
+        None if pattern.contains('/') => pattern.to_owned(),
+        None => format!("**/{pattern}"),
+    }
+}
+
+fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) -> Result<GlobSet, GlobError> {
+    let mut set = GlobSetBuilder::new();
+    for glob in globs {
+        let glob = GlobBuilder::new(glob)
+            .literal_separator(true)
+            .backslash_escape(true)
+            .empty_alternates(true)
+            .case_insensitive(!case_sensitive)
+            .build()
+            .map_err(|error| GlobError::Syntax(error.kind().to_string()))?;
+        set.add(glob);
+    }
+    let set = set.build();
+    set.map_err(|_| GlobError::Syntax("it is too large when compiled".to_owned()))
+}
+
+/// The directory that a pattern names before its first metacharacter, and the pattern below it:
+/// `/mnt/ws/src/**/*.rs` → (`/mnt/ws/src`, `**/*.rs`). `None` where the first component already
+/// is a pattern or there is only one.
+///
+/// ```
+/// use tree_search::literal_prefix;
+///
+/// assert_eq!(literal_prefix("src/**/*.rs"), Some(("src", "**/*.rs")));
+/// assert_eq!(literal_prefix("*.rs"), None);
+/// ```
+pub fn literal_prefix(pattern: &str) -> Option<(&str, &str)> {
+    let special = pattern.find(['*', '?', '[', '{', '\\']).unwrap_or(pattern.len());
+    let cut = pattern[..special].rfind('/')?;
+    (cut > 0).then(|| (&pattern[..cut], &pattern[cut + 1..]))
+}
+
+pub(super) fn check_bounds(glob: &str, longest: usize) -> Result<(), GlobError> {
+    if glob.len() > longest {
+        return Err(GlobError::TooLong { length: glob.len(), limit: longest });
+    }
+    // Braces may hide a component: `{..,a}/x`.
+    if glob.split(['/', '{', '}', ',']).any(|part| part == "..") {
+        return Err(GlobError::LeavesRoot);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LONGEST: usize = 1 << 10;
+
+    fn globs(pattern: &str, path: &str) -> bool {
+        NameGlob::compile(pattern, true, LONGEST).unwrap().matches(Path::new(path))
+    }
+
+    #[test]
+    fn glob_without_slash_matches_at_any_depth() {
+        assert!(globs("*.rs", "a.rs") && globs("*.rs", "src/deep/a.rs") && globs("Makefile", "sub/Makefile"));
+        assert!(!globs("*.rs", "a.rs.bak"));
+    }
+
+    #[test]
+    fn glob_with_slash_is_anchored_and_star_stops_at_slashes() {
+        assert!(globs("src/*.rs", "src/a.rs") && !globs("src/*.rs", "src/b/a.rs") && !globs("src/*.rs", "x/src/a.rs"));
+        assert!(globs("src/**/*.rs", "src/a.rs") && globs("src/**/*.rs", "src/b/c/a.rs"));
+        assert!(globs("**/*.{ts,tsx}", "a/b.tsx") && globs("[ab].txt", "x/b.txt") && globs("x{,y}", "x"));
+    }
+
+    #[test]
+    fn leading_dot_slash_is_dropped_and_trailing_slash_means_below() {
+        assert!(globs("./src/*.rs", "src/a.rs") && globs("/src/*.rs", "src/a.rs") && globs("src/", "src/a/b"));
+    }
+
+    #[test]
+    fn glob_case_is_an_option() {
+        assert!(!globs("readme*", "README.md"));
+        assert!(NameGlob::compile("readme*", false, LONGEST).unwrap().matches(Path::new("README.md")));
+    }
+
+    #[test]
+    fn globs_that_leave_the_root_or_are_empty_are_errors() {
+        let wrong = |pattern: &str| NameGlob::compile(pattern, true, LONGEST).unwrap_err();
+        assert_eq!(wrong("../*.rs"), GlobError::LeavesRoot);
+        assert_eq!(wrong("a/../../b"), GlobError::LeavesRoot);
+        assert_eq!(wrong("{..,a}/b"), GlobError::LeavesRoot);
+        assert_eq!(wrong(" "), GlobError::Empty);
+        assert!(matches!(wrong("a[b"), GlobError::Syntax(_)));
+        assert!(matches!(wrong(&"{a,b}".repeat(500)), GlobError::TooLong { .. }));
+        assert!(globs("a..b", "a..b"));
+    }
+
+    #[test]
+    fn literal_prefix_ends_before_the_first_metacharacter() {
+        assert_eq!(literal_prefix("/mnt/ws/src/**/*.rs"), Some(("/mnt/ws/src", "**/*.rs")));
+        assert_eq!(literal_prefix("code/a{b,c}/d"), Some(("code", "a{b,c}/d")));
+        assert_eq!(literal_prefix("/mnt/ws/a.rs"), Some(("/mnt/ws", "a.rs")));
+        assert_eq!(literal_prefix("*.rs"), None);
+        assert_eq!(literal_prefix("/*.rs"), None);
+    }
+
+    #[test]
+    fn suffix_matcher_agrees_with_compiled_glob() {
+        let paths = ["a.c", "x/y.c", ".c", "x/.c", "a.cc", "c", "x.c/y", "x/y.C", "a.b.c", "\u{e9}.c", "a,b.c"];
+        for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
+        {
+            let glob = NameGlob::compile(pattern, true, LONGEST).unwrap();
+            assert_eq!(matches!(glob.0, Matcher::Ending(_)), ending, "{pattern}");
+            let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+            let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
+            for path in paths {
+                assert_eq!(glob.matches(Path::new(path)), compiled.is_match(path), "{pattern} {path}");
+            }
+        }
+        assert!(NameGlob::compile("*.c", false, LONGEST).unwrap().matches(Path::new("x.C")));
+    }
+}

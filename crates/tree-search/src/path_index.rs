@@ -1,0 +1,297 @@
+//! The path index: the paths of a large tree and an n-gram filter over its files, kept between calls.
+//!
+//! A search asks for a snapshot; what it gets is true for every system call below the root that had
+//! returned before it asked. Where there is no index, as for small trees or on other platforms than
+//! Linux, the search walks. The index is made in the background after a first search and is never
+//! needed for an answer.
+//!
+//! # Between processes
+//! What is known of the names and files is stored in the background ([`super::stored_index`]). A search of a process that
+//! has no index yet takes the names from there, once a stat of each directory has shown that they are still the same
+//! (`loaded`), or else walks. It opens only the files that the stored index does not leave out: of all others a stat shows
+//! that they are still in the state that it knows (`stored_results`). The index of the process takes the same over
+//! (`take_over`), so that it reads only what has changed, and writes what it read (`save`). Where no index can be kept,
+//! as on an overlay, the files are read for the stored one alone.
+//!
+//! # Limits
+//! Some writes cause no event:
+//!
+//! - Linux AIO. While some process can write by it, all files are compared with the disk before each
+//!   answer.
+//! - Stores into a shared mapping while it stays open ([inotify(7)]), and writes through a name that a
+//!   file was given later where nothing is watched. The first search after
+//!   [`PathIndex::COMPARED_EVERY`] begins a comparison in the background that sees them; a search
+//!   that is answered before it is done may not.
+//!
+//! [inotify(7)]: https://man7.org/linux/man-pages/man7/inotify.7.html
+
+mod background;
+mod directory_names;
+mod fill;
+mod finish;
+mod indexed_path;
+mod kept_names;
+mod loaded;
+mod path_list;
+mod path_page;
+mod path_state;
+mod path_summary;
+mod path_table;
+mod path_text;
+mod root_index;
+mod save;
+mod settled;
+mod take_over;
+mod update;
+mod walk;
+
+use std::{
+    fmt,
+    ops::Range,
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};
+
+use confined_fs::{FileKind, Unwatchable, Workspace, WorkspacePath};
+pub use directory_names::DirectoryNames;
+pub(crate) use indexed_path::IndexedPath;
+pub(crate) use kept_names::{ListedName, Listing};
+pub(in crate::path_index) use path_list::Edits;
+pub(crate) use path_state::KnownContent;
+pub(in crate::path_index) use path_state::{KnownStat, PathState, short_inode};
+pub(crate) use path_summary::PathSummary;
+pub(in crate::path_index) use path_table::{NewPath, PathRun, PathTable};
+pub(crate) use path_text::PathText;
+pub(crate) use walk::walk_snapshot;
+pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
+
+use kept_names::KeptNames;
+use loaded::LoadedIndexes;
+use path_list::PathList;
+pub(in crate::path_index) use root_index::RootSlot;
+use root_index::{COMPARED_EVERY, RootIndex, RootState, slot_of};
+
+/// How long a batch of background work waits for searches to end, at most, and how often it looks. Waiting
+/// before each file would be too much: with searches without end the filter would never be there, which is
+/// when it is needed most.
+const YIELD: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Whether indexes are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IndexMode {
+    /// For large trees, once they have been searched; in memory, and stored for the processes that follow.
+    #[default]
+    Auto,
+    /// As `Auto`, in memory alone.
+    Memory,
+    /// Never: every search walks.
+    Off,
+    /// For every tree, from the start; in memory, and stored.
+    Eager,
+}
+
+impl IndexMode {
+    /// Whether indexes outlive the process.
+    pub fn stores(self) -> bool {
+        matches!(self, Self::Auto | Self::Eager)
+    }
+}
+
+/// What is kept of all roots between calls. Cheap when nothing is.
+#[derive(Default)]
+pub struct PathIndex {
+    mode: IndexMode,
+    roots: Mutex<Vec<RootSlot>>,
+    /// Searches under way: the background work yields to them.
+    searches: AtomicUsize,
+    /// Background work is under way.
+    building: AtomicBool,
+    /// Stored indexes that are being written.
+    saves: AtomicUsize,
+    /// What former processes have stored, and where this one stores what it knows.
+    stored: LoadedIndexes,
+    /// Names of large trees without an index, for completions.
+    pub(crate) kept_names: KeptNames,
+}
+
+/// The paths below a start, as of one moment.
+#[derive(Debug)]
+pub(crate) struct IndexSnapshot {
+    list: Arc<PathList>,
+    below: Range<usize>,
+    /// Which files a pattern leaves.
+    pub(crate) candidates: Option<Candidates>,
+}
+
+impl IndexSnapshot {
+    /// The paths, ignored ones too, in path order.
+    fn runs(&self) -> impl Iterator<Item = PathRun<'_>> {
+        self.list.items.runs(self.below.clone())
+    }
+
+    /// The files and directories among them that no ignore rule leaves out.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = IndexedPath<'_>> {
+        let is_shown =
+            |item: &IndexedPath<'_>| !item.ignored && matches!(item.kind(), FileKind::File | FileKind::Directory);
+        self.list.items.range(self.below.clone()).filter(is_shown)
+    }
+}
+
+impl fmt::Debug for PathIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PathIndex").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// A search is under way.
+#[derive(Debug)]
+pub(crate) struct SearchInProgress<'i>(&'i PathIndex);
+
+impl Drop for SearchInProgress<'_> {
+    fn drop(&mut self) {
+        self.0.searches.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl PathIndex {
+    /// How often all of an index is compared with the disk while it is in use.
+    pub const COMPARED_EVERY: Duration = COMPARED_EVERY;
+
+    /// Nothing is kept yet.
+    pub fn new(mode: IndexMode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
+    /// As [`Self::new`]; what is known outlives the process in `stored`.
+    pub fn stored_in(mode: IndexMode, stored: StoredIndexes) -> Self {
+        Self { mode, stored: LoadedIndexes::new(stored), ..Self::default() }
+    }
+
+    /// Where indexes are stored.
+    pub fn stored_indexes(&self) -> &StoredIndexes {
+        &self.stored.stored
+    }
+
+    /// Whether indexes are kept, and so the system is asked for events.
+    pub fn is_kept(&self) -> bool {
+        self.mode != IndexMode::Off
+    }
+
+    /// In a few words on each root, for diagnosis: its public name, and whether it is indexed or why not.
+    pub fn report(&self) -> Vec<(String, String)> {
+        let describe = |state: &RootState| match state {
+            RootState::Unknown => "walked; no large search yet".to_owned(),
+            RootState::Small => "walked; small".to_owned(),
+            RootState::Unwatchable(why) => format!("walked; {why}"),
+            RootState::Indexed(index) => index.describe(),
+            RootState::Storing(_, index) => format!("for the stored index: {}", index.describe()),
+        };
+        self.roots().iter().map(|slot| (slot.root.to_string(), describe(&slot.state))).collect()
+    }
+
+    /// How far [`Self::store`] is with each root that it has not done yet: its public name, and a few words.
+    pub fn storing(&self) -> Vec<(String, String)> {
+        let describe = |slot: &RootSlot| match &slot.state {
+            RootState::Storing(_, index) => Some((slot.root.to_string(), index.describe())),
+            _ => None,
+        };
+        self.roots().iter().filter_map(describe).collect()
+    }
+
+    /// Why the root of `start` is only walked, where an index of it was tried and cannot be kept.
+    pub fn unwatchable(&self, start: &WorkspacePath) -> Option<Unwatchable> {
+        match slot_of(&mut self.roots(), start)?.state {
+            RootState::Unwatchable(why) | RootState::Storing(why, _) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// What an index of this root would take: the directories that would be watched.
+    ///
+    /// # Errors
+    /// Why no index of it can be kept.
+    pub fn probe(workspace: &Workspace, root: &WorkspacePath) -> Result<usize, Unwatchable> {
+        let mut watcher = workspace.watch(root.root())?;
+        let listed = PathList::read(root, &mut watcher);
+        match (listed, watcher.failure()) {
+            (_, Some(why)) => Err(why),
+            (Err(_), None) => Err(Unwatchable::Refused),
+            (Ok(_), None) => Ok(watcher.watches()),
+        }
+    }
+
+    /// Counts a search as under way until the result is dropped.
+    pub(crate) fn search_in_progress(&self) -> SearchInProgress<'_> {
+        self.searches.fetch_add(1, Ordering::Relaxed);
+        SearchInProgress(self)
+    }
+
+    /// The paths below `start` as they are now, with the files that `pattern` leaves; `None` where
+    /// there is no index.
+    pub(crate) fn snapshot(
+        &self,
+        workspace: &Workspace,
+        start: &WorkspacePath,
+        pattern: Option<&Pattern>,
+    ) -> Option<IndexSnapshot> {
+        if self.mode == IndexMode::Off {
+            return None;
+        }
+        self.live_snapshot(start, pattern).or_else(|| self.stored_snapshot(workspace, start))
+    }
+
+    /// As [`Self::snapshot`], by what former processes have stored. The filter is not asked, as files may have changed.
+    fn stored_snapshot(&self, workspace: &Workspace, start: &WorkspacePath) -> Option<IndexSnapshot> {
+        let list = self.stored.list(workspace, start)?;
+        let below = list.below(start)?;
+        Some(IndexSnapshot { list: Arc::new(list), below, candidates: None })
+    }
+
+    /// As [`Self::snapshot`], from the index of this process.
+    pub(crate) fn live_snapshot(&self, start: &WorkspacePath, pattern: Option<&Pattern>) -> Option<IndexSnapshot> {
+        let query = pattern.map(FilterQuery::of);
+        let mut roots = self.roots();
+        let index = slot_of(&mut roots, start)?.refresh_with(RootIndex::refresh_for_answer)?;
+        let below = index.list.below(start)?;
+        let candidates = query.map(|query| index.filter.candidates(query));
+        Some(IndexSnapshot { list: Arc::clone(&index.list), below, candidates })
+    }
+
+    /// The stored index of the root of `start`, for a search without a snapshot.
+    pub(crate) fn stored(&self, start: &WorkspacePath) -> Option<Arc<StoredIndex>> {
+        if self.mode == IndexMode::Off { None } else { self.stored.get(start) }
+    }
+
+    /// Notes that a search below `start` met so many files of which the stored index did not know the state.
+    pub(crate) fn note_outdated(&self, start: &WorkspacePath, files: usize, outdated: usize) {
+        self.stored.note(start, files, outdated);
+    }
+
+    /// Waits for searches to end, but not for ever.
+    fn yield_to_searches(&self) {
+        let started = Instant::now();
+        while self.searches.load(Ordering::Relaxed) > 0 && started.elapsed() < YIELD {
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn roots(&self) -> MutexGuard<'_, Vec<RootSlot>> {
+        match self.roots.lock() {
+            Ok(roots) => roots,
+            Err(poisoned) => {
+                // A panic while an index was changed: what it says is not to be trusted.
+                let mut roots = poisoned.into_inner();
+                roots.clear();
+                self.roots.clear_poison();
+                roots
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What is known of one path of the index besides its name.
+
+use std::{
+    borrow::Cow,
+    sync::OnceLock,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use confined_fs::{FileKind, Stat, VerifiedName, WatchedEntry};
+
+use crate::ngram_filter::FileSegments;
+
+/// What is known of a file's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KnownContent {
+    /// Not read since it last changed: it has to be searched.
+    Unread,
+    /// Read, but the filter cannot answer for it: it has to be searched.
+    AlwaysSearch,
+    /// A NUL byte within what every search looks at first: binary, whatever the pattern. With its size in bytes.
+    Binary(u32),
+    /// Policy denies it.
+    Secret,
+    /// In the filter, with so many bytes; whether they are UTF-8.
+    Filtered(FileSegments, u32, bool),
+}
+
+/// The same in 16 bytes, as most files are small.
+#[derive(Clone, Debug)]
+enum PackedContent {
+    Unread,
+    AlwaysSearch,
+    Binary(u32),
+    Secret,
+    Segment { segment: u32, bytes: u32, utf8: bool },
+    Segments(Box<KnownContent>),
+}
+
+/// What a stat said of a file that has no other name and has not changed since.
+///
+/// Numbers are arrays of bytes here, so that a path takes no space for their alignment.
+#[derive(Clone, Debug)]
+pub(super) struct KnownStat {
+    /// Nanoseconds since 1970, or one of the values below.
+    modified: [u8; 8],
+    fingerprint: [u8; 8],
+    /// The lower half of the inode's number.
+    inode: u32,
+    /// It was asked for while a search was under way, when another file may have been mounted there for
+    /// a moment.
+    pub(super) asked: bool,
+    /// Its content was read when no change that came later could have left this stat as it is: see
+    /// [`Settled`](super::settled::Settled).
+    pub(super) is_settled: bool,
+}
+
+/// The system does not say.
+const NO_TIME: i64 = i64::MIN;
+/// Before 1678 or after 2261.
+const OTHER_TIME: i64 = i64::MAX;
+
+impl KnownStat {
+    /// What `stat` says; nothing where another name can change it.
+    pub(super) fn of(stat: &Stat, is_settled: bool) -> Option<Self> {
+        (stat.links() == 1).then(|| Self {
+            modified: stat.modified.map_or(NO_TIME, nanoseconds).to_ne_bytes(),
+            fingerprint: stat.fingerprint().to_ne_bytes(),
+            inode: short_inode(stat.inode()),
+            asked: false,
+            is_settled,
+        })
+    }
+
+    /// When it was last modified; the outer `None` where the system has to be asked.
+    #[expect(clippy::option_option, reason = "unknown, and known to be nothing")]
+    pub(super) fn modified(&self) -> Option<Option<SystemTime>> {
+        match i64::from_ne_bytes(self.modified) {
+            NO_TIME => Some(None),
+            OTHER_TIME => None,
+            time => {
+                let distance = Duration::from_nanos(time.unsigned_abs());
+                Some(if time < 0 { UNIX_EPOCH.checked_sub(distance) } else { UNIX_EPOCH.checked_add(distance) })
+            }
+        }
+    }
+
+    pub(super) fn fingerprint(&self) -> u64 {
+        u64::from_ne_bytes(self.fingerprint)
+    }
+
+    /// Whether it may be the file of that inode: true for it, and rarely for another one.
+    pub(super) fn may_be(&self, inode: u32) -> bool {
+        self.inode == inode
+    }
+}
+
+/// What [`KnownStat::may_be`] compares.
+#[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+pub(super) fn short_inode(inode: u64) -> u32 {
+    inode as u32
+}
+
+fn nanoseconds(time: SystemTime) -> i64 {
+    let since = match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => i64::try_from(after.as_nanos()),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map(i64::wrapping_neg),
+    };
+    since.unwrap_or(OTHER_TIME)
+}
+
+/// What is known of one path.
+#[derive(Clone, Debug)]
+pub(crate) struct PathState {
+    content: PackedContent,
+    pub(super) known: OnceLock<KnownStat>,
+    /// Another one for each state of a file; comes round after four billion.
+    pub(super) id: u32,
+    pub(super) kind: FileKind,
+    /// Ignore rules leave it out. What is below such a directory is not listed.
+    pub(crate) ignored: bool,
+    /// A directory that cannot be listed.
+    pub(crate) unreadable: bool,
+    /// A directory that is not watched: it and all below it is walked each time.
+    pub(crate) unwatched: bool,
+    /// Something is mounted there: events of a file go to its other parent, so nothing is kept of it.
+    pub(super) mounted: bool,
+    /// The list is used for more than one answer, so what the system was asked for is kept.
+    pub(super) is_kept: bool,
+}
+
+impl PathState {
+    pub(super) fn new(listed: &WatchedEntry, id: u32) -> Self {
+        let WatchedEntry { ref entry, ignored, unreadable, unwatched, mounted } = *listed;
+        let (content, known, kind) = (PackedContent::Unread, OnceLock::new(), entry.kind());
+        Self { content, known, id, kind, ignored, unreadable, unwatched, mounted, is_kept: true }
+    }
+
+    /// That of a name from the listing of a former process.
+    pub(super) fn verified(name: &VerifiedName<'_>, id: u32) -> Self {
+        let VerifiedName { kind, ignored, unlisted, .. } = *name;
+        let (content, known) = (PackedContent::Unread, OnceLock::new());
+        let (unreadable, unwatched, mounted, is_kept) = (false, unlisted, false, false);
+        Self { content, known, id, kind, ignored, unreadable, unwatched, mounted, is_kept }
+    }
+
+    /// What is known of its content.
+    pub(crate) fn content(&self) -> Cow<'_, KnownContent> {
+        Cow::Owned(match self.content {
+            PackedContent::Unread => KnownContent::Unread,
+            PackedContent::AlwaysSearch => KnownContent::AlwaysSearch,
+            PackedContent::Binary(bytes) => KnownContent::Binary(bytes),
+            PackedContent::Secret => KnownContent::Secret,
+            PackedContent::Segment { segment, bytes, utf8 } => {
+                KnownContent::Filtered(FileSegments::One(segment), bytes, utf8)
+            }
+            PackedContent::Segments(ref content) => return Cow::Borrowed(content),
+        })
+    }
+
+    pub(super) fn set_content(&mut self, content: KnownContent) {
+        self.content = match content {
+            KnownContent::Unread => PackedContent::Unread,
+            KnownContent::AlwaysSearch => PackedContent::AlwaysSearch,
+            KnownContent::Binary(bytes) => PackedContent::Binary(bytes),
+            KnownContent::Secret => PackedContent::Secret,
+            KnownContent::Filtered(FileSegments::One(segment), bytes, utf8) => {
+                PackedContent::Segment { segment, bytes, utf8 }
+            }
+            content @ KnownContent::Filtered(FileSegments::Many { .. }, ..) => {
+                PackedContent::Segments(Box::new(content))
+            }
+        };
+    }
+
+    /// What is known of its content, which is forgotten.
+    pub(super) fn take_content(&mut self) -> KnownContent {
+        match std::mem::replace(&mut self.content, PackedContent::Unread) {
+            PackedContent::Segments(content) => *content,
+            content => Self { content, ..self.clone() }.content().into_owned(),
+        }
+    }
+
+    /// Memory held outside of it, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        match &self.content {
+            PackedContent::Segments(content) => match &**content {
+                KnownContent::Filtered(segments, ..) => size_of::<KnownContent>() + segments.memory(),
+                _ => size_of::<KnownContent>(),
+            },
+            _ => 0,
+        }
+    }
+
+    pub(super) fn is_file(&self) -> bool {
+        self.kind == FileKind::File
+    }
+
+    /// Whether its content is known, so that a search need not always open it.
+    pub(super) fn is_known(&self) -> bool {
+        !matches!(self.content, PackedContent::Unread | PackedContent::AlwaysSearch)
+    }
+
+    /// Whether it is a file that has yet to be read for the filter.
+    pub(super) fn is_unread(&self) -> bool {
+        matches!(self.content, PackedContent::Unread) && self.is_file() && !self.mounted
+    }
+
+    /// Whether the filter holds it.
+    pub(super) fn is_filtered(&self) -> bool {
+        matches!(self.content, PackedContent::Segment { .. } | PackedContent::Segments(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_state_has_56_bytes() {
+        assert_eq!(size_of::<PathState>(), 56);
+    }
+
+    #[test]
+    fn packed_times_are_those_of_the_stat() {
+        for seconds in [0_u64, 1, 1_700_000_000, 9_000_000_000] {
+            let after = UNIX_EPOCH + Duration::new(seconds, 123_456_789);
+            let before = UNIX_EPOCH - Duration::new(seconds, 123_456_789);
+            for time in [after, before] {
+                assert_eq!(nanoseconds(time), nanoseconds(time).clamp(NO_TIME + 1, OTHER_TIME - 1));
+                let modified = nanoseconds(time).to_ne_bytes();
+                let known = KnownStat { modified, fingerprint: [0; 8], inode: 0, asked: false, is_settled: false };
+                assert_eq!(known.modified(), Some(Some(time)));
+            }
+        }
+        assert_eq!(nanoseconds(UNIX_EPOCH + Duration::from_secs(10_000_000_000)), OTHER_TIME);
+    }
+}

@@ -1,0 +1,103 @@
+//! Writes what is known of a root's files to the stored index, for the processes that follow.
+//!
+//! The lock is held only to take a snapshot, which shares its memory with the index. Only what a stat of now shows in
+//! the state that is known is written, and only where no change since could have left that state as it is
+//! ([`KnownStat::is_settled`](super::KnownStat)).
+
+use std::{io, sync::atomic::Ordering, time::Instant};
+
+use confined_fs::{FileKind, StatCache, Visibility, Workspace, WorkspacePath};
+
+use super::{
+    KnownContent, PathIndex, PathList, RootIndex, RootSlot,
+    loaded::{REST, is_outdated},
+    root_index::slot_of,
+};
+use crate::{IndexContents, Saved, StoredFile};
+
+/// Writes the index of a root if enough of it is not stored; what became of that, if it was tried. `at_end`: without
+/// regard to when that was last done.
+pub(super) fn save(
+    index: &PathIndex,
+    workspace: &Workspace,
+    root: &WorkspacePath,
+    at_end: bool,
+) -> Option<io::Result<Saved>> {
+    let _under_way = SaveInProgress::of(index);
+    if !index.stored.stored.is_kept() {
+        return None;
+    }
+    let is_listing_outdated = index.stored.is_listing_outdated(root);
+    let snapshot = {
+        let mut roots = index.roots();
+        slot_of(&mut roots, root)
+            .and_then(RootSlot::filled)
+            .filter(|index| is_due(index, at_end, is_listing_outdated))
+            .map(|index| {
+                let taken = std::mem::take(&mut index.unsaved);
+                index.saved = Some(Instant::now());
+                (index.list.clone(), index.filter.clone(), taken)
+            })
+    };
+    let (list, filter, taken) = snapshot?;
+    // Where nothing may be kept of the root, nothing is to be tried again.
+    let identity = root.root().identity_for_index().ok()?;
+    let mut contents = contents(&list, identity.device);
+    drop(list);
+    if let Some(listing) = workspace.list_tree(root) {
+        contents.listing(&listing);
+    }
+    let saved = index.stored.stored.save(root, contents, &filter);
+    tracing::debug!(%root, ?saved, files = taken, "the index was to be stored");
+    match saved {
+        Ok(Saved::Busy) | Err(_) => {
+            // They are still to be stored, at another time.
+            if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
+                index.unsaved += taken;
+            }
+        }
+        Ok(_) => index.stored.forget(root),
+    }
+    Some(saved)
+}
+
+/// Counts in [`PathIndex::saves`] until it is dropped.
+struct SaveInProgress<'i>(&'i PathIndex);
+
+impl<'i> SaveInProgress<'i> {
+    fn of(index: &'i PathIndex) -> Self {
+        index.saves.fetch_add(1, Ordering::Relaxed);
+        Self(index)
+    }
+}
+
+impl Drop for SaveInProgress<'_> {
+    fn drop(&mut self) {
+        self.0.saves.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn is_due(index: &RootIndex, at_end: bool, is_listing_outdated: bool) -> bool {
+    let rested = at_end || index.saved.is_none_or(|saved| saved.elapsed() >= REST);
+    rested && (is_listing_outdated || is_outdated(index.list.files(), index.unsaved))
+}
+
+/// What is known of the files that are in the known state.
+fn contents(list: &PathList, device: u64) -> IndexContents {
+    let mut contents = IndexContents::new(device);
+    let mut stats = StatCache::default();
+    for item in list.items.iter().filter(|item| item.kind() == FileKind::File && !item.mounted) {
+        let is_kept = match &*item.content() {
+            // That of a masked file says nothing, and its name is not stored.
+            KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
+            KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
+            KnownContent::Unread | KnownContent::Secret => false,
+        };
+        let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else { continue };
+        let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
+        if let Some(facts) = stat.facts().filter(|_| is_same) {
+            contents.file(item.relative(), &StoredFile { facts, content: item.content().into_owned() });
+        }
+    }
+    contents
+}

@@ -1,0 +1,106 @@
+//! Finds the files and directories whose path ends with given names, anywhere in the workspace.
+//!
+//! Looks where `glob` looks: nothing that ignore rules or policy leave out counts, and links are not followed. A file
+//! whose content is denied counts only where no other fits.
+
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
+
+use confined_fs::{FileKind, Ignored, Tail, Visibility, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
+
+use super::{PathIndex, Scope, SearchEntry};
+
+/// How long the search may take: names found by then are offered, and none of them is the only one.
+const TIME: Duration = Duration::from_secs(5);
+/// Paths that are kept of each kind; the others are counted.
+const KEPT: usize = 10;
+/// Names between two looks at the clock.
+const CHECK_EVERY: usize = 64;
+
+/// Paths with one tail.
+#[derive(Debug, Default)]
+pub struct TailHits {
+    /// Files.
+    pub files: NearestTop,
+    /// Directories.
+    pub directories: NearestTop,
+    /// Files and directories whose names differ in case.
+    pub in_other_case: NearestTop,
+    /// Whether every name was looked at.
+    pub complete: bool,
+}
+
+/// Those paths that are least deep, and how many there are.
+#[derive(Debug, Default)]
+pub struct NearestTop {
+    /// At most 10, the least deep first, those of one depth by path.
+    pub paths: Vec<WorkspacePath>,
+    /// All that were met.
+    pub count: usize,
+}
+
+impl NearestTop {
+    fn add(&mut self, path: WorkspacePath) {
+        self.count += 1;
+        let depth = |path: &WorkspacePath| path.relative().iter().count();
+        let own = depth(&path);
+        let at = self.paths.partition_point(|other| (depth(other), other) < (own, &path));
+        if at < KEPT {
+            self.paths.truncate(KEPT - 1);
+            self.paths.insert(at, path);
+        }
+    }
+
+    /// The one path, where there is no other.
+    pub fn only(&self) -> Option<&WorkspacePath> {
+        self.paths.first().filter(|_| self.count == 1)
+    }
+}
+
+/// Looks for `tail` below all roots, at `most` names at most.
+pub fn search_tail(
+    workspace: &Workspace,
+    index: &Arc<PathIndex>,
+    tail: &Tail,
+    most: usize,
+    stop: &StopSignal,
+) -> TailHits {
+    let stop = stop.with_earlier_deadline(TIME);
+    let mut hits = TailHits::default();
+    let mut denied = NearestTop::default();
+    let Ok(scope) = Scope::of_roots(workspace) else { return hits };
+    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
+    let mut visited = 0;
+    for start in scope.starts() {
+        let mut visit = |entry: SearchEntry<'_>| {
+            visited += 1;
+            if visited > most || (visited % CHECK_EVERY == 0 && stop.stopped().is_some()) {
+                return ControlFlow::Break(());
+            }
+            let is_directory = entry.kind() == FileKind::Directory;
+            let path = entry.path();
+            if (tail.is_directory && !is_directory) || scope.belongs_to_other_start(workspace, &entry) {
+                return ControlFlow::Continue(());
+            }
+            if tail.fits(path) {
+                let found = match is_directory {
+                    true => &mut hits.directories,
+                    false if entry.visibility() == Visibility::Denied => &mut denied,
+                    false => &mut hits.files,
+                };
+                found.add(entry.into_path());
+            } else if tail.fits_in_other_case(path) {
+                hits.in_other_case.add(entry.into_path());
+            }
+            ControlFlow::Continue(())
+        };
+        match index.walk(workspace, start, &options, &mut visit) {
+            Ok((report, _)) if !report.stopped && report.limits_hit.is_empty() => {}
+            Ok(_) | Err(_) => return hits,
+        }
+    }
+    if hits.files.count == 0 {
+        hits.files = denied;
+    }
+    hits.complete = true;
+    hits
+}
