@@ -11,7 +11,8 @@
 //!
 //! | crate | what it is |
 //! |---|---|
-//! | [`confined_fs`] | the sandbox, and the only crate that touches files: roots, paths, policy, walks, changes, the kernel's walls |
+//! | [`confined_fs`] | the sandbox: roots, paths, policy, walks, changes, the kernel's walls |
+//! | [`beneath`] | below it: directory handles, the only crate that opens and changes files |
 //! | [`tree_search`] | ordered, parallel search with an index |
 //! | [`lsp_check`] | what language servers report of a change |
 //! | [`text_edit`] | where a text is in another, what takes its place; patches |
@@ -36,7 +37,7 @@
 //!
 //! 1. A module uses only modules of lower layers, and no two files use each other, directly or by a chain.
 //! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
-//! 3. Files are touched only in `confined_fs`; `ignore` serves as a matcher alone.
+//! 3. Files are touched only in `beneath` and `confined_fs`; `ignore` serves as a matcher alone.
 //! 4. `tokio` appears only in `main` and `server/`; everything below is synchronous.
 //! 5. A host path never reaches text for the model: [`confined_fs::WorkspacePath`] prints the public
 //!    form and is the only way to show one.

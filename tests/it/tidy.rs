@@ -29,22 +29,23 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("tokio_util::", &["src/server"]),
     (
         "std::fs",
-        &["crates/confined-fs/src", "src/config/file", "src/fuzzing", "crates/tree-search/src/stored_index/testing"],
+        &[
+            "crates/beneath/src",
+            "crates/confined-fs/src",
+            "src/config/file",
+            "src/fuzzing",
+            "crates/tree-search/src/stored_index/testing",
+        ],
     ),
-    ("rustix::", &["crates/confined-fs/src"]),
-    ("cap_primitives::", &["crates/confined-fs/src"]),
-    ("landlock::", &["crates/confined-fs/src"]),
-    ("seccompiler::", &["crates/confined-fs/src"]),
-    ("libc::", &["crates/confined-fs/src"]),
     ("ignore::gitignore", &["crates/confined-fs/src"]),
     ("WalkBuilder", &[]),
     ("WalkParallel", &[]),
     ("memmap", &[]),
     // Each is a point at which a test ends the process or makes the call fail (sys/faults.rs).
-    (".sync_data()", &["crates/confined-fs/src/sys"]),
-    (".sync_all()", &["crates/confined-fs/src/sys"]),
-    (".set_len(", &["crates/confined-fs/src/sys"]),
-    (".set_modified(", &["crates/confined-fs/src/sys"]),
+    (".sync_data()", &["crates/beneath/src"]),
+    (".sync_all()", &["crates/beneath/src"]),
+    (".set_len(", &["crates/beneath/src"]),
+    (".set_modified(", &["crates/beneath/src"]),
 ];
 
 /// Names that say nothing of what is inside.

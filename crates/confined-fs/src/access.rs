@@ -5,7 +5,9 @@
 
 use std::io;
 
-use super::{AccessError, AccessErrorKind, FileKind, Location, Stat, Verdict, WorkspacePath};
+use beneath::{FileKind, Stat};
+
+use super::{AccessError, AccessErrorKind, Location, Verdict, WorkspacePath};
 
 /// Refuses secret content by one of its names. The error is about the path that was asked for.
 pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {

@@ -8,8 +8,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use beneath::{Failure, FileKind};
+
 use super::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
-use super::{AgentFile, Failure, FileKind, Root, Roots, WorkspacePath, links, sys};
+use super::{AgentFile, Root, Roots, WorkspacePath, links};
 
 /// Longest rule file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
@@ -107,7 +109,7 @@ fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String
 
 fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("it cannot be read: {}", error.kind());
-    let stat = sys::file_stat(&file).map_err(failed)?;
+    let stat = beneath::file_stat(&file).map_err(failed)?;
     if stat.kind != FileKind::File {
         return Err("it is not a regular file".to_owned());
     }

@@ -1,6 +1,6 @@
 //! An open directory as everything above sees it: one on the disk, or one of a staged root.
 //!
-//! The methods are those of [`sys::Dir`], where each is described. A staged directory answers from the merged view and
+//! The methods are those of [`beneath::Dir`], where each is described. A staged directory answers from the merged view and
 //! changes its layer alone (`stage`).
 
 use std::ffi::{OsStr, OsString};
@@ -8,14 +8,15 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use beneath::{Failure, Listed, LockAttempt, OpenFor, Stat};
+
 use super::stage::StagedDir;
-use super::{Failure, Listed, LockAttempt, OpenFor, Stat, sys};
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) enum Dir {
     /// On the disk.
-    Plain(sys::Dir),
+    Plain(beneath::Dir),
     /// With a layer of staged changes over it.
     Staged(Box<StagedDir>),
 }
@@ -51,10 +52,10 @@ macro_rules! opened {
 }
 
 impl Dir {
-    pub(crate) const LOCKS: bool = sys::Dir::LOCKS;
+    pub(crate) const LOCKS: bool = beneath::Dir::LOCKS;
 
     pub(crate) fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
-        sys::Dir::open_ambient(path, force_component).map(Self::Plain)
+        beneath::Dir::open_ambient(path, force_component).map(Self::Plain)
     }
 
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
@@ -226,7 +227,7 @@ impl Dir {
             Self::Plain(dir) => Some(dir),
             Self::Staged(dir) => dir.into_locked(),
         };
-        HeldLock { _file: dir.and_then(sys::Dir::into_lock) }
+        HeldLock { _file: dir.and_then(beneath::Dir::into_lock) }
     }
 }
 

@@ -9,7 +9,9 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Dir, Failure, OpenFor};
+use beneath::{Failure, OpenFor};
+
+use super::Dir;
 
 /// How many directories below the top stay open. The soft limit of a process is usually 1024 descriptors
 /// (`RLIMIT_NOFILE`, getrlimit(2)), and several calls walk at once.

@@ -5,12 +5,13 @@
 
 use std::{fmt, io};
 
+use beneath::Failure;
 use text_file::shorten;
 
 use super::escape::escape_text;
 use super::limits::words;
 use super::policy::is_own_rule;
-use super::{Failure, Limit, RootGone, SentinelFault, WorkspacePath, sys};
+use super::{Limit, RootGone, SentinelFault, WorkspacePath};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug, thiserror::Error)]
@@ -182,8 +183,8 @@ impl AccessError {
             io::ErrorKind::ReadOnlyFilesystem => AccessErrorKind::ReadOnly,
             io::ErrorKind::InvalidFilename => AccessErrorKind::NameTooLong,
             // Links are followed before anything is opened: this one came later.
-            _ if sys::met_a_link(error) => AccessErrorKind::Changed,
-            _ if sys::is_in_use(error) => AccessErrorKind::InUse,
+            _ if beneath::met_a_link(error) => AccessErrorKind::Changed,
+            _ if beneath::is_in_use(error) => AccessErrorKind::InUse,
             _ => Limit::of(error).map_or(AccessErrorKind::Io, AccessErrorKind::Limit),
         }
     }

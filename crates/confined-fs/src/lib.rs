@@ -28,7 +28,7 @@
 //! | Which texts are which paths? | `resolve` |
 //! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
 //! | Where does a link lead? | `links` |
-//! | How is a path opened beneath a root? | `sys/beneath` |
+//! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
 //! | What may the process do at all? | `confine` |
 //!
 //! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
@@ -49,7 +49,6 @@ mod error;
 mod escape;
 mod file_start;
 mod follow;
-mod lexical;
 mod limits;
 mod link_targets;
 mod links;
@@ -77,13 +76,10 @@ mod shared;
 mod shown_stats;
 mod stage;
 mod start;
-mod stat;
-mod stat_facts;
 mod state;
 pub mod stop;
 mod stored_moment;
 mod suggest;
-mod sys;
 mod tail;
 #[cfg(all(test, unix))]
 mod tests;
@@ -106,9 +102,9 @@ use links::Location;
 use policy::{Policy, Verdict};
 use roots::Roots;
 use shared::Shared;
-use stat::FileIdentity;
-use sys::{Failure, Listed, LockAttempt, OpenFor};
 
+use beneath::OpenFor;
+pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use broker::{
     BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramInput, ProgramOutput, StartedProgram, find_program,
     serve_broker,
@@ -136,12 +132,8 @@ pub use shared::Workspace;
 pub use shown_stats::ShownStats;
 pub use stage::{LayerFull, LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use start::{Opened, WorkspaceOptions};
-pub use stat::{FileKind, Stat};
-pub use stat_facts::StatFacts;
 pub use state::{AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile};
 pub use stored_moment::StoredMoment;
-pub use sys::random_bytes;
-pub use sys::read_some;
 pub use tail::Tail;
 pub use transaction::{
     CommittedTransaction, EntryState, FormerFile, LeftEntry, LeftHow, MOST_STEPS, NotCommitted, Transaction,
@@ -395,7 +387,7 @@ impl Workspace {
     pub fn overlaps(&self, folder: &Path) -> bool {
         let roots = &self.shared.roots;
         roots.containing(folder, true).is_some()
-            || roots.list().iter().any(|root| lexical::strip_base(&root.canonical, folder).is_some())
+            || roots.list().iter().any(|root| beneath::lexical::strip_base(&root.canonical, folder).is_some())
     }
 
     /// The path that `text` means, as it is printed, and the host path that it leads to: for logs that no model reads.

@@ -4,14 +4,14 @@
 
 use std::{fmt, io};
 
-use super::{LayerFull, sys};
+use super::LayerFull;
 
 /// Prepares the process for its limits: a write beyond `ulimit -f` becomes an error of that write
 /// (EFBIG) instead of the end of the process (SIGXFSZ), and as many files may be open as the hard limit
 /// of `ulimit -n` allows, up to some thousands. Call it before the first write.
 pub fn prepare_process() {
-    sys::survive_large_writes();
-    sys::raise_open_files();
+    beneath::survive_large_writes();
+    beneath::raise_open_files();
 }
 
 /// A limit of the system that an operation met.
@@ -43,10 +43,10 @@ impl Limit {
         match error.kind() {
             io::ErrorKind::StorageFull => Some(Self::Space),
             io::ErrorKind::QuotaExceeded => Some(Self::DiskQuota),
-            io::ErrorKind::FileTooLarge => Some(Self::FileSize(sys::file_size_limit())),
+            io::ErrorKind::FileTooLarge => Some(Self::FileSize(beneath::file_size_limit())),
             io::ErrorKind::OutOfMemory => Some(Self::Memory),
-            _ if sys::is_process_file_limit(error) => Some(Self::open_files()),
-            _ if sys::is_system_file_limit(error) => Some(Self::OpenFilesOfAll),
+            _ if beneath::is_process_file_limit(error) => Some(Self::open_files()),
+            _ if beneath::is_system_file_limit(error) => Some(Self::OpenFilesOfAll),
             _ => None,
         }
     }
@@ -58,7 +58,7 @@ impl Limit {
 
     /// The limit of open files of this process.
     pub fn open_files() -> Self {
-        Self::OpenFiles(sys::open_files())
+        Self::OpenFiles(beneath::open_files())
     }
 
     /// Whether it is a limit of open files: a file that cannot be opened now can be opened later.

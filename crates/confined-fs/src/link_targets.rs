@@ -9,7 +9,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{FileKind, Listed, OpenFor, Policy, Root, Roots, Verdict, WorkspacePath, links};
+use beneath::{FileKind, Listed, OpenFor};
+
+use super::{Policy, Root, Roots, Verdict, WorkspacePath, links};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
 const MOST_ENTRIES: usize = 4_000;

@@ -13,9 +13,11 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::lexical::{MOST_LINKS, base_of, push_front, strip_base};
+use beneath::lexical::{MOST_LINKS, base_of, push_front, strip_base};
+use beneath::{FileKind, OpenFor};
+
 use super::visibility::{Visibility, visibility};
-use super::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Root, Roots, WorkspacePath};
+use super::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
 
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]

@@ -6,10 +6,11 @@
 use std::fs::File;
 use std::io::{Cursor, Read as _, Seek as _};
 
+use beneath::Stat;
 use structured_text::mask::{MaskFormat, MaskedText};
 
 use super::visibility::mask_or_open;
-use super::{AccessError, AccessErrorKind, AtPath as _, Revision, Stat, WorkspacePath, sys};
+use super::{AccessError, AccessErrorKind, AtPath as _, Revision, WorkspacePath};
 
 /// How often a file is read that changes meanwhile.
 const ATTEMPTS: usize = 4;
@@ -56,7 +57,7 @@ pub(super) fn read(
         let mut bytes = Vec::new();
         file.rewind().at(asked)?;
         file.take(MaskedText::LARGEST + 1).read_to_end(&mut bytes).at(asked)?;
-        let now = sys::file_stat(file).at(asked)?;
+        let now = beneath::file_stat(file).at(asked)?;
         if now.same_file_state(&stat) {
             let masked = MaskedText::of(format, &bytes).ok_or_else(|| unmaskable(asked))?;
             return Ok((masked, bytes, now));

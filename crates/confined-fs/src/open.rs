@@ -5,11 +5,13 @@
 
 use std::io::Read as _;
 
+use beneath::{Failure, FileKind, OpenFor, Stat};
+
 use super::access::{explain, present, readable, regular, visible};
 use super::visibility::mask_or_open;
 use super::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, Failure, FileKind, Location, OpenFile, OpenFor, Revision, Shared,
-    Snapshot, Stat, WorkspacePath, links, sys,
+    AccessError, AccessErrorKind, AtPath as _, Dir, Location, OpenFile, Revision, Shared, Snapshot, WorkspacePath,
+    links,
 };
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
@@ -66,7 +68,7 @@ impl Shared {
     pub(super) fn open_file(&self, asked: &WorkspacePath) -> Result<OpenFile, AccessError> {
         let open = |real: &WorkspacePath| {
             let file = real.root().dir.file_beneath(real.relative())?;
-            let stat = sys::file_stat(&file)?;
+            let stat = beneath::file_stat(&file)?;
             Ok((file, stat))
         };
         let ((file, stat), way) = self.reach(asked, open)?;

@@ -5,10 +5,11 @@
 use std::fs::File;
 use std::io::{self, Read, Seek};
 
+use beneath::Stat;
 use structured_text::mask::MaskFormat;
 
 use super::masked_file::MaskedFile;
-use super::{AccessError, Revision, Stat, WorkspacePath, sys};
+use super::{AccessError, Revision, WorkspacePath};
 
 /// A regular file opened beneath its root, for reading. What it gives of a masked file is the masked form: the only one
 /// that leaves this layer.
@@ -72,7 +73,7 @@ impl OpenFile {
 
     /// What it is now, by the same handle.
     pub fn restat(&self) -> io::Result<Stat> {
-        let stat = sys::file_stat(&self.file)?;
+        let stat = beneath::file_stat(&self.file)?;
         Ok(match &self.masked {
             None => stat,
             Some(masked) => masked.stat_now(&stat),
@@ -87,7 +88,7 @@ impl OpenFile {
         while at < size && holes * 2 <= size && (at - holes) * 2 < size {
             let data = self.next_data(at);
             holes += data - at;
-            at = if data < size { sys::next_hole(&self.file, data, size) } else { size };
+            at = if data < size { beneath::next_hole(&self.file, data, size) } else { size };
         }
         holes * 2 > size
     }
@@ -97,7 +98,7 @@ impl OpenFile {
         if self.is_masked() {
             at
         } else {
-            sys::next_data(&self.file, at, self.stat.size).clamp(at, self.stat.size.max(at))
+            beneath::next_data(&self.file, at, self.stat.size).clamp(at, self.stat.size.max(at))
         }
     }
 
@@ -112,7 +113,7 @@ impl OpenFile {
             return Ok(true);
         }
         let mut next = [0_u8; 1];
-        if sys::read_some(self, &mut next)? == 0 {
+        if beneath::read_some(self, &mut next)? == 0 {
             return Ok(true);
         }
         self.seek(io::SeekFrom::Current(-1))?;

@@ -8,16 +8,18 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::lexical::{lexically_normal, without_verbatim};
+use beneath::Failure;
+use beneath::lexical::{lexically_normal, without_verbatim};
+
+use super::RootGone;
 use super::root_dir::RootDir;
-use super::{Failure, RootGone, sys};
 
 /// What a root that may be missing has besides its directory.
 #[derive(Debug)]
 pub(super) struct OptionalRoot {
     /// What the sandbox allows: the nearest existing directory above it, or where that is too wide the directory that
     /// was there at the start.
-    rule: Option<sys::Dir>,
+    rule: Option<beneath::Dir>,
     /// The directory that the rule is on, where it is above the root.
     pub(super) rule_above: Option<PathBuf>,
     /// The directory that was there at the start, where the rule is on that alone.
@@ -58,7 +60,12 @@ pub(super) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
 
 impl OptionalRoot {
     /// `above` is a handle of `nearest.above`; `now` is the directory itself, where it exists.
-    pub(super) fn new(nearest: &NearestDirectory, above: sys::Dir, now: Option<sys::Dir>, homes: &[PathBuf]) -> Self {
+    pub(super) fn new(
+        nearest: &NearestDirectory,
+        above: beneath::Dir,
+        now: Option<beneath::Dir>,
+        homes: &[PathBuf],
+    ) -> Self {
         let is_too_wide = nearest.above.parent().is_none() || homes.iter().any(|home| home.starts_with(&nearest.above));
         let (rule, rule_above, only) = if is_too_wide {
             let only = now.as_ref().and_then(|now| Some(now.stat().ok()?.device_and_inode()));
@@ -70,7 +77,7 @@ impl OptionalRoot {
     }
 
     /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
-    pub(super) fn rule(&self) -> Option<&sys::Dir> {
+    pub(super) fn rule(&self) -> Option<&beneath::Dir> {
         self.rule.as_ref()
     }
 

@@ -9,7 +9,9 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use super::{Dir, DirectoryStack, FileKind, OpenFor};
+use beneath::{FileKind, OpenFor};
+
+use super::{Dir, DirectoryStack};
 
 /// Removes the entry called `name`, following no link.
 pub(super) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {

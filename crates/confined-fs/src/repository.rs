@@ -7,7 +7,9 @@
 
 use std::{ffi::OsStr, io, path::PathBuf};
 
-use super::{Dir, FileKind, Listed, OpenFor, Policy, WorkspacePath};
+use beneath::{FileKind, Listed, OpenFor};
+
+use super::{Dir, Policy, WorkspacePath};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
 const REST: [&str; 3] = ["objects", "refs", "commondir"];

@@ -11,10 +11,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use beneath::lexical::lexically_normal;
 use percent_encoding::percent_decode_str;
 
 use super::escape::{name_of, unescape_name};
-use super::lexical::lexically_normal;
 use super::{PathError, Root, Roots, WorkspacePath, mention};
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.

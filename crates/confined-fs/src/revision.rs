@@ -7,7 +7,7 @@ use std::{fmt, io, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
-use super::sys::read_some;
+use beneath::read_some;
 
 /// Digits that texts show.
 const SHORT: usize = 6;

@@ -5,13 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::lexical::{lexically_normal, without_verbatim};
+use beneath::OpenFor;
+use beneath::lexical::{lexically_normal, without_verbatim};
+
 use super::optional_root::{OptionalRoot, nearest};
 use super::policy::StartupRules;
 use super::root_dir::RootDir;
 use super::root_gone::RootGone;
 use super::stage::Layer;
-use super::{OpenFor, Policy, PolicyRules, Revision, sys};
+use super::{Policy, PolicyRules, Revision};
 
 /// What may be done below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +96,7 @@ impl<'s> OpenedRoot<'s> {
         let configured = lexically_normal(&std::path::absolute(&spec.path)?);
         if spec.optional {
             let nearest = nearest(&spec.path)?;
-            let held = sys::Dir::open_ambient(&nearest.above, force_component)?;
+            let held = beneath::Dir::open_ambient(&nearest.above, force_component)?;
             let below = nearest.canonical.strip_prefix(&nearest.above).unwrap_or(&nearest.canonical).to_owned();
             let now = held.dir_beneath(&below, OpenFor::Traverse).ok();
             let optional = OptionalRoot::new(&nearest, held.try_clone()?, now, homes);
@@ -102,8 +104,8 @@ impl<'s> OpenedRoot<'s> {
             let held = nearest.above;
             return Ok(Self { spec, canonical: nearest.canonical, configured, dir, held, optional: Some(optional) });
         }
-        let canonical = sys::canonical(&spec.path)?;
-        let dir = RootDir::existing(sys::Dir::open_ambient(&canonical, force_component)?);
+        let canonical = beneath::canonical(&spec.path)?;
+        let dir = RootDir::existing(beneath::Dir::open_ambient(&canonical, force_component)?);
         let canonical = without_verbatim(canonical);
         Ok(Self { spec, held: canonical.clone(), canonical, configured, dir, optional: None })
     }
@@ -160,9 +162,9 @@ pub(super) fn key(canonical: &Path, is_staged: bool) -> String {
 }
 
 /// A path that leads to the root, and its device and inode: the path as it was configured, where that leads to it.
-fn lasting_identity(configured: &Path, canonical: &Path, dir: &sys::Dir) -> Option<(PathBuf, (u64, u64))> {
+fn lasting_identity(configured: &Path, canonical: &Path, dir: &beneath::Dir) -> Option<(PathBuf, (u64, u64))> {
     let identity = dir.stat().ok()?.device_and_inode();
-    let leads_there = |path: &&Path| identity != (0, 0) && sys::identity(path).is_ok_and(|found| found == identity);
+    let leads_there = |path: &&Path| identity != (0, 0) && beneath::identity(path).is_ok_and(|found| found == identity);
     let path = [configured, canonical].into_iter().find(leads_there)?;
     Some((path.to_path_buf(), identity))
 }
@@ -245,7 +247,7 @@ impl Root {
 
     /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Landlock needs handles"))]
-    pub(super) fn sandboxed_dir(&self) -> Option<&sys::Dir> {
+    pub(super) fn sandboxed_dir(&self) -> Option<&beneath::Dir> {
         match &self.optional {
             None => Some(self.dir.held()),
             Some(optional) => optional.rule(),
@@ -268,7 +270,7 @@ impl Root {
     /// missing it is the directory above it.
     pub(super) fn presence(&self) -> Result<(), RootGone> {
         let Some((path, known)) = &self.identity else { return Ok(()) };
-        match sys::identity(path) {
+        match beneath::identity(path) {
             Ok(now) if now == *known => Ok(()),
             Ok(_) => Err(RootGone::Replaced),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -282,7 +284,7 @@ impl Root {
 
     /// Whether [`Self::presence`] is known without waiting, and the root is there.
     pub(super) fn is_present_cached(&self) -> bool {
-        self.identity.as_ref().is_none_or(|(path, known)| sys::identity_cached(path) == Some(*known))
+        self.identity.as_ref().is_none_or(|(path, known)| beneath::identity_cached(path) == Some(*known))
     }
 
     /// The rules in force below it: those of all roots, its own, and what start-up found.

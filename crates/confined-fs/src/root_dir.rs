@@ -13,14 +13,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use beneath::{Failure, FileKind, OpenFor, Stat};
+
+use super::Dir;
 use super::stage::{Layer, StagedDir};
-use super::{Dir, Failure, FileKind, OpenFor, Stat, sys};
 
 /// The directory of one root.
 #[derive(Debug)]
 pub(super) struct RootDir {
     /// The directory itself, or one above it.
-    held: sys::Dir,
+    held: beneath::Dir,
     /// The path from there to the directory: "" for itself.
     below: PathBuf,
     /// The layer over it, and where it is in that.
@@ -29,12 +31,12 @@ pub(super) struct RootDir {
 
 impl RootDir {
     /// A directory that is there, by its own handle.
-    pub(super) fn existing(dir: sys::Dir) -> Self {
+    pub(super) fn existing(dir: beneath::Dir) -> Self {
         Self { held: dir, below: PathBuf::new(), staged: None }
     }
 
     /// A directory that may be missing, `below` the one that is `held`.
-    pub(super) fn beneath(held: sys::Dir, below: PathBuf) -> Self {
+    pub(super) fn beneath(held: beneath::Dir, below: PathBuf) -> Self {
         Self { held, below, staged: None }
     }
 
@@ -49,7 +51,7 @@ impl RootDir {
     }
 
     /// The handle that every open starts from: the directory itself, or one above it.
-    pub(super) fn held(&self) -> &sys::Dir {
+    pub(super) fn held(&self) -> &beneath::Dir {
         &self.held
     }
 

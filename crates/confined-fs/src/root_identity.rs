@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Dir, Revision, Root, sys};
+use beneath::StableInodes;
+
+use super::{Dir, Revision, Root};
 
 /// The directory of a root and the rules about content below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,38 +80,32 @@ impl Root {
             return Err(NotStorable::Absent);
         }
         let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(NotStorable::Refused) };
-        let file_system = promising_file_system(&dir).ok_or(NotStorable::FileSystem)?;
+        let file_system = stable_inodes(&dir).ok_or(NotStorable::FileSystem)?;
         let (device, inode) = dir.stat().map_err(|_| NotStorable::Refused)?.device_and_inode();
-        let PromisingFileSystem { kind: file_system, id: file_system_id } = file_system;
+        let StableInodes { kind: file_system, id: file_system_id } = file_system;
         let (key, policy) = (self.key().to_owned(), self.policy().content_digest());
         let created = created(&dir);
         Ok(RootIdentity { key, policy, file_system, file_system_id, device, inode, created })
     }
 }
 
-/// The type and id of a file system whose stat reports every change to a file.
-pub(crate) struct PromisingFileSystem {
-    pub(crate) kind: u64,
-    pub(crate) id: u64,
-}
-
 #[cfg(target_os = "linux")]
-fn promising_file_system(dir: &sys::Dir) -> Option<PromisingFileSystem> {
-    dir.promising_file_system()
+fn stable_inodes(dir: &beneath::Dir) -> Option<StableInodes> {
+    dir.stable_inodes()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn promising_file_system(_: &sys::Dir) -> Option<PromisingFileSystem> {
+fn stable_inodes(_: &beneath::Dir) -> Option<StableInodes> {
     None
 }
 
 #[cfg(target_os = "linux")]
-fn created(dir: &sys::Dir) -> i64 {
+fn created(dir: &beneath::Dir) -> i64 {
     dir.created().unwrap_or_default()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn created(_: &sys::Dir) -> i64 {
+fn created(_: &beneath::Dir) -> i64 {
     0
 }
 

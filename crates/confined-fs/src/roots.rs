@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use beneath::lexical::strip_base;
+
 use super::escape::escape_name;
-use super::lexical::strip_base;
 use super::root::{OpenedRoot, key};
 use super::stage::Layer;
 use super::{Access, Policy, PolicyRules, Root, RootSpec, StageOptions, WorkspacePath, server_files};

@@ -10,9 +10,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::lexical::{MOST_LINKS, base_of, lexically_normal, push_front, without_verbatim};
+use beneath::lexical::{MOST_LINKS, base_of, lexically_normal, push_front, without_verbatim};
+
+use super::Root;
 use super::policy::ProtectedPaths;
-use super::{Root, sys};
 
 /// The rule that a refusal names.
 const WHY: &str = "a file that this server starts from, or a link to one";
@@ -36,7 +37,7 @@ impl Identities {
         if let Some(known) = self.0.get(path) {
             return *known;
         }
-        let identity = sys::identity(path).ok();
+        let identity = beneath::identity(path).ok();
         self.0.insert(path.to_owned(), identity);
         identity
     }

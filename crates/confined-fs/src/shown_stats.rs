@@ -1,6 +1,8 @@
 //! Stats of many entries in path order, as tools show them.
 
-use super::{Entry, FileKind, Stat, StatCache, Visibility, Workspace};
+use beneath::{FileKind, Stat};
+
+use super::{Entry, StatCache, Visibility, Workspace};
 
 /// Stats through the directory of the last entry. A masked file is as long as what is shown.
 #[derive(Debug)]

@@ -16,9 +16,10 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::write::{Temporary, is_reserved};
-use super::{Dir, FileKind, LockAttempt, OpenFor, StaleAfter, sys};
+use super::{Dir, StaleAfter};
 
 pub use append_log::AppendLog;
+use beneath::{FileKind, LockAttempt, OpenFor};
 pub use event_sink::EventSink;
 pub use objects::{Durable, StateFile};
 pub use private_file::{NewPrivateFile, PrivateFile};
@@ -122,7 +123,7 @@ impl StateDir {
 
     fn append_to(&self, file: &str, line: &[u8]) -> io::Result<File> {
         let open = regular(self.dir.append(bare(file)?)?)?;
-        sys::write_all(&open, line)?;
+        beneath::write_all(&open, line)?;
         Ok(open)
     }
 
@@ -143,14 +144,14 @@ impl StateDir {
     pub fn replace(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         let name = bare(file)?;
         let mut temporary = Temporary::create(&self.dir, true)?;
-        sys::write_all(temporary.file(), bytes)?;
+        beneath::write_all(temporary.file(), bytes)?;
         temporary.replace_any(name)
     }
 }
 
 /// The file, if it is a regular one.
 fn regular(file: File) -> io::Result<File> {
-    if sys::file_stat(&file)?.kind == FileKind::File { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    if beneath::file_stat(&file)?.kind == FileKind::File { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
 /// A single component, for the name of a file in the folder.

@@ -5,9 +5,10 @@
 
 use std::{ffi::OsString, ops::ControlFlow, path::PathBuf, sync::Arc};
 
+use beneath::{FileKind, OpenFor};
 use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
 
-use super::{FileKind, Ignored, OpenFor, Shared, WalkOptions, WorkspacePath, walk};
+use super::{Ignored, Shared, WalkOptions, WorkspacePath, walk};
 
 /// Most suggestions.
 const MOST: usize = 3;

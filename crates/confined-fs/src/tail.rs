@@ -4,7 +4,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-use super::lexical::is_same_name;
+use beneath::lexical::is_same_name;
+
 use super::mention::{is_mention, peeled, without_shell_escapes};
 use super::resolve::relative_names;
 use super::{AccessErrorKind, Workspace, WorkspacePath};

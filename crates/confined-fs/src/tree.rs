@@ -24,8 +24,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::write::WriteScope;
-use super::{AccessError, AccessErrorKind, FileKind, Location, OpenFor, Stat, Workspace, WorkspacePath, WritablePath};
+use super::{AccessError, AccessErrorKind, Location, Workspace, WorkspacePath, WritablePath};
 
+use beneath::{FileKind, OpenFor, Stat};
 pub use entries::{Node, Tree, TreeEntry};
 pub use guard::TreeGuard;
 pub use move_tree::{MovedTree, ReplacedFile};

@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use beneath::{FileKind, OpenFor, Stat};
+
+use crate::Revision;
 use crate::write::{is_reserved, is_temporary};
-use crate::{FileKind, OpenFor, Revision, Stat, sys};
 
 use super::NodeSummary;
 use super::layer::LayerLock;
@@ -213,7 +215,7 @@ impl StagedDir {
     }
 
     /// The directory in the layer for an entry that is made in it, with a free name.
-    fn new_entry(&self, lock: &LayerLock<'_>, name: &OsStr) -> io::Result<sys::Dir> {
+    fn new_entry(&self, lock: &LayerLock<'_>, name: &OsStr) -> io::Result<beneath::Dir> {
         match self.place(name)? {
             Place::Nowhere => {}
             Place::Upper(_) | Place::Lower(_) => return Err(io::ErrorKind::AlreadyExists.into()),
@@ -242,7 +244,7 @@ impl StagedDir {
     }
 
     /// The directory in the layer, made with those above it where it is missing.
-    fn upper_parent(&self) -> io::Result<sys::Dir> {
+    fn upper_parent(&self) -> io::Result<beneath::Dir> {
         let mut dir = self.layer.upper.reopen(OpenFor::Traverse)?;
         for name in &self.path {
             dir = match dir.child_dir(name, OpenFor::Traverse) {
@@ -302,19 +304,19 @@ impl StagedDir {
         self.layer.check_room()?;
         for _ in 0..ATTEMPTS {
             let source = lower.child_file(name)?;
-            let before = sys::file_stat(&source)?;
+            let before = beneath::file_stat(&source)?;
             if before.kind != FileKind::File {
                 break;
             }
             let copy = lock.new_copy()?;
             let revision = copied(&source, &copy)?;
-            sys::carry_attributes(&source, &before, &copy)?;
+            beneath::carry_attributes(&source, &before, &copy)?;
             if let Some(modified) = before.modified {
                 // A file system may not keep times; the content is what counts.
-                let _ = sys::set_modified(&copy, modified);
+                let _ = beneath::set_modified(&copy, modified);
             }
-            sys::sync_data(&copy)?;
-            if !sys::file_stat(&source)?.same_content_state(&before) {
+            beneath::sync_data(&copy)?;
+            if !beneath::file_stat(&source)?.same_content_state(&before) {
                 continue;
             }
             drop(copy);
@@ -335,11 +337,11 @@ fn copied(mut source: &File, copy: &File) -> io::Result<Revision> {
     let mut hasher = Revision::hasher();
     let mut buffer = vec![0; 128 * 1024];
     loop {
-        match sys::read_some(&mut source, &mut buffer)? {
+        match beneath::read_some(&mut source, &mut buffer)? {
             0 => return Ok(hasher.finish()),
             count => {
                 hasher.update(&buffer[..count]);
-                sys::write_all(copy, &buffer[..count])?;
+                beneath::write_all(copy, &buffer[..count])?;
             }
         }
     }

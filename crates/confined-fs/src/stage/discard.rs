@@ -6,8 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use beneath::{FileKind, OpenFor};
+
 use crate::remove_all::remove_all;
-use crate::{AccessError, AccessErrorKind, Dir, FileKind, OpenFor, Workspace, WorkspacePath};
+use crate::{AccessError, AccessErrorKind, Dir, Workspace, WorkspacePath};
 
 use super::layer::LayerLock;
 use super::record::{RecordLine, folded};

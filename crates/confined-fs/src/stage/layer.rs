@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::{Failure, FileKind, LockAttempt, OpenFor, Stat, sys};
+use beneath::{Failure, FileKind, LockAttempt, OpenFor, Stat};
 
 use super::LayerFull;
 use super::record::{Record, RecordLine};
@@ -31,9 +31,9 @@ const COPY: &str = "copy";
 #[derive(Debug)]
 pub(crate) struct Layer {
     /// The folder in the state folder.
-    folder: sys::Dir,
+    folder: beneath::Dir,
     /// The new entries, under the paths that they have below the root.
-    pub(super) upper: sys::Dir,
+    pub(super) upper: beneath::Dir,
     record: Mutex<ReadRecord>,
     /// One change at a time in this process.
     changing: Mutex<()>,
@@ -75,13 +75,13 @@ pub struct LayerSize {
 pub(crate) struct LayerLock<'l> {
     pub(super) layer: &'l Layer,
     _turn: MutexGuard<'l, ()>,
-    _handle: Option<sys::Dir>,
+    _handle: Option<beneath::Dir>,
 }
 
 impl Layer {
     /// Opens the layer of the root with this key, and makes it where it is missing.
     pub(crate) fn open(state: &Path, key: &str, limit: u64, force_component: bool) -> io::Result<Self> {
-        let state = sys::Dir::open_ambient(state, force_component)?;
+        let state = beneath::Dir::open_ambient(state, force_component)?;
         let folder = made(&made(&state, "stage")?, key)?;
         let upper = made(&folder, UPPER)?;
         Ok(Self {
@@ -167,7 +167,7 @@ impl Layer {
     pub(super) fn sync_record(&self) -> io::Result<()> {
         match self.folder.child_file(OsStr::new(RECORD)) {
             // Through a handle that may write, as Windows wants it.
-            Ok(_) => sys::sync_data(&self.folder.append(OsStr::new(RECORD))?),
+            Ok(_) => beneath::sync_data(&self.folder.append(OsStr::new(RECORD))?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         }
@@ -180,7 +180,7 @@ impl LayerLock<'_> {
         let mut read = self.layer.record.lock().unwrap_or_else(PoisonError::into_inner);
         read.refresh(&self.layer.folder)?;
         let file = self.layer.folder.append(OsStr::new(RECORD))?;
-        let before = sys::file_stat(&file)?;
+        let before = beneath::file_stat(&file)?;
         if before.kind != FileKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -190,12 +190,12 @@ impl LayerLock<'_> {
         for line in lines {
             text.push_str(&line.to_string());
         }
-        sys::write_all(&file, text.as_bytes())?;
+        beneath::write_all(&file, text.as_bytes())?;
         for line in lines {
             read.record.add(line);
         }
         read.bytes = before.size + text.len() as u64;
-        read.file = Some(sys::file_stat(&file)?);
+        read.file = Some(beneath::file_stat(&file)?);
         Ok(())
     }
 
@@ -209,7 +209,7 @@ impl LayerLock<'_> {
     }
 
     /// Gives the copy its place in the merged view.
-    pub(super) fn publish_copy(&self, dir: &sys::Dir, name: &OsStr) -> io::Result<()> {
+    pub(super) fn publish_copy(&self, dir: &beneath::Dir, name: &OsStr) -> io::Result<()> {
         self.layer.folder.move_over(OsStr::new(COPY), dir, name)
     }
 
@@ -228,7 +228,7 @@ impl LayerLock<'_> {
 
 impl ReadRecord {
     /// Reads what was added since the last time; all of it where it is another file.
-    fn refresh(&mut self, folder: &sys::Dir) -> io::Result<()> {
+    fn refresh(&mut self, folder: &beneath::Dir) -> io::Result<()> {
         let now = match folder.child_stat(OsStr::new(RECORD)) {
             Ok(now) => now,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -263,7 +263,7 @@ impl ReadRecord {
 }
 
 /// The folder of that name, made (mode 0700) where it is missing.
-fn made(dir: &sys::Dir, name: &str) -> io::Result<sys::Dir> {
+fn made(dir: &beneath::Dir, name: &str) -> io::Result<beneath::Dir> {
     let name = OsStr::new(name);
     match dir.make_dir(name, true) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -274,7 +274,7 @@ fn made(dir: &sys::Dir, name: &str) -> io::Result<sys::Dir> {
 /// Deeper directories are not counted: no call makes them, as a path has at most 4096 bytes.
 const DEEPEST: usize = 2_100;
 
-fn measure(dir: &sys::Dir, size: &mut LayerSize, depth: usize) -> io::Result<()> {
+fn measure(dir: &beneath::Dir, size: &mut LayerSize, depth: usize) -> io::Result<()> {
     let mut todo: Vec<PathBuf> = vec![PathBuf::new()];
     while let Some(path) = todo.pop() {
         if path.iter().count() + depth > DEEPEST || size.entries > MOST_ENTRIES {

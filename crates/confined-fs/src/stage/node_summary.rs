@@ -3,7 +3,9 @@
 use std::ffi::OsStr;
 use std::io;
 
-use crate::{FileKind, Revision, sys};
+use beneath::FileKind;
+
+use crate::Revision;
 
 /// What the disk or a layer has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub enum NodeSummary {
 
 impl NodeSummary {
     /// What `dir` has under a name.
-    pub(super) fn of(dir: &sys::Dir, name: &OsStr) -> io::Result<Self> {
+    pub(super) fn of(dir: &beneath::Dir, name: &OsStr) -> io::Result<Self> {
         let stat = match dir.child_stat(name) {
             Ok(stat) => stat,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Absent),

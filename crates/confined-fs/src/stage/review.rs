@@ -6,8 +6,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use beneath::{Failure, FileKind, OpenFor};
+
 use crate::write::{is_reserved, is_temporary};
-use crate::{Failure, FileKind, OpenFor, Root, Roots, Workspace, WorkspacePath, sys};
+use crate::{Root, Roots, Workspace, WorkspacePath};
 
 use super::record::Record;
 use super::{Layer, NodeSummary};
@@ -164,7 +166,7 @@ fn upper_paths(layer: &Layer) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a directory of the disk has something that the layer does not know.
-fn holds_more(root: &sys::Dir, directory: &Path, known: &BTreeSet<PathBuf>) -> io::Result<bool> {
+fn holds_more(root: &beneath::Dir, directory: &Path, known: &BTreeSet<PathBuf>) -> io::Result<bool> {
     let mut todo = vec![directory.to_owned()];
     while let Some(path) = todo.pop() {
         for listed in root.dir_beneath(&path, OpenFor::List)?.list()? {
@@ -181,7 +183,7 @@ fn holds_more(root: &sys::Dir, directory: &Path, known: &BTreeSet<PathBuf>) -> i
 }
 
 /// What is at a path; nothing is below a link or a file.
-fn summary(root: &sys::Dir, path: &Path) -> io::Result<NodeSummary> {
+fn summary(root: &beneath::Dir, path: &Path) -> io::Result<NodeSummary> {
     match parent(root, path) {
         Ok((dir, name)) => NodeSummary::of(&dir, name),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -191,7 +193,7 @@ fn summary(root: &sys::Dir, path: &Path) -> io::Result<NodeSummary> {
     }
 }
 
-pub(super) fn parent<'p>(root: &sys::Dir, path: &'p Path) -> io::Result<(sys::Dir, &'p OsStr)> {
+pub(super) fn parent<'p>(root: &beneath::Dir, path: &'p Path) -> io::Result<(beneath::Dir, &'p OsStr)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let dir = root.dir_beneath(path.parent().unwrap_or(Path::new("")), OpenFor::Traverse);
     Ok((dir.map_err(|failure: Failure| io::Error::from(failure))?, name))

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::{Failure, FileKind, Listed, LockAttempt, OpenFor, Stat, sys};
+use beneath::{Failure, FileKind, Listed, LockAttempt, OpenFor, Stat};
 
 use super::Layer;
 use super::record::folded;
@@ -22,9 +22,9 @@ pub(crate) struct StagedDir {
     /// Below the root of the layer.
     pub(super) path: PathBuf,
     /// The directory on the disk, where it showed when this was opened.
-    lower: Option<sys::Dir>,
+    lower: Option<beneath::Dir>,
     /// That of the layer, where there is only that.
-    upper: Option<sys::Dir>,
+    upper: Option<beneath::Dir>,
 }
 
 /// Where a name of the merged view is.
@@ -43,7 +43,7 @@ impl StagedDir {
     pub(crate) fn open(
         layer: &Arc<Layer>,
         path: &Path,
-        from: &sys::Dir,
+        from: &beneath::Dir,
         relative: &Path,
         purpose: OpenFor,
     ) -> Result<Self, Failure> {
@@ -72,8 +72,8 @@ impl StagedDir {
         }
     }
 
-    /// As [`sys::Dir::file_beneath`], in the merged view.
-    pub(crate) fn open_file(layer: &Layer, path: &Path, from: &sys::Dir, relative: &Path) -> Result<File, Failure> {
+    /// As [`beneath::Dir::file_beneath`], in the merged view.
+    pub(crate) fn open_file(layer: &Layer, path: &Path, from: &beneath::Dir, relative: &Path) -> Result<File, Failure> {
         match layer.upper.file_beneath(path) {
             Err(failure) if failure.is_missing() => {}
             answer => return answer,
@@ -84,8 +84,8 @@ impl StagedDir {
         shadowed(layer, path, from, relative, from.file_beneath(relative))
     }
 
-    /// As [`sys::Dir::stat_beneath`], in the merged view.
-    pub(crate) fn stat_of(layer: &Layer, path: &Path, from: &sys::Dir, relative: &Path) -> Result<Stat, Failure> {
+    /// As [`beneath::Dir::stat_beneath`], in the merged view.
+    pub(crate) fn stat_of(layer: &Layer, path: &Path, from: &beneath::Dir, relative: &Path) -> Result<Stat, Failure> {
         if path.as_os_str().is_empty() {
             return from.stat_beneath(relative);
         }
@@ -123,7 +123,7 @@ impl StagedDir {
     }
 
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        let clone = |dir: &Option<sys::Dir>| dir.as_ref().map(sys::Dir::try_clone).transpose();
+        let clone = |dir: &Option<beneath::Dir>| dir.as_ref().map(beneath::Dir::try_clone).transpose();
         Ok(Self {
             layer: Arc::clone(&self.layer),
             path: self.path.clone(),
@@ -133,7 +133,7 @@ impl StagedDir {
     }
 
     pub(crate) fn reopen(&self, purpose: OpenFor) -> io::Result<Self> {
-        let again = |dir: &Option<sys::Dir>| dir.as_ref().map(|dir| dir.reopen(purpose)).transpose();
+        let again = |dir: &Option<beneath::Dir>| dir.as_ref().map(|dir| dir.reopen(purpose)).transpose();
         Ok(Self {
             layer: Arc::clone(&self.layer),
             path: self.path.clone(),
@@ -223,7 +223,7 @@ impl StagedDir {
 
     /// The directory whose lock [`Self::try_lock`] takes.
     #[cfg(windows)]
-    pub(crate) fn into_locked(self) -> Option<sys::Dir> {
+    pub(crate) fn into_locked(self) -> Option<beneath::Dir> {
         self.lower.or(self.upper)
     }
 
@@ -266,11 +266,11 @@ impl StagedDir {
     }
 
     pub(crate) fn may_remove_names(&self) -> io::Result<()> {
-        self.lower()?.map_or(Ok(()), sys::Dir::may_remove_names)
+        self.lower()?.map_or(Ok(()), beneath::Dir::may_remove_names)
     }
 
     /// The directory on the disk, where it shows.
-    pub(super) fn lower(&self) -> io::Result<Option<&sys::Dir>> {
+    pub(super) fn lower(&self) -> io::Result<Option<&beneath::Dir>> {
         match &self.lower {
             Some(lower) if !self.layer.hides(&self.path)? => Ok(Some(lower)),
             _ => Ok(None),
@@ -278,7 +278,7 @@ impl StagedDir {
     }
 
     /// The directory in the layer.
-    pub(super) fn upper_dir(&self) -> io::Result<sys::Dir> {
+    pub(super) fn upper_dir(&self) -> io::Result<beneath::Dir> {
         Ok(self.layer.upper.dir_beneath(&self.path, OpenFor::Traverse)?)
     }
 }
@@ -295,7 +295,7 @@ impl std::os::fd::AsFd for StagedDir {
 fn shadowed<T>(
     layer: &Layer,
     path: &Path,
-    from: &sys::Dir,
+    from: &beneath::Dir,
     relative: &Path,
     answer: Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -321,10 +321,10 @@ fn shadowed<T>(
 fn directory_below(
     layer: &Layer,
     path: &Path,
-    from: &sys::Dir,
+    from: &beneath::Dir,
     relative: &Path,
-    answer: Result<sys::Dir, Failure>,
-) -> Result<Option<sys::Dir>, Failure> {
+    answer: Result<beneath::Dir, Failure>,
+) -> Result<Option<beneath::Dir>, Failure> {
     let is_staged = !path.as_os_str().is_empty() && layer.upper_stat(path)?.is_some();
     match shadowed(layer, path, from, relative, answer) {
         Ok(dir) => Ok(Some(dir)),

@@ -7,7 +7,9 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Dir, FileKind, sys};
+use beneath::FileKind;
+
+use crate::Dir;
 
 use super::StateDir;
 
@@ -60,8 +62,8 @@ impl AppendLog {
             };
             match opened {
                 Ok(file) => {
-                    let stat = sys::file_stat(&file)?;
-                    let is_it = |other: &File| sys::file_stat(other).is_ok_and(|other| other.same_file(&stat));
+                    let stat = beneath::file_stat(&file)?;
+                    let is_it = |other: &File| beneath::file_stat(other).is_ok_and(|other| other.same_file(&stat));
                     if !cfg!(unix) || !files.last().is_some_and(is_it) {
                         files.push(file);
                     }
@@ -82,12 +84,12 @@ impl AppendLog {
     /// Appends `line` in one write, so that lines of several processes do not mix.
     pub fn append(&self, line: &[u8]) -> io::Result<()> {
         let mut file = self.dir.append(&self.name)?;
-        let stat = sys::file_stat(&file)?;
+        let stat = beneath::file_stat(&file)?;
         if stat.kind != FileKind::File {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         // Without the lock another process is rotating it; a line over the limit does no harm.
-        if stat.size > 0 && stat.size + line.len() as u64 > self.limit && sys::try_lock(&file) {
+        if stat.size > 0 && stat.size + line.len() as u64 > self.limit && beneath::try_lock(&file) {
             let named = self.dir.child_stat(&self.name)?;
             // Else it was rotated between the open and the lock.
             if named.same_file(&stat) {
@@ -95,7 +97,7 @@ impl AppendLog {
             }
             file = self.dir.append(&self.name)?;
         }
-        sys::write_all(&file, line)
+        beneath::write_all(&file, line)
     }
 
     /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.

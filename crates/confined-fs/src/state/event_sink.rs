@@ -67,7 +67,7 @@ mod stream {
 
     use rustix::fs::{Mode, OFlags, open};
 
-    use crate::{FileKind, sys};
+    use beneath::FileKind;
 
     /// A stream of lines that is never waited for.
     #[derive(Debug)]
@@ -101,7 +101,7 @@ mod stream {
                 // For reading as well: it needs no reader then, and a reader that goes ends nothing (fifo(7)).
                 let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
                 let fifo = File::from(open(path, flags, Mode::empty())?);
-                if sys::file_stat(&fifo)?.kind != FileKind::Other {
+                if beneath::file_stat(&fifo)?.kind != FileKind::Other {
                     return Err(io::ErrorKind::InvalidInput.into());
                 }
                 Stream::Fifo(fifo)

@@ -7,8 +7,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::SystemTime;
 
+use beneath::{FileKind, OpenFor};
+
 use crate::write::{Temporary, is_reserved};
-use crate::{FileKind, HashedBytes, OpenFor, Revision, sys};
+use crate::{HashedBytes, Revision};
 
 use super::{StateDir, bare};
 
@@ -42,7 +44,7 @@ impl StateDir {
 
     /// As [`Self::append`], on the disk when it returns.
     pub fn append_synced(&self, file: &str, line: &[u8]) -> io::Result<()> {
-        sys::sync_data(&self.append_to(file, line)?)
+        beneath::sync_data(&self.append_to(file, line)?)
     }
 
     /// Stores `content`, at most `limit` bytes of it, and returns its revision and length.
@@ -65,12 +67,12 @@ impl StateDir {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
             hasher.update(&buffer[..count]);
-            sys::write_all(temporary.file(), &buffer[..count])?;
+            beneath::write_all(temporary.file(), &buffer[..count])?;
         }
         let revision = hasher.finish();
         let file = self.name_object(temporary, revision)?;
         if durable == Durable::Now || !SYNCS_ALL_AT_ONCE {
-            sys::sync_all(&file)?;
+            beneath::sync_all(&file)?;
         }
         Ok((revision, size))
     }
@@ -81,8 +83,8 @@ impl StateDir {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut temporary = Temporary::create(&self.dir, true)?;
-        sys::write_all(temporary.file(), content.bytes())?;
-        sys::sync_all(&self.name_object(temporary, content.revision())?)
+        beneath::write_all(temporary.file(), content.bytes())?;
+        beneath::sync_all(&self.name_object(temporary, content.revision())?)
     }
 
     /// Writes everything that was stored with [`Durable::Soon`] to the disk.
@@ -94,7 +96,7 @@ impl StateDir {
     pub fn refresh(&self, revision: Revision) -> bool {
         let refreshed = || -> io::Result<bool> {
             let mut open = self.open_object(revision)?;
-            let seen = sys::file_stat(&open)?;
+            let seen = beneath::file_stat(&open)?;
             if Revision::of_reader(&mut open)? != revision {
                 return Ok(false);
             }
@@ -105,7 +107,7 @@ impl StateDir {
                 return Ok(false);
             }
             // Opened for appending, as the time is set through a handle that may write.
-            sys::set_modified(&self.dir.append(name.as_ref())?, SystemTime::now())?;
+            beneath::set_modified(&self.dir.append(name.as_ref())?, SystemTime::now())?;
             Ok(true)
         };
         refreshed().unwrap_or(false)
@@ -115,7 +117,7 @@ impl StateDir {
     /// it has more than `limit` bytes.
     pub fn object(&self, revision: Revision, limit: u64) -> io::Result<Vec<u8>> {
         let file = self.open_object(revision)?;
-        if sys::file_stat(&file)?.size > limit {
+        if beneath::file_stat(&file)?.size > limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let mut bytes = Vec::new();
@@ -155,7 +157,7 @@ impl StateDir {
 
     fn open_object(&self, revision: Revision) -> io::Result<File> {
         let file = self.dir.child_file(revision.to_string().as_ref())?;
-        match sys::file_stat(&file)?.kind {
+        match beneath::file_stat(&file)?.kind {
             FileKind::File => Ok(file),
             _ => Err(io::ErrorKind::NotFound.into()),
         }

@@ -8,8 +8,10 @@ use std::fs::File;
 use std::io;
 use std::time::SystemTime;
 
+use beneath::{FileKind, LockAttempt, OpenFor, Stat};
+
+use crate::Dir;
 use crate::write::{Temporary, is_reserved};
-use crate::{Dir, FileKind, LockAttempt, OpenFor, Stat, sys};
 
 use super::{FolderLock, StateDir, bare};
 
@@ -41,7 +43,7 @@ impl PrivateFile {
     /// Notes that it is used now. The owner of a file may set its time through a handle that only reads
     /// (utimensat(2)).
     pub fn touch(&self) -> io::Result<()> {
-        sys::set_modified(&self.file, SystemTime::now())
+        beneath::set_modified(&self.file, SystemTime::now())
     }
 
     /// Fills `bytes` from `offset` on.
@@ -64,12 +66,12 @@ impl PrivateFile {
 impl NewPrivateFile<'_> {
     /// Adds `bytes` at its end.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        sys::write_all(self.temporary.file(), bytes)
+        beneath::write_all(self.temporary.file(), bytes)
     }
 
     /// Puts it on the disk, and then in the place of what is called `name`.
     pub fn publish(mut self, name: &str) -> io::Result<()> {
-        sys::sync_all(self.temporary.file())?;
+        beneath::sync_all(self.temporary.file())?;
         self.temporary.replace_any(bare(name)?)?;
         self.dir.sync()
     }
@@ -101,7 +103,7 @@ impl StateDir {
     /// `InvalidData` where that is not so; those of the system, for a link as well.
     pub fn open_private(&self, name: &str) -> io::Result<PrivateFile> {
         let file = self.dir.child_file(bare(name)?).map_err(|error| self.plainer(name, error))?;
-        let stat = sys::file_stat(&file)?;
+        let stat = beneath::file_stat(&file)?;
         match private_flaw(&stat) {
             None => Ok(PrivateFile { file, stat }),
             Some(flaw) => Err(io::Error::new(io::ErrorKind::InvalidData, flaw)),

@@ -187,7 +187,7 @@ fn path_longer_than_path_max_is_opened() {
         let mut below = PathBuf::new();
         for _ in 0..50 {
             dir.make_dir(name.as_ref(), false).unwrap();
-            dir = dir.child_dir(name.as_ref(), sys::OpenFor::Traverse).unwrap();
+            dir = dir.child_dir(name.as_ref(), beneath::OpenFor::Traverse).unwrap();
             below.push(&name);
         }
         std::io::Write::write_all(&mut dir.create("file".as_ref(), false).unwrap(), b"deep").unwrap();

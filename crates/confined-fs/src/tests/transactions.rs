@@ -121,7 +121,7 @@ fn changed() -> BTreeMap<PathBuf, String> {
 /// Runs [`started_again`] in another process with a fault; whether it came to its end.
 fn run(folder: &Path, what: &str, fault: &str) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "workspace::tests::transactions::started_again", "--quiet"]);
+    command.args(["--exact", "tests::transactions::started_again", "--quiet"]);
     command.env(DO, format!("{what} {}", folder.display())).env("_ROOTBOUND_FAULT", fault);
     let output = command.output().unwrap();
     output.status.success()

@@ -196,8 +196,9 @@ fn tree_with_a_directory_locked_by_another_process_goes_back() {
         let tree = workspace.tree(&target, Purpose::Remove).unwrap();
         let recorded = revisions(&workspace, &tree);
         let guard = TreeGuard::acquire(&workspace, &[&target]).unwrap();
-        let other = Dir::open_ambient(&fixture.host("ws/d/sub"), false).unwrap().reopen(sys::OpenFor::List).unwrap();
-        assert_eq!(other.try_lock(), sys::LockAttempt::Acquired);
+        let other =
+            Dir::open_ambient(&fixture.host("ws/d/sub"), false).unwrap().reopen(beneath::OpenFor::List).unwrap();
+        assert_eq!(other.try_lock(), beneath::LockAttempt::Acquired);
         let NotRemoved { error, in_part, .. } = guard.remove(&target, &tree, &recorded, yes()).unwrap_err();
         assert_eq!((error.kind, in_part), (AccessErrorKind::Locked, false));
         assert_eq!((names(&fixture.host("ws")), fixture.content("ws/d/sub/f")), (vec!["d".into()], "f".into()));

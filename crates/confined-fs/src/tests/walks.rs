@@ -296,8 +296,8 @@ fn deep_tree_is_walked_with_few_descriptors() {
         for _ in 0..DEEP {
             dir.make_dir("z".as_ref(), false).unwrap();
             dir.make_dir("d".as_ref(), false).unwrap();
-            drop(dir.child_dir("z".as_ref(), sys::OpenFor::Traverse).unwrap().create("f".as_ref(), false).unwrap());
-            dir = dir.child_dir("d".as_ref(), sys::OpenFor::Traverse).unwrap();
+            drop(dir.child_dir("z".as_ref(), beneath::OpenFor::Traverse).unwrap().create("f".as_ref(), false).unwrap());
+            dir = dir.child_dir("d".as_ref(), beneath::OpenFor::Traverse).unwrap();
         }
         let mut seen = 0;
         let mut most = 0;

@@ -6,10 +6,12 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use beneath::{FileKind, OpenFor, Stat};
+
 use crate::write::{EntryLocks, NewContent, PreparedFile, allowed};
 use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Base, FileKind, OpenFor, Revision, Shared, Stat, WaitLimit, Workspace,
-    WorkspacePath, WritablePath, WriteGuard, sys,
+    AccessError, AccessErrorKind, AtPath as _, Base, Revision, Shared, WaitLimit, Workspace, WorkspacePath,
+    WritablePath, WriteGuard,
 };
 
 use super::prepare::Material;
@@ -151,7 +153,7 @@ impl<'n> Transaction<'n> {
             };
             let open = || {
                 let content = step.path.root().dir.file_beneath(step.path.relative()).at(&step.path)?;
-                let size = sys::file_stat(&content).at(&step.path)?.size;
+                let size = beneath::file_stat(&content).at(&step.path)?.size;
                 Ok(FormerFile { content, size, revision, is_removed })
             };
             Some((&step.path, open()))

@@ -12,7 +12,9 @@ use std::io::{self, Read as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::{Dir, OpenFor, Stat, StateDir, sys};
+use beneath::{OpenFor, Stat};
+
+use crate::{Dir, StateDir};
 
 use super::intent::LARGEST;
 
@@ -115,8 +117,8 @@ impl IntentFolder {
             let _ = folder.remove(&name);
         })?;
         let mut own = OwnIntent { folder, id, stage: Stage::Writing, file };
-        let begun = sys::write_all(&own.file, text)
-            .and_then(|()| sys::sync_all(&own.file))
+        let begun = beneath::write_all(&own.file, text)
+            .and_then(|()| beneath::sync_all(&own.file))
             .and_then(|()| own.move_to(Stage::Begun));
         match begun {
             Ok(()) => Ok(own),
@@ -163,7 +165,7 @@ impl IntentFolder {
         };
         let own = OwnIntent { folder, id, stage, file };
         // It may have been moved on, or removed, before the lock was taken.
-        let seen = sys::file_stat(&own.file)?;
+        let seen = beneath::file_stat(&own.file)?;
         let is_same = own.folder.child_stat(&name).is_ok_and(|now| now.same_file(&seen));
         Ok(if is_same { Claim::Abandoned(own) } else { Claim::Gone })
     }

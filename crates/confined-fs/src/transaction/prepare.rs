@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::sync::Arc;
 
+use beneath::Stat;
+
 use crate::write::{NewContent, Temporary, fill};
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Stat, WaitLimit, WorkspacePath, sys};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, WaitLimit, WorkspacePath};
 
 use super::step::{EntryState, StepAction};
 use super::steps::{Steps, last_name};
@@ -71,14 +73,14 @@ pub(super) fn prepare(
 
 fn open(like: &WorkspacePath) -> Result<(File, Stat), AccessError> {
     let file = like.root().dir.file_beneath(like.relative()).at(like)?;
-    let stat = sys::file_stat(&file).at(like)?;
+    let stat = beneath::file_stat(&file).at(like)?;
     Ok((file, stat))
 }
 
 /// The file that is to be replaced, open, if it still looks as it was when it was checked.
 fn unchanged(dir: &Dir, path: &WorkspacePath, seen: &Stat) -> Result<(File, Stat), AccessError> {
     let file = dir.child_file(last_name(path).at(path)?).at(path)?;
-    let stat = sys::file_stat(&file).at(path)?;
+    let stat = beneath::file_stat(&file).at(path)?;
     if !stat.same_size_and_time(seen) {
         return Err(AccessError::new(AccessErrorKind::Stale, path));
     }

@@ -5,8 +5,10 @@
 
 use std::io;
 
+use beneath::{FileKind, OpenFor, Stat};
+
 use crate::write::{Exchanged, is_unchanged, keep_aside, swap_if};
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, FileKind, OpenFor, Revision, Stat, WorkspacePath};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, WorkspacePath};
 
 use super::roll_back::exists;
 use super::step::{EntryState, Step, StepAction};

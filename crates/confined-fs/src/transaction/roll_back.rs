@@ -8,9 +8,11 @@
 use std::ffi::OsStr;
 use std::{fmt, io};
 
+use beneath::{FileKind, OpenFor};
+
 use crate::remove_all::remove_all;
 use crate::write::{Exchanged, keep_aside, swap_if};
-use crate::{Dir, FileKind, OpenFor, WorkspacePath};
+use crate::{Dir, WorkspacePath};
 
 use super::step::{EntryState, Step, StepAction};
 use super::steps::{Steps, last_name};

@@ -5,8 +5,10 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
+use beneath::FileKind;
+
 use crate::write::hash;
-use crate::{Dir, FileKind, Revision, WorkspacePath};
+use crate::{Dir, Revision, WorkspacePath};
 
 /// What an entry is, as far as it can be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,10 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use beneath::OpenFor;
+
 use crate::write::{is_reserved, transaction_name};
-use crate::{Dir, OpenFor, WorkspacePath};
+use crate::{Dir, WorkspacePath};
 
 use super::step::{EntryState, Step, StepAction};
 

@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 
+use beneath::Stat;
+
 use crate::write::hash;
-use crate::{Revision, RevisionHasher, Stat, WorkspacePath};
+use crate::{Revision, RevisionHasher, WorkspacePath};
 
 use super::TreePosition;
 

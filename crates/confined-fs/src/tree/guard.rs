@@ -2,9 +2,11 @@
 
 use std::{ffi::OsString, sync::Arc};
 
+use beneath::OpenFor;
+
 use crate::write::{EntryLocks, NewDirs, allowed, make_dirs, remove_made, writable};
 use crate::{
-    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, NewDirectory, OpenFor, Shared, WaitLimit, Workspace,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, NewDirectory, Shared, WaitLimit, Workspace,
     WorkspacePath, WritablePath,
 };
 

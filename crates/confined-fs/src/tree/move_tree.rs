@@ -5,10 +5,12 @@
 
 use std::{ffi::OsStr, io};
 
+use beneath::Stat;
+
 use crate::remove_all::remove_all;
 use crate::write::{hash, is_unchanged};
 use crate::{
-    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, Revision, Stat, WorkspacePath,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, Revision, WorkspacePath,
     WritablePath,
 };
 

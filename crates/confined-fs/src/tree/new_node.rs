@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 
-use crate::{AccessError, AccessErrorKind, AtPath as _, Stat, WorkspacePath, sys};
+use beneath::Stat;
+
+use crate::{AccessError, AccessErrorKind, AtPath as _, WorkspacePath};
 
 use super::{Node, TreeEntry, TreePosition};
 
@@ -71,7 +73,7 @@ pub(super) fn moved_node(path: &WorkspacePath, entry: &TreeEntry) -> Result<(Tre
 fn open_unchanged(path: &WorkspacePath, seen: &Stat) -> Result<UnchangedReader, AccessError> {
     let opened = path.root().dir.file_beneath(path.relative());
     let file = opened.at(path)?;
-    let stat = sys::file_stat(&file).at(path)?;
+    let stat = beneath::file_stat(&file).at(path)?;
     if !stat.same_content_state(seen) {
         return Err(AccessError::new(AccessErrorKind::Stale, path));
     }
@@ -87,7 +89,10 @@ struct UnchangedReader {
 impl Read for UnchangedReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.content.read(buffer)?;
-        if count == 0 && !buffer.is_empty() && !sys::file_stat(self.content.get_ref())?.same_content_state(&self.seen) {
+        if count == 0
+            && !buffer.is_empty()
+            && !beneath::file_stat(self.content.get_ref())?.same_content_state(&self.seen)
+        {
             return Err(CHANGED.into());
         }
         Ok(count)

@@ -5,9 +5,11 @@
 
 use std::{ffi::OsStr, io};
 
+use beneath::OpenFor;
+
 use crate::write::{free_name, is_unchanged, keep_aside};
 use crate::{
-    AccessError, AccessErrorKind, Approval, Dir, DirectoryStack, Limit, OpenFor, Revision, WorkspacePath, WritablePath,
+    AccessError, AccessErrorKind, Approval, Dir, DirectoryStack, Limit, Revision, WorkspacePath, WritablePath,
 };
 
 use super::remove_in_place::{RemovalStopped, lock_out_others, remove_in_place};

@@ -11,7 +11,9 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Dir, DirectoryStack, Limit, LockAttempt, OpenFor};
+use beneath::{LockAttempt, OpenFor};
+
+use crate::{Dir, DirectoryStack, Limit};
 
 use super::{Node, Tree, TreeEntry, TreePosition};
 

@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::io;
 
+use beneath::lexical::is_same_name;
+
 use crate::Dir;
-use crate::lexical::is_same_name;
 use crate::write::free_name;
 
 /// Whether `to` leads to the entry called `from` and to no other: on a file system that tells cases apart, two hard

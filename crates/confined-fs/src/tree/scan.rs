@@ -5,11 +5,13 @@
 
 use std::path::Path;
 
+use beneath::{FileKind, Listed, OpenFor, Stat};
+
 use crate::access::{changeable, readable};
 use crate::write::is_reserved;
 use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, FileKind, Listed, Location, OpenFor, Shared, Stat,
-    WorkspacePath, WritablePath, links, repository,
+    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Location, Shared, WorkspacePath, WritablePath,
+    links, repository,
 };
 
 use super::path_stack::PathStack;

@@ -4,9 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 
+use beneath::{OpenFor, Stat};
+
 use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, NewDirectory, OpenFor, Revision, Stat, WaitLimit,
-    WorkspacePath, sys,
+    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, NewDirectory, Revision, WaitLimit, WorkspacePath,
 };
 
 use super::NewNode;
@@ -171,21 +172,21 @@ fn write_file(
             return Err(io::ErrorKind::Interrupted.into());
         }
         hasher.update(&buffer[..count]);
-        sys::write_all(&file, &buffer[..count])?;
+        beneath::write_all(&file, &buffer[..count])?;
         bytes += count as u64;
     }
     if mode != 0 {
-        sys::set_mode(&file, mode)?;
+        beneath::set_mode(&file, mode)?;
     }
     if let Some((original, stat)) = like {
-        sys::carry_attributes(original, stat, &file)?;
+        beneath::carry_attributes(original, stat, &file)?;
         if let Some(modified) = stat.modified {
             // A file system may not keep times; the content is what counts.
-            let _ = sys::set_modified(&file, modified);
+            let _ = beneath::set_modified(&file, modified);
         }
     }
     if sync {
-        sys::sync_data(&file)?;
+        beneath::sync_data(&file)?;
     }
     Ok((hasher.finish(), bytes))
 }

@@ -4,7 +4,7 @@
 
 use std::ffi::OsStr;
 
-use crate::{FileKind, Listed};
+use beneath::{FileKind, Listed};
 
 use super::ignore_names::{CACHE_TAG, ENVIRONMENT_MARKER};
 use super::listing::has;

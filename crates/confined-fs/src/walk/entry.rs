@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 
+use beneath::{Failure, FileKind, Stat};
+
 use crate::access::regular;
 use crate::visibility::{Visibility, mask_or_open, visibility};
-use crate::{
-    AccessError, AtPath as _, Dir, Failure, FileKind, Location, OpenFile, Root, Shared, Stat, WorkspacePath, links, sys,
-};
+use crate::{AccessError, AtPath as _, Dir, Location, OpenFile, Root, Shared, WorkspacePath, links};
 
 use super::SiblingCache;
 
@@ -150,7 +150,7 @@ impl Entry {
         let known = siblings.parent(&real).and_then(|(dir, name)| dir.child_file(name).ok());
         // Only the path from the root says why not.
         let file = known.map_or_else(|| real.root().dir.file_beneath(real.relative()), Ok).at(&self.path)?;
-        let stat = sys::file_stat(&file).at(&self.path)?;
+        let stat = beneath::file_stat(&file).at(&self.path)?;
         regular(&stat, &self.path)?;
         let real = if let Cow::Owned(real) = real { Some(real) } else { None };
         OpenFile::new(file, self.path, real, stat, mask)

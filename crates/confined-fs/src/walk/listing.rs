@@ -2,7 +2,9 @@
 
 use std::io;
 
-use crate::{Dir, Listed};
+use beneath::Listed;
+
+use crate::Dir;
 
 /// The names of a directory in byte order: getdents(2) gives them in none that means anything.
 pub(super) fn sorted(dir: &Dir) -> io::Result<Vec<Listed>> {

@@ -6,7 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
 
-use crate::{AccessError, Dir, FileKind, Listed, Shared, WorkspacePath};
+use beneath::{FileKind, Listed};
+
+use crate::{AccessError, Dir, Shared, WorkspacePath};
 
 use super::entry::WalkStart;
 use super::ignore_names::{GIT, GITIGNORE, IGNORE, holds_rules, is_marker};

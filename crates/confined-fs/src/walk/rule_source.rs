@@ -10,7 +10,9 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{Dir, Failure, FileKind, Limit, OpenFor, Root, Roots, WorkspacePath, links, sys};
+use beneath::{Failure, FileKind, OpenFor};
+
+use crate::{Dir, Limit, Root, Roots, WorkspacePath, links};
 
 use super::compile_ignores::LONGEST;
 use super::ignore_names::{EXCLUDE, GIT};
@@ -109,7 +111,7 @@ fn read_linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<O
 
 fn content(file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    if sys::file_stat(file)?.kind == FileKind::File {
+    if beneath::file_stat(file)?.kind == FileKind::File {
         file.take(LONGEST + 1).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
@@ -123,5 +125,5 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// Whether an open with links refused may have failed because of one: with `O_DIRECTORY` that is `ENOTDIR`.
 fn is_link(error: &io::Error) -> bool {
-    sys::met_a_link(error) || error.kind() == io::ErrorKind::NotADirectory
+    beneath::met_a_link(error) || error.kind() == io::ErrorKind::NotADirectory
 }

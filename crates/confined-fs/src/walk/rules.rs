@@ -7,10 +7,11 @@
 
 use std::{io, path::Path, sync::Arc};
 
+use beneath::{Failure, OpenFor};
 use ignore::Match;
 use ignore::gitignore::Gitignore;
 
-use crate::{Failure, Limit, OpenFor, Roots, WorkspacePath};
+use crate::{Limit, Roots, WorkspacePath};
 
 use super::compile_ignores::compile;
 use super::ignore_names::{EXCLUDE, GIT, GITIGNORE, IGNORE};

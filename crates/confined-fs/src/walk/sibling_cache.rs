@@ -11,7 +11,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::{Dir, OpenFor, Root, Stat, WorkspacePath, split_path};
+use beneath::{OpenFor, Stat};
+
+use crate::{Dir, Root, WorkspacePath, split_path};
 
 /// The directory of the last entry.
 #[derive(Debug, Default)]

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use crate::{AccessError, AtPath as _, Dir, DirectoryStack, OpenFor, Stat};
+use beneath::{OpenFor, Stat};
+
+use crate::{AccessError, AtPath as _, Dir, DirectoryStack};
 
 use super::Entry;
 

@@ -13,7 +13,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::{Dir, Entry, FileKind, Ignored, Revision, Shared, Stat, StatFacts, Visibility, WalkOptions, WorkspacePath};
+use beneath::{FileKind, Stat};
+
+use crate::{Dir, Entry, Ignored, Revision, Shared, StatFacts, Visibility, WalkOptions, WorkspacePath};
 
 use super::ignore_names::{EXCLUDE, GITIGNORE, IGNORE};
 use super::{RuleSource, Visitor, walk};

@@ -11,9 +11,9 @@ use std::{
     sync::Arc,
 };
 
-use crate::{
-    AccessError, Dir, DirectoryStack, Entry, FileKind, Ignored, OpenFor, Revision, Shared, WalkOptions, WorkspacePath,
-};
+use beneath::{FileKind, OpenFor};
+
+use crate::{AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Shared, WalkOptions, WorkspacePath};
 
 use super::ignore_names::{CACHE_TAG, ENVIRONMENT_MARKER};
 use super::rule_source::LocatedDir;

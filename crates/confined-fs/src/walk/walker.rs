@@ -6,13 +6,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use beneath::{Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 
 use crate::write::is_reserved;
-use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Failure, FileKind, Limit, Listed, OpenFor, Shared,
-    WorkspacePath,
-};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
 
 use super::entry::WalkStart;
 use super::ignore_names::GIT;

@@ -14,8 +14,10 @@ use std::{
     sync::Arc,
 };
 
+use beneath::OpenFor;
+
 use crate::{
-    Dir, Entry, Ignored, OpenFor, Root, Shared, WalkOptions, Workspace, WorkspacePath,
+    Dir, Entry, Ignored, Root, Shared, WalkOptions, Workspace, WorkspacePath,
     walk::{self, Visitor},
     write::is_reserved,
 };

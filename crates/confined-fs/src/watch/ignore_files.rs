@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 
 use crate::walk::{RuleSource, linked_content};
-use crate::{Dir, Roots, WorkspacePath, sys};
+use crate::{Dir, Roots, WorkspacePath};
 
 use super::{Queue, Unwatchable};
 
@@ -129,5 +129,5 @@ impl WatchedIgnoreFiles {
 }
 
 fn state_of(file: &File) -> u64 {
-    sys::file_stat(file).map_or(0, |stat| stat.fingerprint())
+    beneath::file_stat(file).map_or(0, |stat| stat.fingerprint())
 }

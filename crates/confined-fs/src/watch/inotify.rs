@@ -9,10 +9,11 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
+use beneath::reports_all_changes;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 
-use crate::{Dir, sys::reports_all_changes};
+use crate::Dir;
 
 use super::{Event, Unwatchable};
 

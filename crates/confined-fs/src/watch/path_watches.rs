@@ -15,7 +15,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::{Dir, FileKind, OpenFor, Shared, WorkspacePath};
+use beneath::{FileKind, OpenFor};
+
+use crate::{Dir, Shared, WorkspacePath};
 
 use super::{Event, Queue, Unwatchable};
 

@@ -8,10 +8,10 @@ use std::{
     sync::Arc,
 };
 
+use beneath::{FileKind, OpenFor};
+
 use crate::walk::{RuleSource, Visitor};
-use crate::{
-    AccessError, AccessErrorKind, Dir, Entry, FileKind, Ignored, OpenFor, WalkOptions, WalkReport, WorkspacePath, walk,
-};
+use crate::{AccessError, AccessErrorKind, Dir, Entry, Ignored, WalkOptions, WalkReport, WorkspacePath, walk};
 
 use super::watcher::Watched;
 use super::{Unwatchable, Watcher};

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::{Dir, EntryOrigin, Root, Shared, Stat, WorkspacePath};
+use beneath::Stat;
+
+use crate::{Dir, EntryOrigin, Root, Shared, WorkspacePath};
 
 use super::ignore_files::WatchedIgnoreFiles;
 use super::{Changes, Event, MountsBelow, Queue, Unwatchable};

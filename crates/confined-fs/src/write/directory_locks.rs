@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{AccessErrorKind, HeldLock, LockAttempt, WorkspacePath};
+use beneath::LockAttempt;
+
+use crate::{AccessErrorKind, HeldLock, WorkspacePath};
 
 use super::WaitLimit;
 use super::existing_directories::{ExistingDirectories, ExistingDirectory, Identity, existing_directories, identities};

@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use crate::{AccessErrorKind, Dir, Failure, Limit, OpenFor, WorkspacePath};
+use beneath::{Failure, OpenFor};
+
+use crate::{AccessErrorKind, Dir, Limit, WorkspacePath};
 
 /// Device and inode: two processes that want the same two directories take them in this order.
 pub(super) type Identity = (u64, u64);

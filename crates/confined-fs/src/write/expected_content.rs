@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use crate::{Dir, FileKind, Revision, Stat};
+use beneath::{FileKind, Stat};
+
+use crate::{Dir, Revision};
 
 use super::Base;
 

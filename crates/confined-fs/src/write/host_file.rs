@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Dir, FileKind, LockAttempt, OpenFor, sys};
+use beneath::{FileKind, LockAttempt, OpenFor};
+
+use crate::Dir;
 
 use super::Temporary;
 
@@ -181,9 +183,9 @@ fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) 
         return Ok(false);
     }
     let mut temporary = Temporary::create(&dir, old.is_some())?;
-    sys::write_all(temporary.file(), after)?;
+    beneath::write_all(temporary.file(), after)?;
     let Some((bytes, file)) = old else {
-        sys::sync_data(temporary.file())?;
+        beneath::sync_data(temporary.file())?;
         let published = temporary.publish_new(name);
         let _ = dir.sync();
         return match published {
@@ -191,8 +193,8 @@ fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) 
             published => published.map(|()| true),
         };
     };
-    sys::carry_attributes(&file, &sys::file_stat(&file)?, temporary.file())?;
-    sys::sync_data(temporary.file())?;
+    beneath::carry_attributes(&file, &beneath::file_stat(&file)?, temporary.file())?;
+    beneath::sync_data(temporary.file())?;
     // Windows does not replace a file that is open.
     drop(file);
     let replaced = temporary.replace(name, |dir, name| has(dir, name, &bytes))?;
@@ -211,7 +213,7 @@ fn content(dir: &Dir, name: &OsStr) -> io::Result<Option<(Vec<u8>, File)>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    if sys::file_stat(&file)?.kind != FileKind::File {
+    if beneath::file_stat(&file)?.kind != FileKind::File {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
     }
     let mut bytes = Vec::new();

@@ -6,11 +6,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use beneath::Stat;
 use structured_text::mask::{MaskedText, RestoreError, new_sentinel};
 
-use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Revision, SentinelFault, Shared, Stat, WorkspacePath, masked_file, sys,
-};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Revision, SentinelFault, Shared, WorkspacePath, masked_file};
 
 use super::WritablePath;
 
@@ -119,7 +118,7 @@ pub(crate) fn check_sentinels(
     };
     let masked = match real.root().dir.file_beneath(real.relative()) {
         Ok(file) => {
-            let stat = sys::file_stat(&file).at(asked)?;
+            let stat = beneath::file_stat(&file).at(asked)?;
             masked_file::read(&file, asked, stat, format)?.0
         }
         Err(failure) if failure.is_missing() => MaskedText::empty(format),

@@ -2,7 +2,9 @@
 
 use std::{io, path::Path};
 
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Failure, FileKind, OpenFor, Stat, WorkspacePath};
+use beneath::{Failure, FileKind, OpenFor, Stat};
+
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, WorkspacePath};
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]

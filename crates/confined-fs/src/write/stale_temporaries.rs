@@ -9,8 +9,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use beneath::{FileKind, OpenFor, Stat};
+
 use crate::remove_all::remove_all;
-use crate::{Dir, FileKind, OpenFor, Stat, WorkspacePath};
+use crate::{Dir, WorkspacePath};
 
 use super::reserved_names::is_temporary;
 

@@ -9,7 +9,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 
-use crate::{Dir, Stat};
+use beneath::Stat;
+
+use crate::Dir;
 
 use super::reserved_names::random_name;
 

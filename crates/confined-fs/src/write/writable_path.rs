@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
+use beneath::OpenFor;
 use structured_text::mask::MaskFormat;
 
 use crate::access::{changeable, readable};
 use crate::visibility::mask_or_open;
-use crate::{
-    Access, AccessError, AccessErrorKind, AtPath as _, Location, OpenFor, Shared, Verdict, WorkspacePath, repository,
-};
+use crate::{Access, AccessError, AccessErrorKind, AtPath as _, Location, Shared, Verdict, WorkspacePath, repository};
 
 use super::reserved_names::is_reserved;
 

@@ -7,10 +7,11 @@ use std::io::{self, Seek as _};
 use std::sync::Arc;
 use std::thread;
 
+use beneath::Stat;
 use structured_text::mask::MaskedText;
 
 use crate::access::regular;
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Stat, WorkspacePath, masked_file, sys};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, WorkspacePath, masked_file};
 
 use super::expected_content::{ExpectedContent, has_content};
 use super::late_close::close_late;
@@ -93,7 +94,7 @@ impl<'b> WriteGuard<'b> {
             }
             (Err(failure), _) => return Err(AccessError::from_failure(failure, path.asked())),
             (Ok(file), base) => {
-                let stat = sys::file_stat(&file).at(path.asked())?;
+                let stat = beneath::file_stat(&file).at(path.asked())?;
                 regular(&stat, path.asked())?;
                 let Some(expected) = base else {
                     return Err(AccessError::new(AccessErrorKind::Exists, path.asked()));
@@ -322,15 +323,15 @@ pub(crate) fn fill(
     like: Option<(&File, &Stat)>,
     mode: Option<u32>,
 ) -> io::Result<()> {
-    sys::write_all(temporary.file(), content.real())?;
+    beneath::write_all(temporary.file(), content.real())?;
     if let Some((file, stat)) = like {
-        sys::carry_attributes(file, stat, temporary.file())?;
+        beneath::carry_attributes(file, stat, temporary.file())?;
     } else if let Some(mode) = mode {
-        sys::set_mode(temporary.file(), mode)?;
+        beneath::set_mode(temporary.file(), mode)?;
     }
-    sys::sync_data(temporary.file())?;
+    beneath::sync_data(temporary.file())?;
     if content.is_masked() {
-        content.written(&sys::file_stat(temporary.file())?);
+        content.written(&beneath::file_stat(temporary.file())?);
     }
     Ok(())
 }

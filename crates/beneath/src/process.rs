@@ -16,7 +16,7 @@ use super::faults;
 const OPEN_FILES: u64 = 10_240;
 
 /// Handles SIGXFSZ, so that a write beyond `RLIMIT_FSIZE` fails with EFBIG instead of ending the process.
-pub(crate) fn survive_large_writes() {
+pub fn survive_large_writes() {
     // What the handler notes is of no use: the write itself fails, with EFBIG.
     if let Err(error) = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()) {
         tracing::warn!(%error, "SIGXFSZ cannot be handled; a write beyond ulimit -f ends the process");
@@ -24,7 +24,7 @@ pub(crate) fn survive_large_writes() {
 }
 
 /// Raises the soft limit of open files, which select(2) keeps low and nothing here uses, to the hard one.
-pub(crate) fn raise_open_files() {
+pub fn raise_open_files() {
     let limits = getrlimit(Resource::Nofile);
     let wanted = limits.maximum.map_or(OPEN_FILES, |hard| hard.min(OPEN_FILES));
     if limits.current.is_some_and(|soft| soft < wanted) {
@@ -34,12 +34,12 @@ pub(crate) fn raise_open_files() {
 }
 
 /// Whether an answer says that this process may open no more files (`EMFILE`).
-pub(crate) fn is_process_file_limit(error: &io::Error) -> bool {
+pub fn is_process_file_limit(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::MFILE)
 }
 
 /// Whether an answer says that the whole system may open no more files (`ENFILE`).
-pub(crate) fn is_system_file_limit(error: &io::Error) -> bool {
+pub fn is_system_file_limit(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::NFILE)
 }
 
@@ -92,16 +92,16 @@ pub(super) fn wait_for_files(waited: &mut u32) -> bool {
 }
 
 /// How many files this process may have open, where there is a limit.
-pub(crate) fn open_files() -> Option<u64> {
+pub fn open_files() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
 /// Bytes of the largest file that this process may write, where there is a limit.
-pub(crate) fn file_size_limit() -> Option<u64> {
+pub fn file_size_limit() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }
 
 /// Other programs keep no file from being opened or replaced here.
-pub(crate) fn is_in_use(_: &io::Error) -> bool {
+pub fn is_in_use(_: &io::Error) -> bool {
     false
 }

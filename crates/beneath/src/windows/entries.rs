@@ -1,7 +1,6 @@
 //! Moving and removing entries by their names in open directories.
 
 #![expect(clippy::disallowed_methods, reason = "by the path that the system gives for the open directory")]
-#![expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the same signatures as elsewhere")]
 
 use std::ffi::OsStr;
 use std::{fs, io};
@@ -13,7 +12,7 @@ use super::dir::Dir;
 
 impl Dir {
     /// Makes a directory; rights are inherited.
-    pub(crate) fn make_dir(&self, name: &OsStr, _private: bool) -> io::Result<()> {
+    pub fn make_dir(&self, name: &OsStr, _private: bool) -> io::Result<()> {
         let path = self.host(name)?;
         // ERROR_ACCESS_DENIED while a directory of that name is still being deleted.
         retried(|| match fs::create_dir(&path) {
@@ -25,7 +24,7 @@ impl Dir {
     }
 
     /// Unlinks a file, or a link: the link to a directory, and a junction, are directories here.
-    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         let path = self.host(name)?;
         retried(|| match fs::remove_file(&path) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied && self.is_link(name) => {
@@ -36,7 +35,7 @@ impl Dir {
     }
 
     /// Removes an empty directory.
-    pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+    pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         let path = self.host(name)?;
         let is_empty =
             || self.child_dir(name, super::super::OpenFor::List)?.list_at_most(1).map(|names| names.is_empty());
@@ -49,12 +48,12 @@ impl Dir {
     }
 
     /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
-    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.move_new(from, self, to)
     }
 
     /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
-    pub(crate) fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+    pub fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         if self.child_stat(from)?.kind == FileKind::File {
             // A second name fails when the name is taken, and the standard library's rename never does.
             match fs::hard_link(self.host(from)?, to_dir.host(to)?) {
@@ -78,43 +77,43 @@ impl Dir {
     /// Moves an entry to a name in `to_dir`, replacing a file there, in one call: a crash leaves the old file or the new
     /// one. A link itself is moved. The standard library asks for POSIX semantics where the target is open
     /// (<https://doc.rust-lang.org/std/fs/fn.rename.html#platform-specific-behavior>).
-    pub(crate) fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+    pub fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         let (from, to) = (self.host(from)?, to_dir.host(to)?);
         retried(|| fs::rename(&from, &to))
     }
 
     /// There is no exchange here.
-    pub(crate) fn swap(&self, _one: &OsStr, _other_dir: &Self, _other: &OsStr) -> io::Result<()> {
+    pub fn swap(&self, _one: &OsStr, _other_dir: &Self, _other: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Links take a privilege here that an ordinary user does not have.
-    pub(crate) fn make_link(&self, _target: &OsStr, _name: &OsStr) -> io::Result<()> {
+    pub fn make_link(&self, _target: &OsStr, _name: &OsStr) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Gives a file a second name, which must be free (`AlreadyExists` otherwise).
-    pub(crate) fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
+    pub fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
         fs::hard_link(self.host(name)?, self.host(second)?)
     }
 
     /// Rights are the files' own here.
-    pub(crate) fn may_remove_names(&self) -> io::Result<()> {
+    pub fn may_remove_names(&self) -> io::Result<()> {
         Ok(())
     }
 
     /// There is no such call here.
-    pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
+    pub fn sync_file_system(&self) -> io::Result<bool> {
         Ok(false)
     }
 
     /// Rights are inherited here.
-    pub(crate) fn set_mode(&self, _mode: u32) -> io::Result<()> {
+    pub fn set_mode(&self, _mode: u32) -> io::Result<()> {
         Ok(())
     }
 
     /// Owners are not carried over here.
-    pub(crate) fn set_owner_of(&self, _stat: &Stat) {}
+    pub fn set_owner_of(&self, _stat: &Stat) {}
 
     fn is_link(&self, name: &OsStr) -> bool {
         self.child_stat(name).is_ok_and(|stat| stat.kind == FileKind::Symlink)

@@ -6,7 +6,7 @@ use crate::FileKind;
 
 /// Why something beneath a directory could not be opened.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// A component is a symbolic link; the caller follows it in user space or gives up.
     Link,
     /// The system's own answer.
@@ -15,7 +15,7 @@ pub(crate) enum Failure {
 
 impl Failure {
     /// Whether nothing is there.
-    pub(crate) fn is_missing(&self) -> bool {
+    pub fn is_missing(&self) -> bool {
         matches!(self, Self::Io(error) if error.kind() == io::ErrorKind::NotFound)
     }
 }
@@ -38,16 +38,16 @@ impl From<Failure> for io::Error {
 
 /// One name of a listing.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub struct Listed {
     /// The bare name, never `.` or `..`.
-    pub(crate) name: OsString,
+    pub name: OsString,
     /// What the name is; a link is a link.
-    pub(crate) kind: FileKind,
+    pub kind: FileKind,
 }
 
 /// The result of an attempt to lock a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum LockAttempt {
+pub enum LockAttempt {
     /// This handle has the lock until it is dropped.
     Acquired,
     /// Another handle has it, of this process or of another one.
@@ -58,9 +58,18 @@ pub(crate) enum LockAttempt {
 
 /// What a directory is opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OpenFor {
+pub enum OpenFor {
     /// As the start of further opens; needs no read permission.
     Traverse,
     /// To list its names.
     List,
+}
+
+/// A file system on which a stat reports every change to a file.
+#[derive(Clone, Copy, Debug)]
+pub struct StableInodes {
+    /// Its type, by `linux/magic.h`.
+    pub kind: u64,
+    /// Its id, by `statvfs(3)`.
+    pub id: u64,
 }

@@ -23,10 +23,10 @@ const TEMPORARY: u32 = 0x100;
 
 impl Dir {
     /// Whether directories can be locked on this system.
-    pub(crate) const LOCKS: bool = true;
+    pub const LOCKS: bool = true;
 
     /// Tries to take the lock of this directory, which this handle has until it is dropped.
-    pub(crate) fn try_lock(&self) -> LockAttempt {
+    pub fn try_lock(&self) -> LockAttempt {
         let Some((volume, number)) = self.stat().ok().map(|stat| stat.device_and_inode()).filter(|id| *id != (0, 0))
         else {
             return LockAttempt::Unsupported;
@@ -47,7 +47,7 @@ impl Dir {
     }
 
     /// The lock that this handle has, without the directory.
-    pub(crate) fn into_lock(self) -> Option<File> {
+    pub fn into_lock(self) -> Option<File> {
         self.lock.into_inner()
     }
 }

@@ -16,7 +16,7 @@ use super::{Dir, Failure, OpenFor};
 
 impl Dir {
     /// A directory beneath this one.
-    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Self, Failure> {
+    pub fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Self, Failure> {
         if relative.as_os_str().is_empty() {
             return Ok(self.reopen(purpose)?);
         }
@@ -40,7 +40,7 @@ impl Dir {
 
     /// A file beneath this directory, opened for reading without blocking. Whether it is a regular
     /// file is for the caller to see.
-    pub(crate) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
+    pub fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
         if relative.as_os_str().is_empty() {
             return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
         }
@@ -57,7 +57,7 @@ impl Dir {
     }
 
     /// What is at a path beneath this directory; a link at its end is reported as a link.
-    pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
+    pub fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
         if relative.as_os_str().is_empty() {
             return Ok(self.stat()?);
         }
@@ -92,7 +92,7 @@ fn step(dir: &Dir, name: &OsStr, purpose: OpenFor) -> Result<Dir, Failure> {
 
 /// Whether an open with links refused failed because of a link, which may be gone by now: ELOOP, and EMLINK on
 /// FreeBSD. Other systems do not say.
-pub(crate) fn met_a_link(error: &io::Error) -> bool {
+pub fn met_a_link(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
         use rustix::io::Errno;

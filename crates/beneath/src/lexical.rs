@@ -5,10 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf, Prefix};
 
 /// Links that are followed in one path: as many as Linux does, see `path_resolution(7)`.
-pub(super) const MOST_LINKS: usize = 40;
+pub const MOST_LINKS: usize = 40;
 
 /// Takes `.` and `..` out.
-pub(super) fn lexically_normal(path: &Path) -> PathBuf {
+pub fn lexically_normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
         match component {
@@ -29,7 +29,7 @@ const FOLDS_CASE: bool = cfg!(any(windows, target_vendor = "apple"));
 ///
 /// Windows keeps directories that tell cases apart (WSL, `fsutil file setCaseSensitiveInfo`): next to a root there, a
 /// directory of the same letters counts as that root.
-pub(super) fn strip_base<'p>(path: &'p Path, base: &Path) -> Option<&'p Path> {
+pub fn strip_base<'p>(path: &'p Path, base: &Path) -> Option<&'p Path> {
     if !FOLDS_CASE {
         return path.strip_prefix(base).ok();
     }
@@ -50,7 +50,7 @@ fn is_same(one: Component<'_>, other: Component<'_>) -> bool {
 }
 
 /// Whether two names differ in case at most.
-pub(super) fn is_same_name(one: &OsStr, other: &OsStr) -> bool {
+pub fn is_same_name(one: &OsStr, other: &OsStr) -> bool {
     let folded = |name: &OsStr| name.to_str().map(str::to_lowercase);
     one == other || folded(one).is_some_and(|one| Some(one) == folded(other))
 }
@@ -68,7 +68,7 @@ fn volume(prefix: Prefix<'_>) -> Option<String> {
 
 /// A path as people write it, without the `\\?\` that Windows puts before a canonical one. For comparisons and words;
 /// a name in it may mean something else where it is opened (`con`, a dot at its end).
-pub(super) fn without_verbatim(path: PathBuf) -> PathBuf {
+pub fn without_verbatim(path: PathBuf) -> PathBuf {
     let mut parts = path.components();
     let base = match parts.next() {
         Some(Component::Prefix(prefix)) => match prefix.kind() {
@@ -84,13 +84,13 @@ pub(super) fn without_verbatim(path: PathBuf) -> PathBuf {
 }
 
 /// The prefix and root of an absolute path, "" of a relative one.
-pub(super) fn base_of(target: &Path) -> PathBuf {
+pub fn base_of(target: &Path) -> PathBuf {
     let is_base = |part: &Component<'_>| matches!(part, Component::Prefix(_) | Component::RootDir);
     target.components().take_while(is_base).collect()
 }
 
 /// Puts the names of `target`, `..` among them, before those that are still to be walked.
-pub(super) fn push_front(todo: &mut VecDeque<OsString>, target: &Path) {
+pub fn push_front(todo: &mut VecDeque<OsString>, target: &Path) {
     for component in target.components().rev() {
         match component {
             Component::Normal(name) => todo.push_front(name.to_os_string()),

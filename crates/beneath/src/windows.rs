@@ -19,11 +19,11 @@ mod fstat;
 mod host_path;
 mod process;
 
-pub(crate) use busy::is_in_use;
-pub(crate) use dir::Dir;
-pub(crate) use fstat::{carry_attributes, file_stat, identity, next_data, next_hole, set_mode};
-pub(crate) use host_path::canonical;
-pub(crate) use process::{
+pub use busy::is_in_use;
+pub use dir::Dir;
+pub use fstat::{carry_attributes, file_stat, identity, next_data, next_hole, set_mode};
+pub use host_path::canonical;
+pub use process::{
     file_size_limit, is_process_file_limit, is_system_file_limit, open_files, raise_open_files, survive_large_writes,
     try_lock,
 };

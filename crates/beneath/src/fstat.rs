@@ -13,28 +13,28 @@ use crate::{FileIdentity, FileKind, Stat};
 use super::process::retry;
 
 /// Device and inode of what a root's host path leads to, links followed.
-pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok(stat_of(&retry(|| statat(CWD, path, AtFlags::empty()))?).device_and_inode())
 }
 
 /// The path without links.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
 /// What an open file is.
-pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
+pub fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&fstat(file)?))
 }
 
 /// Where data of a file of that size begins, at `at` or after it; its end where only a hole follows.
-pub(crate) fn next_data(file: &File, at: u64, size: u64) -> u64 {
+pub fn next_data(file: &File, at: u64, size: u64) -> u64 {
     next_extent(file, SeekFrom::Data(at)).unwrap_or_else(|error| if error == Errno::NXIO { size } else { at })
 }
 
 /// Where the next hole of a file of that size begins, after `at`; its end where none does, or nobody knows.
-pub(crate) fn next_hole(file: &File, at: u64, size: u64) -> u64 {
+pub fn next_hole(file: &File, at: u64, size: u64) -> u64 {
     next_extent(file, SeekFrom::Hole(at)).ok().filter(|hole| *hole > at).unwrap_or(size)
 }
 

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf, Prefix};
 const NOT_SAID: [i32; 3] = [1, 1005, 234];
 
 /// The path without links, where the drive says it; else with `.` and `..` taken out.
-pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     match path.canonicalize() {
         Err(error) if error.raw_os_error().is_some_and(|code| NOT_SAID.contains(&code)) => std::path::absolute(path),
         answer => answer,

@@ -18,22 +18,22 @@ pub fn read_some(source: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Re
 }
 
 /// Writes all of `bytes` where the file is at.
-pub(crate) fn write_all(file: &File, bytes: &[u8]) -> io::Result<()> {
+pub fn write_all(file: &File, bytes: &[u8]) -> io::Result<()> {
     Writes(file).write_all(bytes)
 }
 
 /// Puts the content of a file on the disk, with its length (fdatasync(2)).
-pub(crate) fn sync_data(file: &File) -> io::Result<()> {
+pub fn sync_data(file: &File) -> io::Result<()> {
     change("fdatasync", || file.sync_data())
 }
 
 /// As [`sync_data`], with its rights and times (fsync(2)).
-pub(crate) fn sync_all(file: &File) -> io::Result<()> {
+pub fn sync_all(file: &File) -> io::Result<()> {
     change("fsync", || file.sync_all())
 }
 
 /// Sets when a file was last written.
-pub(crate) fn set_modified(file: &File, to: SystemTime) -> io::Result<()> {
+pub fn set_modified(file: &File, to: SystemTime) -> io::Result<()> {
     change("futimens", || file.set_modified(to))
 }
 

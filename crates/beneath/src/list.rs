@@ -10,12 +10,12 @@ use super::{Dir, Listed};
 
 impl Dir {
     /// The names in this directory, in no order. Needs `OpenFor::List`.
-    pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
+    pub fn list(&self) -> io::Result<Vec<Listed>> {
         self.list_at_most(usize::MAX)
     }
 
     /// As [`Self::list`], of the first so many names alone. Needs `OpenFor::List`.
-    pub(crate) fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
+    pub fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
         #[cfg(target_os = "linux")]
         let mut buffer = Vec::with_capacity(32 * 1024);

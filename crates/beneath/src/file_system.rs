@@ -4,9 +4,7 @@ use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, StatxFlags, fstatfs, fstatvfs, statx};
 
-use crate::root_identity::PromisingFileSystem;
-
-use super::Dir;
+use super::{Dir, StableInodes};
 
 /// On a disk of this machine.
 const DISKS: &[u64] = &[
@@ -29,14 +27,14 @@ const OVERLAY: u64 = 0x794C_7630;
 
 /// Whether every change of it is made through this kernel, and so with an event of inotify(7). Not so on network file systems
 /// and FUSE, where another machine or process may change it, nor on an overlay, whose layers may be changed by themselves.
-pub(crate) fn reports_all_changes(what: impl AsFd) -> rustix::io::Result<bool> {
+pub fn reports_all_changes(what: impl AsFd) -> rustix::io::Result<bool> {
     let kind = kind(what)?;
     Ok(DISKS.contains(&kind) || MEMORY.contains(&kind))
 }
 
 impl Dir {
     /// Whether it is on an overlay.
-    pub(crate) fn is_overlay(&self) -> bool {
+    pub fn is_overlay(&self) -> bool {
         kind(self).is_ok_and(|kind| kind == OVERLAY)
     }
 
@@ -46,14 +44,14 @@ impl Dir {
     ///
     /// Not so on network file systems and FUSE, where another machine or process answers, and on tmpfs and ramfs, whose
     /// pages are never written back: what is stored through a mapping after the first store changes no time.
-    pub(crate) fn promising_file_system(&self) -> Option<PromisingFileSystem> {
+    pub fn stable_inodes(&self) -> Option<StableInodes> {
         let kind = kind(self).ok().filter(|kind| DISKS.contains(kind) || *kind == OVERLAY)?;
-        Some(PromisingFileSystem { kind, id: fstatvfs(self).ok()?.f_fsid })
+        Some(StableInodes { kind, id: fstatvfs(self).ok()?.f_fsid })
     }
 
     /// When it was made, in nanoseconds since 1970; `None` where the file system does not note that, and before Linux
     /// 4.11.
-    pub(crate) fn created(&self) -> Option<i64> {
+    pub fn created(&self) -> Option<i64> {
         let found = statx(self, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME).ok()?;
         let is_known = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::BTIME);
         let time = is_known.then_some(found.stx_btime)?;

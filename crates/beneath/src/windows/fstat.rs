@@ -18,17 +18,17 @@ pub(super) const REPARSE_POINT: u32 = 0x400;
 const KEPT: u32 = 0x2 | 0x4 | 0x20 | 0x2000;
 
 /// What an open file is.
-pub(crate) fn file_stat(file: &File) -> io::Result<Stat> {
+pub fn file_stat(file: &File) -> io::Result<Stat> {
     stat_with(file, &file.metadata()?)
 }
 
 /// Where the system does not say where the holes of a file are.
-pub(crate) fn next_data(_: &File, at: u64, _: u64) -> u64 {
+pub fn next_data(_: &File, at: u64, _: u64) -> u64 {
     at
 }
 
 /// As [`next_data`].
-pub(crate) fn next_hole(_: &File, _: u64, size: u64) -> u64 {
+pub fn next_hole(_: &File, _: u64, size: u64) -> u64 {
     size
 }
 
@@ -77,19 +77,19 @@ pub(super) fn kept_attributes(old: &Stat) -> u32 {
 }
 
 /// Volume and file number of what a host path leads to.
-pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
+pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
     let file = OpenOptions::new().access_mode(0).custom_flags(BACKUP_SEMANTICS).open(path)?;
     Ok(file_stat(&file)?.device_and_inode())
 }
 
 /// The attributes are given when the file is made, and rights are inherited from the directory.
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-pub(crate) fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
+pub fn carry_attributes(_old: &File, _old_stat: &Stat, _new: &File) -> io::Result<()> {
     Ok(())
 }
 
 /// Rights are inherited here.
 #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+pub fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
     Ok(())
 }

@@ -15,8 +15,7 @@ use crate::stat::FileKind;
 
 impl Dir {
     /// A regular file beneath this directory, with its content of at most `limit` bytes.
-    #[cfg_attr(not(target_os = "linux"), expect(clippy::unused_self, reason = "only Linux has such calls"))]
-    pub(crate) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
+    pub fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
         #[cfg(target_os = "linux")]
         if self.kernel && self.local {
             let file = File::from(openat2::open_cached(self, relative, READ)?);
@@ -30,7 +29,7 @@ impl Dir {
 }
 
 /// As [`super::identity`].
-pub(crate) fn identity_cached(path: &Path) -> Option<(u64, u64)> {
+pub fn identity_cached(path: &Path) -> Option<(u64, u64)> {
     #[cfg(target_os = "linux")]
     return openat2::identity_cached(path);
     #[cfg(not(target_os = "linux"))]

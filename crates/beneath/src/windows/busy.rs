@@ -24,7 +24,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(16);
 const PAUSES: usize = 50;
 
 /// Whether an error says that another program has the file or directory open.
-pub(crate) fn is_in_use(error: &io::Error) -> bool {
+pub fn is_in_use(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|code| IN_USE.contains(&code))
 }
 

@@ -13,7 +13,7 @@ use super::process::change;
 ///
 /// Set-user-id, set-group-id and file capabilities are dropped on purpose: the content is new, so
 /// it has not earned them (CVE-2026-46406).
-pub(crate) fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
+pub fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<()> {
     let fresh = file_stat(new)?;
     carry_owner(new, old_stat, &fresh);
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]

@@ -15,12 +15,12 @@ use super::{Dir, OpenFor};
 
 impl Dir {
     /// Unlinks a file.
-    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         change("unlinkat", || unlinkat(self, name, AtFlags::empty()))
     }
 
     /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
-    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match self.rename_noreplace(from, self, to) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
             answer => return answer,
@@ -35,27 +35,27 @@ impl Dir {
     }
 
     /// Gives a file a second name, which must be free (`AlreadyExists` otherwise).
-    pub(crate) fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
+    pub fn add_name(&self, name: &OsStr, second: &OsStr) -> io::Result<()> {
         change("linkat", || linkat(self, name, self, second, AtFlags::empty()))
     }
 
     /// Fails where the rights of this directory forbid to remove names from it.
-    pub(crate) fn may_remove_names(&self) -> io::Result<()> {
+    pub fn may_remove_names(&self) -> io::Result<()> {
         Ok(accessat(self, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
     }
 
     /// Removes an empty directory.
-    pub(crate) fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
+    pub fn remove_dir(&self, name: &OsStr) -> io::Result<()> {
         change("unlinkat", || unlinkat(self, name, AtFlags::REMOVEDIR))
     }
 
     /// Makes a link that says `target`; the name must be free.
-    pub(crate) fn make_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
+    pub fn make_link(&self, target: &OsStr, name: &OsStr) -> io::Result<()> {
         change("symlinkat", || symlinkat(target, self, name))
     }
 
     /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
-    pub(crate) fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+    pub fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         match self.rename_noreplace(from, to_dir, to) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
             answer => return answer,
@@ -84,12 +84,12 @@ impl Dir {
     }
 
     /// Moves an entry to a name in `to_dir`, replacing a file there.
-    pub(crate) fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+    pub fn move_over(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         change("renameat", || renameat(self, from, to_dir, to))
     }
 
     /// Swaps two entries in one step (`RENAME_EXCHANGE`, Linux 3.15); `Unsupported` where that cannot be done.
-    pub(crate) fn swap(&self, one: &OsStr, other_dir: &Self, other: &OsStr) -> io::Result<()> {
+    pub fn swap(&self, one: &OsStr, other_dir: &Self, other: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
@@ -105,7 +105,7 @@ impl Dir {
 
     /// Writes everything of this file system to the disk; false where that cannot be asked for.
     #[cfg_attr(not(target_os = "linux"), expect(clippy::unnecessary_wraps, reason = "on Linux it can fail"))]
-    pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
+    pub fn sync_file_system(&self) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         {
             let listed = self.reopen(OpenFor::List)?;
@@ -120,20 +120,20 @@ impl Dir {
     }
 
     /// Gives this directory the permission bits of `mode`.
-    pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
+    pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         let listed = self.reopen(OpenFor::List)?;
         change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode))))
     }
 
     /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
-    pub(crate) fn set_owner_of(&self, stat: &Stat) {
+    pub fn set_owner_of(&self, stat: &Stat) {
         let (Ok(listed), Ok(now)) = (self.reopen(OpenFor::List), self.stat()) else { return };
         carry_owner(&listed, stat, &now);
     }
 }
 
 /// Gives an open file the permission bits of `mode`, never set-user-id, set-group-id or sticky.
-pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     change("fchmod", || fchmod(file, Mode::from_raw_mode(permission_bits(mode))))
 }
 

@@ -1,7 +1,5 @@
 //! Opening and listing below a directory handle; links are never followed.
 
-#![expect(clippy::unused_self, reason = "the same signatures as elsewhere")]
-
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -21,7 +19,7 @@ use super::host_path;
 
 /// An open directory.
 #[derive(Debug)]
-pub(crate) struct Dir {
+pub struct Dir {
     pub(super) file: File,
     /// The path by which it was opened, for file systems that do not say theirs.
     opened: PathBuf,
@@ -35,33 +33,33 @@ impl Dir {
     }
 
     /// Opens a root by its host path; only for start-up, before any call is served.
-    pub(crate) fn open_ambient(path: &Path, _force_component: bool) -> io::Result<Self> {
+    pub fn open_ambient(path: &Path, _force_component: bool) -> io::Result<Self> {
         let file = open_ambient_dir(path, cap_primitives::ambient_authority())?;
         Ok(Self::of(file, host_path::verbatim(path)?))
     }
 
     /// Whether the kernel confines paths beneath it.
-    pub(crate) fn is_confined(&self) -> bool {
+    pub fn is_confined(&self) -> bool {
         false
     }
 
     /// The same directory through another handle.
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self::of(self.file.try_clone()?, self.opened.clone()))
     }
 
     /// The same directory, opened again for `purpose`.
-    pub(crate) fn reopen(&self, _purpose: OpenFor) -> io::Result<Self> {
+    pub fn reopen(&self, _purpose: OpenFor) -> io::Result<Self> {
         self.try_clone()
     }
 
     /// A directory directly in this one; a link is refused.
-    pub(crate) fn child_dir(&self, name: &OsStr, _purpose: OpenFor) -> io::Result<Self> {
+    pub fn child_dir(&self, name: &OsStr, _purpose: OpenFor) -> io::Result<Self> {
         Ok(Self::of(open_dir_nofollow(&self.file, Path::new(name))?, self.opened.join(name)))
     }
 
     /// A file directly in this directory, for reading; a link is refused.
-    pub(crate) fn child_file(&self, name: &OsStr) -> io::Result<File> {
+    pub fn child_file(&self, name: &OsStr) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(OPEN_REPARSE_POINT);
         let file = open(&self.file, Path::new(name), &options).map_err(|error| {
@@ -91,17 +89,17 @@ impl Dir {
     }
 
     /// What a name in this directory is; links are not followed.
-    pub(crate) fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
+    pub fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
         file_stat(&self.child_itself(name)?)
     }
 
     /// What a link in this directory says.
-    pub(crate) fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
+    pub fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
         Ok(read_link_contents(&self.file, Path::new(name))?.into_os_string())
     }
 
     /// How a name that is found in another case is spelled in the directory.
-    pub(crate) fn spelling(&self, name: &OsStr) -> Option<OsString> {
+    pub fn spelling(&self, name: &OsStr) -> Option<OsString> {
         // The system's own name of the open file, by the case of each entry on the way.
         let own = winx::file::get_file_path(&self.child_itself(name).ok()?).ok()?;
         let own = own.file_name()?;
@@ -110,18 +108,18 @@ impl Dir {
     }
 
     /// What this directory itself is.
-    pub(crate) fn stat(&self) -> io::Result<Stat> {
+    pub fn stat(&self) -> io::Result<Stat> {
         file_stat(&self.file)
     }
 
     /// The names in this directory, in no order.
-    pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
+    pub fn list(&self) -> io::Result<Vec<Listed>> {
         self.list_at_most(usize::MAX)
     }
 
     /// As [`Self::list`], of the first so many names alone.
     #[expect(clippy::disallowed_methods, reason = "by the path that the system gives for the open directory")]
-    pub(crate) fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
+    pub fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(self.host(OsStr::new(""))?)?.take(most) {
             let entry = entry?;
@@ -140,12 +138,12 @@ impl Dir {
 
     /// Creates a file that must not exist, open for reading and writing, and locked until it is closed: others may rename
     /// or remove it, no more (`FILE_SHARE_DELETE`).
-    pub(crate) fn create_locked(&self, name: &OsStr) -> io::Result<File> {
+    pub fn create_locked(&self, name: &OsStr) -> io::Result<File> {
         self.locked(name, true)
     }
 
     /// Opens and locks a file that [`Self::create_locked`] made; `WouldBlock` where another handle has the lock.
-    pub(crate) fn open_locked(&self, name: &OsStr) -> io::Result<File> {
+    pub fn open_locked(&self, name: &OsStr) -> io::Result<File> {
         self.locked(name, false)
     }
 
@@ -159,12 +157,12 @@ impl Dir {
     }
 
     /// Creates a file that must not exist, open for reading and writing.
-    pub(crate) fn create(&self, name: &OsStr, _private: bool) -> io::Result<File> {
+    pub fn create(&self, name: &OsStr, _private: bool) -> io::Result<File> {
         self.create_with(name, 0)
     }
 
     /// As [`Self::create`], private, with the attributes of the file that it will replace.
-    pub(crate) fn create_like(&self, name: &OsStr, old: &Stat) -> io::Result<File> {
+    pub fn create_like(&self, name: &OsStr, old: &Stat) -> io::Result<File> {
         self.create_with(name, kept_attributes(old))
     }
 
@@ -175,7 +173,7 @@ impl Dir {
     }
 
     /// Opens a file for appending, making it when it is missing.
-    pub(crate) fn append(&self, name: &OsStr) -> io::Result<File> {
+    pub fn append(&self, name: &OsStr) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).custom_flags(OPEN_REPARSE_POINT);
         let file = retried(|| open(&self.file, Path::new(name), &options))?;
@@ -184,7 +182,7 @@ impl Dir {
 
     /// Directories are not synced by hand here.
     #[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-    pub(crate) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 

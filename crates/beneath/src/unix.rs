@@ -22,7 +22,7 @@ use super::{LockAttempt, OpenFor, faults};
 
 /// An open directory.
 #[derive(Debug)]
-pub(crate) struct Dir {
+pub struct Dir {
     fd: OwnedFd,
     /// Whether the kernel confines paths beneath it for us (`openat2`).
     pub(super) kernel: bool,
@@ -32,10 +32,10 @@ pub(crate) struct Dir {
 
 impl Dir {
     /// Whether directories can be locked on this system.
-    pub(crate) const LOCKS: bool = true;
+    pub const LOCKS: bool = true;
 
     /// Opens a root by its host path; only for start-up, before any call is served.
-    pub(crate) fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
+    pub fn open_ambient(path: &Path, force_component: bool) -> io::Result<Self> {
         let fd = openat(CWD, path, TRAVERSE, Mode::empty())?;
         #[cfg(target_os = "linux")]
         let (kernel, local) = (
@@ -52,84 +52,83 @@ impl Dir {
     }
 
     /// Whether the kernel confines paths beneath it.
-    pub(crate) fn is_confined(&self) -> bool {
+    pub fn is_confined(&self) -> bool {
         self.kernel
     }
 
     /// The same directory through another descriptor.
-    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+    pub fn try_clone(&self) -> io::Result<Self> {
         Ok(self.with(self.fd.try_clone()?))
     }
 
     /// The same directory, opened again for `purpose`.
-    pub(crate) fn reopen(&self, purpose: OpenFor) -> io::Result<Self> {
+    pub fn reopen(&self, purpose: OpenFor) -> io::Result<Self> {
         self.child_dir(OsStr::new("."), purpose)
     }
 
     /// A directory directly in this one; a link is refused.
-    pub(crate) fn child_dir(&self, name: &OsStr, purpose: OpenFor) -> io::Result<Self> {
+    pub fn child_dir(&self, name: &OsStr, purpose: OpenFor) -> io::Result<Self> {
         let fd = open(|| openat(&self.fd, name, flags_for(purpose), Mode::empty()))?;
         Ok(self.with(fd))
     }
 
     /// A file directly in this directory, for reading, without blocking; a link is refused.
-    pub(crate) fn child_file(&self, name: &OsStr) -> io::Result<File> {
+    pub fn child_file(&self, name: &OsStr) -> io::Result<File> {
         Ok(open(|| openat(&self.fd, name, READ, Mode::empty()))?.into())
     }
 
     /// What a name in this directory is; links are not followed.
-    pub(crate) fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
+    pub fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(stat_of(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
     /// What a link in this directory says.
-    pub(crate) fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
+    pub fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
         let target = readlinkat(&self.fd, name, Vec::new())?;
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
     /// What this directory itself is.
-    pub(crate) fn stat(&self) -> io::Result<Stat> {
+    pub fn stat(&self) -> io::Result<Stat> {
         Ok(stat_of(&fstat(&self.fd)?))
     }
 
     /// Makes a directory; the process's umask applies.
-    pub(crate) fn make_dir(&self, name: &OsStr, private: bool) -> io::Result<()> {
+    pub fn make_dir(&self, name: &OsStr, private: bool) -> io::Result<()> {
         let mode = if private { 0o700 } else { 0o777 };
         change("mkdirat", || mkdirat(&self.fd, name, Mode::from_raw_mode(mode)))
     }
 
     /// Creates a file that must not exist, open for reading and writing. A private one is for its
     /// owner only, another gets 0666 under the umask.
-    pub(crate) fn create(&self, name: &OsStr, private: bool) -> io::Result<File> {
+    pub fn create(&self, name: &OsStr, private: bool) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if private { 0o600 } else { 0o666 };
         self.open_to_write(name, flags, mode)
     }
 
     /// As [`Self::create`], private, with the file's advisory lock, which is free when it is closed.
-    pub(crate) fn create_locked(&self, name: &OsStr) -> io::Result<File> {
+    pub fn create_locked(&self, name: &OsStr) -> io::Result<File> {
         locked(self.create(name, true)?)
     }
 
     /// Opens a file that [`Self::create_locked`] made, with its lock; `WouldBlock` where another handle has that.
-    pub(crate) fn open_locked(&self, name: &OsStr) -> io::Result<File> {
+    pub fn open_locked(&self, name: &OsStr) -> io::Result<File> {
         locked(self.child_file(name)?)
     }
 
     /// As [`Self::create`], private, for the replacement of `old`, whose rights it is given once it is written.
-    pub(crate) fn create_like(&self, name: &OsStr, _old: &Stat) -> io::Result<File> {
+    pub fn create_like(&self, name: &OsStr, _old: &Stat) -> io::Result<File> {
         self.create(name, true)
     }
 
     /// How a name that is found in another case is spelled in the directory, where the system says it.
-    #[expect(clippy::unused_self, reason = "the same signature as elsewhere")]
-    pub(crate) fn spelling(&self, _name: &OsStr) -> Option<OsString> {
+    pub fn spelling(&self, _name: &OsStr) -> Option<OsString> {
         None
     }
 
     /// Opens a file for appending, making it (for its owner only) when it is missing.
-    pub(crate) fn append(&self, name: &OsStr) -> io::Result<File> {
+    pub fn append(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlags::WRONLY
             | OFlags::APPEND
             | OFlags::CREATE
@@ -141,7 +140,7 @@ impl Dir {
     }
 
     /// Writes the directory's own changes to the disk.
-    pub(crate) fn sync(&self) -> io::Result<()> {
+    pub fn sync(&self) -> io::Result<()> {
         let listed = self.reopen(OpenFor::List)?;
         change("fsync", || fsync(&listed.fd))
     }
@@ -149,7 +148,7 @@ impl Dir {
     /// Tries to take the advisory lock of this directory (`flock(2)`), which excludes every other handle
     /// that was opened on its own, and which the kernel frees when the process dies. Needs [`OpenFor::List`]:
     /// a handle that only passes (`O_PATH`) has no locks.
-    pub(crate) fn try_lock(&self) -> LockAttempt {
+    pub fn try_lock(&self) -> LockAttempt {
         match retry(|| flock(&self.fd, FlockOperation::NonBlockingLockExclusive)) {
             Ok(()) => LockAttempt::Acquired,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => LockAttempt::HeldElsewhere,
@@ -180,6 +179,6 @@ fn locked(file: File) -> io::Result<File> {
 }
 
 /// Takes the file's advisory lock, which its last handle frees; false when somebody else has it.
-pub(crate) fn try_lock(file: &File) -> bool {
+pub fn try_lock(file: &File) -> bool {
     flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }

@@ -1,7 +1,7 @@
 //! What the system says about a file: its kind, size, times and identity.
 
 use std::hash::{Hash, Hasher};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What an entry is, links not followed unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,24 +25,32 @@ pub struct Stat {
     pub size: u64,
     /// When its content last changed, where the system knows.
     pub modified: Option<SystemTime>,
-    pub(crate) identity: FileIdentity,
+    /// Which file it is, and in which state.
+    pub identity: FileIdentity,
 }
 
 /// The numbers that identify a file and one state of it (`stat(2)`). All zero where the system has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FileIdentity {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    pub(crate) links: u64,
-    pub(crate) mode: u32,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
+pub struct FileIdentity {
+    /// The number of its file system.
+    pub device: u64,
+    /// The number that its names share.
+    pub inode: u64,
+    /// Its names.
+    pub links: u64,
+    /// Kind and permissions.
+    pub mode: u32,
+    /// Its owner.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
     /// Seconds and nanoseconds since 1970.
-    pub(crate) modified: (i64, u32),
-    pub(crate) changed: (i64, u32),
+    pub modified: (i64, u32),
+    /// The last change of content or of what is known of it, as `modified`.
+    pub changed: (i64, u32),
     /// `FILE_ATTRIBUTE_…`.
     #[cfg(windows)]
-    pub(crate) attributes: u32,
+    pub attributes: u32,
 }
 
 impl Stat {
@@ -103,8 +111,7 @@ impl Stat {
     }
 
     /// Whether it has the read-only attribute of Windows, which forbids every program to change the file.
-    #[cfg_attr(not(windows), expect(clippy::unused_self, reason = "no other system has it"))]
-    pub(crate) fn is_marked_read_only(&self) -> bool {
+    pub fn is_marked_read_only(&self) -> bool {
         #[cfg(windows)]
         return self.identity.attributes & 1 != 0;
         #[cfg(not(windows))]
@@ -119,5 +126,57 @@ impl Stat {
             0o020_000 | 0o060_000 => "device",
             _ => "special file",
         }
+    }
+
+    /// What identifies the file and its state; `None` where the system says too little.
+    pub fn facts(&self) -> Option<StatFacts> {
+        let identity = &self.identity;
+        let known = identity.inode != 0 && identity.changed != (0, 0);
+        known.then_some(StatFacts {
+            device: identity.device,
+            inode: identity.inode,
+            size: self.size,
+            modified: identity.modified,
+            changed: identity.changed,
+        })
+    }
+}
+
+/// Device, inode, size and times of one state of a file or directory (`stat(2)`).
+///
+/// Whoever writes to a file or gives it another name changes its change time, which no program can set
+/// (inode(7)). Two states with equal facts are one state unless both began within one tick of the file system's clock:
+/// see [`StatFacts::is_older_than`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatFacts {
+    /// The device.
+    pub device: u64,
+    /// The number of the file on its device.
+    pub inode: u64,
+    /// Bytes.
+    pub size: u64,
+    /// When the content last changed: seconds and nanoseconds since 1970.
+    pub modified: (i64, u32),
+    /// When anything about it last changed.
+    pub changed: (i64, u32),
+}
+
+impl StatFacts {
+    /// So long before `moment`, as [`Self::is_older_than`] takes it; `None` for a time before 1970.
+    pub fn moment_before(moment: SystemTime, time: Duration) -> Option<(i64, u32)> {
+        let since = moment.duration_since(UNIX_EPOCH).ok()?.checked_sub(time)?;
+        Some((i64::try_from(since.as_secs()).ok()?, since.subsec_nanos()))
+    }
+
+    /// Whether both times lie before `moment`, seconds and nanoseconds since 1970.
+    pub fn is_older_than(&self, moment: (i64, u32)) -> bool {
+        self.modified < moment && self.changed < moment
+    }
+
+    /// [`Stat::fingerprint`] of a file with these facts and one name.
+    pub fn fingerprint(&self) -> u64 {
+        let Self { device, inode, size, modified, changed } = *self;
+        let identity = FileIdentity { device, inode, links: 1, modified, changed, ..FileIdentity::default() };
+        Stat { kind: FileKind::File, size, modified: None, identity }.fingerprint()
     }
 }
