@@ -37,8 +37,9 @@ mod variables;
 
 use std::path::PathBuf;
 
-use confined_fs::{Confine, RootSpec};
+use confined_fs::RootSpec;
 use lsp_check::LanguageServer;
+use self_sandbox::Confine;
 use tracing::level_filters::LevelFilter;
 use tree_search::IndexMode;
 

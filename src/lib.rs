@@ -11,8 +11,9 @@
 //!
 //! | crate | what it is |
 //! |---|---|
-//! | [`confined_fs`] | the sandbox: roots, paths, policy, walks, changes, the kernel's walls |
-//! | [`beneath`] | below it: directory handles, the only crate that opens and changes files |
+//! | [`confined_fs`] | the sandbox: roots, paths, policy, walks, changes |
+//! | [`self_sandbox`] | the kernel's walls around this process and around programs that it starts |
+//! | `beneath` | below it: directory handles, the only crate that opens and changes files |
 //! | [`tree_search`] | ordered, parallel search with an index |
 //! | [`lsp_check`] | what language servers report of a change |
 //! | [`text_edit`] | where a text is in another, what takes its place; patches |

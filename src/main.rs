@@ -12,8 +12,7 @@ use std::{
 };
 
 use confined_fs::{
-    Access, AppendLog, BROKER_COMMAND, Broker, BrokeredProgram, Confine, EventSink, Restart, StateDir, SystemProfile,
-    WaitLimit, Workspace, prepare_process, restart_confined, serve_broker, watch_limit,
+    Access, AppendLog, EventSink, StateDir, WaitLimit, Workspace, prepare_process, restart_confined, watch_limit,
 };
 use lsp_check::LanguageServers;
 use rootbound::{
@@ -25,6 +24,7 @@ use rootbound::{
     session::{ChangeListener, Session},
     tools::{Selection, Toolbox},
 };
+use self_sandbox::{BROKER_COMMAND, Broker, BrokeredProgram, Confine, Restart, SystemProfile, serve_broker};
 use tree_search::{IndexMode, PathIndex, StoredIndexes};
 
 /// One heap for all threads. glibc keeps up to eight arenas per processor ([`glibc.malloc.arena_max`]), and what a call
@@ -296,7 +296,8 @@ fn language_servers(
         return None;
     }
     let programs: Vec<BrokeredProgram> = config.language_servers.iter().map(|server| server.program.clone()).collect();
-    let broker = Broker::start_process(&programs, workspace).inspect_err(|error| {
+    let roots = workspace.roots().iter().map(|root| root.host().to_owned()).collect();
+    let broker = Broker::start_process(&programs, roots).inspect_err(|error| {
         let why = format!("language servers cannot be used: {error}");
         warn(config, &why);
         complaints.push(why);

@@ -9,7 +9,8 @@ mod walls;
 
 use std::{process::ExitCode, time::SystemTime};
 
-use confined_fs::{AgentFile, ConfineReport, PolicyRules, Secrets, Unwatchable, escape_controls};
+use confined_fs::{AgentFile, PolicyRules, Secrets, Unwatchable, escape_controls};
+use self_sandbox::ConfineReport;
 use text_file::byte_size::{exact_size, file_size};
 use tree_search::{IndexMode, PathIndex};
 

@@ -7,7 +7,8 @@ use std::{
 
 use clap::ArgMatches;
 
-use confined_fs::{Access, CommandWalls, Confine, ConfinedCommand};
+use confined_fs::Access;
+use self_sandbox::{CommandWalls, Confine, ConfinedCommand};
 
 use super::{
     Environment, RawArgs, Source, host_path,

@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{BrokeredProgram, Confine, RootSpec, find_program};
+use confined_fs::RootSpec;
 use lsp_check::LanguageServer;
+use self_sandbox::{BrokeredProgram, Confine, find_program};
 
 use super::{Environment, host_path::real, lsp_table::LspTable};
 

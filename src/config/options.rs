@@ -7,7 +7,8 @@
 mod audit;
 mod limits;
 
-use confined_fs::{Confine, Secrets};
+use confined_fs::Secrets;
+use self_sandbox::Confine;
 use tracing::level_filters::LevelFilter;
 use tree_search::IndexMode;
 

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use confined_fs::STARTED_AS;
+use self_sandbox::STARTED_AS;
 
 use super::host_path;
 

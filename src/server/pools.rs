@@ -3,7 +3,7 @@
 //! Searches that run at the same time as others have a lower priority, so that a read or an edit, which takes a moment,
 //! does not wait for a processor behind them. A lone search is as urgent as anything else.
 
-use confined_fs::{Priority, lower_priority};
+use self_sandbox::{Priority, lower_priority};
 
 use super::thread_pool::ThreadPool;
 

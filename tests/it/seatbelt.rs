@@ -1,6 +1,6 @@
 //! The second wall on macOS: the program behind its Seatbelt profile, as a client and a person see it.
 //!
-//! What the kernel refuses is tested with the profile itself, in `crates/confined-fs/src/confine/seatbelt/restart.rs`.
+//! What the kernel refuses is tested with the profile itself, in `crates/self-sandbox/src/seatbelt/restart.rs`.
 
 use std::{fs, process::Command};
 

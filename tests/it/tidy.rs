@@ -32,6 +32,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         &[
             "crates/beneath/src",
             "crates/confined-fs/src",
+            "crates/self-sandbox/src",
             "src/config/file",
             "src/fuzzing",
             "crates/tree-search/src/stored_index/testing",

@@ -1,58 +1,36 @@
-//! The kernel's sandbox around the whole process, a second line behind the directory handles.
-//!
-//! | system | files | programs, sockets and the like |
-//! |---|---|---|
-//! | Linux | `landlock`: the roots, the folders of state and audit | `seccomp` |
-//! | macOS | `seatbelt`: the same, and the system's libraries | `seatbelt` |
-//! | others | nothing | nothing |
-//!
-//! `command` has the walls of a command that a host runs through this program.
-//!
-//! It stops what directory handles cannot, such as creating a file through a directory that another process has moved
-//! out of its root, and what a bug in this program would open up. The process can start no program afterwards.
-//!
-//! Limits: elsewhere the report says that there is none. On Linux the calling thread confines itself and those that it
-//! starts: install the sandbox before any other thread runs. On macOS the process has to start again for it.
-
-mod command;
-mod how;
-#[cfg(target_os = "linux")]
-mod landlock;
-#[cfg(any(target_os = "macos", all(test, unix)))]
-mod seatbelt;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod seccomp;
-mod system_profile;
+//! What the kernel's sandbox is told of the roots.
 
 use std::path::{Path, PathBuf};
 
-#[cfg(target_os = "linux")]
-use super::optional_root::OptionalRoot;
-use super::{RootSpec, Roots};
-pub use command::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, is_always_readable, runs_as_root};
-pub use how::Confine;
-#[cfg(target_os = "linux")]
-use landlock::install as confine_files;
-#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-use seccomp::install as refuse_calls;
-pub use system_profile::{Restart, STARTED_AS, SystemProfile};
+use self_sandbox::{Confine, ConfineReport, GrantedDirectory, GrantedPath, Restart, SystemProfile};
 
-/// What was reached.
-#[derive(Debug)]
-pub struct ConfineReport {
-    /// In words, for the log and for `doctor`.
-    pub level: String,
-    /// Whether the kernel confines file access now.
-    pub enforced: bool,
-    /// In words, what became of the filter on system calls.
-    pub calls: String,
-    /// Whether the kernel refuses programs, sockets and the like now.
-    pub calls_refused: bool,
+use super::{Access, RootSpec, Workspace};
+
+impl Workspace {
+    /// Confines the process to the roots, with their rights, and to `folders` (for state and audit): see
+    /// [`self_sandbox::confine`]. Call it before any other thread starts, and once those folders exist (see
+    /// [`StateDir::open`](super::StateDir::open), [`AppendLog::open`](super::AppendLog::open)).
+    pub fn confine(&self, how: Confine, folders: &[&Path], profile: &SystemProfile) -> Result<ConfineReport, String> {
+        let roots = self.shared.roots.list();
+        let granted = roots.iter().filter_map(|root| {
+            // Of a staged root nothing in this process can change the disk, not even by a mistake.
+            let may_write = root.access() == Access::ReadWrite && !root.is_staged();
+            Some(GrantedDirectory { dir: root.sandboxed_dir()?, may_write })
+        });
+        let report = self_sandbox::confine(&granted.collect::<Vec<_>>(), how, folders, profile)?;
+        // Other sandboxes go by path, not by what is there.
+        if cfg!(target_os = "linux") && report.enforced {
+            roots
+                .iter()
+                .filter_map(|root| root.optional.as_ref())
+                .for_each(super::optional_root::OptionalRoot::sandboxed);
+        }
+        Ok(report)
+    }
 }
 
-/// Starts the program again where that is how a process is confined (macOS), unless it has been: `main` calls this
-/// before it opens anything and before any thread starts. The program may then reach `roots` with their rights and
-/// `folders`, which are made if they are missing, and read `files`. `before` runs in the process that is replaced.
+/// Starts the program again where that is how a process is confined: see [`self_sandbox::restart_confined`]. `folders` are
+/// made if they are missing.
 pub fn restart_confined(
     how: Confine,
     roots: &[RootSpec],
@@ -60,69 +38,18 @@ pub fn restart_confined(
     folders: &[&Path],
     before: impl FnOnce(),
 ) -> Restart {
-    #[cfg(target_os = "macos")]
-    if how != Confine::Off {
-        return seatbelt::restart(roots, files, folders, before);
+    if cfg!(target_os = "macos") && how != Confine::Off {
+        // Nothing may be made outside of them later. What is wrong with one is reported when it is opened for use.
+        for folder in folders {
+            let _ = super::StateDir::open(folder);
+        }
     }
-    let _ = (how, roots, files, folders, before);
-    Restart::Continue(SystemProfile::none())
-}
-
-/// See [`super::Workspace::confine`].
-pub(super) fn confine(
-    roots: &Roots,
-    how: Confine,
-    folders: &[&Path],
-    profile: &SystemProfile,
-) -> Result<ConfineReport, String> {
-    if how == Confine::Off {
-        let off = || "off, as configured".to_owned();
-        return Ok(ConfineReport { level: off(), enforced: false, calls: off(), calls_refused: false });
-    }
-    let report = install(roots, how == Confine::Required, folders, profile)?;
-    if how == Confine::Required && !report.calls_refused {
-        return Err(format!("confinement is required, but system calls are {}", report.calls));
-    }
-    Ok(report)
-}
-
-#[cfg(target_os = "linux")]
-fn install(roots: &Roots, required: bool, folders: &[&Path], _: &SystemProfile) -> Result<ConfineReport, String> {
-    let (level, enforced) = confine_files(roots, required, folders)?;
-    if enforced {
-        roots.list().iter().filter_map(|root| root.optional.as_ref()).for_each(OptionalRoot::sandboxed);
-    }
-    let (calls, calls_refused) = match refuse_calls() {
-        Ok(()) => ("programs, sockets, changes by path and the like are refused (seccomp)".to_owned(), true),
-        Err(why) => (format!("not filtered: {why}"), false),
-    };
-    Ok(ConfineReport { level, enforced, calls, calls_refused })
-}
-
-#[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-fn refuse_calls() -> Result<(), String> {
-    Err("there is no filter for this processor".to_owned())
-}
-
-/// The process was confined when it was started, or it is not confined.
-#[cfg(not(target_os = "linux"))]
-fn install(_: &Roots, required: bool, _: &[&Path], profile: &SystemProfile) -> Result<ConfineReport, String> {
-    let Some(why) = profile.missing() else {
-        return Ok(ConfineReport {
-            level: "a Seatbelt profile allows only the directories, the state and the system's libraries".to_owned(),
-            enforced: true,
-            calls: "programs and sockets are refused (Seatbelt)".to_owned(),
-            calls_refused: true,
-        });
-    };
-    if required {
-        return Err(format!(
-            "confinement is required, but there is none: {why}. Remove --confine required, or see what to do on this \
-             system in SECURITY.md (https://github.com/rootbound/rootbound/blob/main/SECURITY.md)"
-        ));
-    }
-    let report = |level: String| ConfineReport { calls: level.clone(), level, enforced: false, calls_refused: false };
-    Ok(report(format!("none: {why}")))
+    let granted = roots.iter().map(|root| GrantedPath {
+        path: &root.path,
+        may_write: root.access == Access::ReadWrite,
+        may_be_missing: root.optional,
+    });
+    self_sandbox::restart_confined(how, &granted.collect::<Vec<_>>(), files, folders, before)
 }
 
 #[cfg(all(test, target_os = "linux"))]

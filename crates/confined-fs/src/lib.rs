@@ -29,7 +29,7 @@
 //! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
 //! | Where does a link lead? | `links` |
 //! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
-//! | What may the process do at all? | `confine` |
+//! | What may the process do at all? | `confine`, with the crate [`self_sandbox`] |
 //!
 //! Limits: hard links inside a root are not looked through, since package managers depend on them, and a process of the
 //! same user may change files directly. On Windows there is no sandbox of the kernel.
@@ -40,7 +40,6 @@
 
 mod access;
 mod agent_files;
-mod broker;
 mod confine;
 mod dir;
 mod directory_stack;
@@ -59,7 +58,6 @@ mod open_file;
 mod optional_root;
 mod path;
 mod policy;
-mod priority;
 mod remove_all;
 mod repository;
 mod resolve;
@@ -105,14 +103,7 @@ use shared::Shared;
 
 use beneath::OpenFor;
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
-pub use broker::{
-    BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramInput, ProgramOutput, StartedProgram, find_program,
-    serve_broker,
-};
-pub use confine::{
-    CommandFailure, CommandWalls, Confine, ConfineReport, ConfinedCommand, LET_READ, Restart, STARTED_AS,
-    SystemProfile, is_always_readable, restart_confined, runs_as_root,
-};
+pub use confine::restart_confined;
 pub use error::{AccessError, AccessErrorKind, PathError};
 pub use escape::{escape_controls, escape_name};
 pub use file_start::FileStart;
@@ -122,7 +113,6 @@ pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub use path::{path_order, split_path};
 pub use policy::{AgentFile, PolicyRules, Secrets};
-pub use priority::{Priority, lower_priority};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, Root, RootSpec};
 pub use root_gone::RootGone;
@@ -372,14 +362,6 @@ impl Workspace {
     /// directory and the missing rest.
     pub fn canonical(&self, path: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
         self.shared.locate(path).map(|location| location.real)
-    }
-
-    /// Installs the kernel's sandbox around the process: no files but those of the roots, with their rights, and of
-    /// `folders` (for state and audit); no TCP; none of the system calls that a file server never needs. Call it before
-    /// any other thread starts, and once those folders exist (see [`StateDir::open`], [`AppendLog::open`]). Where the
-    /// process has to start again for that, it has been confined already, or `profile` says why not.
-    pub fn confine(&self, how: Confine, folders: &[&Path], profile: &SystemProfile) -> Result<ConfineReport, String> {
-        confine::confine(&self.shared.roots, how, folders, profile)
     }
 
     /// Whether a folder of the host, by its canonical path, is in a root or holds one. A log must not be where calls

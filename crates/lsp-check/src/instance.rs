@@ -15,7 +15,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use confined_fs::{Broker, ProgramInput, ProgramOutput, StartedProgram, escape_controls};
+use confined_fs::escape_controls;
+use self_sandbox::{Broker, ProgramInput, ProgramOutput, StartedProgram};
 
 use super::{
     documents::notification,

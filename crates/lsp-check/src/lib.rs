@@ -1,6 +1,6 @@
 //! Language servers: what a compiler says of a change, in the answer to the change.
 //!
-//! A server is started when a file that it is for is first read or changed, by the [broker](confined_fs::Broker),
+//! A server is started when a file that it is for is first read or changed, by the [broker](self_sandbox::Broker),
 //! one for each project directory below a root. It is kept informed of what changes, and the problems that a change
 //! introduced are waited for, at most as long as the configuration says. Whatever a server does or does not do, the change
 //! has been made, and its call goes on. Where it was not checked, the answer says so, and the next change of the file is

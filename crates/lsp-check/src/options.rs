@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use confined_fs::BrokeredProgram;
+use self_sandbox::BrokeredProgram;
 
 /// One `[lsp.NAME]` table, validated.
 #[derive(Clone, Debug)]

@@ -8,7 +8,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{Broker, MAX_RUNNING, Workspace, WorkspacePath, escape_controls, find_program, stop::StopSignal};
+use confined_fs::{Workspace, WorkspacePath, escape_controls, stop::StopSignal};
+use self_sandbox::{Broker, MAX_RUNNING, find_program};
 
 use super::{
     LanguageServer,
@@ -299,7 +300,7 @@ impl LanguageServers {
         if find_program(&server.program.program).is_none() {
             return Err("is not installed".to_owned());
         }
-        let started = broker.start(place.key.0, &place.directory);
+        let started = broker.start(place.key.0, place.directory.root().host(), place.directory.relative());
         match started.and_then(|program| Instance::new(&server.name, broker, program, state)) {
             Ok(instance) => Ok(Arc::clone(slot.instance.insert(Arc::new(instance)))),
             Err(error) => {

@@ -5,7 +5,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use confined_fs::{LET_READ, is_always_readable};
+use self_sandbox::{LET_READ, is_always_readable};
 
 /// Bytes of its words that are kept.
 const LONGEST: usize = 2000;

@@ -1,7 +1,7 @@
 //! The language servers of the configuration: what is started for which files, and behind which walls.
 
-use confined_fs::{Confine, find_program, runs_as_root};
 use lsp_check::LanguageServer;
+use self_sandbox::{Confine, find_program, runs_as_root};
 
 use crate::{config::Config, server::Parts};
 

@@ -3,7 +3,8 @@
 //! Each system has other walls; SECURITY.md has the table. A wall that this system has, but that is not in force in this
 //! run although it is wanted, is a complaint; one that the system does not have is named with what a person can do.
 
-use confined_fs::{Confine, ConfineReport, Root};
+use confined_fs::Root;
+use self_sandbox::{Confine, ConfineReport};
 
 use crate::{config::Config, server::Parts};
 

@@ -10,16 +10,17 @@ use super::{Source, crates, none, root, sources};
 /// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
 const MOST_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_600),
-    ("crates/confined-fs", 16_200),
+    ("crates/confined-fs", 14_200),
     ("crates/image-view", 1_100),
     ("crates/lsp-check", 1_850),
     ("crates/pdf-text", 3_000),
+    ("crates/self-sandbox", 2_050),
     ("crates/source-outline", 4_200),
     ("crates/structured-text", 2_400),
     ("crates/text-edit", 7_000),
     ("crates/text-file", 1_200),
     ("crates/tree-search", 8_450),
-    ("src", 35_000),
+    ("src", 34_500),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.

@@ -9,7 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{Priority, Unwatchable, Workspace, WorkspacePath, lower_priority};
+use confined_fs::{Unwatchable, Workspace, WorkspacePath};
+use self_sandbox::{Priority, lower_priority};
 
 use super::{
     COMPARED_EVERY, IndexMode, PathIndex, PathList, RootIndex, RootSlot, RootState,

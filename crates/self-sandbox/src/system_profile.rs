@@ -25,7 +25,7 @@ impl SystemProfile {
     }
 
     /// On this system a process is not started again.
-    pub(super) fn none() -> Self {
+    pub fn none() -> Self {
         Self(Err(format!("{} does not confine the process", system_name())))
     }
 

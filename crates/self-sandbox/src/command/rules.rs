@@ -8,9 +8,9 @@ use landlock::{
 };
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::confine::seccomp::install_for_command as refuse_calls;
+use crate::seccomp::install_for_command as refuse_calls;
 
-use crate::confine::landlock as server_rules;
+use crate::landlock as server_rules;
 
 use super::CommandWalls;
 use super::needs::{ALWAYS, NETWORK, Right};

@@ -10,14 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use beneath::OpenFor;
+use beneath::{Dir, OpenFor};
 use rustix::{
     io::Errno,
     net::{RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recv, sendmsg},
     process::{Pid, getpid, set_child_subreaper},
 };
-
-use crate::Dir;
 
 use super::{
     process::{Process, children, kill_and_wait},

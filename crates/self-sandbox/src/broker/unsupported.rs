@@ -1,8 +1,11 @@
 //! There is no broker here: the configuration refuses language servers.
 
-use std::{convert::Infallible, io, process::ExitCode};
-
-use crate::{Workspace, WorkspacePath};
+use std::{
+    convert::Infallible,
+    io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use super::BrokeredProgram;
 
@@ -12,12 +15,12 @@ pub struct Broker(Infallible);
 
 impl Broker {
     /// Fails.
-    pub fn start_process(_: &[BrokeredProgram], _: &Workspace) -> io::Result<Self> {
+    pub fn start_process(_: &[BrokeredProgram], _: Vec<PathBuf>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Nothing can be started.
-    pub fn start(&self, _: usize, _: &WorkspacePath) -> io::Result<StartedProgram> {
+    pub fn start(&self, _: usize, _: &Path, _: &Path) -> io::Result<StartedProgram> {
         match self.0 {}
     }
 

@@ -21,15 +21,19 @@ use landlock::{
     Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope,
 };
 
-use crate::{Access, Roots};
+use crate::wanted::GrantedDirectory;
 
 /// What is asked for: all of it where confinement is required, else as much of it as the kernel has.
 const WANTED: ABI = ABI::V6;
 
 /// Confines the calling thread and its children. In words what was reached, and whether file access is confined.
-pub(super) fn install(roots: &Roots, required: bool, folders: &[&Path]) -> Result<(String, bool), String> {
+pub(super) fn install(
+    directories: &[GrantedDirectory<'_>],
+    required: bool,
+    folders: &[&Path],
+) -> Result<(String, bool), String> {
     let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
-    let rules = ruleset(roots, required, folders)?;
+    let rules = ruleset(directories, required, folders)?;
     let status = rules.restrict_self().map_err(failed)?;
     let abi = match status.landlock {
         LandlockStatus::Available { effective_abi, .. } => format!("landlock {effective_abi:?}"),
@@ -46,7 +50,7 @@ pub(super) fn install(roots: &Roots, required: bool, folders: &[&Path]) -> Resul
     Ok((level, enforced))
 }
 
-fn ruleset(roots: &Roots, required: bool, folders: &[&Path]) -> Result<RulesetCreated, String> {
+fn ruleset(directories: &[GrantedDirectory<'_>], required: bool, folders: &[&Path]) -> Result<RulesetCreated, String> {
     let failed = |error: RulesetError| format!("landlock could not be set up: {error}");
     let level = if required { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
     let mut rules = Ruleset::default()
@@ -56,16 +60,9 @@ fn ruleset(roots: &Roots, required: bool, folders: &[&Path]) -> Result<RulesetCr
         .and_then(|rules| rules.scope(Scope::from_all(WANTED)))
         .and_then(Ruleset::create)
         .map_err(failed)?;
-    for root in roots.list() {
-        let access = match root.access() {
-            Access::ReadOnly => reading(),
-            // Nothing in this process can change the disk, not even by a mistake.
-            Access::ReadWrite if root.is_staged() => reading(),
-            Access::ReadWrite => reading() | writing(),
-        };
-        if let Some(dir) = root.sandboxed_dir() {
-            rules = rules.add_rule(PathBeneath::new(dir, access)).map_err(failed)?;
-        }
+    for granted in directories {
+        let access = if granted.may_write { reading() | writing() } else { reading() };
+        rules = rules.add_rule(PathBeneath::new(granted.dir, access)).map_err(failed)?;
     }
     for path in folders {
         let folder = PathFd::new(path).map_err(|error| format!("{} cannot be opened: {error}", path.display()))?;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::confine::how::Confine;
+use crate::wanted::Confine;
 
 /// What a command may reach. All paths are absolute.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

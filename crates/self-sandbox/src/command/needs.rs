@@ -137,7 +137,10 @@ mod tests {
         if std::env::var_os("UPDATE_DOCS").is_some() {
             fs::write(&path, &page).unwrap();
         } else {
-            assert_eq!(old, page, "UPDATE_DOCS=1 cargo test -p rootbound-confined-fs page_lists rewrites docs/exec.md");
+            assert_eq!(
+                old, page,
+                "UPDATE_DOCS=1 cargo test -p rootbound-self-sandbox page_lists rewrites docs/exec.md"
+            );
         }
     }
 }

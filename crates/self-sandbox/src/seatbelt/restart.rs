@@ -15,8 +15,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::confine::system_profile::{Restart, STARTED_AS, SystemProfile};
-use crate::{Access, RootSpec, StateDir};
+use crate::system_profile::{Restart, STARTED_AS, SystemProfile};
+use crate::wanted::GrantedPath;
 
 use super::profile::{Grants, Profile};
 use super::system::{DYLD_SUPPORT, SANDBOX_EXEC, real};
@@ -30,8 +30,8 @@ const TRIAL: &str = "trial";
 const RUN: &str = "run";
 
 /// Starts the program again behind a profile, unless that has happened. `before` runs at the last moment.
-pub(in crate::confine) fn restart(
-    roots: &[RootSpec],
+pub(crate) fn restart(
+    roots: &[GrantedPath<'_>],
     files: &[PathBuf],
     folders: &[&Path],
     before: impl FnOnce(),
@@ -48,7 +48,7 @@ pub(in crate::confine) fn restart(
 }
 
 /// Returns only if it is impossible: why.
-fn start_again(roots: &[RootSpec], files: &[PathBuf], folders: &[&Path], before: impl FnOnce()) -> String {
+fn start_again(roots: &[GrantedPath<'_>], files: &[PathBuf], folders: &[&Path], before: impl FnOnce()) -> String {
     let prepared = || -> Result<(Vec<_>, PathBuf), String> {
         if File::open(SANDBOX_EXEC).is_err() {
             return Err(format!("{SANDBOX_EXEC} is missing"));
@@ -90,7 +90,7 @@ fn try_out(command: &mut Command) -> Result<(), String> {
 }
 
 /// The paths of a run, as the kernel knows them.
-fn granted(roots: &[RootSpec], files: &[PathBuf], folders: &[&Path]) -> Result<Grants, String> {
+fn granted(roots: &[GrantedPath<'_>], files: &[PathBuf], folders: &[&Path]) -> Result<Grants, String> {
     let program = std::env::current_exe().map_err(|error| format!("the program is unknown: {error}"))?;
     let mut grants = Grants {
         program: real(&program)?,
@@ -103,18 +103,15 @@ fn granted(roots: &[RootSpec], files: &[PathBuf], folders: &[&Path]) -> Result<G
     let directory = std::env::current_dir().ok().and_then(|directory| real(&directory).ok());
     grants.files.extend(directory.filter(|directory| directory.parent().is_some()));
     for folder in folders {
-        // Made here, as nothing may be made outside of the folders later. What is wrong with it is reported when it is
-        // opened for use.
-        let _ = StateDir::open(folder);
         grants.writable.push(real(folder)?);
     }
     for root in roots {
-        let path = real(&root.path)?;
+        let path = real(root.path)?;
         // Of a directory that is given twice the first one counts.
         if grants.writable.contains(&path) || grants.read_only.contains(&path) {
             continue;
         }
-        if root.optional {
+        if root.may_be_missing {
             // It is looked for name by name, from the directory above that exists: these are opened, nothing else in them.
             for above in path.ancestors().skip(1).take_while(|above| above.parent().is_some()) {
                 grants.files.push(above.to_owned());
@@ -123,9 +120,10 @@ fn granted(roots: &[RootSpec], files: &[PathBuf], folders: &[&Path]) -> Result<G
                 }
             }
         }
-        match root.access {
-            Access::ReadOnly => grants.read_only.push(path),
-            Access::ReadWrite => grants.writable.push(path),
+        if root.may_write {
+            grants.writable.push(path);
+        } else {
+            grants.read_only.push(path);
         }
     }
     Ok(grants)

@@ -10,7 +10,7 @@ use super::system::{DYLD_SUPPORT, SANDBOX_EXEC, real};
 ///
 /// # Errors
 /// Why the profile cannot be used, in words.
-pub(in crate::confine) fn command_behind_profile(
+pub(crate) fn command_behind_profile(
     program: &Path,
     writable: &[PathBuf],
     readable: &[PathBuf],

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::confine::how::Confine;
+use crate::wanted::Confine;
 
 use super::{CommandFailure, ConfinedCommand};
 
@@ -128,7 +128,7 @@ impl ConfinedCommand {
     /// The program that puts the walls around itself and then becomes the command.
     #[cfg(target_os = "macos")]
     fn confined(&self, program: &std::path::Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
-        use crate::confine::seatbelt::command_behind_profile;
+        use crate::seatbelt::command_behind_profile;
 
         match (self.walls.how, &self.walls) {
             (Confine::Off, _) => Ok(Command::new(program)),

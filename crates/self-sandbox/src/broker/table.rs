@@ -10,7 +10,7 @@ use std::{
 #[cfg(target_os = "linux")]
 use serde::{Deserialize, Serialize};
 
-use crate::Confine;
+use crate::wanted::Confine;
 
 /// The subcommand that is the broker; hidden from the help, as a person has no use for it.
 pub const BROKER_COMMAND: &str = "lsp-broker";

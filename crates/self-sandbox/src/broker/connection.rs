@@ -4,7 +4,7 @@ use std::{
     io::{self, IoSliceMut},
     mem::MaybeUninit,
     os::fd::OwnedFd,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -15,8 +15,6 @@ use rustix::net::{
     send, socketpair,
     sockopt::{Timeout, set_socket_timeout},
 };
-
-use crate::{Workspace, WorkspacePath};
 
 use super::{
     BROKER_COMMAND, BrokeredProgram, StartedProgram,
@@ -39,9 +37,8 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// Starts the broker for these programs in the roots of `workspace`. Call it before the process is confined.
-    pub fn start_process(programs: &[BrokeredProgram], workspace: &Workspace) -> io::Result<Self> {
-        let roots: Vec<PathBuf> = workspace.roots().iter().map(|root| root.canonical.clone()).collect();
+    /// Starts the broker for these programs in these directories of the host. Call it before the process is confined.
+    pub fn start_process(programs: &[BrokeredProgram], roots: Vec<PathBuf>) -> io::Result<Self> {
         let table = ProgramTable {
             programs: programs.iter().map(TableProgram::of).collect(),
             roots: roots.iter().map(|root| root.clone().into()).collect(),
@@ -63,17 +60,17 @@ impl Broker {
         Ok(Self { socket: Mutex::new(Some(own)), roots })
     }
 
-    /// Starts program number `program` of the table in `directory`.
+    /// Starts program number `program` of the table in `directory` below `root`.
     ///
     /// # Errors
     /// Why the broker does not start it, or that it is gone.
-    pub fn start(&self, program: usize, directory: &WorkspacePath) -> io::Result<StartedProgram> {
-        let root = self.roots.iter().position(|root| *root == directory.root().canonical);
+    pub fn start(&self, program: usize, root: &Path, directory: &Path) -> io::Result<StartedProgram> {
+        let root = self.roots.iter().position(|known| known == root);
         let number = |index: Option<usize>| index.and_then(|index| u8::try_from(index).ok());
         let (Some(program), Some(root)) = (number(Some(program)), number(root)) else {
             return Err(io::Error::other("the broker does not know it"));
         };
-        let request = BrokerRequest::Start { program, root, directory: directory.relative().to_owned() };
+        let request = BrokerRequest::Start { program, root, directory: directory.to_owned() };
         match self.ask(&request)? {
             (number, Some(pipes)) => Ok(StartedProgram::new(number, pipes)),
             (_, None) => Err(io::Error::other("the broker sent no pipes")),
