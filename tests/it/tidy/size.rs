@@ -118,7 +118,12 @@ fn every_crate_is_tested_with_the_root() {
     for folder in crates().iter().filter(|folder| *folder != root()) {
         let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
         let table: toml::Table = toml::from_str(&manifest).expect("a manifest");
-        assert_eq!(table["lints"]["workspace"].as_bool(), Some(true), "{}: `unsafe` is not forbidden", folder.display());
+        assert_eq!(
+            table["lints"]["workspace"].as_bool(),
+            Some(true),
+            "{}: `unsafe` is not forbidden",
+            folder.display()
+        );
         for key in ["version", "rust-version", "license", "edition"] {
             assert_eq!(table["package"][key]["workspace"].as_bool(), Some(true), "{}: {key}", folder.display());
         }
