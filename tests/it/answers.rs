@@ -1,5 +1,6 @@
 //! What holds for the answers of every tool: cuts are announced, and data agrees with the text.
 
+#[cfg(unix)]
 use confined_fs::Access;
 use rootbound::tools::Settings;
 #[cfg(unix)]

@@ -12,6 +12,7 @@ use std::{
 };
 
 use confined_fs::{Access, PolicyRules, RootSpec, StageOptions, StateDir, Workspace};
+#[cfg(unix)]
 use rootbound::tools::CallContext;
 use rootbound::{
     server::{Block, CallOutcome, InProcessClient, Parts, Server, ServerOptions},

@@ -23,9 +23,19 @@ fn json(name: &str) -> Value {
     serde_json::from_str(&text(name)).expect(name)
 }
 
+fn manifest(folder: &str) -> Table {
+    toml::from_str(&text(&format!("{folder}/Cargo.toml"))).expect("a manifest")
+}
+
+/// The package of the root, with what it inherits from the workspace.
 fn cargo() -> Table {
-    let mut whole: Table = toml::from_str(&text("Cargo.toml")).expect("Cargo.toml");
-    let Some(toml::Value::Table(package)) = whole.remove("package") else { panic!("no package") };
+    let whole = manifest(".");
+    let mut package = whole["package"].as_table().expect("a table").clone();
+    for (key, value) in &mut package {
+        if value.get("workspace").is_some() {
+            *value = whole["workspace"]["package"][key].clone();
+        }
+    }
     package
 }
 
@@ -54,6 +64,25 @@ fn every_package_has_the_version_of_the_crate() {
     }
     let bundle = format!("{}/releases/download/v{version}/rootbound.mcpb", of(&cargo(), "repository"));
     assert_eq!(listed(&server, "mcpb")["identifier"], bundle);
+}
+
+/// crates.io refuses a crate without a description, and one of another version would have other code than was tested.
+/// `.ci/packages`, `.ci/publish` and `.ci/version` find the crates by their names in this table.
+#[test]
+fn every_crate_has_a_description_and_is_pinned_to_the_version() {
+    let root = manifest(".");
+    let mut pinned = root["workspace"]["dependencies"].as_table().expect("a table").clone();
+    pinned.retain(|name, _| name.starts_with("rootbound"));
+    let mut wanted = Table::new();
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")).expect("crates") {
+        let folder = format!("crates/{}", entry.expect("a folder").file_name().display());
+        let package = manifest(&folder)["package"].as_table().expect("a table").clone();
+        assert!(of(&package, "description").len() > 20, "{folder}");
+        let version = format!("={}", env!("CARGO_PKG_VERSION"));
+        let entry = Table::from_iter([("path".to_owned(), folder.into()), ("version".to_owned(), version.into())]);
+        wanted.insert(of(&package, "name").to_owned(), entry.into());
+    }
+    assert_eq!(pinned, wanted);
 }
 
 #[test]

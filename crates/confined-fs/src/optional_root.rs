@@ -82,10 +82,6 @@ impl OptionalRoot {
     }
 
     /// The sandbox is in force from now on.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "other sandboxes go by path, not by what is there")
-    )]
     pub(super) fn sandboxed(&self) {
         self.sandboxed.store(true, Ordering::Relaxed);
     }

@@ -246,7 +246,6 @@ impl Root {
     }
 
     /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Landlock needs handles"))]
     pub(super) fn sandboxed_dir(&self) -> Option<&beneath::Dir> {
         match &self.optional {
             None => Some(self.dir.held()),
