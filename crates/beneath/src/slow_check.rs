@@ -5,22 +5,27 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, Stat, fstat, openat};
 use rustix::io::Errno;
 
 /// Looks again this often where both differ: another process may rename between the two.
-const MAX_RACES: usize = 100;
+const MAX_RACES: u64 = 100;
 
 /// Panics where `relative` beneath `dir` is another file by its names than `opened`, which `open` opened.
 pub(super) fn assert_same(dir: impl AsFd, relative: &Path, opened: &OwnedFd, open: impl Fn() -> Option<OwnedFd>) {
     let mut again = None;
-    for _ in 0..MAX_RACES {
+    for attempt in 0..MAX_RACES {
         let Ok(found) = fstat(again.as_ref().unwrap_or(opened)) else { return };
         match walk(&dir, relative) {
             Ok(walked) if (walked.st_dev, walked.st_ino) == (found.st_dev, found.st_ino) => return,
             // A link on the way (`O_DIRECTORY | O_NOFOLLOW`), or another file.
-            Ok(_) | Err(Errno::NOTDIR | Errno::LOOP) => again = open(),
+            Ok(_) | Err(Errno::NOTDIR | Errno::LOOP) => {
+                // A process that renames all the time is in step with two lookups: the kernel repeats one that met a rename.
+                std::thread::sleep(Duration::from_micros(attempt));
+                again = open();
+            }
             // It is gone by now, or this process may open no more.
             Err(_) => return,
         }

@@ -18,7 +18,7 @@ use super::{Root, Verdict};
 ///
 /// # Examples
 /// ```
-/// use rootbound::workspace::{Access, WorkspaceOptions, PolicyRules, RootSpec, Workspace};
+/// use confined_fs::{Access, WorkspaceOptions, PolicyRules, RootSpec, Workspace};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().to_owned();

@@ -37,7 +37,7 @@ impl WorkspacePath {
     ///
     /// # Examples
     /// ```
-    /// use rootbound::workspace::{Access, WorkspaceOptions, PolicyRules, RootSpec, Workspace};
+    /// use confined_fs::{Access, WorkspaceOptions, PolicyRules, RootSpec, Workspace};
     ///
     /// let folder = tempfile::tempdir().unwrap();
     /// let path = folder.path().to_owned();

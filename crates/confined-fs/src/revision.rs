@@ -124,7 +124,7 @@ impl FromStr for Revision {
 ///
 /// # Examples
 /// ```
-/// use rootbound::workspace::{Revision, RevisionPrefix};
+/// use confined_fs::{Revision, RevisionPrefix};
 ///
 /// let prefix: RevisionPrefix = "ba7816".parse().unwrap();
 /// assert!(prefix.fits(Revision::of(b"abc")) && !prefix.fits(Revision::of(b"abd")));

@@ -28,7 +28,7 @@ pub enum StopReason {
 /// ```
 /// use std::time::Duration;
 ///
-/// use rootbound::stop::{StopReason, StopSignal};
+/// use confined_fs::stop::{StopReason, StopSignal};
 ///
 /// let call = StopSignal::after(Duration::from_secs(60));
 /// let worker = call.clone();

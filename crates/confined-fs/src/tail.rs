@@ -14,7 +14,7 @@ use super::{AccessErrorKind, Workspace, WorkspacePath};
 ///
 /// # Examples
 /// ```
-/// use rootbound::workspace::{Access, WorkspaceOptions, PolicyRules, RootSpec, Workspace};
+/// use confined_fs::{Access, WorkspaceOptions, PolicyRules, RootSpec, Workspace};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().to_owned();

@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn snapshots_share_unchanged_paths() {
-        let workspace = Workspace::of_directory(concat!(env!("CARGO_MANIFEST_DIR"), "/src"), Access::ReadOnly);
+        let workspace = Workspace::of_directory(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), Access::ReadOnly);
         let root = workspace.root_path(&workspace.roots()[0]);
         let mut list = PathList::read(&root, &mut workspace.watch(root.root()).unwrap()).unwrap();
         let before = list.clone();
