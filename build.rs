@@ -1,11 +1,10 @@
-//! How the release program for Linux is linked, so that a start costs little (docs/start.md).
+//! Links the release program for Linux statically, at a fixed address, where this machine has a static glibc, so that a
+//! start costs little (docs/start.md).
 //!
-//! - **Statically, at a fixed address**, where this machine has a static glibc. A start otherwise looks up and maps three
-//!   libraries, and puts 23,000 addresses into 105 pages, each of which the kernel then copies. `-C target-feature=+crt-static`
-//!   cannot be set for a build without `--target`, as it would count for procedural macros, too. So the linker gets, in place
-//!   of each shared library that rustc names, a script that names the static one. Programs for musl are static anyway.
-//! - **The functions that run at a start next to each other**, by `start-order.txt`: the kernel maps 16 pages with each
-//!   fault, and they are spread over 75 such windows otherwise.
+//! A start otherwise looks up and maps three libraries, and puts 23,000 addresses into 105 pages, each of which the kernel
+//! then copies. `-C target-feature=+crt-static` cannot be set for a build without `--target`, as it would count for
+//! procedural macros, too. So the linker gets, in place of each shared library that rustc names, a script that names the
+//! static one. Programs for musl are static anyway.
 
 #![expect(clippy::disallowed_methods, reason = "the rules are for the program")]
 
@@ -25,27 +24,21 @@ const LIBRARIES: [(&str, &str); 7] = [
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=start-order.txt");
     println!("cargo::rerun-if-env-changed=ROOTBOUND_LINK");
     let is_release = variable("PROFILE") == "release" && variable("CARGO_CFG_TARGET_OS") == "linux";
     if !is_release || variable("ROOTBOUND_LINK") == "plain" {
         return Ok(());
     }
-    let folder = variable("OUT_DIR");
-    let folder = Path::new(&folder);
     // mold reads no such scripts; a linker that is called directly takes its arguments in another form.
     let is_other = ["RUSTC_LINKER", "CARGO_ENCODED_RUSTFLAGS"]
         .into_iter()
         .map(variable)
         .any(|text| ["mold", "lld", "wild"].into_iter().any(|linker| text.contains(linker)));
-    if !is_other {
-        order(folder)?;
-    }
     let is_native = variable("TARGET") == variable("HOST");
     let is_crt_static = variable("CARGO_CFG_TARGET_FEATURE").split(',').any(|feature| feature == "crt-static");
     let has_libraries = || ["libc.a", "libm.a", "libgcc_eh.a", "libgcc.a"].into_iter().all(is_installed);
     if variable("CARGO_CFG_TARGET_ENV") == "gnu" && is_native && !is_crt_static && !is_other && has_libraries() {
-        link_statically(folder)?;
+        link_statically(Path::new(&variable("OUT_DIR")))?;
     }
     Ok(())
 }
@@ -56,17 +49,6 @@ fn variable(name: &str) -> String {
 
 fn argument(text: &str) {
     println!("cargo::rustc-link-arg-bins={text}");
-}
-
-/// Has the functions of `start-order.txt` put into a section before the others.
-fn order(folder: &Path) -> io::Result<()> {
-    let names = fs::read_to_string("start-order.txt")?;
-    let sections: Vec<String> = names.lines().map(|name| format!("    *(.text.{name})\n")).collect();
-    let sections = sections.concat();
-    let script = folder.join("start.ld");
-    fs::write(&script, format!("SECTIONS {{\n  .text.start : {{\n{sections}  }}\n}}\nINSERT BEFORE .text;\n"))?;
-    argument(&format!("-Wl,-T,{}", script.display()));
-    Ok(())
 }
 
 /// Puts static libraries in the place of shared ones.
