@@ -1,5 +1,5 @@
 //! Links the release program for Linux statically, at a fixed address, where this machine has a static glibc, so that a
-//! start costs little (docs/start.md).
+//! start costs little (docs/internals/start.md).
 //!
 //! A start otherwise looks up and maps three libraries, and puts 23,000 addresses into 105 pages, each of which the kernel
 //! then copies. `-C target-feature=+crt-static` cannot be set for a build without `--target`, as it would count for

@@ -9,7 +9,7 @@ of Linux. The searches run again in a tree of 3,000 of its files.
 References that are not installed are skipped and named: fd, fff-mcp, rust-mcp-filesystem, server-filesystem
 (mcp-server-filesystem), the bare server (cargo build --release --example echo). rg15 and fd10 are preferred to rg and
 fd. --peer 'NAME=COMMAND' starts one of the servers otherwise, with WS for its directory. --only NAME,… runs some of the
-parts. --update replaces the table and the reasons in docs/performance.md. Exits with 1 if an answer was wrong.
+parts. --update replaces the table and the reasons in docs/internals/performance.md. Exits with 1 if an answer was wrong.
 """
 import argparse
 import datetime

@@ -21,7 +21,7 @@ and diffs count, also in tasks that need none. In our favour: where a line has t
 has to show the number.
 
 TASK selects tasks by a part of their names. --check runs ours alone, without a tokenizer. --answers prints
-each call and its answer. --update replaces the table in docs/performance.md. Peers and tokenizer are
+each call and its answer. --update replaces the table in docs/internals/performance.md. Peers and tokenizer are
 installed into target/tokens.
 """
 import argparse

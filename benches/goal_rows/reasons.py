@@ -2,10 +2,10 @@
 
 REASONS = {
     "start": "the pages of the program are loaded, two sandboxes set up (Landlock, seccomp), and its own files and the rules"
-             " for agents looked up (docs/start.md).",
+             " for agents looked up (docs/internals/start.md).",
     "start, `true`": "0.35 ms are those of any process. The rest are 113 faults for pages of the program and its heap,"
                      " Landlock (6 calls), a filter of calls that the kernel compiles, and 40 calls that look for rule"
-                     " files and links (docs/start.md).",
+                     " files and links (docs/internals/start.md).",
     "resident": "0.7 MiB after the start are the server's own; the rest are mapped pages of the program, which it shares"
                 " with the other servers on the machine. How many are mapped depends on the page cache.",
     "size": "the program for musl, which the packages have, is 0.9 MB smaller than this one, which has glibc linked in.",

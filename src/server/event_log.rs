@@ -2,7 +2,7 @@
 //!
 //! A call only queues its lines; a thread, which begins with the first one, writes them. What does not fit, because the
 //! disk is slow or nobody reads a FIFO, is dropped and counted: the next line that can be written says how many. The
-//! schema is in docs/events.md.
+//! schema is in docs/resources.md.
 
 use std::{
     fmt, io,

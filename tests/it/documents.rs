@@ -11,9 +11,9 @@ fn top() -> &'static Path {
 
 /// The documents with links into the code.
 fn documents() -> Vec<PathBuf> {
-    let mut out: Vec<PathBuf> = [top().to_owned(), top().join("docs"), top().join("fuzz")]
+    let mut out: Vec<PathBuf> = ["", "docs", "docs/internals", "fuzz"]
         .iter()
-        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten())
+        .flat_map(|folder| fs::read_dir(top().join(folder)).expect("a folder"))
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
         .collect();

@@ -51,7 +51,7 @@ fn listed<'s>(server: &'s Value, registry: &str) -> &'s Value {
 
 #[test]
 fn every_package_has_the_version_of_the_crate() {
-    let (server, npm) = (json("server.json"), json("npm/package.json"));
+    let (server, npm) = (json("server.json"), json("packaging/npm/package.json"));
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(json("mcp-manifest.json")["version"], version);
     assert_eq!(npm["version"], version);
@@ -88,7 +88,7 @@ fn every_crate_has_a_description_and_is_pinned_to_the_version() {
 #[test]
 fn every_package_has_the_name_and_texts_of_the_crate() {
     let (cargo, npm, server, manifest) =
-        (cargo(), json("npm/package.json"), json("server.json"), json("mcp-manifest.json"));
+        (cargo(), json("packaging/npm/package.json"), json("server.json"), json("mcp-manifest.json"));
     let name = of(&cargo, "name");
     for said in [&npm["name"], &manifest["name"]] {
         assert_eq!(said, name);
@@ -129,7 +129,7 @@ fn the_wheel_takes_its_texts_from_the_crate() {
 fn the_registry_name_is_in_the_readme_and_the_npm_package() {
     let server = json("server.json");
     let name = server["name"].as_str().expect("text");
-    assert_eq!(json("npm/package.json")["mcpName"], name);
+    assert_eq!(json("packaging/npm/package.json")["mcpName"], name);
     let line = format!("mcp-name: {name}");
     assert!(text("README.md").lines().any(|one| one == line), "no line {line:?} in README.md");
 }
@@ -166,7 +166,7 @@ fn server_json_is_what_the_registry_accepts() {
 
 #[test]
 fn every_list_of_platforms_is_the_same() {
-    let npm = json("npm/package.json");
+    let npm = json("packaging/npm/package.json");
     let dependencies: Vec<&str> =
         npm["optionalDependencies"].as_object().expect("an object").keys().map(String::as_str).collect();
     let wanted: Vec<String> = PLATFORMS.iter().map(|(platform, _)| format!("@rootbound/{platform}")).collect();

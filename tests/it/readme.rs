@@ -1,6 +1,6 @@
-//! The examples of the README and of `docs/`, run on the tree that they use.
+//! The examples of the README and of `docs/`, run on the tree that they use, and the picture of a session.
 
-use std::{fs, path::Path};
+use std::{fmt::Write as _, fs, path::Path};
 
 use crate::program::{Outcome, program};
 
@@ -64,7 +64,12 @@ fn calls_in_readme_and_docs_answer_as_printed() {
         if words[0] == "doctor" {
             continue;
         }
-        let folder = if words[0] == "--config" { project.join("../configured") } else { project.clone() };
+        let folder = match words[0].as_str() {
+            "--config" => project.join("../configured"),
+            // An example to try in a clone.
+            _ if line.contains("path=src/") => PathBuf::from(env!("CARGO_MANIFEST_DIR")),
+            _ => project.clone(),
+        };
         let mut command = program(&folder);
         // A refusal is also logged, with the time; the example has only the answer.
         command.env("ROOTBOUND_STATE_DIR", dir.path().join("state")).env("ROOTBOUND_LOG", "off");
@@ -92,4 +97,59 @@ fn readme_lists_every_tool() {
     let missing: Vec<String> =
         tools().into_iter().filter(|tool| !table.iter().any(|row| row.contains(&format!("`{tool}`")))).collect();
     assert!(missing.is_empty(), "not in the table of tools: {missing:?}");
+}
+
+/// The commands of the picture in the README.
+const SESSION: &[&str] = &[
+    r"rootbound call grep pattern='load\('",
+    "rootbound call edit path=app.py old_string='f.read()' new_string='f.read().strip()'",
+    "rootbound call read path=../../etc/passwd",
+    "rootbound call read path=ap.py",
+];
+
+/// A terminal with these commands and what they print, as an SVG that fetches nothing.
+fn session() -> String {
+    const HEAD: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 900 HEIGHT\" font-family=\"monospace\" \
+                        font-size=\"15\" fill=\"#c5c8c6\" xml:space=\"preserve\">\n\
+                        <rect width=\"900\" height=\"HEIGHT\" rx=\"8\" fill=\"#1d1f21\"/>\n";
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let project = dir.path().join("app");
+    fs::create_dir(&project).expect("made");
+    fs::write(project.join("app.py"), APP).expect("written");
+    let mut lines = Vec::new();
+    for line in SESSION {
+        let mut command = program(&project);
+        command.env("ROOTBOUND_STATE_DIR", dir.path().join("state")).env("ROOTBOUND_LOG", "off");
+        let ended = Outcome::of(command.args(words(line.strip_prefix("rootbound ").expect("a command"))));
+        lines.push(format!("$ {line}"));
+        lines.extend((ended.stdout + &ended.stderr).trim_end().lines().map(str::to_owned));
+        lines.push(String::new());
+    }
+    lines.pop();
+    let mut svg = HEAD.replace("HEIGHT", &(lines.len() * 20 + 30).to_string());
+    for (number, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+        let style = match line {
+            line if line.starts_with("$ ") => " font-weight=\"bold\" fill=\"#ffffff\"",
+            line if line.starts_with('-') && !line.starts_with("---") => " fill=\"#cc555a\"",
+            line if line.starts_with('+') && !line.starts_with("+++") => " fill=\"#98a84b\"",
+            line if line.starts_with("hint:") => " fill=\"#d0b344\"",
+            _ => "",
+        };
+        // Blanks as such, which are kept at the beginning of a line wherever the picture is shown.
+        let text = line.replace('&', "&amp;").replace('<', "&lt;").replace(' ', "\u{a0}");
+        writeln!(svg, "<text x=\"20\" y=\"{}\"{style}>{text}</text>", number * 20 + 30).expect("memory");
+    }
+    svg + "</svg>\n"
+}
+
+#[test]
+fn the_picture_of_a_session_is_what_the_program_prints() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/session.svg");
+    let picture = session();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, picture).expect("written");
+    } else {
+        let old = fs::read_to_string(&path).expect("docs/session.svg").replace("\r\n", "\n");
+        assert_eq!(old, picture, "UPDATE_DOCS=1 cargo test --test it picture rewrites docs/session.svg");
+    }
 }

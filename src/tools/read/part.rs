@@ -216,6 +216,12 @@ mod tests {
         assert!(error.starts_with("part pages 1-2 is for PDF files; a.txt is a text file\n\nhint: use "), "{error}");
     }
 
+    #[test]
+    fn a_name_of_a_definition_may_begin_with_an_equals_sign() {
+        let part = Part::parse("def==").expect("a part");
+        assert_eq!(Part::parse(&part.to_string()).expect("the same part"), part);
+    }
+
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(text in "(def|page|cells?|region|columns)?[ :=]*[-0-9a-z., –]{0,20}") {

@@ -1,6 +1,6 @@
 //! System calls that fail, or that the process does not survive, at a number that a test chooses.
 //!
-//! `_ROOTBOUND_FAULT=FAULT:N` picks the N-th call since the process started, from 1; docs/testing.md lists the faults.
+//! `_ROOTBOUND_FAULT=FAULT:N` picks the N-th call since the process started, from 1; docs/internals/testing.md lists the faults.
 //! Only calls that change the disk count (writing, naming, removing, rights, times, syncs), for `EMFILE` only calls
 //! that open something.
 //!
