@@ -16,7 +16,7 @@ mod world;
 
 pub use world::World;
 
-/// Parts the fields of an input: bytes that no UTF-8 holds, and hardly any other text.
+/// Services the fields of an input: bytes that no UTF-8 holds, and hardly any other text.
 const BREAK: &[u8] = b"\xff\x1f";
 
 /// The fields of an input.

@@ -20,7 +20,7 @@ use rootbound::{
     cli::{self, StartReport},
     config::{Action, Config, Environment, IndexRequest, Invocation, Role, StartError},
     log,
-    server::{self, EventLog, Parts, RoleParts, Server},
+    server::{self, EventLog, RoleParts, Server, Services},
     session::{ChangeListener, Session},
     tools::{Selection, Toolbox},
 };
@@ -80,12 +80,12 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
     };
     Ok(match &config.action {
         Action::Serve => {
-            let (parts, roles, _) = assemble(config, profile)?;
+            let (services, roles, _) = assemble(config, profile)?;
             print_waiting_note(config);
-            for parts in roles.iter().map(|role| &role.parts).chain([&parts]) {
-                parts.path_index.start(&parts.workspace);
+            for services in roles.iter().map(|role| &role.services).chain([&services]) {
+                services.path_index.start(&services.workspace);
             }
-            ExitCode::from(server::run_stdio(Server::new(parts).with_roles(roles)))
+            ExitCode::from(server::run_stdio(Server::new(services).with_roles(roles)))
         }
         Action::Call { tool, arguments } => cli::call(server(config, profile)?, &config.selection, tool, arguments),
         Action::Tools { json } => cli::tools(server(config, profile)?, *json),
@@ -108,8 +108,8 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
             IndexRequest::Status => cli::index_status(config, &assemble(config, profile)?.0, *json),
         },
         Action::Doctor => {
-            let (parts, _, report) = assemble(config, profile)?;
-            cli::doctor(config, &parts, &report)
+            let (services, _, report) = assemble(config, profile)?;
+            cli::doctor(config, &services, &report)
         }
         Action::Guide(request) => cli::guide(config, request),
         Action::Stats(request) => cli::stats(config, request),
@@ -135,7 +135,7 @@ fn restart(config: &Config) -> Restart {
 }
 
 fn server(config: &Config, profile: &SystemProfile) -> Result<Server, StartError> {
-    assemble(config, profile).map(|(parts, roles, _)| Server::new(parts).with_roles(roles))
+    assemble(config, profile).map(|(services, roles, _)| Server::new(services).with_roles(roles))
 }
 
 fn print_waiting_note(config: &Config) {
@@ -156,13 +156,13 @@ fn warn(config: &Config, text: &str) {
 }
 
 /// With the role in the lines of the audit.
-fn audited_as(role: &Role, mut parts: Parts) -> Parts {
-    parts.options.audit = parts.options.audit.map(|audit| Arc::new(audit.of_role(&role.name)));
-    parts
+fn audited_as(role: &Role, mut services: Services) -> Services {
+    services.options.audit = services.options.audit.map(|audit| Arc::new(audit.of_role(&role.name)));
+    services
 }
 
-/// Opens what the configuration names, confines the process and assembles the parts of the server.
-fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<RoleParts>, StartReport), StartError> {
+/// Opens what the configuration names, confines the process and assembles the services of the server.
+fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Services, Vec<RoleParts>, StartReport), StartError> {
     log::init(config.log);
     let mut complaints = Vec::new();
     // First, as the layers of staged changes are in it.
@@ -209,13 +209,13 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
     let kept = state.as_ref().and_then(|state| state.try_clone().ok());
     let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
-    let parts = |workspace: Workspace, session: Session, selection: &Selection| {
+    let services = |workspace: Workspace, session: Session, selection: &Selection| {
         keep_intents(&workspace, kept.as_ref());
         if let Some(events) = events {
             let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
             session.changes.follow(Arc::downgrade(&listener));
         }
-        Parts {
+        Services {
             workspace: Arc::new(workspace),
             session: Arc::new(session),
             path_index: Arc::new(path_index(config, kept.as_ref())),
@@ -228,19 +228,19 @@ fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Parts, Vec<Role
     let of_role = |role: &Role, workspace| {
         let state = state.as_ref().and_then(|state| state.try_clone().ok());
         let session = Session::of_role(state, &config.history, &role.name).within(role.quota);
-        audited_as(role, parts(workspace, session, &role.selection))
+        audited_as(role, services(workspace, session, &role.selection))
     };
     let client_roles = config.client_roles.iter().zip(client_workspaces).map(|(role, workspace)| RoleParts {
         name: role.name.clone(),
         client: role.client.clone().unwrap_or_default(),
-        parts: of_role(role, workspace),
+        services: of_role(role, workspace),
     });
     let client_roles: Vec<RoleParts> = client_roles.collect();
     let base = if let Some(role) = &config.role {
         of_role(role, own_workspace.unwrap_or(opened.workspace))
     } else {
         let session = Session::with_history(state, &config.history).within(config.quota);
-        parts(opened.workspace, session, &config.selection)
+        services(opened.workspace, session, &config.selection)
     };
     if config.action != Action::Serve {
         // The server does so before each call.

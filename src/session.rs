@@ -10,7 +10,7 @@ mod wait_marks;
 pub use change_feed::{ChangeFeed, ChangeKind, ChangeListener, CommittedChange, EntryKind};
 pub use confirm_codes::{ConfirmCodes, KEY};
 pub use history::{History, HistoryLimits};
-pub use ledger::{ALL_LINES, KnownStates, Ledger, PendingSighting, Seen};
+pub use ledger::{ALL_LINES, KnownStates, Ledger, PendingReadRecord, Seen};
 pub use quota::{Cost, Quota, QuotaError, QuotaLimits, RootBytes};
 pub use wait_marks::{WaitMark, WaitMarks};
 

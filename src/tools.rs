@@ -64,7 +64,7 @@ pub use erased::ErasedTool;
 pub use error::{Kind, ToolError};
 pub use existing_path::ExistingKind;
 pub use longest_wait::{LongestWait, WaitBound};
-pub use plan::{Change, Fingerprint, GivenUp, Look, Plan, Preview, Wait};
+pub use plan::{Change, EndReason, Fingerprint, Look, Plan, Preview, Wait};
 pub use references::References;
 pub use resources::{COMPLETE, LIST_RESOURCES, READ_RESOURCE};
 pub use tool::{Group, Spec, Tool};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use serde_json::{Value, json};
-use text_edit::{Miss, Request, Strategies};
+use text_edit::{EditError, Request, Strategies};
 use text_file::{Document, SpliceError};
 
 use super::change::{Change, NewLine};
@@ -155,9 +155,9 @@ impl Case {
         };
         let located = match text_edit::locate(document.text(), &request) {
             Ok(located) => located,
-            Err(Miss::Ambiguous { places, .. }) if places.len() > 1 => return Outcome::Ambiguous,
-            Err(Miss::Count { places, .. }) if !places.is_empty() => return Outcome::Ambiguous,
-            Err(Miss::NotFound(diagnosis)) if !diagnosis.summary.is_empty() => return Outcome::NoMatch,
+            Err(EditError::Ambiguous { places, .. }) if places.len() > 1 => return Outcome::Ambiguous,
+            Err(EditError::Count { places, .. }) if !places.is_empty() => return Outcome::Ambiguous,
+            Err(EditError::NotFound(diagnosis)) if !diagnosis.summary.is_empty() => return Outcome::NoMatch,
             Err(miss) => return Outcome::Unfit(format!("{miss:?}")),
         };
         let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();

@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf, sync::Arc};
 
 use confined_fs::{Access, PolicyRules, RootSpec, Workspace};
 use rootbound::{
-    server::{InProcessClient, Parts, Server, ServerOptions},
+    server::{InProcessClient, Server, ServerOptions, Services},
     session::Session,
     tools::{Selection, Settings, Toolbox},
 };
@@ -38,7 +38,7 @@ impl Tool {
         };
         let opened = Workspace::open(&[root], confined_fs::WorkspaceOptions::default())
             .map_err(|problems| problems.join("; "))?;
-        let server = Server::new(Parts {
+        let server = Server::new(Services {
             workspace: Arc::new(opened.workspace),
             session: Arc::new(Session::new(None)),
             path_index: Arc::default(),

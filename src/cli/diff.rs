@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::{config::EarlierState, server::Parts, tools::earlier_state};
+use crate::{config::EarlierState, server::Services, tools::earlier_state};
 
 use super::{
     output::{fail, print},
@@ -10,8 +10,8 @@ use super::{
 };
 
 /// Prints the difference as a unified diff.
-pub fn diff(parts: &Parts, state: &EarlierState) -> ExitCode {
-    let cx = parts.context(TIME_LIMIT);
+pub fn diff(services: &Services, state: &EarlierState) -> ExitCode {
+    let cx = services.context(TIME_LIMIT);
     match earlier_state::diff(&cx, earlier(state), &state.paths) {
         Ok(text) => print(text.trim_end()),
         Err(error) => fail(&error.text(), 1),

@@ -16,7 +16,7 @@ use tree_search::{IndexMode, PathIndex};
 
 use crate::{
     config::Config,
-    server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Parts},
+    server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Services},
     tools::{AnswerBudget, ReadBeforeWrite, answer::count},
 };
 
@@ -43,30 +43,30 @@ pub struct StartReport {
 }
 
 /// Prints the report. The exit code is 0 if everything is as configured, else 1.
-pub fn doctor(config: &Config, parts: &Parts, start: &StartReport) -> ExitCode {
-    let (text, healthy) = report(config, parts, start);
+pub fn doctor(config: &Config, services: &Services, start: &StartReport) -> ExitCode {
+    let (text, healthy) = report(config, services, start);
     let printed = print(&text);
     if healthy { printed } else { ExitCode::FAILURE }
 }
 
-fn report(config: &Config, parts: &Parts, start: &StartReport) -> (String, bool) {
+fn report(config: &Config, services: &Services, start: &StartReport) -> (String, bool) {
     let mut complaints = start.complaints.clone();
     let mut out = ReportText::default();
     out.head(
         "rootbound",
         &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     );
-    roots(&mut out, config, parts);
+    roots(&mut out, config, services);
     roles::roles(&mut out, config);
-    walls(&mut out, config, parts, &start.confinement, &mut complaints);
-    policy(&mut out, config, parts);
+    walls(&mut out, config, services, &start.confinement, &mut complaints);
+    policy(&mut out, config, services);
     agent_rules(&mut out, config, start);
     limits(&mut out, config);
-    path_index(&mut out, config, parts, start);
-    language_servers(&mut out, config, parts, &mut complaints);
+    path_index(&mut out, config, services, start);
+    language_servers(&mut out, config, services, &mut complaints);
     records(&mut out, config, start);
-    staged(&mut out, config, parts);
-    clients(&mut out, config, parts);
+    staged(&mut out, config, services);
+    clients(&mut out, config, services);
     for (number, remark) in start.remarks.iter().enumerate() {
         out.head(if number == 0 { "remarks" } else { "" }, &format!("- {remark}"));
     }
@@ -88,8 +88,8 @@ fn for_people(path: &std::path::Path) -> String {
     if cfg!(windows) && shown.len() > 3 { shown.trim_end_matches('\\').to_owned() } else { shown.to_owned() }
 }
 
-fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
-    for (number, root) in parts.workspace.roots().iter().enumerate() {
+fn roots(out: &mut ReportText, config: &Config, services: &Services) {
+    for (number, root) in services.workspace.roots().iter().enumerate() {
         let name = root.name().unwrap_or(UNNAMED);
         let state = match (root.is_optional(), root.is_absent()) {
             (_, true) => ", optional, not there yet",
@@ -99,13 +99,13 @@ fn roots(out: &mut ReportText, config: &Config, parts: &Parts) {
         let text = format!("{name}  {}{state}  {}", root.rights(), for_people(root.host()));
         out.head(if number == 0 { "directories" } else { "" }, &text);
     }
-    let names: Vec<&str> = parts.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
+    let names: Vec<&str> = services.toolbox.tools().iter().map(|entry| entry.spec.name).collect();
     out.head("tools", &format!("{}{}", names.join(", "), if config.selection.read_only { " (read-only)" } else { "" }));
 }
 
-fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
+fn policy(out: &mut ReportText, config: &Config, services: &Services) {
     let rules = &config.workspace.policy;
-    out.head("policy", &built_in_lists(rules, parts));
+    out.head("policy", &built_in_lists(rules, services));
     out.line(match config.server.confirm {
         Confirm::Never => "changes: made without asking a person (--confirm never)",
         Confirm::Destructive => {
@@ -130,15 +130,15 @@ fn policy(out: &mut ReportText, config: &Config, parts: &Parts) {
         ReadBeforeWrite::Off => "a file may be changed without having been read (--read-before-write off)",
     });
     rule_lines(out, "", rules);
-    for root in parts.workspace.roots().iter().filter(|root| !root.own_rules().is_empty()) {
+    for root in services.workspace.roots().iter().filter(|root| !root.own_rules().is_empty()) {
         rule_lines(out, &format!("below {}, ", root.public()), root.own_rules());
     }
 }
 
 /// What the built-in lists refuse; exceptions may have left nothing of one.
-fn built_in_lists(rules: &PolicyRules, parts: &Parts) -> String {
+fn built_in_lists(rules: &PolicyRules, services: &Services) -> String {
     let all = |allows_every: fn(&PolicyRules) -> bool| {
-        allows_every(rules) || parts.workspace.roots().iter().all(|root| allows_every(root.own_rules()))
+        allows_every(rules) || services.workspace.roots().iter().all(|root| allows_every(root.own_rules()))
     };
     let secrets = if all(PolicyRules::allows_every_secret) {
         "secrets (all of them may be read: --allow-secret)"
@@ -249,7 +249,7 @@ fn limits(out: &mut ReportText, config: &Config) {
 }
 
 /// Whether an index of the paths can be kept between searches, tried here as a search would.
-fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &StartReport) {
+fn path_index(out: &mut ReportText, config: &Config, services: &Services, start: &StartReport) {
     out.head(
         "path index",
         match config.index {
@@ -266,9 +266,9 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
     if config.index == IndexMode::Off {
         return;
     }
-    for root in parts.workspace.roots().iter().filter(|root| !root.is_absent()) {
+    for root in services.workspace.roots().iter().filter(|root| !root.is_absent()) {
         let name = root.name().unwrap_or(UNNAMED);
-        match PathIndex::probe(&parts.workspace, &parts.workspace.root_path(root)) {
+        match PathIndex::probe(&services.workspace, &services.workspace.root_path(root)) {
             Ok(watched) => {
                 let limit = start
                     .watch_limit
@@ -288,7 +288,7 @@ fn path_index(out: &mut ReportText, config: &Config, parts: &Parts, start: &Star
         "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a \
          comparison with the disk after a search, at most every {seconds} s"
     ));
-    stored_indexes(out, config, parts);
+    stored_indexes(out, config, services);
 }
 
 /// How to raise the limit of the system that keeps a root from being indexed.
@@ -302,17 +302,17 @@ fn raised_limit(why: Unwatchable, watches: Option<u64>) -> Option<String> {
 }
 
 /// What is stored for the searches of the next process.
-fn stored_indexes(out: &mut ReportText, config: &Config, parts: &Parts) {
-    if let Some(why) = index::off(config, parts) {
+fn stored_indexes(out: &mut ReportText, config: &Config, services: &Services) {
+    if let Some(why) = index::off(config, services) {
         return out.head("stored index", &format!("none: {why}"));
     }
-    let stored = parts.path_index.stored_indexes();
+    let stored = services.path_index.stored_indexes();
     let total =
         format!("{} of all directories, of at most {}", file_size(stored.bytes()), exact_size(config.index_size));
     out.head("stored index", &total);
-    for root in parts.workspace.roots() {
+    for root in services.workspace.roots() {
         let name = root.name().unwrap_or(UNNAMED);
-        out.line(&format!("{name}  {}", index::words(&stored.status(&parts.workspace.root_path(root)))));
+        out.line(&format!("{name}  {}", index::words(&stored.status(&services.workspace.root_path(root)))));
     }
     if let Err(error) = stored.probe() {
         out.line(&format!("nothing new can be stored: {error}"));
@@ -342,7 +342,7 @@ fn records(out: &mut ReportText, config: &Config, start: &StartReport) {
 }
 
 /// The layers of `--stage`.
-fn staged(out: &mut ReportText, config: &Config, parts: &Parts) {
+fn staged(out: &mut ReportText, config: &Config, services: &Services) {
     let Some(stage) = &config.workspace.stage else {
         return out.head("changes", "made on the disk");
     };
@@ -350,7 +350,7 @@ fn staged(out: &mut ReportText, config: &Config, parts: &Parts) {
         "changes",
         &format!("staged, up to {} in each layer, until `rootbound apply`", exact_size(stage.most_bytes)),
     );
-    for (root, size) in parts.workspace.layer_sizes() {
+    for (root, size) in services.workspace.layer_sizes() {
         let age = size.oldest.and_then(|oldest| SystemTime::now().duration_since(oldest).ok());
         let text = match age {
             Some(age) => {
@@ -360,7 +360,7 @@ fn staged(out: &mut ReportText, config: &Config, parts: &Parts) {
                 let files = count(usize::try_from(size.files).unwrap_or(usize::MAX), "file");
                 format!("{root}: {files}, {}, {oldest}", exact_size(size.bytes))
             }
-            None if parts.workspace.has_staged_changes(&root) => {
+            None if services.workspace.has_staged_changes(&root) => {
                 format!("{root}: no file; entries of the disk are hidden")
             }
             None => format!("{root}: nothing is staged"),
@@ -369,7 +369,7 @@ fn staged(out: &mut ReportText, config: &Config, parts: &Parts) {
     }
 }
 
-fn clients(out: &mut ReportText, config: &Config, parts: &Parts) {
+fn clients(out: &mut ReportText, config: &Config, services: &Services) {
     if let Some(most) = config.settings.max_output {
         out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
     } else {
@@ -379,10 +379,10 @@ fn clients(out: &mut ReportText, config: &Config, parts: &Parts) {
         }
         out.line(&format!("any other: {}; --max-output sets one size for all", AnswerBudget::UNKNOWN_CLIENT));
     }
-    if parts.settings.structured_output {
+    if services.settings.structured_output {
         out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
     }
-    if parts.workspace.roots().iter().any(|root| root.name().is_none()) {
+    if services.workspace.roots().iter().any(|root| root.name().is_none()) {
         out.line("paths in an unnamed directory are relative; with --root app=DIR they begin with app/");
     }
     if config.settings.max_output.is_some_and(|most| most > 100 * 1024) {

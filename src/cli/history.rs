@@ -6,7 +6,7 @@ use confined_fs::escape_controls;
 
 use crate::{
     config::HistoryRequest,
-    server::Parts,
+    server::Services,
     session::history::{JournalRecord, RecordKind, now},
     tools::{Kind, ToolError, restore as bring_back},
 };
@@ -24,23 +24,23 @@ const SESSION_DIGITS: usize = 8;
 
 /// Prints the recorded changes, newest first: age, tool, revision of the former content, which change of which session
 /// it was, and path. The files of one change follow one another; a checkpoint is a line.
-pub fn history(parts: &Parts, request: &HistoryRequest) -> ExitCode {
-    match listing(parts, request) {
+pub fn history(services: &Services, request: &HistoryRequest) -> ExitCode {
+    match listing(services, request) {
         Ok(text) => print(&text),
         Err(error) => fail(&error.text(), 1),
     }
 }
 
-fn listing(parts: &Parts, request: &HistoryRequest) -> Result<String, ToolError> {
-    if !parts.session.history.on_disk() {
+fn listing(services: &Services, request: &HistoryRequest) -> Result<String, ToolError> {
+    if !services.session.history.on_disk() {
         return Ok(
             "no history is kept: --history or --state-dir is off, or the state folder cannot be used\n".to_owned()
         );
     }
-    let mut records = bring_back::records(&parts.workspace, &parts.session, request.path.as_deref())?;
+    let mut records = bring_back::records(&services.workspace, &services.session, request.path.as_deref())?;
     if let Some(name) = &request.since {
-        let roots: Vec<&str> = parts.workspace.roots().iter().map(|root| root.key()).collect();
-        let Some((checkpoint, since)) = parts.session.history.since_checkpoint(name, &roots).ok().flatten() else {
+        let roots: Vec<&str> = services.workspace.roots().iter().map(|root| root.key()).collect();
+        let Some((checkpoint, since)) = services.session.history.since_checkpoint(name, &roots).ok().flatten() else {
             return Err(ToolError::new(Kind::NotFound, format!("there is no checkpoint called {name:?}"))
                 .hint("`rootbound history` lists the checkpoints"));
         };

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use text_file::byte_size::file_size;
 use tree_search::{Saved, StoredIndexes, StoredStatus, Unusable};
 
-use crate::{config::Config, server::Parts, tools::answer::count};
+use crate::{config::Config, server::Services, tools::answer::count};
 
 use super::{
     age::age,
@@ -80,11 +80,11 @@ pub fn clear_indexes(config: &Config, json: bool) -> ExitCode {
 }
 
 /// Lists and reads the roots, with progress on stderr, and stores what is found.
-pub fn build_indexes(config: &Config, parts: &Parts, json: bool) -> ExitCode {
-    if let Some(why) = off(config, parts) {
+pub fn build_indexes(config: &Config, services: &Services, json: bool) -> ExitCode {
+    if let Some(why) = off(config, services) {
         return fail(&format!("rootbound: nothing can be stored: {why}"), 1);
     }
-    if let Err(error) = parts.path_index.stored_indexes().probe() {
+    if let Err(error) = services.path_index.stored_indexes().probe() {
         return fail(&cannot("write to the folder of the stored indexes", &error), 1);
     }
     let (done, progress) = channel::<()>();
@@ -93,7 +93,7 @@ pub fn build_indexes(config: &Config, parts: &Parts, json: bool) -> ExitCode {
             let mut last = Vec::new();
             // Ends when the work is done, even by a panic, which drops the sender.
             while progress.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
-                let now = parts.path_index.storing();
+                let now = services.path_index.storing();
                 // Roots are read one after the other: the others have nothing new to say.
                 for changed @ (root, state) in &now {
                     if !last.contains(changed) {
@@ -104,11 +104,11 @@ pub fn build_indexes(config: &Config, parts: &Parts, json: bool) -> ExitCode {
             }
         });
         let done = done;
-        let saved = Arc::clone(&parts.path_index).store(&parts.workspace);
+        let saved = Arc::clone(&services.path_index).store(&services.workspace);
         drop(done);
         saved
     });
-    let built: Vec<Built<'_>> = statuses(parts)
+    let built: Vec<Built<'_>> = statuses(services)
         .into_iter()
         .map(|(root, status)| {
             let saved = saved.iter().find(|(path, _)| path.root().key() == root.key()).map(|(_, saved)| saved);
@@ -129,7 +129,7 @@ pub fn build_indexes(config: &Config, parts: &Parts, json: bool) -> ExitCode {
             value["not_stored"] = one.not_stored.clone().into();
             value
         });
-        let value = totals(None, parts.path_index.stored_indexes(), config, &roots.collect::<Vec<_>>());
+        let value = totals(None, services.path_index.stored_indexes(), config, &roots.collect::<Vec<_>>());
         print(&format!("{value:#}"))
     } else {
         print(&lines(built.iter().map(|one| (one.root, &one.status))))
@@ -162,12 +162,12 @@ fn not_stored(saved: Option<&io::Result<Saved>>, status: &StoredStatus) -> Optio
 }
 
 /// Prints what is stored of each root, and whether it is used.
-pub fn index_status(config: &Config, parts: &Parts, json: bool) -> ExitCode {
-    let off = off(config, parts);
-    let statuses = statuses(parts);
+pub fn index_status(config: &Config, services: &Services, json: bool) -> ExitCode {
+    let off = off(config, services);
+    let statuses = statuses(services);
     if json {
         let roots: Vec<Value> = statuses.iter().map(|(root, status)| data(root, status)).collect();
-        return print(&format!("{:#}", totals(off.as_deref(), parts.path_index.stored_indexes(), config, &roots)));
+        return print(&format!("{:#}", totals(off.as_deref(), services.path_index.stored_indexes(), config, &roots)));
     }
     print(&off.map_or_else(|| lines(statuses.iter().map(|(root, status)| (*root, status))), nothing))
 }
@@ -196,8 +196,8 @@ pub(super) fn words(status: &StoredStatus) -> String {
 }
 
 /// Why nothing is stored at all, if so.
-pub(super) fn off(config: &Config, parts: &Parts) -> Option<String> {
-    if parts.path_index.stored_indexes().is_kept() {
+pub(super) fn off(config: &Config, services: &Services) -> Option<String> {
+    if services.path_index.stored_indexes().is_kept() {
         return None;
     }
     Some(match &config.state {
@@ -238,10 +238,10 @@ fn nothing(why: impl Display) -> String {
     format!("nothing is stored: {why}")
 }
 
-fn statuses(parts: &Parts) -> Vec<(&Root, StoredStatus)> {
-    let stored = parts.path_index.stored_indexes();
-    let status = |root| stored.status(&parts.workspace.root_path(root));
-    parts.workspace.roots().iter().map(|root| (&**root, status(root))).collect()
+fn statuses(services: &Services) -> Vec<(&Root, StoredStatus)> {
+    let stored = services.path_index.stored_indexes();
+    let status = |root| stored.status(&services.workspace.root_path(root));
+    services.workspace.roots().iter().map(|root| (&**root, status(root))).collect()
 }
 
 fn lines<'s>(statuses: impl Iterator<Item = (&'s Root, &'s StoredStatus)>) -> String {

@@ -4,7 +4,7 @@ use std::{process::ExitCode, time::Duration};
 
 use crate::{
     config::{EarlierState, EarlierTime},
-    server::Parts,
+    server::Services,
     tools::{
         earlier_state::{self, HistoryPoint},
         restore as bring_back,
@@ -17,8 +17,8 @@ use super::output::{fail, print};
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Restores a recorded content and prints what was done.
-pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
-    let cx = parts.context(TIME_LIMIT);
+pub fn restore(services: &Services, path: &str, revision: Option<&str>) -> ExitCode {
+    let cx = services.context(TIME_LIMIT);
     match bring_back::restore(&cx, path, revision) {
         Ok(text) => print(text.trim_end()),
         Err(error) => fail(&error.text(), 1),
@@ -26,8 +26,8 @@ pub fn restore(parts: &Parts, path: &str, revision: Option<&str>) -> ExitCode {
 }
 
 /// Restores an earlier state and prints what was done, or would be.
-pub fn restore_state(parts: &Parts, state: &EarlierState, include_others: bool, dry_run: bool) -> ExitCode {
-    let cx = parts.context(TIME_LIMIT);
+pub fn restore_state(services: &Services, state: &EarlierState, include_others: bool, dry_run: bool) -> ExitCode {
+    let cx = services.context(TIME_LIMIT);
     match earlier_state::restore(&cx, earlier(state), &state.paths, include_others, dry_run) {
         Ok(text) => print(text.trim_end()),
         Err(error) => fail(&error.text(), 1),

@@ -2,7 +2,7 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use crate::{server::Parts, tools::staged};
+use crate::{server::Services, tools::staged};
 
 use super::output::{fail, print};
 
@@ -10,18 +10,18 @@ use super::output::{fail, print};
 const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Prints what is staged as a diff.
-pub fn staged_diff(parts: &Parts) -> ExitCode {
-    report(staged::diff(&parts.workspace))
+pub fn staged_diff(services: &Services) -> ExitCode {
+    report(staged::diff(&services.workspace))
 }
 
 /// Makes staged changes on the disk.
-pub fn apply_staged(parts: &Parts, paths: &[String], skip_conflicts: bool) -> ExitCode {
-    report(staged::apply(&parts.context(TIME_LIMIT), paths, skip_conflicts))
+pub fn apply_staged(services: &Services, paths: &[String], skip_conflicts: bool) -> ExitCode {
+    report(staged::apply(&services.context(TIME_LIMIT), paths, skip_conflicts))
 }
 
 /// Drops staged changes.
-pub fn discard_staged(parts: &Parts, paths: &[String]) -> ExitCode {
-    report(staged::discard(&parts.workspace, paths))
+pub fn discard_staged(services: &Services, paths: &[String]) -> ExitCode {
+    report(staged::discard(&services.workspace, paths))
 }
 
 fn report(answer: Result<String, crate::tools::ToolError>) -> ExitCode {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use confined_fs::Revision;
 use encoding_rs::{Encoding, UTF_8};
 use serde_json::{Map, Value, json};
-use text_edit::{DiffExtent, Located, MAX_PLACES, Miss, Request, Strategy};
+use text_edit::{DiffExtent, EditError, Located, MAX_PLACES, Request, Strategy};
 use text_file::{Document, LineEnding, encode};
 
 use crate::tools::{Kind, Plan};
@@ -156,25 +156,25 @@ fn may_be_passed_over(text: &str, at: usize, request: &Request<'_>) -> bool {
 }
 
 /// What the engine says of a text that it did not find as pairs.
-fn missed(text: &str, request: &Request<'_>, miss: &Miss) {
+fn missed(text: &str, request: &Request<'_>, miss: &EditError) {
     if let Some(at) = single(text, request.old).filter(|_| request.expected_replacements.is_none_or(|count| count == 1))
     {
         assert!(may_be_passed_over(text, at, request), "{:?} is in {text:?} once, but: {miss:?}", request.old);
     }
     match miss {
-        Miss::NotFound(diagnosis) => {
+        EditError::NotFound(diagnosis) => {
             assert!(diagnosis.summary.chars().count() <= 300, "{}", diagnosis.summary);
             assert!(diagnosis.details.len() < 64 << 10, "{} bytes of details", diagnosis.details.len());
         }
-        Miss::Ambiguous { places, .. } => {
+        EditError::Ambiguous { places, .. } => {
             assert!((2..=MAX_PLACES).contains(&places.len()) && !request.replace_all, "{} places", places.len());
             let lines = text.matches('\n').count() + 1;
             assert!(places.iter().all(|place| (1..=lines).contains(&place.line)), "{places:?}");
         }
-        Miss::Count { places, expected, .. } => {
+        EditError::Count { places, expected, .. } => {
             assert!(!places.is_empty() && Some(*expected) == request.expected_replacements, "{places:?}");
         }
-        Miss::TooMany { .. } => assert!(request.new.len() > 1 << 16, "few bytes are too many"),
+        EditError::TooMany { .. } => assert!(request.new.len() > 1 << 16, "few bytes are too many"),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     server::{
-        Parts, Server, ServerOptions,
+        Server, ServerOptions, Services,
         for_fuzzing::{self, Cut, ParsedLine},
     },
     session::Session,
@@ -115,7 +115,7 @@ fn answered(world: &World, bytes: &[u8], limit: usize, cuts: &[Cut], expected: &
 
 fn server(world: &World, limit: usize) -> Server {
     let selection = Selection { only: Some(vec!["read".to_owned()]), read_only: true, ..Selection::default() };
-    Server::new(Parts {
+    Server::new(Services {
         workspace: Arc::clone(world.tree()),
         session: Arc::new(Session::new(None)),
         path_index: Arc::default(),

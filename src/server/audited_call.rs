@@ -28,7 +28,7 @@ use super::{
 /// Runs `call`; with an audit, writes its line.
 pub(super) async fn run(dispatcher: &Dispatcher, caller: Caller, mut call: Call) -> Result<Response, ToolError> {
     let by = caller.named().map(Arc::from);
-    let Some(audit) = dispatcher.parts.options.audit.clone() else {
+    let Some(audit) = dispatcher.services.options.audit.clone() else {
         if by.is_some() {
             call.trace = Arc::new(Trace::default().called_by(by));
         }
@@ -54,7 +54,7 @@ pub(super) async fn unknown(
     tool: String,
     arguments: Map<String, Value>,
 ) -> Result<(), ToolError> {
-    let Some(audit) = dispatcher.parts.options.audit.clone() else { return Ok(()) };
+    let Some(audit) = dispatcher.services.options.audit.clone() else { return Ok(()) };
     let started = Instant::now();
     let record = describe(dispatcher, &audit, caller, tool, arguments).await?;
     let trace = Arc::new(Trace::of(audit, record));
@@ -70,7 +70,7 @@ async fn conclude(dispatcher: &Dispatcher, trace: Arc<Trace>, outcome: AuditOutc
     let write = move || {
         trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome, &trace.changes))
     };
-    match on_thread(&dispatcher.pools.normal, dispatcher.parts.options.deadline, write).await.unwrap_or_else(Err) {
+    match on_thread(&dispatcher.pools.normal, dispatcher.services.options.deadline, write).await.unwrap_or_else(Err) {
         Ok(()) => Ok(()),
         Err(error) => {
             tracing::error!(%error, "the audit could not be written");
@@ -88,17 +88,17 @@ async fn describe(
     tool: String,
     arguments: Map<String, Value>,
 ) -> Result<CallRecord, ToolError> {
-    let (parts, limit) = (Arc::clone(&dispatcher.parts), dispatcher.parts.options.deadline);
+    let (services, limit) = (Arc::clone(&dispatcher.services), dispatcher.services.options.deadline);
     let audit = Arc::clone(audit);
-    let area = area(&parts, &tool, &arguments);
+    let area = area(&services, &tool, &arguments);
     let Ok(permit) = time::timeout(limit, dispatcher.limits.area_permit(Load::Audit, &area)).await else {
         return Err(overdue::undescribed(limit));
     };
     let describe = move || {
         let _permit = permit;
-        let spec = parts.toolbox.runs(&tool).map(|tool| tool.spec);
+        let spec = services.toolbox.runs(&tool).map(|tool| tool.spec);
         let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
-        audit.describe(&caller, &tool, &arguments, meant, &parts.workspace)
+        audit.describe(&caller, &tool, &arguments, meant, &services.workspace)
     };
     on_thread(&dispatcher.pools.normal, limit, describe).await.map_err(|error| match error.kind() {
         io::ErrorKind::TimedOut => overdue::undescribed(limit).source(error),

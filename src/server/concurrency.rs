@@ -20,7 +20,7 @@ use confined_fs::stop::StopSignal;
 
 use super::{
     overdue::idle_for,
-    parts::{Parts, heavy_calls},
+    services::{Services, heavy_calls},
 };
 
 /// Light calls (reads, listings, edits) that run at the same time.
@@ -138,8 +138,8 @@ impl Permit {
 }
 
 /// The area that a call is about, by the letters of its path alone.
-pub(super) fn area(parts: &Parts, tool: &str, arguments: &Map<String, Value>) -> String {
-    let spec = parts.toolbox.runs(tool).map(|tool| tool.spec);
+pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Value>) -> String {
+    let spec = services.toolbox.runs(tool).map(|tool| tool.spec);
     let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");
     let path_of = |object: &Map<String, Value>| {
         object.iter().find(|(given, _)| is_path(given)).and_then(|(_, value)| value.as_str().map(str::to_owned))
@@ -149,7 +149,7 @@ pub(super) fn area(parts: &Parts, tool: &str, arguments: &Map<String, Value>) ->
         || arguments.values().filter_map(Value::as_array).flatten().filter_map(Value::as_object).find_map(path_of);
     let path = path_of(arguments).or_else(in_list);
     let path = path.as_deref().unwrap_or(".");
-    let resolved = parts.workspace.resolve_lexically(path.strip_prefix('@').unwrap_or(path));
+    let resolved = services.workspace.resolve_lexically(path.strip_prefix('@').unwrap_or(path));
     let Some(resolved) = resolved else { return String::new() };
     match resolved.relative().components().next() {
         Some(Component::Normal(first)) => format!("{}/{}", resolved.root().key(), first.to_string_lossy()),

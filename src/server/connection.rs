@@ -15,8 +15,8 @@ use super::{
     instructions,
     kept_indexes::KeptIndexes,
     listen_service::ListenService,
-    parts::Parts,
     roles::{RoleParts, Served},
+    services::Services,
     stdio::{OutputQueue, SafeStdio},
 };
 
@@ -36,16 +36,16 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server of `parts`.
-    pub fn new(parts: Parts) -> Self {
-        let roots = instructions::roots(&parts.workspace);
-        let text = || instructions::text(&parts.toolbox, &roots);
-        let instructions = parts.options.unconfigured.clone().unwrap_or_else(text);
-        Self::with_instructions(parts, instructions)
+    /// A server of `services`.
+    pub fn new(services: Services) -> Self {
+        let roots = instructions::roots(&services.workspace);
+        let text = || instructions::text(&services.toolbox, &roots);
+        let instructions = services.options.unconfigured.clone().unwrap_or_else(text);
+        Self::with_instructions(services, instructions)
     }
 
-    pub(super) fn with_instructions(parts: Parts, instructions: String) -> Self {
-        Self { dispatcher: Arc::new(Dispatcher::new(parts)), instructions, roles: Vec::new() }
+    pub(super) fn with_instructions(services: Services, instructions: String) -> Self {
+        Self { dispatcher: Arc::new(Dispatcher::new(services)), instructions, roles: Vec::new() }
     }
 
     /// The server with `roles` for clients by their names, the first that fits.
@@ -56,8 +56,10 @@ impl Server {
 
     /// What its searches keep.
     pub fn kept_indexes(&self) -> KeptIndexes {
-        let parts = self.roles.iter().map(|role| &role.parts).chain([&*self.dispatcher.parts]);
-        KeptIndexes::new(parts.map(|parts| (Arc::clone(&parts.path_index), Arc::clone(&parts.workspace))).collect())
+        let services = self.roles.iter().map(|role| &role.services).chain([&*self.dispatcher.services]);
+        KeptIndexes::new(
+            services.map(|services| (Arc::clone(&services.path_index), Arc::clone(&services.workspace))).collect(),
+        )
     }
 
     /// One thread reads requests and writes answers; calls have threads of their own.
@@ -73,7 +75,7 @@ impl Server {
     {
         let queue = OutputQueue::start(output, stop.clone());
         let input_ended = self.dispatcher.waits.input_ended.clone();
-        let options = &self.dispatcher.parts.options;
+        let options = &self.dispatcher.services.options;
         let transport = SafeStdio::new(input, queue.clone(), options, stop.clone(), input_ended.clone());
         let mut served: Vec<Served> =
             self.roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher)).collect();

@@ -7,7 +7,7 @@ use lsp_check::{DiskChange, LanguageServers};
 
 use crate::session::{ChangeKind, ChangeListener, CommittedChange};
 
-use super::parts::Parts;
+use super::services::Services;
 
 /// Passes changes on to the language servers that run.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ pub(super) struct DiskChanges {
 }
 
 impl DiskChanges {
-    /// Follows the changes of the session of `parts` as long as it is held; none without language servers.
-    pub(super) fn follow(parts: &Parts) -> Option<Arc<Self>> {
-        let servers = Arc::clone(parts.language_servers.as_ref()?);
-        let own = Arc::new(Self { servers, workspace: Arc::downgrade(&parts.workspace) });
+    /// Follows the changes of the session of `services` as long as it is held; none without language servers.
+    pub(super) fn follow(services: &Services) -> Option<Arc<Self>> {
+        let servers = Arc::clone(services.language_servers.as_ref()?);
+        let own = Arc::new(Self { servers, workspace: Arc::downgrade(&services.workspace) });
         let listener: Weak<dyn ChangeListener> = Arc::downgrade(&own) as Weak<dyn ChangeListener>;
-        parts.session.changes.follow(listener);
+        services.session.changes.follow(listener);
         Some(own)
     }
 }

@@ -31,9 +31,9 @@ use super::{
     disk_changes::DiskChanges,
     inline,
     overdue::{self, WIND_UP, idle_for, is_silent_after},
-    parts::Parts,
     pools::Pools,
     recover,
+    services::Services,
     waiting::{WaitingCall, WaitingCalls},
 };
 
@@ -47,7 +47,7 @@ const MAX_WAITING_CHANGE: u64 = 1 << 20;
 
 /// Runs calls, and holds what they share.
 pub(super) struct Dispatcher {
-    pub(super) parts: Arc<Parts>,
+    pub(super) services: Arc<Services>,
     pub(super) limits: Arc<ConcurrencyLimits>,
     pub(super) pools: Arc<Pools>,
     pub(super) commits: Arc<RunningCommits>,
@@ -69,27 +69,27 @@ struct Admitted {
 }
 
 impl Dispatcher {
-    /// A dispatcher of calls of the tools of `parts`.
-    pub(super) fn new(parts: Parts) -> Self {
-        let options = &parts.options;
+    /// A dispatcher of calls of the tools of `services`.
+    pub(super) fn new(services: Services) -> Self {
+        let options = &services.options;
         Self {
             limits: Arc::new(ConcurrencyLimits::new(options.max_concurrent)),
             pools: Arc::default(),
             commits: Arc::default(),
             waits: Arc::new(WaitingCalls::new(options.wait_polling)),
             confirmation: Confirmation::new(options.confirm_limit),
-            _disk_changes: DiskChanges::follow(&parts),
-            parts: Arc::new(parts),
+            _disk_changes: DiskChanges::follow(&services),
+            services: Arc::new(services),
         }
     }
 
     /// A dispatcher of the calls of a role, which share the threads and permits of this one.
-    pub(super) fn of_role(&self, parts: Parts) -> Self {
-        let confirmation = Confirmation::new(parts.options.confirm_limit);
+    pub(super) fn of_role(&self, services: Services) -> Self {
+        let confirmation = Confirmation::new(services.options.confirm_limit);
         let (limits, pools, commits) = (self.limits.clone(), self.pools.clone(), self.commits.clone());
-        let disk_changes = DiskChanges::follow(&parts);
+        let disk_changes = DiskChanges::follow(&services);
         let waits = self.waits.clone();
-        Self { limits, pools, commits, waits, confirmation, _disk_changes: disk_changes, parts: Arc::new(parts) }
+        Self { limits, pools, commits, waits, confirmation, _disk_changes: disk_changes, services: Arc::new(services) }
     }
 
     /// Runs `call` and logs how it went.
@@ -97,8 +97,8 @@ impl Dispatcher {
         let span = tracing::info_span!("call", tool = call.tool, id = call.id);
         async {
             let (started, tool) = (Instant::now(), call.tool.clone());
-            recover::recover(&self.parts, &self.pools).await;
-            let result = recover::noted(&self.parts, &tool, self.answer(call).await);
+            recover::recover(&self.services, &self.pools).await;
+            let result = recover::noted(&self.services, &tool, self.answer(call).await);
             log(&result, started.elapsed());
             result
         }
@@ -107,7 +107,7 @@ impl Dispatcher {
     }
 
     async fn answer(&self, mut call: Call) -> Result<Response, ToolError> {
-        self.parts.options.check_configured()?;
+        self.services.options.check_configured()?;
         if let Some(key) = &call.duplicate_key {
             return Err(ToolError::invalid(format!("duplicate key `{key}` in one object of the call"))
                 .hint(format!("send {key} once")));
@@ -116,12 +116,12 @@ impl Dispatcher {
             changes: call.trace.record.is_some().then(|| Arc::clone(&call.trace.changes)),
             progress: call.progress.clone(),
             budget: call.answer_budget,
-            longest_wait: call.longest_wait.within(self.parts.options.wait_limit),
-            ..self.parts.context_of(self.limit(), call.trace.by.as_ref())
+            longest_wait: call.longest_wait.within(self.services.options.wait_limit),
+            ..self.services.context_of(self.limit(), call.trace.by.as_ref())
         };
-        if self.parts.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {
-            let Self { parts, limits, pools, waits, .. } = self;
-            let answer = WaitingCall { parts, limits, pools, waits }.answer(&mut call, &cx).await?;
+        if self.services.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {
+            let Self { services, limits, pools, waits, .. } = self;
+            let answer = WaitingCall { services, limits, pools, waits }.answer(&mut call, &cx).await?;
             return deliver(answer, &call).await;
         }
         if let Some(outcome) = self.answer_inline(&call, &cx).await {
@@ -145,11 +145,11 @@ impl Dispatcher {
 
     /// How long a call may take until its change begins.
     fn limit(&self) -> Duration {
-        self.parts.options.deadline
+        self.services.options.deadline
     }
 
     fn load(&self, tool: &str) -> Load {
-        let is_heavy = self.parts.toolbox.runs(tool).is_some_and(|tool| tool.spec.heavy);
+        let is_heavy = self.services.toolbox.runs(tool).is_some_and(|tool| tool.spec.heavy);
         if is_heavy { Load::Heavy } else { Load::Light }
     }
 
@@ -159,7 +159,7 @@ impl Dispatcher {
             return None;
         }
         let _permit = self.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
-        let tool = self.parts.toolbox.runs(&call.tool)?;
+        let tool = self.services.toolbox.runs(&call.tool)?;
         match inline::answer(tool, cx, &call.arguments, &self.pools.normal).await? {
             Ok(answer) => Some(deliver(answer, call).await),
             Err(error) => Some(Err(error)),
@@ -169,7 +169,7 @@ impl Dispatcher {
     /// Waits for a permit. The clock runs meanwhile: the client waits, too.
     async fn admit(&self, call: Call, mut cx: CallContext) -> Result<Admitted, ToolError> {
         let mut deadline = time::Instant::now() + self.limit();
-        let (load, area) = (self.load(&call.tool), area(&self.parts, &call.tool, &call.arguments));
+        let (load, area) = (self.load(&call.tool), area(&self.services, &call.tool, &call.arguments));
         let (permit, waited_for_client) = self.permit(&call, load, &area).await?;
         if waited_for_client {
             (cx.stop, deadline) = (StopSignal::after(self.limit()), time::Instant::now() + self.limit());
@@ -210,11 +210,11 @@ impl Dispatcher {
     async fn plan(&self, admitted: &mut Admitted) -> Result<(Plan, Consent), ToolError> {
         let Admitted { call, load, cx, permit, deadline, .. } = admitted;
         let work = {
-            let (parts, cx, trace) = (Arc::clone(&self.parts), cx.clone(), Arc::clone(&call.trace));
+            let (services, cx, trace) = (Arc::clone(&self.services), cx.clone(), Arc::clone(&call.trace));
             let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
-            let by_code = parts.options.takes_codes() && matches!(call.person, Person::OutOfReach);
+            let by_code = services.options.takes_codes() && matches!(call.person, Person::OutOfReach);
             let client = call.client.clone();
-            move || plan(&parts, &cx, &tool, arguments, &client, by_code, &trace)
+            move || plan(&services, &cx, &tool, arguments, &client, by_code, &trace)
         };
         let is_one_of_several = *load == Load::Heavy && self.limits.is_crowded();
         let pool = if is_one_of_several { &self.pools.low_priority } else { &self.pools.normal };
@@ -312,7 +312,7 @@ enum Consent {
 
 /// Plans a call. `by_code`: where a person must agree to its change, the code of the call shows that they have.
 fn plan(
-    parts: &Parts,
+    services: &Services,
     cx: &CallContext,
     tool: &str,
     mut arguments: Map<String, Value>,
@@ -320,9 +320,9 @@ fn plan(
     by_code: bool,
     trace: &Trace,
 ) -> Result<(Plan, Consent), ToolError> {
-    let tool = parts.toolbox.runs(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+    let tool = services.toolbox.runs(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
     let code = if tool.spec.read_only { None } else { take_code(&mut arguments) };
-    let confirm = if tool.spec.read_only { Confirm::Never } else { parts.options.confirm };
+    let confirm = if tool.spec.read_only { Confirm::Never } else { services.options.confirm };
     let draft = (confirm != Confirm::Never).then(|| {
         let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
         let origin = format!("{client} {}", roots.join(" "));

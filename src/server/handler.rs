@@ -85,7 +85,7 @@ impl Handler {
 
     fn info(served: &Served) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools();
-        let capabilities = if served.dispatcher.parts.toolbox.has_resources() {
+        let capabilities = if served.dispatcher.services.toolbox.has_resources() {
             capabilities.enable_resources().enable_resources_subscribe().enable_completions().build()
         } else {
             capabilities.build()
@@ -103,7 +103,7 @@ impl Handler {
     fn resources_of<M: ConstString>(&self, context: &Context) -> Result<&Served, ErrorData> {
         opened(context)?;
         let served = self.served_to(context);
-        if served.dispatcher.parts.toolbox.has_resources() {
+        if served.dispatcher.services.toolbox.has_resources() {
             Ok(served)
         } else {
             Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, M::VALUE, None))
@@ -155,7 +155,7 @@ impl Handler {
         } else {
             format!("unknown tool {shown:?}")
         };
-        let nearest = did_you_mean(served.dispatcher.parts.toolbox.nearest(name));
+        let nearest = did_you_mean(served.dispatcher.services.toolbox.nearest(name));
         let nearest = nearest.map(|question| format!("{question} ")).unwrap_or_default();
         ErrorData::invalid_params(
             format!("{what}; {nearest}this server offers {}", offered.join(", ")),
@@ -250,7 +250,7 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let served = self.resources_of::<ListResourceTemplatesRequestMethod>(&context)?;
         only_page(request)?;
-        let templates = resources::templates(&served.dispatcher.parts.workspace);
+        let templates = resources::templates(&served.dispatcher.services.workspace);
         let mut result = ListResourceTemplatesResult::with_all_items(templates);
         if is_modern(&context) {
             result.ttl_ms = Some(LISTING_TTL_MS);
@@ -324,11 +324,11 @@ impl ServerHandler for Handler {
         let served = self.served_to(&context);
         let dispatcher = &served.dispatcher;
         let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
-        let takes_codes = dispatcher.parts.options.takes_codes();
+        let takes_codes = dispatcher.services.options.takes_codes();
         let client_text = if takes_codes { format!("{client:?}") } else { String::new() };
         let caller = Caller::new(client, context.id.to_string(), &context.meta);
-        let settings = &dispatcher.parts.settings;
-        if dispatcher.parts.toolbox.get(&request.name).is_none() {
+        let settings = &dispatcher.services.settings;
+        if dispatcher.services.toolbox.get(&request.name).is_none() {
             let error = Self::unknown_tool(served, &request.name);
             let arguments = request.arguments.unwrap_or_default();
             return match audited_call::unknown(dispatcher, caller, request.name.into_owned(), arguments).await {

@@ -54,7 +54,7 @@ impl ListenService {
             ));
         };
         let served = self.handler.served_to(&context);
-        if !served.dispatcher.parts.toolbox.has_resources() {
+        if !served.dispatcher.services.toolbox.has_resources() {
             return Err(ErrorData::method_not_found::<SubscriptionsListenRequestMethod>());
         }
         let mut following = None;

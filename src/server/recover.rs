@@ -7,16 +7,16 @@ use tokio::time;
 
 use crate::tools::{Content, ToolError};
 
-use super::{blocking::on_pool, call::Response, parts::Parts, pools::Pools};
+use super::{blocking::on_pool, call::Response, pools::Pools, services::Services};
 
 /// Recovers on a thread of the pool, as that waits for other processes. Where it takes too long, the call goes on
 /// without it. One system call where there is nothing.
-pub(super) async fn recover(parts: &Parts, pools: &Pools) {
-    if !parts.workspace.may_need_recovery() {
+pub(super) async fn recover(services: &Services, pools: &Pools) {
+    if !services.workspace.may_need_recovery() {
         return;
     }
-    let limit = parts.options.deadline;
-    let (workspace, stop) = (Arc::clone(&parts.workspace), StopSignal::after(limit));
+    let limit = services.options.deadline;
+    let (workspace, stop) = (Arc::clone(&services.workspace), StopSignal::after(limit));
     let wait_limit = WaitLimit::until(move || stop.stopped().is_some(), || {});
     let work = move || {
         workspace.recover(&wait_limit);
@@ -29,11 +29,15 @@ pub(super) async fn recover(parts: &Parts, pools: &Pools) {
 }
 
 /// Says in the answer of a tool what recovery did.
-pub(super) fn noted(parts: &Parts, tool: &str, mut result: Result<Response, ToolError>) -> Result<Response, ToolError> {
+pub(super) fn noted(
+    services: &Services,
+    tool: &str,
+    mut result: Result<Response, ToolError>,
+) -> Result<Response, ToolError> {
     if let Ok(Response::Answer(answer, _)) = &mut result
-        && parts.toolbox.get(tool).is_some()
+        && services.toolbox.get(tool).is_some()
     {
-        let notes = parts.workspace.take_recovery_notes();
+        let notes = services.workspace.take_recovery_notes();
         answer.content.extend(notes.into_iter().map(|note| Content::Text(format!("note: {note}"))));
     }
     result

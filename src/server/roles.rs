@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{session::ChangeListener, tools::ToolError};
 
 use super::{
-    client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, parts::Parts, stdio::OutputQueue,
+    client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, services::Services, stdio::OutputQueue,
     subscriptions::Subscriptions,
 };
 
@@ -31,7 +31,7 @@ pub struct RoleParts {
     /// The name of the clients, with `*` for any text.
     pub client: String,
     /// What they have.
-    pub parts: Parts,
+    pub services: Services,
 }
 
 /// What one caller is served with.
@@ -51,17 +51,17 @@ pub(super) struct Served {
 impl Served {
     /// What `dispatcher` serves to clients whose name is `client`.
     pub(super) fn new(client: Option<String>, dispatcher: Arc<Dispatcher>, instructions: String) -> Self {
-        let parts = &dispatcher.parts;
-        let mounts = parts.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
-        let budgets = ClientBudgets::new(mounts, &parts.settings);
+        let services = &dispatcher.services;
+        let mounts = services.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
+        let budgets = ClientBudgets::new(mounts, &services.settings);
         let (listing, completions, subscriptions) = (OnceLock::new(), Mutex::default(), Mutex::default());
         Self { client, dispatcher, instructions, budgets, listing, subscriptions, completions }
     }
 
     /// What a role serves, with the limits of `base`.
     pub(super) fn of_role(role: RoleParts, base: &Dispatcher) -> Self {
-        let text = instructions::text(&role.parts.toolbox, &instructions::roots(&role.parts.workspace));
-        Self::new(Some(role.client), Arc::new(base.of_role(role.parts)), text)
+        let text = instructions::text(&role.services.toolbox, &instructions::roots(&role.services.workspace));
+        Self::new(Some(role.client), Arc::new(base.of_role(role.services)), text)
     }
 
     /// The one for the client that calls itself `client`: the first that fits. The last fits all.
@@ -78,7 +78,7 @@ impl Served {
         if let Some(known) = &*subscriptions {
             return Ok(Arc::clone(known));
         }
-        let Parts { workspace, session, path_index, .. } = &*self.dispatcher.parts;
+        let Services { workspace, session, path_index, .. } = &*self.dispatcher.services;
         let new = Subscriptions::new(Workspace::clone(workspace), output.clone(), path_index.is_kept())?;
         let new = subscriptions.insert(Arc::new(new));
         let listener: Arc<dyn ChangeListener> = Arc::clone(new) as _;
@@ -88,8 +88,9 @@ impl Served {
 
     /// Its tools.
     pub(super) fn listing(&self) -> &[Tool] {
-        let parts = &self.dispatcher.parts;
-        self.listing.get_or_init(|| convert::listing(&parts.toolbox, &parts.settings, parts.options.takes_codes()))
+        let services = &self.dispatcher.services;
+        self.listing
+            .get_or_init(|| convert::listing(&services.toolbox, &services.settings, services.options.takes_codes()))
     }
 
     /// Counts a completion as under way, and cancels the oldest one beyond [`COMPLETIONS`]: a person who types on does

@@ -36,7 +36,7 @@ use self::{
     incoming::Incoming,
 };
 
-use super::parts::ServerOptions;
+use super::services::ServerOptions;
 
 /// One client on a pair of streams.
 #[derive(Debug)]

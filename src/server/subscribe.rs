@@ -27,7 +27,7 @@ pub(super) async fn subscribe(
     uris: Vec<String>,
     is_held: bool,
 ) -> Result<Vec<(String, ToolError)>, ErrorData> {
-    let limit = served.dispatcher.parts.options.deadline;
+    let limit = served.dispatcher.services.options.deadline;
     let failed = |error: ToolError| resources::error(&error, None);
     let subscribe = async {
         let permit = beginning.acquire().await;

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tools::Settings;
 
-use super::parts::ServerOptions;
+use super::services::ServerOptions;
 
 /// Longer than any call takes, even on a busy machine.
 const TEST_LIMIT: Duration = Duration::from_secs(120);

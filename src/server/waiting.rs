@@ -16,15 +16,15 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::{Answer, CallContext, GivenUp, Kind, Look, Plan, ProgressUpdate, ToolError, Wait};
+use crate::tools::{Answer, CallContext, EndReason, Kind, Look, Plan, ProgressUpdate, ToolError, Wait};
 
 use super::{
     blocking::{ended, no_thread, on_pool},
     call::Call,
     concurrency::{ConcurrencyLimits, Load, area},
     overdue::{self, WIND_UP},
-    parts::Parts,
     pools::Pools,
+    services::Services,
     wait_events::WaitEvents,
 };
 
@@ -53,7 +53,7 @@ pub(super) struct WaitingCalls {
 
 /// What a wait needs of the server.
 pub(super) struct WaitingCall<'c> {
-    pub(super) parts: &'c Arc<Parts>,
+    pub(super) services: &'c Arc<Services>,
     pub(super) limits: &'c ConcurrencyLimits,
     pub(super) pools: &'c Pools,
     pub(super) waits: &'c WaitingCalls,
@@ -92,12 +92,12 @@ impl WaitingCall<'_> {
         let started = Instant::now();
         let _place = self.waits.place()?;
         let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
-        let area = area(self.parts, &tool, &arguments);
-        let look = Looker { waiting: self, call, cx, area };
-        let parts = Arc::clone(self.parts);
-        let limit = self.parts.options.deadline;
+        let area = area(self.services, &tool, &arguments);
+        let look = Poller { waiting: self, call, cx, area };
+        let services = Arc::clone(self.services);
+        let limit = self.services.options.deadline;
         let plan = move |cx: &CallContext| {
-            let tool = parts.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+            let tool = services.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
             tool.plan(cx, arguments)
         };
         match look.on_thread(started + limit, plan).await? {
@@ -107,7 +107,7 @@ impl WaitingCall<'_> {
         }
     }
 
-    async fn wait(&self, look: &Looker<'_>, mut wait: Box<dyn Wait>, started: Instant) -> Result<Answer, ToolError> {
+    async fn wait(&self, look: &Poller<'_>, mut wait: Box<dyn Wait>, started: Instant) -> Result<Answer, ToolError> {
         let deadline = started + wait.limit();
         let (settle, subject, seconds) = (wait.settle(), wait.subject(), wait.limit().as_secs().max(1));
         let changed = Arc::new(Notify::new());
@@ -128,9 +128,9 @@ impl WaitingCall<'_> {
                 (Look::NotYet(again), reports_all) => (again, reports_all),
             };
             let why = if self.waits.input_ended.is_cancelled() {
-                Some(GivenUp::InputEnded)
+                Some(EndReason::InputEnded)
             } else {
-                (Instant::now() >= deadline).then_some(GivenUp::Time)
+                (Instant::now() >= deadline).then_some(EndReason::Time)
             };
             if let Some(why) = why {
                 return look.on_thread(until + WIND_UP, move |cx| wait.give_up(cx, why)).await;
@@ -197,22 +197,22 @@ fn watch_and_look(
 }
 
 /// Looks on threads, one at a time.
-struct Looker<'l> {
+struct Poller<'l> {
     waiting: &'l WaitingCall<'l>,
     call: &'l Call,
     cx: &'l CallContext,
     area: String,
 }
 
-impl Looker<'_> {
+impl Poller<'_> {
     /// Runs `work` on a thread for waits, until the call is cancelled or it is `until`.
     async fn on_thread<T: Send + 'static>(
         &self,
         until: Instant,
         work: impl FnOnce(&CallContext) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
-        let WaitingCall { parts, limits, pools, .. } = self.waiting;
-        let limit = parts.options.deadline;
+        let WaitingCall { services, limits, pools, .. } = self.waiting;
+        let limit = services.options.deadline;
         let permit = tokio::select! {
             biased;
             () = self.call.cancelled.cancelled() => return Err(ToolError::cancelled()),

@@ -75,15 +75,15 @@ impl Seen {
 #[derive(Debug)]
 pub struct Ledger {
     state: Option<StateDir>,
-    memory: Mutex<Sightings>,
+    memory: Mutex<ReadRecords>,
     swept: Once,
     /// When this process began to remember.
     started: u64,
 }
 
 #[derive(Debug, Default)]
-struct Sightings {
-    files: HashMap<Key, Sighting>,
+struct ReadRecords {
+    files: HashMap<Key, ReadRecord>,
     content: usize,
     clock: u64,
     /// Real paths, the last one seen first.
@@ -102,14 +102,14 @@ struct Key {
 
 /// A sighting that is not in the state folder yet.
 #[derive(Clone, Debug)]
-pub struct PendingSighting {
+pub struct PendingReadRecord {
     key: Key,
     revision: Revision,
     now: SystemTime,
 }
 
 #[derive(Debug)]
-struct Sighting {
+struct ReadRecord {
     seen: Seen,
     /// What was seen before, with its content; newest last.
     former: VecDeque<Seen>,
@@ -142,13 +142,13 @@ impl Ledger {
 
     /// As [`Self::saw`], in memory alone: what it returns is for [`Self::save`], which may wait for a disk.
     #[must_use = "the next process does not know a sighting that was not saved"]
-    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<PendingSighting> {
+    pub fn note(&self, path: &WorkspacePath, revision: Revision, content: Option<&[u8]>) -> Option<PendingReadRecord> {
         let key = Key::of(path);
         let now = SystemTime::now();
         let mut memory = self.memory();
         memory.used(path);
         let needs_line = memory.remember(key.clone(), revision, content, now);
-        (needs_line && self.state.is_some()).then_some(PendingSighting { key, revision, now })
+        (needs_line && self.state.is_some()).then_some(PendingReadRecord { key, revision, now })
     }
 
     /// The real paths of the files that this process saw or wrote last, newest first. They may be gone by now.
@@ -166,8 +166,8 @@ impl Ledger {
     }
 
     /// Writes a sighting into the state folder.
-    pub fn save(&self, pending: &PendingSighting) {
-        let PendingSighting { key, revision, now } = pending;
+    pub fn save(&self, pending: &PendingReadRecord) {
+        let PendingReadRecord { key, revision, now } = pending;
         let Some(state) = &self.state else { return };
         if let Err(error) = keep(state, &file_name(&key.root), &line(*now, &key.path, *revision), *now) {
             tracing::debug!(%error, "what was read is remembered in memory only");
@@ -202,12 +202,12 @@ impl Ledger {
         found.map(|line| line.revision)
     }
 
-    fn memory(&self) -> MutexGuard<'_, Sightings> {
+    fn memory(&self) -> MutexGuard<'_, ReadRecords> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Sightings {
+impl ReadRecords {
     /// Puts `path` before all other recent files.
     fn used(&mut self, path: &WorkspacePath) {
         if self.recent.front() == Some(path) {
@@ -224,7 +224,7 @@ impl Sightings {
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
         let mut old = self.files.remove(&key);
-        self.content -= old.as_ref().map_or(0, Sighting::size);
+        self.content -= old.as_ref().map_or(0, ReadRecord::size);
         let same = old.as_ref().filter(|old| old.seen.revision == revision);
         let (same, by, since) = same
             .map_or((None, None, None), |same| (Some(same.written), same.seen.by.clone(), Some(same.seen.readings)));
@@ -245,7 +245,8 @@ impl Sightings {
         let written = same.filter(is_recent);
         let seen = Seen { revision, content, by, readings: since.unwrap_or(readings) };
         let written_at = written.unwrap_or(now);
-        let sighting = Sighting { seen, former, readings, has_other, showings, written: written_at, used: self.clock };
+        let sighting =
+            ReadRecord { seen, former, readings, has_other, showings, written: written_at, used: self.clock };
         self.content += sighting.size();
         self.files.insert(key, sighting);
         self.shrink();
@@ -287,7 +288,7 @@ impl Sightings {
     }
 }
 
-impl Sighting {
+impl ReadRecord {
     /// What was last seen is one of those before.
     fn pass_seen(&mut self) {
         if self.former.iter().all(|one| one.revision != self.seen.revision) {
@@ -490,14 +491,14 @@ mod tests {
 
     #[test]
     fn sightings_are_bounded_by_files_and_content() {
-        let mut memory = Sightings::default();
+        let mut memory = ReadRecords::default();
         let content = vec![0; CONTENT_EACH];
         for n in 0..FILES + 10 {
             let key = Key { root: "r".into(), path: n.to_string() };
             memory.remember(key, Revision::of(b"x"), (n % 100 == 0).then_some(&content[..]), UNIX_EPOCH);
         }
         assert!(memory.files.len() <= FILES && memory.content <= CONTENT_TOTAL);
-        assert_eq!(memory.files.values().map(Sighting::size).sum::<usize>(), memory.content);
+        assert_eq!(memory.files.values().map(ReadRecord::size).sum::<usize>(), memory.content);
         assert!(memory.files.contains_key(&Key { root: "r".into(), path: (FILES + 9).to_string() }));
     }
 }

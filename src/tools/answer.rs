@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use text_edit::Place;
 
-use crate::session::PendingSighting;
+use crate::session::PendingReadRecord;
 
 use super::CallContext;
 
@@ -59,7 +59,7 @@ pub struct Answer {
     /// The complete result as data; built only when structured output is on.
     pub data: Option<Value>,
     /// What the session saw and has only in memory; saved before the answer is sent.
-    pub sighting: Option<Box<PendingSighting>>,
+    pub sighting: Option<Box<PendingReadRecord>>,
 }
 
 impl Answer {

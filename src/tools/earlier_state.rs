@@ -9,7 +9,7 @@ use confined_fs::{Approval, WorkspacePath};
 use super::{
     CallContext, ToolError,
     answer::{count, noted},
-    undo::{DiffDirection, WayBack, changes_since, left_alone_headline},
+    undo::{DiffDirection, UndoPlan, changes_since, left_alone_headline},
     with_history::{self, Undoable},
 };
 
@@ -75,11 +75,11 @@ fn way_to(
     paths: &[String],
     include_others: bool,
     diff: DiffDirection,
-) -> Result<WayBack, ToolError> {
+) -> Result<UndoPlan, ToolError> {
     let real = |text: &String| -> Result<WorkspacePath, ToolError> {
         let path = cx.workspace.resolve(text)?;
         Ok(cx.workspace.canonical(&path).unwrap_or(path))
     };
     let within = paths.iter().map(real).collect::<Result<Vec<_>, _>>()?;
-    WayBack::of(cx, &changes_since(cx, earlier, true)?, include_others, &within, diff)
+    UndoPlan::of(cx, &changes_since(cx, earlier, true)?, include_others, &within, diff)
 }

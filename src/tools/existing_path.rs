@@ -5,8 +5,8 @@
 //! Several are an error that lists them, and so is one that may not be the only one. The path of a new file is not
 //! searched for, unless it is mentioned with `@`.
 
-use confined_fs::{Tail, WorkspacePath, stop::StopReason};
-use tree_search::{NearestTop, Scope, TailHits, search_tail};
+use confined_fs::{PathSuffix, WorkspacePath, stop::StopReason};
+use tree_search::{NearestTop, Scope, SuffixHits, search_tail};
 
 use super::{
     Blocking, CallContext, Kind, ToolError,
@@ -32,8 +32,8 @@ pub enum ExistingKind {
 }
 
 impl ExistingKind {
-    fn of(self, hits: &TailHits) -> &NearestTop {
-        let TailHits { files, directories, .. } = hits;
+    fn of(self, hits: &SuffixHits) -> &NearestTop {
+        let SuffixHits { files, directories, .. } = hits;
         match self {
             Self::FileOrDirectory if files.count == 0 => directories,
             Self::DirectoryOrFile if directories.count > 0 => directories,
@@ -55,8 +55,8 @@ impl CallContext {
         }
         let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
         let hits = match self.resolve_tail(text, &tail, wanted)? {
-            Tailed::Path(found) => return Ok(found),
-            Tailed::Nothing(hits) => hits,
+            SuffixHit::Path(found) => return Ok(found),
+            SuffixHit::Nothing(hits) => hits,
         };
         if let Some(file) = self.before_selection(text) {
             return Err(ToolError::new(Kind::NotFound, format!("no such file or directory: {}", shown(text)))
@@ -97,8 +97,8 @@ impl CallContext {
         let tail = self.workspace.tail_of(text).filter(|_| self.workspace.is_missing(&path));
         let Some(tail) = tail else { return Ok(path) };
         match self.resolve_tail(text, &tail, ExistingKind::File)? {
-            Tailed::Path(found) => Ok(found),
-            Tailed::Nothing(_) => Ok(path),
+            SuffixHit::Path(found) => Ok(found),
+            SuffixHit::Nothing(_) => Ok(path),
         }
     }
 
@@ -118,8 +118,8 @@ impl CallContext {
         let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
         if tail.is_mention {
             return match self.resolve_tail(text, &tail, ExistingKind::File)? {
-                Tailed::Path(found) => Ok(found),
-                Tailed::Nothing(_) => match path_before_selection(text) {
+                SuffixHit::Path(found) => Ok(found),
+                SuffixHit::Nothing(_) => match path_before_selection(text) {
                     Some(file) => Err(ToolError::invalid(format!("{} names lines of a file", shown(text)))
                         .hint(format!("a file is written whole: pass {}, or change the lines with edit", shown(file)))),
                     None => Ok(path),
@@ -135,9 +135,9 @@ impl CallContext {
         Ok(path)
     }
 
-    fn resolve_tail(&self, text: &str, tail: &Tail, wanted: ExistingKind) -> Result<Tailed, ToolError> {
+    fn resolve_tail(&self, text: &str, tail: &PathSuffix, wanted: ExistingKind) -> Result<SuffixHit, ToolError> {
         if let Some(known) = self.references.resolved(text) {
-            return Ok(Tailed::Path(known));
+            return Ok(SuffixHit::Path(known));
         }
         let hits = search_tail(&self.workspace, &self.path_index, tail, usize::MAX, &self.stop);
         if self.stop.stopped() == Some(StopReason::Cancelled) {
@@ -145,12 +145,12 @@ impl CallContext {
         }
         let found = wanted.of(&hits);
         if found.count == 0 {
-            return Ok(Tailed::Nothing(hits));
+            return Ok(SuffixHit::Nothing(hits));
         }
         match found.only().filter(|_| hits.complete) {
             Some(only) => {
                 self.references.add(PathReference::Resolved { given: text.to_owned(), path: only.clone() });
-                Ok(Tailed::Path(only.clone()))
+                Ok(SuffixHit::Path(only.clone()))
             }
             None => Err(self.ambiguous(text, found, hits.complete)),
         }
@@ -182,7 +182,7 @@ const UNSEEN: &str =
     "the time was too short to look at all names, so there may be others; glob finds names below a path";
 
 /// What the search for the end of a path found.
-enum Tailed {
+enum SuffixHit {
     Path(WorkspacePath),
-    Nothing(TailHits),
+    Nothing(SuffixHits),
 }

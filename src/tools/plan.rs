@@ -93,7 +93,7 @@ pub trait Wait: Send {
     /// Looks whether it has happened.
     fn look(&mut self, cx: &CallContext) -> Result<Look, ToolError>;
     /// The answer when it has not happened.
-    fn give_up(self: Box<Self>, cx: &CallContext, why: GivenUp) -> Result<Answer, ToolError>;
+    fn give_up(self: Box<Self>, cx: &CallContext, why: EndReason) -> Result<Answer, ToolError>;
 }
 
 /// The result of a look.
@@ -107,7 +107,7 @@ pub enum Look {
 
 /// Why a wait ends without what it was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GivenUp {
+pub enum EndReason {
     /// Its time is over.
     Time,
     /// The client sends nothing more: the server is about to end.

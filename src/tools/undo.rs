@@ -7,12 +7,12 @@ mod disk_of_call;
 mod go_back;
 mod left_alone;
 mod output;
+mod plan;
+mod planner;
 mod recorded;
 mod revert;
 mod since;
 mod virtual_tree;
-mod walk_back;
-mod way_back;
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -41,9 +41,9 @@ use recorded::KnownChange;
 use revert::RevertPlan;
 
 pub(super) use left_alone::headline as left_alone_headline;
+pub(super) use plan::{DiffDirection, UndoPlan};
 pub(crate) use since::HistoryPoint;
 pub(super) use since::{ChangesSince, changes_since};
-pub(super) use way_back::{DiffDirection, WayBack};
 
 /// Reverts changes of this session.
 pub(crate) struct Undo;
@@ -151,7 +151,7 @@ fn plan_revert(
     let change = &last.change;
     if let Effect::Several(effects) = &change.effect {
         let only = ChangesSince { changes: vec![change.clone()], ..ChangesSince::default() };
-        let way = WayBack::of(cx, &only, false, &[], DiffDirection::Back)?;
+        let way = UndoPlan::of(cx, &only, false, &[], DiffDirection::Back)?;
         if let Some(left) = way.left_alone.first() {
             return Err(not_whole(cx, &way, left));
         }
@@ -183,7 +183,7 @@ fn plan_revert(
 }
 
 /// Why a change of several files is not taken back: all of it, or nothing.
-fn not_whole(cx: &CallContext, way: &WayBack, first: &LeftAlone) -> ToolError {
+fn not_whole(cx: &CallContext, way: &UndoPlan, first: &LeftAlone) -> ToolError {
     let list: Vec<String> = way.left_alone.iter().map(|left| format!("{} ({})", left.path, left.reason)).collect();
     let paths: Vec<&WorkspacePath> = way.left_alone.iter().map(|left| &left.path).collect();
     let message = format!(
@@ -209,7 +209,7 @@ fn way_to(
     if since.changes.is_empty() && since.others.is_empty() && earlier == HistoryPoint::Session {
         return Err(no_change(""));
     }
-    let way = WayBack::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
+    let way = UndoPlan::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
     let where_to = match earlier {
         HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
         _ => "the start of this session".to_owned(),

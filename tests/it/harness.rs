@@ -15,7 +15,7 @@ use confined_fs::{Access, PolicyRules, RootSpec, StageOptions, StateDir, Workspa
 #[cfg(unix)]
 use rootbound::tools::CallContext;
 use rootbound::{
-    server::{Block, CallOutcome, InProcessClient, Parts, Server, ServerOptions},
+    server::{Block, CallOutcome, InProcessClient, Server, ServerOptions, Services},
     session::{QuotaLimits, Session},
     tools::{Selection, Settings, Toolbox},
 };
@@ -120,7 +120,7 @@ impl Setup {
         if let Some(state) = &state {
             workspace.keep_intents(state);
         }
-        Server::new(Parts {
+        Server::new(Services {
             workspace: Arc::new(workspace),
             session: Arc::new(Session::new(state).within(self.quota)),
             path_index: Arc::default(),

@@ -19,7 +19,7 @@ use crate::{
 const ENV: &str = "# OLD_KEY=hunter2-old\nDB_HOST=db.internal\nDB_PASSWORD=\"hunter2 and more\"\nPORT=5432\n";
 const MASKED: &str =
     "# OLD_KEY=<secret:OLD_KEY>\nDB_HOST=<secret:DB_HOST>\nDB_PASSWORD=<secret:DB_PASSWORD>\nPORT=<secret:PORT>\n";
-/// Parts of the values in [`ENV`].
+/// Services of the values in [`ENV`].
 const VALUES: [&str; 6] = ["hunter2", "db.internal", "internal", "and more", "5432", "2-old"];
 
 fn setup(rules: PolicyRules) -> Setup {

@@ -43,12 +43,12 @@ fn files_below(dir: &Path, out: &mut Vec<PathBuf>) {
 }
 
 /// What to query: the folder of a crate and words that occur in it.
-struct Haystack {
+struct SearchItem {
     folder: String,
     words: Vec<String>,
 }
 
-fn haystack(random: &mut Random, root: &Path, crates: &[String]) -> Haystack {
+fn haystack(random: &mut Random, root: &Path, crates: &[String]) -> SearchItem {
     loop {
         let folder = random.pick(crates).clone();
         let mut files = Vec::new();
@@ -67,7 +67,7 @@ fn haystack(random: &mut Random, root: &Path, crates: &[String]) -> Haystack {
             }
         }
         if words.len() >= 4 {
-            return Haystack { folder, words };
+            return SearchItem { folder, words };
         }
     }
 }
@@ -176,7 +176,7 @@ fn same_text(shown: &str, line: &str) -> bool {
 }
 
 fn grep(random: &mut Random, h: &Harness, root: &Path, crates: &[String], binary: &mut Binary) {
-    let Haystack { folder, words } = haystack(random, root, crates);
+    let SearchItem { folder, words } = haystack(random, root, crates);
     let multiline = random.one_in(6);
     let (pattern, literal) = pattern(random, &words, multiline);
     let mut ours = json!({"pattern": pattern, "path": folder, "max_results": PAGE});
@@ -256,7 +256,7 @@ fn matching_prefix(found: &[(String, u64, String, bool)], expected: &[(String, u
 }
 
 fn files_or_counts(random: &mut Random, h: &Harness, root: &Path, crates: &[String], binary: &mut Binary) {
-    let Haystack { folder, words } = haystack(random, root, crates);
+    let SearchItem { folder, words } = haystack(random, root, crates);
     let (pattern, literal) = pattern(random, &words, false);
     let counts = random.one_in(2);
     let mode = if counts { "count" } else { "files_with_matches" };
@@ -297,7 +297,7 @@ fn files_or_counts(random: &mut Random, h: &Harness, root: &Path, crates: &[Stri
 }
 
 fn glob(random: &mut Random, h: &Harness, root: &Path, crates: &[String]) {
-    let Haystack { folder, words } = haystack(random, root, crates);
+    let SearchItem { folder, words } = haystack(random, root, crates);
     let word = random.pick(&words).clone();
     let shapes = [
         "*.rs".to_owned(),

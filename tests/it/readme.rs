@@ -1,6 +1,10 @@
 //! The examples of the README and of `docs/`, run on the tree that they use, and the picture of a session.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{
+    fmt::Write as _,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::program::{Outcome, program};
 

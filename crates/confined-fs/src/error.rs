@@ -11,7 +11,7 @@ use text_file::shorten;
 use super::escape::escape_text;
 use super::limits::words;
 use super::policy::is_own_rule;
-use super::{Limit, RootGone, SentinelFault, WorkspacePath};
+use super::{Limit, PlaceholderError, RootGone, WorkspacePath};
 
 /// Why a text is no path of this workspace.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ pub enum AccessErrorKind {
     /// The content is secret.
     Secret,
     /// A sentinel for a masked value is where none can be put back, and would be written.
-    Sentinel(SentinelFault),
+    Sentinel(PlaceholderError),
     /// The file runs later, or its name is hidden: it is not written.
     ProtectedWrite,
     /// The root is read-only.

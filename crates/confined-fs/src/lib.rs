@@ -57,6 +57,8 @@ mod open;
 mod open_file;
 mod optional_root;
 mod path;
+mod path_suffix;
+mod placeholder_error;
 mod policy;
 mod remove_all;
 mod repository;
@@ -68,7 +70,6 @@ mod root_dir;
 mod root_gone;
 mod root_identity;
 mod roots;
-mod sentinel_fault;
 mod server_files;
 mod shared;
 mod shown_stats;
@@ -78,7 +79,6 @@ mod state;
 pub mod stop;
 mod stored_moment;
 mod suggest;
-mod tail;
 #[cfg(all(test, unix))]
 mod tests;
 mod transaction;
@@ -112,24 +112,24 @@ pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
 pub use path::WorkspacePath;
 pub use path::{path_order, split_path};
+pub use path_suffix::PathSuffix;
+pub use placeholder_error::PlaceholderError;
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, Root, RootSpec};
 pub use root_gone::RootGone;
-pub use root_identity::{NotStorable, RootIdentity};
-pub use sentinel_fault::SentinelFault;
+pub use root_identity::{IdentityError, RootIdentity};
 pub use shared::Workspace;
 pub use shown_stats::ShownStats;
 pub use stage::{LayerFull, LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use start::{Opened, WorkspaceOptions};
 pub use state::{AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile};
 pub use stored_moment::StoredMoment;
-pub use tail::Tail;
 pub use transaction::{
-    CommittedTransaction, EntryState, FormerFile, LeftEntry, LeftHow, MOST_STEPS, NotCommitted, Transaction,
+    CommitError, CommittedTransaction, EntryState, FormerFile, LeftEntry, MOST_STEPS, Transaction, Unreverted,
 };
 pub use tree::{
-    CreatedTree, MovedTree, NewNode, Node, NotRemoved, Purpose, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
+    CreatedTree, MovedTree, NewNode, Node, Purpose, RemoveError, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
 pub use visibility::Visibility;
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};

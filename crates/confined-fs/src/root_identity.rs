@@ -29,7 +29,7 @@ pub struct RootIdentity {
 
 /// Why nothing is kept of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotStorable {
+pub enum IdentityError {
     /// The platform.
     Platform,
     /// Stats of the file system do not report every change.
@@ -42,7 +42,7 @@ pub enum NotStorable {
     Refused,
 }
 
-impl fmt::Display for NotStorable {
+impl fmt::Display for IdentityError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Platform => "an index is stored on Linux only",
@@ -69,19 +69,19 @@ impl Root {
     ///
     /// # Errors
     /// Why nothing may be kept of it.
-    pub fn identity_for_index(&self) -> Result<RootIdentity, NotStorable> {
+    pub fn identity_for_index(&self) -> Result<RootIdentity, IdentityError> {
         if self.is_staged() {
-            return Err(NotStorable::Staged);
+            return Err(IdentityError::Staged);
         }
         if !cfg!(target_os = "linux") {
-            return Err(NotStorable::Platform);
+            return Err(IdentityError::Platform);
         }
         if self.absence().is_some() {
-            return Err(NotStorable::Absent);
+            return Err(IdentityError::Absent);
         }
-        let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(NotStorable::Refused) };
-        let file_system = stable_inodes(&dir).ok_or(NotStorable::FileSystem)?;
-        let (device, inode) = dir.stat().map_err(|_| NotStorable::Refused)?.device_and_inode();
+        let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(IdentityError::Refused) };
+        let file_system = stable_inodes(&dir).ok_or(IdentityError::FileSystem)?;
+        let (device, inode) = dir.stat().map_err(|_| IdentityError::Refused)?.device_and_inode();
         let StableInodes { kind: file_system, id: file_system_id } = file_system;
         let (key, policy) = (self.key().to_owned(), self.policy().content_digest());
         let created = created(&dir);

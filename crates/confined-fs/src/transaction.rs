@@ -31,8 +31,8 @@ mod step;
 mod steps;
 
 pub use builder::{FormerFile, Transaction};
-pub use commit::{CommittedTransaction, NotCommitted};
+pub use commit::{CommitError, CommittedTransaction};
 pub(super) use intents::Intents;
-pub use roll_back::{LeftEntry, LeftHow};
+pub use roll_back::{LeftEntry, Unreverted};
 pub use step::EntryState;
 pub use steps::MOST_STEPS;

@@ -32,7 +32,7 @@ pub use guard::TreeGuard;
 pub use move_tree::{MovedTree, ReplacedFile};
 pub use new_node::NewNode;
 pub use path_stack::TreePosition;
-pub use remove::NotRemoved;
+pub use remove::RemoveError;
 pub use scan::Purpose;
 use scan::Scan;
 pub use tree_builder::CreatedTree;

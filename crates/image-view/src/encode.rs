@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use image::{ExtendedColorType, codecs::jpeg::JpegEncoder};
 use png::{BitDepth, ColorType, Compression, Encoder};
 
-use super::{ImageFlaw, resample::Resampler, rows::RGBA};
+use super::{ImageError, resample::Resampler, rows::RGBA};
 
 /// Qualities of JPEG, from one at which text is clean down to one at which shapes are still clear; then the picture is
 /// made smaller.
@@ -44,7 +44,7 @@ pub(super) fn encode(
     mut picture: Picture,
     limit: usize,
     stopped: &dyn Fn() -> bool,
-) -> Result<EncodedImage, ImageFlaw> {
+) -> Result<EncodedImage, ImageError> {
     let has_alpha = picture.pixels.as_chunks::<RGBA>().0.iter().any(|pixel| pixel[3] != u8::MAX);
     let done = |picture: &Picture, bytes, mime, is_flattened| EncodedImage {
         bytes,
@@ -60,12 +60,12 @@ pub(super) fn encode(
         let opaque = on_white(&picture);
         for quality in QUALITIES {
             if stopped() {
-                return Err(ImageFlaw::Stopped);
+                return Err(ImageError::Stopped);
             }
             let mut bytes = Vec::new();
             JpegEncoder::new_with_quality(&mut bytes, quality)
                 .encode(&opaque, picture.width, picture.height, ExtendedColorType::Rgb8)
-                .map_err(|error| ImageFlaw::broken(&error))?;
+                .map_err(|error| ImageError::broken(&error))?;
             if bytes.len() <= limit {
                 return Ok(done(&picture, bytes, "image/jpeg", has_alpha));
             }
@@ -73,7 +73,7 @@ pub(super) fn encode(
         let smaller = |side: u32| (side * 3 / 4).max(1);
         let size = (smaller(picture.width), smaller(picture.height));
         if size == (picture.width, picture.height) {
-            return Err(ImageFlaw::TooFewBytes(limit));
+            return Err(ImageError::TooFewBytes(limit));
         }
         let mut resampler = Resampler::new((picture.width, picture.height), size);
         picture.pixels.chunks_exact(picture.width as usize * RGBA).for_each(|row| resampler.push(row));

@@ -6,7 +6,7 @@ use gif::{ColorOutput, DecodeOptions, MemoryLimit};
 use image::metadata::Orientation;
 
 use super::{
-    ImageFlaw,
+    ImageError,
     header::{ImageHeader, area},
     rows::{RGBA, Rows, too_few_rows, zeroed},
 };
@@ -69,18 +69,18 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
 }
 
 /// Decodes the first frame.
-pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageFlaw> {
+pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageError> {
     let mut options = DecodeOptions::new();
     options.set_color_output(ColorOutput::Indexed);
     options.set_memory_limit(NonZeroU64::new(header.memory).map_or(MemoryLimit::Unlimited, MemoryLimit::Bytes));
-    let mut decoder = options.read_info(bytes).map_err(|error| ImageFlaw::broken(&error))?;
-    let frame = decoder.next_frame_info().map_err(|error| ImageFlaw::broken(&error))?.ok_or_else(too_few_rows)?;
+    let mut decoder = options.read_info(bytes).map_err(|error| ImageError::broken(&error))?;
+    let frame = decoder.next_frame_info().map_err(|error| ImageError::broken(&error))?.ok_or_else(too_few_rows)?;
     let (left, top, across) = (usize::from(frame.left), usize::from(frame.top), usize::from(frame.width));
     let transparent = frame.transparent;
     let mut indices = zeroed(area(u32::from(frame.width), u32::from(frame.height)))?;
-    decoder.read_into_buffer(&mut indices).map_err(|error| ImageFlaw::broken(&error))?;
+    decoder.read_into_buffer(&mut indices).map_err(|error| ImageError::broken(&error))?;
     let mut palette = [[0, 0, 0, 255]; 256];
-    let colours = decoder.palette().map_err(|error| ImageFlaw::broken(&error))?.as_chunks::<3>().0;
+    let colours = decoder.palette().map_err(|error| ImageError::broken(&error))?.as_chunks::<3>().0;
     palette.iter_mut().zip(colours).for_each(|(entry, [red, green, blue])| *entry = [*red, *green, *blue, 255]);
     if let Some(index) = transparent {
         palette[usize::from(index)] = [0; RGBA];
@@ -101,7 +101,7 @@ struct GifRows {
 }
 
 impl Rows for GifRows {
-    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageFlaw> {
+    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageError> {
         let drawn = self.row.checked_sub(self.top).and_then(|row| {
             let start = row.checked_mul(self.across)?;
             self.indices.get(start..start.checked_add(self.across)?)

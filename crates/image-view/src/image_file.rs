@@ -12,7 +12,7 @@ use std::panic::{self, AssertUnwindSafe};
 use image::{DynamicImage, ImageFormat, RgbaImage, metadata::Orientation};
 
 use super::{
-    EncodedImage, ImageFlaw, ImageInfo, Region,
+    EncodedImage, ImageError, ImageInfo, Region,
     encode::{Picture, encode},
     gif,
     header::{ImageHeader, area},
@@ -58,29 +58,29 @@ impl<'b> ImageFile<'b> {
     ///
     /// # Errors
     /// What is wrong with it, as far as the header says.
-    pub fn open(bytes: &'b [u8], info: &ImageInfo) -> Result<Self, ImageFlaw> {
+    pub fn open(bytes: &'b [u8], info: &ImageInfo) -> Result<Self, ImageError> {
         let format =
-            ImageFormat::from_mime_type(info.mime).ok_or_else(|| ImageFlaw::broken(&"its format is not known"))?;
+            ImageFormat::from_mime_type(info.mime).ok_or_else(|| ImageError::broken(&"its format is not known"))?;
         let header = match format {
             ImageFormat::Png => png::header(bytes),
             ImageFormat::Jpeg => jpeg::header(bytes),
             ImageFormat::Gif => gif::header(bytes),
             _ => webp::header(bytes),
         };
-        let header = header.ok_or_else(|| ImageFlaw::broken(&"its header is damaged"))?;
+        let header = header.ok_or_else(|| ImageError::broken(&"its header is damaged"))?;
         let (width, height) = (header.width, header.height);
         if width == 0 || height == 0 {
-            return Err(ImageFlaw::broken(&"it has no pixels"));
+            return Err(ImageError::broken(&"it has no pixels"));
         }
         if width.max(height) > LONGEST_SIDE || area(width, height) > MOST_PIXELS {
-            return Err(ImageFlaw::TooManyPixels);
+            return Err(ImageError::TooManyPixels);
         }
         if !header.is_complete {
-            return Err(ImageFlaw::broken(&"its data ends too early"));
+            return Err(ImageError::broken(&"its data ends too early"));
         }
         let file = Self { bytes, format, header };
         let memory = file.memory();
-        if memory > DECODE_MEMORY { Err(ImageFlaw::TooMuchMemory(memory)) } else { Ok(file) }
+        if memory > DECODE_MEMORY { Err(ImageError::TooMuchMemory(memory)) } else { Ok(file) }
     }
 
     /// Bytes that decoding takes, the file included.
@@ -115,15 +115,15 @@ impl<'b> ImageFile<'b> {
     ///
     /// # Errors
     /// As [`Self::show`].
-    pub fn check(&self, stopped: &dyn Fn() -> bool) -> Result<(), ImageFlaw> {
+    pub fn check(&self, stopped: &dyn Fn() -> bool) -> Result<(), ImageError> {
         guarded(|| self.each_row(self.rows()?, self.header.height, stopped, |_, _| ()))
     }
 
     /// Decodes it and encodes what is shown of it; `None` where the file itself can be shown, which was decoded too.
     ///
     /// # Errors
-    /// [`ImageFlaw::Stopped`] soon after `stopped` says so, or what is wrong with the pixels.
-    pub fn show(&self, view: &ImageView, stopped: &dyn Fn() -> bool) -> Result<Option<EncodedImage>, ImageFlaw> {
+    /// [`ImageError::Stopped`] soon after `stopped` says so, or what is wrong with the pixels.
+    pub fn show(&self, view: &ImageView, stopped: &dyn Fn() -> bool) -> Result<Option<EncodedImage>, ImageError> {
         guarded(|| {
             if self.is_showable(view) && self.is_clean(stopped)? {
                 return Ok(None);
@@ -142,7 +142,7 @@ impl<'b> ImageFile<'b> {
     }
 
     /// Whether a strict decoder accepts all of it. A JPEG or PNG that only lenient decoders accept is not an error.
-    fn is_clean(&self, stopped: &dyn Fn() -> bool) -> Result<bool, ImageFlaw> {
+    fn is_clean(&self, stopped: &dyn Fn() -> bool) -> Result<bool, ImageError> {
         let rows = match self.format {
             ImageFormat::Jpeg => return Ok(jpeg::rows(self.bytes, &self.header, true).is_ok()),
             ImageFormat::Png if !png::is_strict(self.bytes, &self.header) => return Ok(false),
@@ -151,7 +151,7 @@ impl<'b> ImageFile<'b> {
         self.each_row(rows, self.header.height, stopped, |_, _| ()).map(|()| true)
     }
 
-    fn rows(&self) -> Result<Box<dyn Rows + '_>, ImageFlaw> {
+    fn rows(&self) -> Result<Box<dyn Rows + '_>, ImageError> {
         Ok(match self.format {
             ImageFormat::Png => png::rows(self.bytes, &self.header)?,
             ImageFormat::Jpeg => jpeg::rows(self.bytes, &self.header, false)?,
@@ -167,11 +167,11 @@ impl<'b> ImageFile<'b> {
         count: u32,
         stopped: &dyn Fn() -> bool,
         mut take: impl FnMut(u32, &[u8]),
-    ) -> Result<(), ImageFlaw> {
+    ) -> Result<(), ImageError> {
         let mut row = vec![0; self.header.width as usize * RGBA];
         for number in 0..count {
             if stopped() {
-                return Err(ImageFlaw::Stopped);
+                return Err(ImageError::Stopped);
             }
             rows.next_row(&mut row)?;
             take(number, &row);
@@ -180,7 +180,7 @@ impl<'b> ImageFile<'b> {
     }
 
     /// The pixels that are shown, upright.
-    fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<Picture, ImageFlaw> {
+    fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<Picture, ImageError> {
         let ImageHeader { width, height, orientation, .. } = self.header;
         let region = region.map_or(Region::whole(width, height), |region| region.as_stored(orientation, width, height));
         let (from, to) = ((region.width, region.height), shown_size(region.width, region.height));
@@ -194,7 +194,7 @@ impl<'b> ImageFile<'b> {
         })?;
         let pixels = resampler.map_or(copied, Resampler::into_pixels);
         let picture =
-            RgbaImage::from_raw(to.0, to.1, pixels).ok_or_else(|| ImageFlaw::broken(&"it has too few pixels"))?;
+            RgbaImage::from_raw(to.0, to.1, pixels).ok_or_else(|| ImageError::broken(&"it has too few pixels"))?;
         let mut picture = DynamicImage::ImageRgba8(picture);
         picture.apply_orientation(orientation);
         let picture = picture.into_rgba8();
@@ -203,9 +203,9 @@ impl<'b> ImageFile<'b> {
 }
 
 /// The result of `decode`. A decoder that panics has met what its authors did not think of.
-fn guarded<T>(decode: impl FnOnce() -> Result<T, ImageFlaw>) -> Result<T, ImageFlaw> {
+fn guarded<T>(decode: impl FnOnce() -> Result<T, ImageError>) -> Result<T, ImageError> {
     let decoded = panic::catch_unwind(AssertUnwindSafe(decode));
-    decoded.unwrap_or_else(|_| Err(ImageFlaw::broken(&"its data is invalid")))
+    decoded.unwrap_or_else(|_| Err(ImageError::broken(&"its data is invalid")))
 }
 
 /// The size at which so many pixels are shown. A side that is short already is not made shorter.
@@ -272,7 +272,7 @@ mod tests {
         encoded(pattern(64, 48), format)
     }
 
-    fn show(bytes: &[u8], view: &ImageView) -> Result<Option<EncodedImage>, ImageFlaw> {
+    fn show(bytes: &[u8], view: &ImageView) -> Result<Option<EncodedImage>, ImageError> {
         ImageFile::open(bytes, &image_info(bytes).expect("a header"))?.show(view, &|| false)
     }
 
@@ -315,7 +315,7 @@ mod tests {
         let mut png = sample(ImageFormat::Png);
         let middle = png.len() / 2;
         png[middle] ^= 0x55;
-        assert_eq!(show(&png, &WHOLE), Err(ImageFlaw::Broken("a checksum is wrong".to_owned())));
+        assert_eq!(show(&png, &WHOLE), Err(ImageError::Broken("a checksum is wrong".to_owned())));
     }
 
     /// The chunks of a PNG file.
@@ -399,12 +399,12 @@ mod tests {
         for (width, height) in [(65_536_u32, 1_u32), (1, 65_536), (20_000, 10_001), (u32::MAX, u32::MAX)] {
             png[16..20].copy_from_slice(&width.to_be_bytes());
             png[20..24].copy_from_slice(&height.to_be_bytes());
-            assert_eq!(show(&png, &WHOLE), Err(ImageFlaw::TooManyPixels), "{width}×{height}");
+            assert_eq!(show(&png, &WHOLE), Err(ImageError::TooManyPixels), "{width}×{height}");
         }
         // Interlaced, so that all pixels are in memory at the same time.
         png[16..24].copy_from_slice(&[0, 0, 0x30, 0, 0, 0, 0x30, 0]);
         png[28] = 1;
-        assert!(matches!(show(&png, &WHOLE), Err(ImageFlaw::TooMuchMemory(needed)) if needed > 4 * 0x3000 * 0x3000));
+        assert!(matches!(show(&png, &WHOLE), Err(ImageError::TooMuchMemory(needed)) if needed > 4 * 0x3000 * 0x3000));
     }
 
     #[test]
@@ -439,7 +439,7 @@ mod tests {
             assert!(image.bytes.len() <= max_bytes && image.mime == "image/jpeg", "{max_bytes}");
             pixels(&image);
         }
-        assert_eq!(show(&png, &ImageView { max_bytes: 100, ..WHOLE }), Err(ImageFlaw::TooFewBytes(100)));
+        assert_eq!(show(&png, &ImageView { max_bytes: 100, ..WHOLE }), Err(ImageError::TooFewBytes(100)));
     }
 
     #[test]
@@ -518,7 +518,7 @@ mod tests {
     fn decoding_stops_when_asked() {
         let bytes = encoded(pattern(1600, 20), ImageFormat::Png);
         let file = ImageFile::open(&bytes, &image_info(&bytes).unwrap()).unwrap();
-        assert_eq!(file.show(&WHOLE, &|| true), Err(ImageFlaw::Stopped));
+        assert_eq!(file.show(&WHOLE, &|| true), Err(ImageError::Stopped));
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use zune_jpeg::{
 };
 
 use super::{
-    ImageFlaw,
+    ImageError,
     header::{ImageHeader, area},
     rows::{Channels, Pixels, Rows, zeroed},
 };
@@ -113,10 +113,10 @@ fn coefficients(width: u32, height: u32, components: &[u8]) -> u64 {
 }
 
 /// Decodes it; `strict`ly: as decoders do that accept nothing but whole and clean data.
-pub(super) fn rows(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<Box<dyn Rows>, ImageFlaw> {
+pub(super) fn rows(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<Box<dyn Rows>, ImageError> {
     let options = DecoderOptions::default().set_strict_mode(strict).set_max_width(LONGEST).set_max_height(LONGEST);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
-    decoder.decode_headers().map_err(|error| ImageFlaw::broken(&error))?;
+    decoder.decode_headers().map_err(|error| ImageError::broken(&error))?;
     let (space, channels) = match decoder.input_colorspace() {
         Some(ColorSpace::Luma) => (ColorSpace::Luma, Channels::Gray),
         Some(ColorSpace::CMYK) if Markers::of(bytes).is_adobe => (ColorSpace::CMYK, Channels::InvertedCmyk),
@@ -126,8 +126,8 @@ pub(super) fn rows(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<B
     decoder.set_options(options.jpeg_set_out_colorspace(space));
     let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
     if decoder.output_buffer_size() != Some(data.len()) {
-        return Err(ImageFlaw::broken(&"it has two headers that contradict each other"));
+        return Err(ImageError::broken(&"it has two headers that contradict each other"));
     }
-    decoder.decode_into(&mut data).map_err(|error| ImageFlaw::broken(&error))?;
+    decoder.decode_into(&mut data).map_err(|error| ImageError::broken(&error))?;
     Ok(Box::new(Pixels::new(data, channels, header.width)))
 }

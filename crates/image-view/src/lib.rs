@@ -17,7 +17,7 @@
 //! A part of Rootbound, published with it: its interface changes without notice.
 
 mod encode;
-mod flaw;
+mod error;
 mod gif;
 mod header;
 mod image_file;
@@ -31,7 +31,7 @@ mod webp;
 use imagesize::ImageType;
 
 pub use encode::EncodedImage;
-pub use flaw::ImageFlaw;
+pub use error::ImageError;
 pub use image_file::{DECODE_MEMORY, ImageFile, ImageView, LONGEST_SIDE, MOST_PIXELS};
 pub use region::Region;
 

@@ -9,7 +9,7 @@ use image::metadata::Orientation;
 use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
 use super::{
-    ImageFlaw,
+    ImageError,
     header::{ImageHeader, area},
     rows::{Channels, Pixels, RGBA, Rows, too_few_rows, zeroed},
 };
@@ -164,7 +164,7 @@ pub(super) fn is_strict(bytes: &[u8], header: &ImageHeader) -> bool {
 }
 
 /// Begins to decode.
-pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn Rows + 'b>, ImageFlaw> {
+pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn Rows + 'b>, ImageError> {
     let mut options = DecodeOptions::default();
     // A chunk whose checksum is wrong is an error for other decoders.
     options.set_skip_ancillary_crc_failures(false);
@@ -179,7 +179,7 @@ pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn 
         ColorType::GrayscaleAlpha => Channels::GrayAlpha,
         ColorType::Rgb => Channels::Rgb,
         ColorType::Rgba => Channels::Rgba,
-        ColorType::Indexed => return Err(ImageFlaw::broken(&"its palette is missing")),
+        ColorType::Indexed => return Err(ImageError::broken(&"its palette is missing")),
     };
     if !reader.info().interlaced {
         return Ok(Box::new(PngRows { reader, channels }));
@@ -191,9 +191,9 @@ pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn 
 }
 
 /// A decoder's complaint; that of a checksum is long and names types.
-fn flaw(error: &png::DecodingError) -> ImageFlaw {
+fn flaw(error: &png::DecodingError) -> ImageError {
     let text = error.to_string();
-    if text.starts_with("CRC error") { ImageFlaw::broken(&"a checksum is wrong") } else { ImageFlaw::broken(&text) }
+    if text.starts_with("CRC error") { ImageError::broken(&"a checksum is wrong") } else { ImageError::broken(&text) }
 }
 
 struct PngRows<'b> {
@@ -202,13 +202,13 @@ struct PngRows<'b> {
 }
 
 impl Rows for PngRows<'_> {
-    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageFlaw> {
+    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageError> {
         let pixels = self.reader.next_row().map_err(|error| flaw(&error))?.ok_or_else(too_few_rows)?;
         self.channels.to_rgba(pixels.data(), row);
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), ImageFlaw> {
+    fn finish(&mut self) -> Result<(), ImageError> {
         self.reader.finish().map_err(|error| flaw(&error))
     }
 }

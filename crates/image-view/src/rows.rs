@@ -2,7 +2,7 @@
 //!
 //! A format that is decoded in rows never has all its pixels in memory; one that is not hands out its [`Pixels`].
 
-use super::ImageFlaw;
+use super::ImageError;
 
 /// Bytes of a pixel in a row: red, green, blue and alpha.
 pub(super) const RGBA: usize = 4;
@@ -10,10 +10,10 @@ pub(super) const RGBA: usize = 4;
 /// The rows of an image as 8-bit RGBA.
 pub(super) trait Rows {
     /// Writes the next row to `row`, which has [`RGBA`] bytes for each pixel of the image's width.
-    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageFlaw>;
+    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageError>;
 
     /// Looks at what follows the last row, where that can be damaged.
-    fn finish(&mut self) -> Result<(), ImageFlaw> {
+    fn finish(&mut self) -> Result<(), ImageError> {
         Ok(())
     }
 }
@@ -96,7 +96,7 @@ impl Pixels {
 }
 
 impl Rows for Pixels {
-    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageFlaw> {
+    fn next_row(&mut self, row: &mut [u8]) -> Result<(), ImageError> {
         let bytes = self.width as usize * self.channels.bytes();
         let pixels = self.data.get(self.next..self.next + bytes).ok_or_else(too_few_rows)?;
         self.channels.to_rgba(pixels, row);
@@ -106,14 +106,14 @@ impl Rows for Pixels {
 }
 
 /// The error for an image with less data than its header says.
-pub(super) fn too_few_rows() -> ImageFlaw {
-    ImageFlaw::broken(&"it has fewer rows than its header says")
+pub(super) fn too_few_rows() -> ImageError {
+    ImageError::broken(&"it has fewer rows than its header says")
 }
 
 /// A buffer of zeros for what a header says.
-pub(super) fn zeroed(bytes: u64) -> Result<Vec<u8>, ImageFlaw> {
-    let flaw = |_| ImageFlaw::TooMuchMemory(bytes);
-    let size = usize::try_from(bytes).map_err(|_| ImageFlaw::TooMuchMemory(bytes))?;
+pub(super) fn zeroed(bytes: u64) -> Result<Vec<u8>, ImageError> {
+    let flaw = |_| ImageError::TooMuchMemory(bytes);
+    let size = usize::try_from(bytes).map_err(|_| ImageError::TooMuchMemory(bytes))?;
     let mut buffer = Vec::new();
     buffer.try_reserve_exact(size).map_err(flaw)?;
     buffer.resize(size, 0);

@@ -6,7 +6,7 @@ use image::metadata::Orientation;
 use image_webp::WebPDecoder;
 
 use super::{
-    ImageFlaw,
+    ImageError,
     header::{ImageHeader, area},
     rows::{Channels, Pixels, Rows, zeroed},
 };
@@ -95,22 +95,22 @@ fn missing_alpha(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Decodes the first frame.
-pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageFlaw> {
+pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, ImageError> {
     let missing = missing_alpha(bytes);
     let mut bytes = Cow::Borrowed(bytes);
     if let Some(at) = missing {
         bytes.to_mut()[at] |= ALPHA;
     }
-    let mut decoder = WebPDecoder::new(Cursor::new(&*bytes)).map_err(|error| ImageFlaw::broken(&error))?;
+    let mut decoder = WebPDecoder::new(Cursor::new(&*bytes)).map_err(|error| ImageError::broken(&error))?;
     let channels = match decoder.has_alpha() {
         true if missing.is_some() => Channels::Rgbx,
         true => Channels::Rgba,
         false => Channels::Rgb,
     };
     if decoder.dimensions() != (header.width, header.height) {
-        return Err(ImageFlaw::broken(&"it has two headers that contradict each other"));
+        return Err(ImageError::broken(&"it has two headers that contradict each other"));
     }
     let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
-    decoder.read_image(&mut data).map_err(|error| ImageFlaw::broken(&error))?;
+    decoder.read_image(&mut data).map_err(|error| ImageError::broken(&error))?;
     Ok(Box::new(Pixels::new(data, channels, header.width)))
 }

@@ -24,7 +24,7 @@ const CANDIDATES: usize = 200;
 
 /// Why lines cannot be found again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAnchored {
+pub enum AnchorError {
     /// The earlier text has no more than so many lines.
     Beyond(usize),
     /// They are not there any more as they were.
@@ -36,7 +36,7 @@ pub enum NotAnchored {
 /// The place in `new` that `place` was in `old`. Line endings make no difference.
 ///
 /// # Errors
-/// [`NotAnchored`], where the lines changed or several places could be meant.
+/// [`AnchorError`], where the lines changed or several places could be meant.
 ///
 /// # Examples
 /// ```
@@ -46,10 +46,10 @@ pub enum NotAnchored {
 /// assert_eq!(anchored(old, new, &LinePlace::Range(2..3)), Ok(LinePlace::Range(3..4)));
 /// assert!(anchored(old, "fn g() {}\n", &LinePlace::Range(2..3)).is_err());
 /// ```
-pub fn anchored(old: &str, new: &str, place: &LinePlace) -> Result<LinePlace, NotAnchored> {
+pub fn anchored(old: &str, new: &str, place: &LinePlace) -> Result<LinePlace, AnchorError> {
     let contents = |text| lines(text).map(|line| line.content(text)).collect::<Vec<&str>>();
     let (old, new) = (contents(old), contents(new));
-    let check = |last: usize| if last > old.len() { Err(NotAnchored::Beyond(old.len())) } else { Ok(()) };
+    let check = |last: usize| if last > old.len() { Err(AnchorError::Beyond(old.len())) } else { Ok(()) };
     match place {
         LinePlace::Range(range) => {
             check(range.end)?;
@@ -67,16 +67,16 @@ pub fn anchored(old: &str, new: &str, place: &LinePlace) -> Result<LinePlace, No
 }
 
 /// The lines of `new` that `range` was in `old`.
-fn block(old: &[&str], new: &[&str], range: &Range<usize>) -> Result<Range<usize>, NotAnchored> {
+fn block(old: &[&str], new: &[&str], range: &Range<usize>) -> Result<Range<usize>, AnchorError> {
     let wanted = &old[range.clone()];
     let found = occurrences(wanted, new);
-    let (Some(first), second) = (found.first(), found.get(1)) else { return Err(NotAnchored::Changed) };
+    let (Some(first), second) = (found.first(), found.get(1)) else { return Err(AnchorError::Changed) };
     let letters = wanted.iter().flat_map(|line| line.chars()).filter(|one| one.is_alphanumeric());
     if second.is_none() && occurrences(wanted, old).len() == 1 && letters.take(DISTINCTIVE).count() == DISTINCTIVE {
         return Ok(*first..first + range.len());
     }
     let aligned = aligned(old, new, range);
-    aligned.filter(|now| has_neighbour(old, new, range, now)).ok_or(NotAnchored::Uncertain)
+    aligned.filter(|now| has_neighbour(old, new, range, now)).ok_or(AnchorError::Uncertain)
 }
 
 /// Where `block` is in `text`, at most two places; where its lines are too frequent to look at each, where it may be.
@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    fn moved(old: &str, new: &str, range: Range<usize>) -> Result<Range<usize>, NotAnchored> {
+    fn moved(old: &str, new: &str, range: Range<usize>) -> Result<Range<usize>, AnchorError> {
         anchored(old, new, &LinePlace::Range(range)).map(|place| match place {
             LinePlace::Range(range) => range,
             LinePlace::After(_) => unreachable!("a range stays one"),
@@ -149,22 +149,22 @@ mod tests {
     #[test]
     fn changed_lines_are_not_found() {
         let old = "one\ntwo\nthree\nfour\n";
-        assert_eq!(moved(old, "one\ntwo\nTHREE\nfour\n", 1..3), Err(NotAnchored::Changed));
-        assert_eq!(moved(old, "one\ntwo\nand\nthree\nfour\n", 1..3), Err(NotAnchored::Changed));
-        assert_eq!(moved(old, "", 1..3), Err(NotAnchored::Changed));
-        assert_eq!(moved(old, "two\n", 3..5), Err(NotAnchored::Beyond(4)));
+        assert_eq!(moved(old, "one\ntwo\nTHREE\nfour\n", 1..3), Err(AnchorError::Changed));
+        assert_eq!(moved(old, "one\ntwo\nand\nthree\nfour\n", 1..3), Err(AnchorError::Changed));
+        assert_eq!(moved(old, "", 1..3), Err(AnchorError::Changed));
+        assert_eq!(moved(old, "two\n", 3..5), Err(AnchorError::Beyond(4)));
     }
 
     #[test]
     fn frequent_lines_are_found_with_their_neighbours() {
         let old = "a {\n}\nb {\n}\nc {\n}\n";
         assert_eq!(moved(old, "new {\n}\na {\n}\nb {\n}\nc {\n}\n", 3..4), Ok(5..6));
-        assert_eq!(moved(old, "c {\n}\n", 3..4), Err(NotAnchored::Uncertain));
+        assert_eq!(moved(old, "c {\n}\n", 3..4), Err(AnchorError::Uncertain));
     }
 
     #[test]
     fn a_line_that_was_repeated_is_uncertain() {
-        assert_eq!(moved("x\nfoo()\ny\n", "x\nfoo()\nfoo()\ny\n", 1..2), Err(NotAnchored::Uncertain));
+        assert_eq!(moved("x\nfoo()\ny\n", "x\nfoo()\nfoo()\ny\n", 1..2), Err(AnchorError::Uncertain));
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         let after = |old, new, count| anchored(old, new, &LinePlace::After(count));
         assert_eq!(after("one();\ntwo();\n", "zero\none();\ntwo();\n", 1), Ok(LinePlace::After(2)));
         assert_eq!(after("one();\ntwo();\n", "one();\n2\n", 1), Ok(LinePlace::After(1)));
-        assert_eq!(after("one();\ntwo();\n", "1\ntwo();\n", 1), Err(NotAnchored::Changed));
+        assert_eq!(after("one();\ntwo();\n", "1\ntwo();\n", 1), Err(AnchorError::Changed));
         assert_eq!(after("one();\n", "zero\n", 0), Ok(LinePlace::After(0)));
     }
 

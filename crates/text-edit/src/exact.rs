@@ -56,7 +56,7 @@ fn cuts_crlf(text: &str, offset: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Miss, Request,
+        EditError, Request,
         Strategy::{Exact, Indentation, LineEndings},
         testing::{assert_ambiguous, assert_edited, assert_missed, tried},
     };
@@ -86,16 +86,18 @@ mod tests {
         request.expected_replacements = Some(3);
         assert!(tried("aXaa", &request).is_ok());
         request.expected_replacements = Some(2);
-        assert!(matches!(tried("aXaa", &request), Err(Miss::Count { expected: 2, places, .. }) if places.len() == 3));
+        assert!(
+            matches!(tried("aXaa", &request), Err(EditError::Count { expected: 2, places, .. }) if places.len() == 3)
+        );
     }
 
     #[test]
     fn no_more_than_a_hundred_thousand_places_are_replaced_at_once() {
         let mut request = Request { old: "a", new: "b", replace_all: true, expected_replacements: None };
         assert!(tried(&"a\n".repeat(100_000), &request).is_ok());
-        assert!(matches!(tried(&"a\n".repeat(100_001), &request), Err(Miss::TooMany { places: 100_001 })));
+        assert!(matches!(tried(&"a\n".repeat(100_001), &request), Err(EditError::TooMany { places: 100_001 })));
         request.expected_replacements = Some(200_000);
-        assert!(matches!(tried(&"a\n".repeat(200_000), &request), Err(Miss::TooMany { .. })));
+        assert!(matches!(tried(&"a\n".repeat(200_000), &request), Err(EditError::TooMany { .. })));
     }
 
     #[test]
@@ -109,9 +111,9 @@ mod tests {
     fn an_expected_number_that_is_met_replaces_all() {
         let mut request = Request { old: "a", new: "b", replace_all: false, expected_replacements: Some(2) };
         assert_eq!(tried("a a", &request).unwrap().1, "b b");
-        assert!(matches!(tried("a", &request), Err(Miss::Count { .. })));
+        assert!(matches!(tried("a", &request), Err(EditError::Count { .. })));
         request.expected_replacements = Some(1);
-        assert!(matches!(tried("a a", &request), Err(Miss::Ambiguous { .. })));
+        assert!(matches!(tried("a a", &request), Err(EditError::Ambiguous { .. })));
         assert_eq!(tried("a", &request).unwrap().1, "b");
     }
 

@@ -9,7 +9,7 @@ use std::ops::Range;
 use text_file::shorten;
 
 use super::{
-    Diagnosis, Located, Miss, Next, Place, Replacement, Request, Strategies, Strategy,
+    Diagnosis, EditError, Located, Next, Place, Replacement, Request, Strategies, Strategy,
     hunk_places::{self, ContextNote, HunkCandidates, NoPlace},
     hunk_replacements, ladder,
     patched_text::{PatchedText, plain},
@@ -40,7 +40,7 @@ pub struct LocatedHunk {
 
 /// Why a hunk does not apply.
 #[derive(Clone, Debug)]
-pub enum HunkMiss {
+pub enum HunkError {
     /// Its lines are not there.
     NotFound(Diagnosis),
     /// Several places could be meant.
@@ -101,19 +101,19 @@ pub fn locate_hunks(
     text: &str,
     hunks: &[PatchHunk<'_>],
     go_on: &mut dyn FnMut() -> bool,
-) -> Vec<Result<LocatedHunk, HunkMiss>> {
+) -> Vec<Result<LocatedHunk, HunkError>> {
     if text.len() > MOST_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {
         let summary = format!("a file of more than {MOST_LINES} lines is not patched");
-        return vec![Err(HunkMiss::NotFound(Diagnosis::without_place(summary)))];
+        return vec![Err(HunkError::NotFound(Diagnosis::without_place(summary)))];
     }
     let text = PatchedText::new(text, hunks);
-    let mut candidates: Vec<Result<HunkCandidates, HunkMiss>> = Vec::with_capacity(hunks.len());
+    let mut candidates: Vec<Result<HunkCandidates, HunkError>> = Vec::with_capacity(hunks.len());
     for (index, hunk) in hunks.iter().enumerate() {
         let before = index.checked_sub(1).filter(|before| is_alike(&hunks[*before], hunk));
         candidates.push(match before.and_then(|before| candidates[before].as_ref().ok()) {
             Some(alike) => Ok(alike.clone()),
             None if go_on() => candidates_of(&text, hunk, go_on),
-            None => Err(HunkMiss::Stopped),
+            None => Err(HunkError::Stopped),
         });
     }
     let mut found: Vec<(&PatchHunk<'_>, &mut HunkCandidates)> = hunks
@@ -125,12 +125,12 @@ pub fn locate_hunks(
     hunk_places::settle(&text, &mut found, go_on);
     let windows = windows(&candidates, text.lines.len());
     let (mut from, mut missed, facts) = (0, 0, TextFacts::default());
-    let mut located: Vec<Result<LocatedHunk, HunkMiss>> = Vec::with_capacity(hunks.len());
+    let mut located: Vec<Result<LocatedHunk, HunkError>> = Vec::with_capacity(hunks.len());
     for ((hunk, candidates), window) in hunks.iter().zip(candidates).zip(windows) {
         let one = candidates.and_then(|one| match one {
             exact if !exact.places.lines.is_empty() => at_candidates(&text, hunk, exact),
-            _ if !go_on() => Err(HunkMiss::Stopped),
-            _ if missed >= MOST_MISSED => Err(HunkMiss::Unsearched),
+            _ if !go_on() => Err(HunkError::Stopped),
+            _ if missed >= MOST_MISSED => Err(HunkError::Unsearched),
             _ => {
                 let found = tolerant_within((&text, &facts), hunk, window.start.max(from)..window.end)?;
                 from = found.lines.end;
@@ -145,7 +145,7 @@ pub fn locate_hunks(
 }
 
 /// The lines between the settled places around each hunk; all lines where those are in another order.
-fn windows(candidates: &[Result<HunkCandidates, HunkMiss>], lines: usize) -> Vec<Range<usize>> {
+fn windows(candidates: &[Result<HunkCandidates, HunkError>], lines: usize) -> Vec<Range<usize>> {
     let settled: Vec<Option<Range<usize>>> =
         candidates.iter().map(|one| one.as_ref().ok().and_then(HunkCandidates::settled)).collect();
     let known: Vec<&Range<usize>> = settled.iter().flatten().collect();
@@ -171,11 +171,11 @@ fn tolerant_within(
     (text, facts): (&PatchedText<'_>, &TextFacts),
     hunk: &PatchHunk<'_>,
     window: Range<usize>,
-) -> Result<LocatedHunk, HunkMiss> {
+) -> Result<LocatedHunk, HunkError> {
     let is_within = |lines: &Range<usize>| window.start <= lines.end && lines.start <= window.end;
     match tolerant(text, facts, hunk) {
         Ok(found) if is_within(&changed(text, &found)) => Ok(found),
-        Ok(found) => Err(HunkMiss::OutOfOrder { line: found.lines.start + 1 }),
+        Ok(found) => Err(HunkError::OutOfOrder { line: found.lines.start + 1 }),
         miss => miss,
     }
 }
@@ -199,29 +199,33 @@ fn candidates_of(
     text: &PatchedText<'_>,
     hunk: &PatchHunk<'_>,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<HunkCandidates, HunkMiss> {
+) -> Result<HunkCandidates, HunkError> {
     if hunk.lines.iter().any(|line| line.old().is_some()) {
         return Ok(hunk_places::of_lines(text, hunk, go_on));
     }
     hunk_places::of_insertion(text, hunk, go_on).map_err(|none| match none {
-        NoPlace::Context(context) => HunkMiss::NoContext(context),
-        NoPlace::BeyondEnd(at) => HunkMiss::BeyondEnd { at, lines: text.lines.len() },
-        NoPlace::Unsaid => HunkMiss::NoPlace,
+        NoPlace::Context(context) => HunkError::NoContext(context),
+        NoPlace::BeyondEnd(at) => HunkError::BeyondEnd { at, lines: text.lines.len() },
+        NoPlace::Unsaid => HunkError::NoPlace,
     })
 }
 
-fn at_candidates(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, found: HunkCandidates) -> Result<LocatedHunk, HunkMiss> {
+fn at_candidates(
+    text: &PatchedText<'_>,
+    hunk: &PatchHunk<'_>,
+    found: HunkCandidates,
+) -> Result<LocatedHunk, HunkError> {
     let lines = &found.places.lines;
     if !found.is_sure() {
         let places = lines.iter().take(MOST_PLACES).map(|line| place(text, *line)).collect();
-        return Err(HunkMiss::Ambiguous { strategy: Strategies::default(), places });
+        return Err(HunkError::Ambiguous { strategy: Strategies::default(), places });
     }
     let covered = lines[0]..lines[0] + found.covered;
     if hunk.at_end && covered.end != text.lines.len() {
-        return Err(HunkMiss::NotAtEnd { line: covered.start + 1 });
+        return Err(HunkError::NotAtEnd { line: covered.start + 1 });
     }
     if let Some(line) = made_elsewhere(text, hunk, covered.start) {
-        return Err(HunkMiss::Applied { line: line + 1 });
+        return Err(HunkError::Applied { line: line + 1 });
     }
     let replacements = hunk_replacements::of(text, hunk, &hunk.lines[..found.used], covered.start);
     Ok(LocatedHunk { replacements, strategy: Strategies::default(), lines: covered, note: found.note })
@@ -233,15 +237,15 @@ fn place(text: &PatchedText<'_>, line: usize) -> Place {
 }
 
 /// By the steps of the ladder, for a hunk whose lines are not there exactly.
-fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> Result<LocatedHunk, HunkMiss> {
+fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> Result<LocatedHunk, HunkError> {
     let new = hunk.new_lines();
     if is_telling(hunk)
         && let Some(line) = text.places(&new).lines.first()
     {
-        return Err(HunkMiss::Applied { line: line + 1 });
+        return Err(HunkError::Applied { line: line + 1 });
     }
     if hunk.lacks_blanks() {
-        return Err(HunkMiss::NoBlanks);
+        return Err(HunkError::NoBlanks);
     }
     // Without line ends on both sides; where all lines go, with the last of them.
     let joined = |lines: &[&str]| lines.iter().map(|line| plain(line)).collect::<Vec<_>>().join("\n");
@@ -250,11 +254,11 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
     let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
     let Located { strategy, mut replacements } = ladder::climb(text.text, facts, &request, ladder::of_lines(), false)
         .map_err(|miss| match miss {
-        Miss::Ambiguous { strategy, places } | Miss::Count { strategy, places, .. } => {
-            HunkMiss::Ambiguous { strategy, places }
+        EditError::Ambiguous { strategy, places } | EditError::Count { strategy, places, .. } => {
+            HunkError::Ambiguous { strategy, places }
         }
-        Miss::TooMany { .. } => HunkMiss::Ambiguous { strategy: Strategies::default(), places: Vec::new() },
-        Miss::NotFound(diagnosis) => HunkMiss::NotFound(of_a_patch(&diagnosis)),
+        EditError::TooMany { .. } => HunkError::Ambiguous { strategy: Strategies::default(), places: Vec::new() },
+        EditError::NotFound(diagnosis) => HunkError::NotFound(of_a_patch(&diagnosis)),
     })?;
     let lines = match (replacements.first(), replacements.last()) {
         (Some(first), Some(last)) => {
@@ -264,11 +268,11 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
         _ => 0..0,
     };
     if hunk.at_end && lines.end != text.lines.len() {
-        return Err(HunkMiss::NotAtEnd { line: lines.start + 1 });
+        return Err(HunkError::NotAtEnd { line: lines.start + 1 });
     }
     if hunk.is_open && (strategy.has(Strategy::Typos) || lines.len() != hunk.old().len()) {
         let words = "its last line is not ended in the patch, and not in the file as it is, so it may have been cut";
-        return Err(HunkMiss::NotFound(Diagnosis::without_place(words.to_owned())));
+        return Err(HunkError::NotFound(Diagnosis::without_place(words.to_owned())));
     }
     let has_ends = hunk.old().iter().any(|line| line.ends_with([' ', '\t']));
     if strategy == Strategy::TrailingWhitespace && !has_ends && lines.len() == hunk.old().len() {
@@ -277,7 +281,7 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
         return Ok(LocatedHunk { replacements, strategy, lines, note: None });
     }
     if strategy.has(Strategy::Indentation) && may_lack_blank(text, hunk, &lines) {
-        return Err(HunkMiss::NoBlanks);
+        return Err(HunkError::NoBlanks);
     }
     if let Some(last) = replacements.last_mut().filter(|_| lines.end == text.lines.len() && !leaves_none) {
         let ending = &text.text[last.span.end..];
@@ -372,8 +376,8 @@ fn of_a_patch(diagnosis: &Diagnosis) -> Diagnosis {
 }
 
 /// Refuses a hunk that changes what an earlier one changes.
-fn refuse_overlaps(located: &mut [Result<LocatedHunk, HunkMiss>]) {
-    let spans = |(index, one): (usize, &Result<LocatedHunk, HunkMiss>)| {
+fn refuse_overlaps(located: &mut [Result<LocatedHunk, HunkError>]) {
+    let spans = |(index, one): (usize, &Result<LocatedHunk, HunkError>)| {
         let found = one.as_ref().ok()?;
         let (first, last) = (found.replacements.first()?, found.replacements.last()?);
         Some((first.span.start, last.span.end, index))
@@ -385,7 +389,7 @@ fn refuse_overlaps(located: &mut [Result<LocatedHunk, HunkMiss>]) {
         match until {
             Some((before, other)) if start < before => {
                 let (first, second) = (other.min(index), other.max(index));
-                located[second] = Err(HunkMiss::Overlaps(first));
+                located[second] = Err(HunkError::Overlaps(first));
                 until = Some((before.max(end), first));
             }
             _ => until = Some((end, index)),

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use super::{
-    Located, Miss, Outcome, Prepared, Request, applied, blank_lines, diagnosis, exact, line_endings, prepared,
+    EditError, Located, Outcome, Prepared, Request, applied, blank_lines, diagnosis, exact, line_endings, prepared,
     prepared::TextFacts, typos, whole_lines,
 };
 
@@ -46,7 +46,7 @@ pub(super) fn climb(
     request: &Request<'_>,
     steps: &[Step],
     whole_words: bool,
-) -> Result<Located, Miss> {
+) -> Result<Located, EditError> {
     let readings = OnceCell::new();
     let mut prepared = Prepared::new(text, facts, request, &readings);
     prepared.whole_words = whole_words;
@@ -63,5 +63,5 @@ pub(super) fn climb(
             Outcome::None => {}
         }
     }
-    Err(Miss::NotFound(diagnosis::diagnose(&prepared, &refusals)))
+    Err(EditError::NotFound(diagnosis::diagnose(&prepared, &refusals)))
 }

@@ -19,7 +19,7 @@
 //!
 //! # Map
 //! [`locate`] is the front door, and has an example. `ladder` lists the steps, each in a file of its own name; `prepared`
-//! is what they share. [`Miss`] says why there is no place, by `diagnosis`, `nearest` and `differences`. [`patch`] reads
+//! is what they share. [`EditError`] says why there is no place, by `diagnosis`, `nearest` and `differences`. [`patch`] reads
 //! patches in two dialects, and [`locate_hunks`] finds their places. [`unified_diff`] shows what has changed.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
@@ -33,6 +33,7 @@ mod block;
 mod diagnosis;
 mod diff;
 mod differences;
+mod edit_error;
 mod entities;
 mod escapes;
 mod exact;
@@ -50,7 +51,6 @@ mod line_endings;
 mod line_key;
 mod line_parts;
 mod line_place;
-mod miss;
 mod moved_offsets;
 mod nearest;
 mod neighbours;
@@ -92,12 +92,12 @@ use reading::{LineReading, Reading};
 use refusal::Refusal;
 use site::Site;
 
-pub use anchor::{NotAnchored, anchored};
+pub use anchor::{AnchorError, anchored};
 pub use diff::{Diff, DiffExtent, unified_diff};
+pub use edit_error::{Diagnosis, EditError, MAX_PLACES, Next, Place};
 pub use hunk_places::ContextNote;
-pub use hunks::{HunkMiss, LocatedHunk, locate_hunks};
+pub use hunks::{HunkError, LocatedHunk, locate_hunks};
 pub use line_place::LinePlace;
-pub use miss::{Diagnosis, MAX_PLACES, Miss, Next, Place};
 pub use moved_offsets::MovedOffsets;
 pub use neighbours::neighbours;
 pub use outcome::Located;
@@ -109,7 +109,7 @@ pub use words::longer_word;
 /// Finds the place or places of `request.old` in `text`.
 ///
 /// # Errors
-/// [`Miss`] when there is no place, or not the wanted number of them. The cost of that answer is bounded,
+/// [`EditError`] when there is no place, or not the wanted number of them. The cost of that answer is bounded,
 /// whatever the texts hold.
 ///
 /// # Examples
@@ -128,7 +128,7 @@ pub use words::longer_word;
 /// assert!(located.strategy.has(Strategy::Indentation));
 /// assert_eq!(located.replacements[0].text, "\tone();\r\n\tthree();");
 /// ```
-pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
+pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, EditError> {
     located(text, request, false)
 }
 
@@ -136,14 +136,14 @@ pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
 ///
 /// # Errors
 /// As [`locate`].
-pub fn locate_words(text: &str, request: &Request<'_>) -> Result<Located, Miss> {
+pub fn locate_words(text: &str, request: &Request<'_>) -> Result<Located, EditError> {
     located(text, request, true)
 }
 
-fn located(text: &str, request: &Request<'_>, whole_words: bool) -> Result<Located, Miss> {
+fn located(text: &str, request: &Request<'_>, whole_words: bool) -> Result<Located, EditError> {
     if request.old.is_empty() {
         let summary = "old_string is empty: it describes no place".to_owned();
-        return Err(Miss::NotFound(Diagnosis::without_place(summary)));
+        return Err(EditError::NotFound(Diagnosis::without_place(summary)));
     }
     ladder::climb(text, &prepared::TextFacts::default(), request, ladder::LADDER, whole_words)
 }
@@ -208,7 +208,7 @@ mod tests {
         #[test]
         fn locate_answers_for_any_strings(text in any::<String>(), old in any::<String>(), new in any::<String>()) {
             let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
-            if let Err(Miss::NotFound(diagnosis)) = locate(&text, &request) {
+            if let Err(EditError::NotFound(diagnosis)) = locate(&text, &request) {
                 prop_assert!(diagnosis.summary.chars().count() <= 300);
             }
         }
@@ -259,14 +259,14 @@ mod tests {
         let text = format!("one\n{}two \n", "\n".repeat(prepared::MOST_LINES));
         let of = |old| Request { old, new: "x\n", replace_all: false, expected_replacements: None };
         assert!(locate(&text, &of("one\n")).is_ok());
-        let Err(Miss::NotFound(diagnosis)) = locate(&text, &of("two\n")) else { panic!("found") };
+        let Err(EditError::NotFound(diagnosis)) = locate(&text, &of("two\n")) else { panic!("found") };
         assert!(diagnosis.summary.contains("more than 8000000 lines") && diagnosis.next == Next::Read, "{diagnosis:?}");
     }
 
     #[test]
     fn an_empty_old_text_is_answered() {
         let request = Request { old: "", new: "x", replace_all: false, expected_replacements: None };
-        assert!(matches!(locate("a", &request), Err(Miss::NotFound(_))));
+        assert!(matches!(locate("a", &request), Err(EditError::NotFound(_))));
     }
 
     #[test]
@@ -280,7 +280,7 @@ mod tests {
     fn places_are_bounded_and_shown_cut() {
         let text = "x".repeat(5000);
         let request = Request { old: "x", new: "y", replace_all: false, expected_replacements: None };
-        let Err(Miss::Ambiguous { places, .. }) = locate(&text, &request) else { panic!("not ambiguous") };
+        let Err(EditError::Ambiguous { places, .. }) = locate(&text, &request) else { panic!("not ambiguous") };
         assert_eq!(places.len(), MAX_PLACES);
         assert!(places[0].text.chars().count() < 200);
     }

@@ -23,11 +23,11 @@ const BYTES: usize = 6 << 10;
 ///
 /// # Examples
 /// ```
-/// use text_edit::{Miss, Request, locate, neighbours};
+/// use text_edit::{EditError, Request, locate, neighbours};
 ///
 /// let text = "fn a() {\n    go();\n}\nfn b() {\n    go();\n}\n";
 /// let request = Request { old: "go();", new: "stop();", replace_all: false, expected_replacements: None };
-/// let Err(Miss::Ambiguous { places, .. }) = locate(text, &request) else { panic!("two places") };
+/// let Err(EditError::Ambiguous { places, .. }) = locate(text, &request) else { panic!("two places") };
 /// let shown = neighbours(text, "go();", &places);
 /// assert!(shown.starts_with("line 2, unique with line 1 before it:\n1\tfn a() {\n"), "{shown}");
 /// ```

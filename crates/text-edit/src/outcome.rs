@@ -2,7 +2,7 @@
 
 use text_file::shorten;
 
-use super::{MAX_PLACES, Miss, Place, Refusal, Replacement, Request, Strategies, Strategy};
+use super::{EditError, MAX_PLACES, Place, Refusal, Replacement, Request, Strategies, Strategy};
 
 /// Lines shown to a model are cut to so many characters.
 const SHOWN_CHARS: usize = 160;
@@ -84,11 +84,11 @@ impl Found {
     }
 
     /// The places, if they are as many as were asked for.
-    pub(super) fn decide(self, text: &str, request: &Request<'_>) -> Result<Located, Miss> {
+    pub(super) fn decide(self, text: &str, request: &Request<'_>) -> Result<Located, EditError> {
         let Self { replacements, overlapping, by: strategy, .. } = self;
         let count = replacements.len();
         if request.wants_all() && count >= request.most_places() {
-            return Err(Miss::TooMany { places: count });
+            return Err(EditError::TooMany { places: count });
         }
         let listed = || {
             let mut starts: Vec<usize> = replacements.iter().map(|replacement| replacement.span.start).collect();
@@ -99,11 +99,11 @@ impl Found {
         let is_single = count == 1 && overlapping.is_none();
         match request.expected_replacements {
             Some(expected) if count != expected && (request.replace_all || is_single || expected != 1) => {
-                Err(Miss::Count { strategy, expected, places: listed() })
+                Err(EditError::Count { strategy, expected, places: listed() })
             }
             Some(expected) if expected > 1 && overlapping.is_none() => Ok(Located { strategy, replacements }),
             _ if is_single || request.replace_all => Ok(Located { strategy, replacements }),
-            _ => Err(Miss::Ambiguous { strategy, places: listed() }),
+            _ => Err(EditError::Ambiguous { strategy, places: listed() }),
         }
     }
 }

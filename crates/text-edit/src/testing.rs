@@ -1,13 +1,13 @@
 //! For the tests of the steps: a request tried on a text, and what came of it.
 
-use super::{Diagnosis, Located, Miss, Request, Strategies, Strategy, locate};
+use super::{Diagnosis, EditError, Located, Request, Strategies, Strategy, locate};
 
 /// The strategy and the text with all replacements made.
-pub(super) fn edited(text: &str, old: &str, new: &str) -> Result<(Strategies, String), Miss> {
+pub(super) fn edited(text: &str, old: &str, new: &str) -> Result<(Strategies, String), EditError> {
     tried(text, &Request { old, new, replace_all: false, expected_replacements: None })
 }
 
-pub(super) fn tried(text: &str, request: &Request<'_>) -> Result<(Strategies, String), Miss> {
+pub(super) fn tried(text: &str, request: &Request<'_>) -> Result<(Strategies, String), EditError> {
     let located = locate(text, request)?;
     Ok((located.strategy, apply(text, &located)))
 }
@@ -37,7 +37,7 @@ pub(super) fn assert_edited(text: &str, old: &str, new: &str, strategy: Strategy
 #[track_caller]
 pub(super) fn assert_missed(text: &str, old: &str, new: &str) -> Diagnosis {
     match edited(text, old, new) {
-        Err(Miss::NotFound(diagnosis)) => diagnosis,
+        Err(EditError::NotFound(diagnosis)) => diagnosis,
         other => panic!("not missed: {other:?}"),
     }
 }
@@ -46,7 +46,7 @@ pub(super) fn assert_missed(text: &str, old: &str, new: &str) -> Diagnosis {
 #[track_caller]
 pub(super) fn assert_ambiguous(text: &str, old: &str, new: &str) -> Vec<usize> {
     match edited(text, old, new) {
-        Err(Miss::Ambiguous { places, .. }) => places.iter().map(|place| place.line).collect(),
+        Err(EditError::Ambiguous { places, .. }) => places.iter().map(|place| place.line).collect(),
         other => panic!("not ambiguous: {other:?}"),
     }
 }

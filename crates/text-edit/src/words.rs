@@ -28,7 +28,7 @@ pub fn longer_word(text: &str, span: Range<usize>) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use crate::{
-        Miss, Next, Request, locate_words, longer_word,
+        EditError, Next, Request, locate_words, longer_word,
         testing::{apply, tried},
     };
 
@@ -47,7 +47,7 @@ mod tests {
         let single = Request { replace_all: false, ..request("load_config", "x") };
         assert!(locate_words(FILE, &single).is_ok());
         let counted = Request { expected_replacements: Some(6), ..request("load", "read") };
-        assert!(matches!(locate_words(FILE, &counted), Err(Miss::Count { places, .. }) if places.len() == 3));
+        assert!(matches!(locate_words(FILE, &counted), Err(EditError::Count { places, .. }) if places.len() == 3));
     }
 
     #[test]
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_text_within_longer_words_alone_is_refused_with_one_of_them() {
-        let Err(Miss::NotFound(diagnosis)) = locate_words("x\nreload(b)\n", &request("load", "read")) else {
+        let Err(EditError::NotFound(diagnosis)) = locate_words("x\nreload(b)\n", &request("load", "read")) else {
             panic!("found")
         };
         assert!(diagnosis.summary.contains("only within longer words, such as `reload` at line 2"), "{diagnosis:?}");

@@ -79,7 +79,7 @@ const SIGNS: u32 = RANDOM + 6;
 const REPEATED: u32 = RANDOM + 7;
 const STATES: u32 = RANDOM + 8;
 
-/// Parts of a token that are counted.
+/// Services of a token that are counted.
 const TOKEN: u32 = 64;
 
 /// The state after a byte of `class`, and what the byte adds.

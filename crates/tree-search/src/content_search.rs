@@ -13,7 +13,7 @@ use confined_fs::{
 };
 
 use super::{
-    Chunk, FileFilter, FileHits, Haystack, PathSource, Producer, Query, Scope, SearchMode, SearchPool, SkippedPaths,
+    Chunk, FileFilter, FileHits, PathSource, Producer, Query, Scope, SearchItem, SearchMode, SearchPool, SkippedPaths,
     StartVisitor, StoredResults, Tally, Worker,
     path_index::{walk_ignored_entries, walk_snapshot},
 };
@@ -67,7 +67,7 @@ pub fn search(
     let counts_first = query.counts_first() && scope.file().is_none();
     let pool = SearchPool::new(query, counts_first);
     let (walk, source) = if let Some(file) = scope.file() {
-        let chunk = Chunk { index: 0, files: vec![Haystack::Named(file.clone())] };
+        let chunk = Chunk { index: 0, files: vec![SearchItem::Named(file.clone())] };
         pool.search(&mut Worker::new(workspace, query), chunk)?;
         (WalkReport::default(), PathSource::Walk)
     } else {

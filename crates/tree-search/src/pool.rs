@@ -14,7 +14,7 @@ use crossbeam_channel::Receiver;
 
 use confined_fs::{AccessError, Workspace};
 
-use super::{ChunkHits, FileHits, FileLimits, Haystack, Keep, Merge, Query, SearchMode, Searched, Worker};
+use super::{ChunkHits, FileHits, FileLimits, Keep, Merge, Query, SearchItem, SearchMode, Searched, Worker};
 
 /// How long fetching the lines of a page may take when counting its matches took until the deadline.
 const TO_FINISH: Duration = Duration::from_millis(200);
@@ -28,7 +28,7 @@ const STATS_PER_CHECK: usize = 64;
 /// Consecutive files of the walk.
 pub(super) struct Chunk {
     pub(super) index: usize,
-    pub(super) files: Vec<Haystack>,
+    pub(super) files: Vec<SearchItem>,
 }
 
 /// What the threads of one search share.
@@ -154,7 +154,7 @@ impl<'a> SearchPool<'a> {
         for (before, counted) in std::mem::take(&mut merge.kept) {
             let room = past_page(skip, take).saturating_sub(before);
             let limits = text.limits(query.mode, room, skip.saturating_sub(before));
-            let found = match worker.search(Haystack::Again(counted.path), limits) {
+            let found = match worker.search(SearchItem::Again(counted.path), limits) {
                 Ok(Searched::Done(found)) => found,
                 Ok(Searched::Stopped(reason, found)) => {
                     merge.stopped = merge.stopped.or(Some(reason));
@@ -192,8 +192,8 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
     }
 
     /// Searches one file, or several where only their state is to be checked; whether to go on.
-    fn files(&mut self, worker: &mut Worker<'_>, haystack: Haystack) -> Result<ControlFlow<()>, AccessError> {
-        let Haystack::Unmatched(files) = haystack else { return self.file(worker, haystack) };
+    fn files(&mut self, worker: &mut Worker<'_>, haystack: SearchItem) -> Result<ControlFlow<()>, AccessError> {
+        let SearchItem::Unmatched(files) = haystack else { return self.file(worker, haystack) };
         for at in 0..files.len() {
             if worker.is_unmatched(&files, at) {
                 self.hits.tally.searched += 1;
@@ -201,7 +201,7 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
                 if at.is_multiple_of(STATS_PER_CHECK) && self.goes_on().is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
-            } else if self.file(worker, Haystack::Walked(files.entry(at), None))?.is_break() {
+            } else if self.file(worker, SearchItem::Walked(files.entry(at), None))?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -216,7 +216,7 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
         if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn file(&mut self, worker: &mut Worker<'_>, haystack: Haystack) -> Result<ControlFlow<()>, AccessError> {
+    fn file(&mut self, worker: &mut Worker<'_>, haystack: SearchItem) -> Result<ControlFlow<()>, AccessError> {
         if self.pool.is_done() || self.looked_at.is_multiple_of(FILES_PER_CHECK) && self.goes_on().is_break() {
             return Ok(ControlFlow::Break(()));
         }
@@ -250,11 +250,11 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
 /// Searches one file of a chunk and counts what became of it.
 fn search_file(
     worker: &mut Worker<'_>,
-    haystack: Haystack,
+    haystack: SearchItem,
     limits: FileLimits,
     hits: &mut ChunkHits,
 ) -> Result<Option<Box<FileHits>>, AccessError> {
-    if let Haystack::Cached(tally) = haystack {
+    if let SearchItem::Cached(tally) = haystack {
         hits.tally = hits.tally.plus(tally);
         return Ok(None);
     }

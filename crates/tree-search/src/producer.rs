@@ -16,7 +16,7 @@ use crossbeam_channel::{Sender, TrySendError};
 use confined_fs::{AccessError, Entry, EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
 
 use super::{
-    Candidates, Chunk, FileFilter, Haystack, IndexedPath, KnownResult, PathSummary, SEGMENT, Scope, SearchEntry,
+    Candidates, Chunk, FileFilter, IndexedPath, KnownResult, PathSummary, SEGMENT, Scope, SearchEntry, SearchItem,
     SearchPool, SearchProgress, Skipped, SkippedPaths, StoredResult, StoredResults, Tally, UnmatchedFiles, Visit, WAIT,
     Worker, progress,
 };
@@ -45,7 +45,7 @@ pub(super) struct Producer<'a> {
     pool: &'a SearchPool<'a>,
     sender: Sender<Chunk>,
     worker: Worker<'a>,
-    chunk: Vec<Haystack>,
+    chunk: Vec<SearchItem>,
     index: usize,
     size: usize,
     began: Instant,
@@ -100,8 +100,8 @@ impl<'a> Producer<'a> {
     /// Takes in files that need not be opened.
     fn count(&mut self, tally: Tally) {
         match self.chunk.last_mut() {
-            Some(Haystack::Cached(sum)) => *sum = sum.plus(tally),
-            _ => self.chunk.push(Haystack::Cached(tally)),
+            Some(SearchItem::Cached(sum)) => *sum = sum.plus(tally),
+            _ => self.chunk.push(SearchItem::Cached(tally)),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Producer<'a> {
     fn leave(&mut self, item: &IndexedPath<'_>, why: Skipped) {
         if self.names_skipped() {
             self.named += 1;
-            self.chunk.push(Haystack::Left(item.path().clone(), why));
+            self.chunk.push(SearchItem::Left(item.path().clone(), why));
         } else {
             let mut tally = Tally::default();
             tally.skip(why);
@@ -120,13 +120,13 @@ impl<'a> Producer<'a> {
     /// Takes in a file that holds no match as long as it has those facts.
     fn unmatched(&mut self, origin: &EntryOrigin, directory: &Path, name: &OsStr, facts: StatFacts) {
         self.unmatched += 1;
-        let last = if let Some(Haystack::Unmatched(files)) = self.chunk.last_mut() { Some(files) } else { None };
+        let last = if let Some(SearchItem::Unmatched(files)) = self.chunk.last_mut() { Some(files) } else { None };
         if last.is_some_and(|files| files.push(directory, name, facts)) {
             return;
         }
         let mut files = UnmatchedFiles::new(origin, directory);
         files.push(directory, name, facts);
-        self.chunk.push(Haystack::Unmatched(Box::new(files)));
+        self.chunk.push(SearchItem::Unmatched(Box::new(files)));
     }
 
     /// Whether the chunk is to be handed over.
@@ -225,7 +225,7 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
     }
 
     /// A file on the disk, with what the stored index knows of its result.
-    fn walked(&mut self, entry: Entry, max_file_size: u64) -> Haystack {
+    fn walked(&mut self, entry: Entry, max_file_size: u64) -> SearchItem {
         let stored = self.stored.as_mut();
         let known =
             stored.and_then(|stored| stored.of_file(entry.path().relative(), max_file_size, self.searches_decoded));
@@ -256,14 +256,16 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
 }
 
 /// A file with what is known of its result, as long as it has those facts.
-fn haystack(entry: Entry, known: Option<(KnownResult, StatFacts)>) -> Haystack {
+fn haystack(entry: Entry, known: Option<(KnownResult, StatFacts)>) -> SearchItem {
     match known {
-        Some((KnownResult::NoMatch, facts)) => Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: None })),
-        Some((KnownResult::Skipped(why), facts)) => {
-            Haystack::Stored(entry, Box::new(StoredResult { facts, skipped: Some(why) }))
+        Some((KnownResult::NoMatch, facts)) => {
+            SearchItem::Stored(entry, Box::new(StoredResult { facts, skipped: None }))
         }
-        Some((KnownResult::Within(lines), facts)) => Haystack::Walked(entry, Some((lines, facts.fingerprint()))),
-        Some((KnownResult::Anywhere, _)) | None => Haystack::Walked(entry, None),
+        Some((KnownResult::Skipped(why), facts)) => {
+            SearchItem::Stored(entry, Box::new(StoredResult { facts, skipped: Some(why) }))
+        }
+        Some((KnownResult::Within(lines), facts)) => SearchItem::Walked(entry, Some((lines, facts.fingerprint()))),
+        Some((KnownResult::Anywhere, _)) | None => SearchItem::Walked(entry, None),
     }
 }
 
@@ -333,9 +335,9 @@ impl Visit for StartVisitor<'_, '_> {
                     }
                     KnownResult::Within(lines) => {
                         let lines = item.state().map(|state| (lines, state));
-                        self.producer.chunk.push(Haystack::Walked(item.entry(), lines));
+                        self.producer.chunk.push(SearchItem::Walked(item.entry(), lines));
                     }
-                    KnownResult::Anywhere => self.producer.chunk.push(Haystack::Walked(item.entry(), None)),
+                    KnownResult::Anywhere => self.producer.chunk.push(SearchItem::Walked(item.entry(), None)),
                 }
             }
             (SearchEntry::Indexed(item), None) => {

@@ -17,9 +17,9 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use confined_fs::{AccessError, AccessErrorKind, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath};
 
 use super::{
-    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, Haystack,
-    InterruptibleMatcher, PieceSize, ProgressReader, Query, RequiredBytes, SMALL, SearchMode, Searched, SeenContent,
-    Skipped, UnmatchedFiles,
+    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher,
+    PieceSize, ProgressReader, Query, RequiredBytes, SMALL, SearchItem, SearchMode, Searched, SeenContent, Skipped,
+    UnmatchedFiles,
     read_buffer::{AsciiProbe, WithoutNuls, read_long_line, read_small},
 };
 
@@ -78,20 +78,20 @@ impl<'a> Worker<'a> {
     ///
     /// # Errors
     /// Only for a named file: the caller asked about this one.
-    pub(super) fn search(&mut self, haystack: Haystack, limits: FileLimits) -> Result<Searched, AccessError> {
-        let named = matches!(haystack, Haystack::Named(_));
+    pub(super) fn search(&mut self, haystack: SearchItem, limits: FileLimits) -> Result<Searched, AccessError> {
+        let named = matches!(haystack, SearchItem::Named(_));
         let mut within = None;
-        if let Haystack::Walked(entry, _) | Haystack::Stored(entry, _) = &haystack
+        if let SearchItem::Walked(entry, _) | SearchItem::Stored(entry, _) = &haystack
             && self.is_without_definitions(entry.path())
         {
             return Ok(Searched::Done(None));
         }
         let opened = match haystack {
-            Haystack::Walked(entry, lines) => {
+            SearchItem::Walked(entry, lines) => {
                 within = lines;
                 entry.open_among(&mut self.siblings)
             }
-            Haystack::Stored(entry, stored) => {
+            SearchItem::Stored(entry, stored) => {
                 if stored.is_of(&entry, &mut self.siblings) {
                     self.answered += 1;
                     return Ok(match stored.skipped {
@@ -102,9 +102,9 @@ impl<'a> Worker<'a> {
                 self.outdated += 1;
                 entry.open_among(&mut self.siblings)
             }
-            Haystack::Cached(_) | Haystack::Unmatched(_) => return Ok(Searched::Gone),
-            Haystack::Left(path, why) => return Ok(Searched::Skipped(path, why)),
-            Haystack::Named(path) | Haystack::Again(path) => self.workspace.open_file(&path),
+            SearchItem::Cached(_) | SearchItem::Unmatched(_) => return Ok(Searched::Gone),
+            SearchItem::Left(path, why) => return Ok(Searched::Skipped(path, why)),
+            SearchItem::Named(path) | SearchItem::Again(path) => self.workspace.open_file(&path),
         };
         let mut file = match opened {
             Ok(file) => file,

@@ -3,14 +3,22 @@
 use lsp_check::LanguageServer;
 use self_sandbox::{Confine, find_program, runs_as_root};
 
-use crate::{config::Config, server::Parts};
+use crate::{config::Config, server::Services};
 
 use super::report_text::ReportText;
 
 /// Lists them, and starts each once.
-pub(super) fn language_servers(out: &mut ReportText, config: &Config, parts: &Parts, complaints: &mut Vec<String>) {
-    let mut started =
-        parts.language_servers.as_ref().map_or_else(Vec::new, |servers| servers.probe(&parts.workspace)).into_iter();
+pub(super) fn language_servers(
+    out: &mut ReportText,
+    config: &Config,
+    services: &Services,
+    complaints: &mut Vec<String>,
+) {
+    let mut started = services
+        .language_servers
+        .as_ref()
+        .map_or_else(Vec::new, |servers| servers.probe(&services.workspace))
+        .into_iter();
     for (number, server) in config.language_servers.iter().enumerate() {
         let head = if number == 0 { "lsp" } else { "" };
         let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");

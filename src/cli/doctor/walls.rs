@@ -6,7 +6,7 @@
 use confined_fs::Root;
 use self_sandbox::{Confine, ConfineReport};
 
-use crate::{config::Config, server::Parts};
+use crate::{config::Config, server::Services};
 
 use super::report_text::{ReportText, UNNAMED};
 
@@ -23,11 +23,11 @@ const ELSEWHERE: &str = if cfg!(windows) {
 pub(super) fn walls(
     out: &mut ReportText,
     config: &Config,
-    parts: &Parts,
+    services: &Services,
     confinement: &ConfineReport,
     complaints: &mut Vec<String>,
 ) {
-    let resolver = match (parts.workspace.confined_opens(), config.workspace.force_fallback) {
+    let resolver = match (services.workspace.confined_opens(), config.workspace.force_fallback) {
         (true, _) => "in one step that the kernel confines (openat2)",
         (false, true) => "name by name, without following links (--resolver walk)",
         (false, false) if cfg!(target_os = "linux") => {
@@ -50,7 +50,7 @@ pub(super) fn walls(
         return out.line(ELSEWHERE);
     }
     if confinement.enforced && cfg!(target_os = "linux") {
-        parts.workspace.roots().iter().for_each(|root| optional_rule(out, root));
+        services.workspace.roots().iter().for_each(|root| optional_rule(out, root));
     }
     out.head("system calls", &confinement.calls);
     if !confinement.enforced {

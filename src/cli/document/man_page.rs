@@ -94,12 +94,12 @@ mod tests {
     #[test]
     fn page_has_a_part_for_each_subcommand_with_its_own_options_and_examples() {
         let page = page().expect("a page");
-        let parts: Vec<&str> = page.split("\n.SS ").collect();
+        let services: Vec<&str> = page.split("\n.SS ").collect();
         let mut command = command().disable_help_subcommand(true);
         command.build();
         for subcommand in command.get_subcommands() {
             let head = format!("\"rootbound {}\"\n", subcommand.get_name());
-            let part = parts.iter().find(|part| part.starts_with(&head)).expect(&head).replace("\\-", "-");
+            let part = services.iter().find(|part| part.starts_with(&head)).expect(&head).replace("\\-", "-");
             for arg in subcommand.get_arguments().filter(|arg| arg.get_help_heading().is_none()) {
                 let name = arg
                     .get_long()

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-use crate::server::{Parts, Server, ServerOptions};
+use crate::server::{Server, ServerOptions, Services};
 
 /// A server that offers the tools of this file.
 pub(super) fn server(options: ServerOptions, settings: Settings) -> Server {
@@ -36,7 +36,7 @@ pub(super) fn server(options: ServerOptions, settings: Settings) -> Server {
         ErasedTool::of::<Picture>(),
         ErasedTool::of::<Inline>(),
     ]);
-    let parts = Parts {
+    let services = Services {
         workspace: Arc::new(workspace()),
         session: Arc::new(Session::new(None)),
         path_index: Arc::default(),
@@ -45,7 +45,7 @@ pub(super) fn server(options: ServerOptions, settings: Settings) -> Server {
         language_servers: None,
         options,
     };
-    Server::with_instructions(parts, "for tests".to_owned())
+    Server::with_instructions(services, "for tests".to_owned())
 }
 
 fn workspace() -> Workspace {

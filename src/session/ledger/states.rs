@@ -4,7 +4,7 @@ use std::{collections::HashSet, ops::Range, sync::Arc, time::SystemTime};
 
 use confined_fs::{Revision, WorkspacePath};
 
-use super::{ALL_LINES, CONTENT_EACH, Key, Ledger, PendingSighting, Seen, Sighting};
+use super::{ALL_LINES, CONTENT_EACH, Key, Ledger, PendingReadRecord, ReadRecord, Seen};
 
 /// Overwrites remembered that were refused once.
 const REFUSED: usize = 64;
@@ -40,7 +40,7 @@ impl Ledger {
             false
         });
         let memory = self.memory();
-        let all = memory.files.get(&key).into_iter().flat_map(Sighting::all);
+        let all = memory.files.get(&key).into_iter().flat_map(ReadRecord::all);
         found.extend(all.map(|seen| seen.revision).filter(|revision| is_wanted(*revision)));
         found
     }
@@ -130,7 +130,7 @@ impl Ledger {
         refused.push_back(this);
         refused.drain(..refused.len().saturating_sub(REFUSED));
         if in_all {
-            self.save(&PendingSighting { key, revision: new, now: SystemTime::now() });
+            self.save(&PendingReadRecord { key, revision: new, now: SystemTime::now() });
         }
         true
     }

@@ -1,6 +1,6 @@
 //! Why a hunk has no place: what is there, and what to do next.
 
-use text_edit::{Diagnosis, HunkMiss, Next, patch::PatchHunk};
+use text_edit::{Diagnosis, HunkError, Next, patch::PatchHunk};
 use text_file::SpliceError;
 
 use confined_fs::WorkspacePath;
@@ -13,14 +13,14 @@ pub(super) fn explain(
     (path, real): (&WorkspacePath, &WorkspacePath),
     text: &str,
     (number, hunk): (usize, &PatchHunk<'_>),
-    miss: &HunkMiss,
+    miss: &HunkError,
 ) -> ToolError {
     let named = named(path, (number, hunk));
     let no_match = |words: String| ToolError::new(Kind::NoMatch, format!("{named}: {words}"));
     match miss {
-        HunkMiss::NotFound(_) if hunk.assumed > 0 => cut(path, (number, hunk)),
-        HunkMiss::NotFound(_) if loses_characters(hunk, text) => lost_characters(&named),
-        HunkMiss::NotFound(Diagnosis { summary, details, next }) => no_match(summary.clone())
+        HunkError::NotFound(_) if hunk.assumed > 0 => cut(path, (number, hunk)),
+        HunkError::NotFound(_) if loses_characters(hunk, text) => lost_characters(&named),
+        HunkError::NotFound(Diagnosis { summary, details, next }) => no_match(summary.clone())
             .hint(match next {
                 Next::Look => "the change may already be made; read that part of the file before you try again",
                 Next::Copy | Next::LeaveOutPath => {
@@ -31,7 +31,7 @@ pub(super) fn explain(
                 }
             })
             .details(fenced(&cx.workspace, [real], details.as_str())),
-        HunkMiss::Ambiguous { strategy, places } => {
+        HunkError::Ambiguous { strategy, places } => {
             let tolerant =
                 if strategy.is_exact() { String::new() } else { format!(" (not exactly: other {strategy})") };
             let at =
@@ -44,40 +44,40 @@ pub(super) fn explain(
                 )
                 .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &old, places)))
         }
-        HunkMiss::Applied { line } => no_match(format!(
+        HunkError::Applied { line } => no_match(format!(
             "this hunk is applied already: its new lines are at line {line}, and its old ones are not in the file"
         ))
         .hint("leave it out if that is the change you mean; else read that part of the file again"),
-        HunkMiss::NotAtEnd { line } => no_match(format!(
+        HunkError::NotAtEnd { line } => no_match(format!(
             "its lines are at line {line}, but the patch says that the file ends with them, and more lines follow"
         ))
         .hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean"),
-        HunkMiss::NoContext(context) => {
+        HunkError::NoContext(context) => {
             let shown: String = context.chars().take(80).collect();
             no_match(format!("it only adds lines, below `{shown}`, which is not in the file"))
                 .hint("add a line that is in the file, with a space in front, above or below the new ones")
         }
-        HunkMiss::NoPlace => no_match("it only adds lines, without a place in the file".to_owned())
+        HunkError::NoPlace => no_match("it only adds lines, without a place in the file".to_owned())
             .hint("add a line that is in the file, with a space in front, above or below the new ones"),
-        HunkMiss::BeyondEnd { at, lines } => {
+        HunkError::BeyondEnd { at, lines } => {
             no_match(format!("it adds lines after line {at}, and the file has {lines} lines"))
                 .hint("add a line that is in the file, with a space in front, above or below the new ones")
         }
-        HunkMiss::OutOfOrder { line } => no_match(format!(
+        HunkError::OutOfOrder { line } => no_match(format!(
             "its lines are at line {line}, though not exactly, and that is not between the places of the hunks around it"
         ))
         .hint("copy its lines from the file exactly, and send the hunks in the order of their places"),
-        HunkMiss::NoBlanks => no_match(
+        HunkError::NoBlanks => no_match(
             "lines that stay were sent without the space in front, and are not in the file exactly".to_owned(),
         )
         .hint("put a space in front of each line that stays, `-` or `+` in front of the others; read that part again"),
-        HunkMiss::Overlaps(other) => {
+        HunkError::Overlaps(other) => {
             ToolError::invalid(format!("{named}: it changes lines that hunk {} changes as well", other + 1))
                 .hint("join both into one hunk")
         }
-        HunkMiss::Unsearched => no_match("not looked for, as many hunks before it have no place".to_owned())
+        HunkError::Unsearched => no_match("not looked for, as many hunks before it have no place".to_owned())
             .hint("correct those first"),
-        HunkMiss::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: the time was too short to look for it"))
+        HunkError::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: the time was too short to look for it"))
             .hint("nothing was changed; send the patch in several calls"),
     }
 }

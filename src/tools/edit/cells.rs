@@ -6,7 +6,7 @@
 use std::{cmp::Reverse, collections::HashSet, fmt::Write as _};
 
 use structured_text::Notebook;
-use text_edit::{Located, Miss, Request};
+use text_edit::{EditError, Located, Request};
 
 use confined_fs::WritablePath;
 
@@ -43,22 +43,22 @@ pub(super) fn find(
     let likely = if is_exact { exact } else { likely(notebook, &one.old) };
     let wants_all = one.replace_all || expected.is_some_and(|expected| expected > 1);
     let request = Request { old: &one.old, new: &one.new, replace_all: wants_all, expected_replacements: None };
-    let mut found: Vec<(usize, Result<Located, Miss>)> = Vec::new();
+    let mut found: Vec<(usize, Result<Located, EditError>)> = Vec::new();
     let (mut nearest, mut total) = (None, 0);
     for index in likely {
         cx.check()?;
         let outcome = one.locate(source(index), &request);
         total += outcome.as_ref().map_or(0, |located| located.replacements.len());
         if wants_all && total >= request.most_places() {
-            return Err(no_match::explain(cx, target, json, one, &Miss::TooMany { places: total }));
+            return Err(no_match::explain(cx, target, json, one, &EditError::TooMany { places: total }));
         }
         match outcome {
             // Where the text is, but cannot be changed safely, it is a place all the same.
-            Err(miss @ Miss::NotFound(_)) if !is_exact => nearest = nearest.or(Some((index, miss))),
+            Err(miss @ EditError::NotFound(_)) if !is_exact => nearest = nearest.or(Some((index, miss))),
             outcome => found.push((index, outcome)),
         }
     }
-    let explained = |index: usize, miss: &Miss| {
+    let explained = |index: usize, miss: &EditError| {
         no_match::explain(cx, target, source(index), one, miss).within(&format!("cell {}", index + 1))
     };
     found.sort_by_key(|(index, _)| *index);
@@ -122,7 +122,7 @@ pub(super) fn changed_sources(old: &Notebook<'_>, new: &Notebook<'_>) -> (String
 }
 
 /// The error for a single place that is in several cells.
-fn ambiguous(target: &WritablePath, found: &[(usize, Result<Located, Miss>)]) -> ToolError {
+fn ambiguous(target: &WritablePath, found: &[(usize, Result<Located, EditError>)]) -> ToolError {
     let numbers: Vec<usize> = found.iter().map(|(index, _)| index + 1).collect();
     ToolError::new(
         Kind::Ambiguous,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use text_edit::{Located, Miss, Request};
+use text_edit::{EditError, Located, Request};
 use text_file::{Document, SpliceError};
 
 use confined_fs::WorkspacePath;
@@ -43,7 +43,7 @@ pub(super) struct TextEdit {
 
 impl TextEdit {
     /// The places of `request`, which is for this text.
-    pub(super) fn locate(&self, text: &str, request: &Request<'_>) -> Result<Located, Miss> {
+    pub(super) fn locate(&self, text: &str, request: &Request<'_>) -> Result<Located, EditError> {
         if self.word { text_edit::locate_words(text, request) } else { text_edit::locate(text, request) }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use text_edit::{Diagnosis, Miss, Next, Strategies};
+use text_edit::{Diagnosis, EditError, Next, Strategies};
 use text_file::Document;
 
 use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath};
@@ -17,10 +17,16 @@ use super::{
 };
 
 /// The error for `given`, which is not in `target` as it should be; `text` is what is there.
-pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given: &TextEdit, miss: &Miss) -> ToolError {
+pub(super) fn explain(
+    cx: &CallContext,
+    target: &WritablePath,
+    text: &str,
+    given: &TextEdit,
+    miss: &EditError,
+) -> ToolError {
     let (path, real) = (target.asked(), target.path());
     match miss {
-        Miss::Ambiguous { strategy, places } => ToolError::new(
+        EditError::Ambiguous { strategy, places } => ToolError::new(
             Kind::Ambiguous,
             format!(
                 "old_string occurs at {} places in {}{}: lines {}",
@@ -35,7 +41,7 @@ pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given
              them, or send several as `edits` in one call",
         )
         .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places))),
-        Miss::Count { strategy, expected, places } => ToolError::new(
+        EditError::Count { strategy, expected, places } => ToolError::new(
             if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch },
             format!(
                 "old_string occurs at {} in {}{}, not at the expected {expected}: lines {}",
@@ -47,7 +53,7 @@ pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given
         )
         .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
         .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places))),
-        Miss::TooMany { places } => ToolError::new(
+        EditError::TooMany { places } => ToolError::new(
             Kind::TooLarge,
             format!(
                 "old_string occurs at {places} places or more in {path}, too many to replace at once with {} each",
@@ -55,7 +61,7 @@ pub(super) fn explain(cx: &CallContext, target: &WritablePath, text: &str, given
             ),
         )
         .hint("nothing was changed; use a longer old_string that occurs at fewer places, or write the whole file"),
-        Miss::NotFound(Diagnosis { summary, details, next, .. }) => {
+        EditError::NotFound(Diagnosis { summary, details, next, .. }) => {
             let error = ToolError::new(Kind::NoMatch, format!("{path}: {summary}")).hint(match next {
                 Next::Copy => "copy old_string from the lines below, without the line numbers",
                 Next::Read => "read that part of the file again and copy old_string from it, without the line numbers",

@@ -1,6 +1,6 @@
 //! The lines that an entry names, in the file as it is now: at the same place, or where they have moved since `rev`.
 
-use text_edit::{LinePlace, MovedOffsets, NotAnchored, anchored};
+use text_edit::{AnchorError, LinePlace, MovedOffsets, anchored};
 use text_file::Document;
 
 use confined_fs::{Revision, RevisionPrefix, WorkspacePath};
@@ -142,9 +142,9 @@ fn now_lines(cx: &CallContext, now: FileNow<'_>, lines: &NumberedLines) -> Resul
             let moved = format!("{} moved to {} since rev {rev}", lines.place, LinesPlace::of(&at).numbers());
             return Ok(NowLines { place: at, moved: (!is_same).then_some(moved) });
         }
-        Err(NotAnchored::Beyond(total)) => return Err(beyond(total)),
-        Err(NotAnchored::Changed) => format!("{} of {path} changed since rev {rev}", lines.place.subject()),
-        Err(NotAnchored::Uncertain) => {
+        Err(AnchorError::Beyond(total)) => return Err(beyond(total)),
+        Err(AnchorError::Changed) => format!("{} of {path} changed since rev {rev}", lines.place.subject()),
+        Err(AnchorError::Uncertain) => {
             format!("{path} changed since rev {rev}, and where {} moved is not certain", lines.place.subject())
         }
     };

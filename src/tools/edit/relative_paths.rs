@@ -1,7 +1,7 @@
 //! Paths that a client has put the name of a root before: `DeerFlow` does so in what it shows of a file, where the file
 //! has a path relative to that root. An `old_string` with such a path is in no file, however often it is copied.
 
-use text_edit::{Miss, Request};
+use text_edit::{EditError, Request};
 use text_file::Document;
 
 use super::{
@@ -34,7 +34,7 @@ pub(super) fn find(cx: &CallContext, path: &str, document: &Document, one: &Text
                 let note = format!("`{root}/` before relative paths taken off, as the file has them");
                 return Some(WithoutRoots::Found(other, note));
             }
-            Err(Miss::Ambiguous { places, strategy }) if strategy.is_as_given() => {
+            Err(EditError::Ambiguous { places, strategy }) if strategy.is_as_given() => {
                 return Some(WithoutRoots::Unclear(unclear(path, root, places.iter().map(|place| place.line))));
             }
             _ => {}

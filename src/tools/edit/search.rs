@@ -1,7 +1,7 @@
 //! The search for an edit's places, in the way of the file's format.
 
 use structured_text::Notebook;
-use text_edit::{Miss, Request};
+use text_edit::{EditError, Request};
 use text_file::Document;
 
 use confined_fs::{WorkspacePath, WritablePath};
@@ -39,7 +39,7 @@ pub(super) fn find(
         Ok(located) => located,
         Err(miss) => {
             let path = target.asked().to_string();
-            let others = matches!(miss, Miss::NotFound(_)).then(|| relative_paths::find(cx, &path, document, one));
+            let others = matches!(miss, EditError::NotFound(_)).then(|| relative_paths::find(cx, &path, document, one));
             return match others.flatten() {
                 None => Err(no_match::explain(cx, target, text, one, &miss)),
                 Some(WithoutRoots::Unclear(error)) => Err(error),

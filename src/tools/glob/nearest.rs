@@ -37,7 +37,7 @@ struct PatternNames {
     any_case: Option<NameGlob>,
     /// The whole names of the files.
     names: Vec<GivenName>,
-    /// Parts of their names.
+    /// Services of their names.
     parts: Vec<GivenName>,
     /// Their extensions.
     extensions: Vec<GivenName>,

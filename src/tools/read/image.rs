@@ -1,6 +1,6 @@
 //! Images, in a form and size that every model's API takes.
 
-use image_view::{EncodedImage, ImageFile, ImageFlaw, ImageInfo, ImageView};
+use image_view::{EncodedImage, ImageError, ImageFile, ImageInfo, ImageView};
 
 use confined_fs::Revision;
 
@@ -58,7 +58,7 @@ fn load(cx: &CallContext, source: Source, info: &ImageInfo) -> Result<(Source, O
     let is_read = size <= image_view::DECODE_MEMORY
         && file.read_to_limit(&mut bytes, left).map_err(|error| failed(&path, error))?;
     if !is_read {
-        return Err(flawed(&path, info, size, &ImageFlaw::TooMuchMemory(size)));
+        return Err(flawed(&path, info, size, &ImageError::TooMuchMemory(size)));
     }
     Ok((Source { path, file, head: bytes, whole: true }, Some(memory)))
 }

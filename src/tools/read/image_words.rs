@@ -1,6 +1,6 @@
 //! Texts about an image: its facts, which part is shown and how, or why it is not shown.
 
-use image_view::{EncodedImage, ImageFile, ImageFlaw, ImageInfo, Region};
+use image_view::{EncodedImage, ImageError, ImageFile, ImageInfo, Region};
 use text_file::byte_size::file_size;
 
 use confined_fs::{Revision, WorkspacePath};
@@ -130,28 +130,28 @@ impl ImageWords<'_> {
 }
 
 /// The error for an image that no model could be shown.
-pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageFlaw) -> ToolError {
+pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) -> ToolError {
     let pixels = if info.width > 0 { format!("{}×{} pixels, ", info.width, info.height) } else { String::new() };
     let what = format!("{path} is an image ({}, {pixels}{size} bytes)", info.mime);
     let too_large = |why: String| {
         ToolError::new(Kind::TooLarge, format!("{what}; {why}")).hint("ask the user for a smaller version")
     };
     match flaw {
-        ImageFlaw::TooManyPixels => too_large(format!(
+        ImageError::TooManyPixels => too_large(format!(
             "at most {} megapixels and {} pixels on a side are decoded",
             image_view::MOST_PIXELS / 1_000_000,
             image_view::LONGEST_SIDE
         )),
-        ImageFlaw::TooMuchMemory(needed) => too_large(format!(
+        ImageError::TooMuchMemory(needed) => too_large(format!(
             "decoding it needs {} of memory, and the limit is {}",
             file_size(*needed),
             file_size(image_view::DECODE_MEMORY)
         )),
-        ImageFlaw::TooFewBytes(limit) => {
+        ImageError::TooFewBytes(limit) => {
             too_large(format!("it cannot be made small enough for the limit of {limit} bytes (--max-image-size)"))
         }
-        ImageFlaw::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
+        ImageError::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
             .hint("it is damaged or not finished; create the image again, or ask the user for another copy"),
-        ImageFlaw::Stopped => ToolError::cancelled(),
+        ImageError::Stopped => ToolError::cancelled(),
     }
 }

@@ -4,7 +4,7 @@
 use confined_fs::{Revision, WorkspacePath};
 use text_file::{Document, media_type};
 
-use crate::session::{ALL_LINES, PendingSighting};
+use crate::session::{ALL_LINES, PendingReadRecord};
 
 use super::{
     super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},
@@ -23,7 +23,7 @@ const MAX_TEXT: usize = 1 << 20;
 pub(in crate::tools) struct ResourceText {
     pub(in crate::tools) content: Content,
     pub(in crate::tools) mime_type: String,
-    pub(in crate::tools) sighting: Option<PendingSighting>,
+    pub(in crate::tools) sighting: Option<PendingReadRecord>,
 }
 
 /// The file at `path`; `None` for a directory.

@@ -2,7 +2,7 @@
 
 use confined_fs::{RevisionPrefix, WorkspacePath};
 
-use crate::session::PendingSighting;
+use crate::session::PendingReadRecord;
 
 use super::{
     super::{Answer, CallContext, Content, answer::count, fence::fence},
@@ -20,7 +20,7 @@ pub(super) struct Section {
     pub(super) image: Option<ShownImage>,
     pub(super) facts: Facts,
     /// To be saved before the answer is sent.
-    pub(super) sighting: Option<PendingSighting>,
+    pub(super) sighting: Option<PendingReadRecord>,
 }
 
 /// An image for the model.

@@ -196,7 +196,7 @@ impl Window {
         self.bounds.columns.clone().unwrap_or(0..LINE_CHARS)
     }
 
-    /// Parts the lines that follow a gap from those before it.
+    /// Services the lines that follow a gap from those before it.
     fn begin_line(&mut self) {
         if self.shown.last().is_some_and(|last| last.end < self.lines) && self.bounds.columns.is_none() {
             self.text.push_str("--\n");

@@ -6,8 +6,8 @@ use confined_fs::{AccessError, AccessErrorKind, FileKind, Node, Purpose, Revisio
 
 use super::{
     super::CallContext,
+    planner::{ChangedPart, DiskAndHistory},
     virtual_tree::Disk,
-    walk_back::{ChangedPart, DiskAndHistory},
 };
 
 /// The disk as a call sees it. Everything that its policy does not let it change is as if nothing were there.

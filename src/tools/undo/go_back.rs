@@ -16,7 +16,7 @@ use super::{
     },
     left_alone,
     output::{LeftAlonePath, Output},
-    way_back::WayBack,
+    plan::UndoPlan,
 };
 
 /// Steps, and paths that are left alone, which an answer names one by one.
@@ -24,7 +24,7 @@ const NAMED: usize = 60;
 
 /// The way back to an earlier state, and the words for the answer.
 pub(super) struct PlannedWayBack {
-    pub(super) way: WayBack,
+    pub(super) way: UndoPlan,
     /// What is done, in the imperative: "Go back to the checkpoint x".
     pub(super) order: String,
     /// The same in the past.

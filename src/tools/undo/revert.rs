@@ -174,7 +174,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
     }
 }
 
-/// A change of several files goes back as one: see [`WayBack`](super::way_back::WayBack).
+/// A change of several files goes back as one: see [`UndoPlan`](super::plan::UndoPlan).
 fn of_several() -> ToolError {
     ToolError::new(Kind::Internal, "a change of several files cannot be reverted file by file")
 }

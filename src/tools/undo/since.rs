@@ -9,8 +9,8 @@ use crate::session::history::{JournalRecord, UndoableChange};
 use super::{
     super::{CallContext, Kind, ToolError, references::shown},
     disk_of_call::DiskOfCall,
+    planner::{ChangedPart, DiskAndHistory as _},
     recorded::{self, KnownChange, unreadable},
-    walk_back::{ChangedPart, DiskAndHistory as _},
 };
 
 /// Checkpoints that an error names.

@@ -14,7 +14,7 @@ use confined_fs::{OpenFile, PathWatch, PathWatches, Stat, Wake};
 use crate::session::WaitMark;
 
 use super::{
-    super::{Answer, CallContext, GivenUp, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
+    super::{Answer, CallContext, EndReason, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
     args::Until,
     decoded_line::RawLine,
     file_tail::{Advance, FileTail, lines_of_revision},
@@ -22,7 +22,7 @@ use super::{
     new_names::DirectoryNames,
     observed::{Before, Observed, observe},
     output::Outcome,
-    report::{News, Report},
+    report::{Report, WaitResult},
     request::{NewFrom, WaitRequest},
 };
 
@@ -165,7 +165,7 @@ impl PendingWait {
         self.known = 0;
     }
 
-    fn happened(&mut self, cx: &CallContext, news: News) -> Look {
+    fn happened(&mut self, cx: &CallContext, news: WaitResult) -> Look {
         Look::Happened(self.answer(cx, news))
     }
 
@@ -188,7 +188,7 @@ impl PendingWait {
             Advance::End
         };
         if self.until == Until::Appears || self.until == Until::Changes && matches!(self.before, Before::Missing) {
-            return Ok(self.happened(cx, News { full: found.full, ..News::of(Outcome::Appeared) }));
+            return Ok(self.happened(cx, WaitResult { full: found.full, ..WaitResult::of(Outcome::Appeared) }));
         }
         if self.until == Until::Line {
             return Ok(self.line_found(cx, &found, advance));
@@ -200,7 +200,7 @@ impl PendingWait {
         let has_news = self.new.count > 0 || self.tail.restarts > 0 || self.tail.lines.unfinished_bytes > self.known;
         if (is_changed || has_news) && (advance != Advance::More || self.new.count > 0) {
             self.show_unfinished();
-            return Ok(self.happened(cx, News { full: found.full, ..News::of(Outcome::Changed) }));
+            return Ok(self.happened(cx, WaitResult { full: found.full, ..WaitResult::of(Outcome::Changed) }));
         }
         Ok(Look::NotYet((advance == Advance::More).then_some(Duration::ZERO)))
     }
@@ -236,7 +236,7 @@ impl PendingWait {
     fn line_found(&mut self, cx: &CallContext, found: &Found, advance: Advance) -> Look {
         let is_met = found.matched.is_some() || self.request.pattern.is_none() && self.new.count > 0;
         if is_met && (advance != Advance::More || found.matched.is_some()) {
-            let news = News { matched: found.matched, full: found.full, ..News::of(Outcome::Line) };
+            let news = WaitResult { matched: found.matched, full: found.full, ..WaitResult::of(Outcome::Line) };
             return self.happened(cx, news);
         }
         if advance == Advance::More {
@@ -262,7 +262,7 @@ impl PendingWait {
             return Look::NotYet(None);
         }
         let matched = self.show_unfinished().filter(|_| self.request.pattern.is_some());
-        self.happened(cx, News { matched, ..News::of(Outcome::Line) })
+        self.happened(cx, WaitResult { matched, ..WaitResult::of(Outcome::Line) })
     }
 
     /// Adds the last line without a line break, if it is new. Its number.
@@ -287,14 +287,14 @@ impl PendingWait {
         let now = DirectoryNames::of(cx, &self.request.path)?;
         let appeared = matches!(self.before, Before::Missing);
         if self.until == Until::Appears || self.until == Until::Changes && appeared {
-            return Ok(self.happened(cx, News { entries: Some(now.len()), ..News::of(Outcome::Appeared) }));
+            return Ok(self.happened(cx, WaitResult { entries: Some(now.len()), ..WaitResult::of(Outcome::Appeared) }));
         }
         let none = DirectoryNames::default();
         let before = if let Before::Directory(before) = &self.before { before } else { &none };
         let names = before.changes(&now, self.request.pattern.as_ref());
         if !names.is_empty() || !matches!(self.before, Before::Directory(_) | Before::Missing) {
             let entries = Some(now.len());
-            return Ok(self.happened(cx, News { names, entries, ..News::of(Outcome::Changed) }));
+            return Ok(self.happened(cx, WaitResult { names, entries, ..WaitResult::of(Outcome::Changed) }));
         }
         Ok(Look::NotYet(None))
     }
@@ -309,14 +309,14 @@ impl PendingWait {
             (Until::Line | Until::Gone, _) => return Look::NotYet(None),
         };
         self.is_text = false;
-        self.happened(cx, News::of(outcome))
+        self.happened(cx, WaitResult::of(outcome))
     }
 
     fn look_at_nothing(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
         match (self.until, &self.before) {
-            (Until::Gone, _) => Ok(self.happened(cx, News::of(Outcome::Gone))),
+            (Until::Gone, _) => Ok(self.happened(cx, WaitResult::of(Outcome::Gone))),
             (Until::Changes, Before::File(_) | Before::Directory(_) | Before::Special(_)) => {
-                Ok(self.happened(cx, News::of(Outcome::Gone)))
+                Ok(self.happened(cx, WaitResult::of(Outcome::Gone)))
             }
             (Until::Line, _) => {
                 let mut found = Found::default();
@@ -328,7 +328,7 @@ impl PendingWait {
     }
 
     /// The answer, after which the next call goes on.
-    fn answer(&mut self, cx: &CallContext, news: News) -> Answer {
+    fn answer(&mut self, cx: &CallContext, news: WaitResult) -> Answer {
         let next = news.full.map_or(self.tail.lines.lines, |full| full - 1);
         if let Some(start) = self.tail.start() {
             let unfinished = if news.full.is_none() { self.known } else { 0 };
@@ -381,13 +381,13 @@ impl Wait for PendingWait {
         }
     }
 
-    fn give_up(mut self: Box<Self>, cx: &CallContext, why: GivenUp) -> Result<Answer, ToolError> {
+    fn give_up(mut self: Box<Self>, cx: &CallContext, why: EndReason) -> Result<Answer, ToolError> {
         if self.until == Until::Line {
             self.show_unfinished();
         }
         if matches!(self.before, Before::Missing) && self.tail.stat().is_none() {
             cx.session.waits.keep_missing(&self.request.path);
         }
-        Ok(self.answer(cx, News { given_up: Some(why), ..News::of(Outcome::NothingNew) }))
+        Ok(self.answer(cx, WaitResult { given_up: Some(why), ..WaitResult::of(Outcome::NothingNew) }))
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{
-    super::{Answer, CallContext, GivenUp, answer::count, fence::fence},
+    super::{Answer, CallContext, EndReason, answer::count, fence::fence},
     args::Until,
     file_tail::TailTotals,
     new_lines::NewLines,
@@ -14,7 +14,7 @@ use super::{
 
 /// What happened.
 #[derive(Clone, Debug)]
-pub(super) struct News {
+pub(super) struct WaitResult {
     pub(super) outcome: Outcome,
     pub(super) matched: Option<usize>,
     /// Whether that line was there when the call began.
@@ -24,10 +24,10 @@ pub(super) struct News {
     /// Lines about the names in a directory, and how many entries it has.
     pub(super) names: Vec<String>,
     pub(super) entries: Option<usize>,
-    pub(super) given_up: Option<GivenUp>,
+    pub(super) given_up: Option<EndReason>,
 }
 
-impl News {
+impl WaitResult {
     pub(super) fn of(outcome: Outcome) -> Self {
         Self { outcome, matched: None, was_there: false, full: None, names: Vec::new(), entries: None, given_up: None }
     }
@@ -46,7 +46,7 @@ pub(super) struct Report<'r> {
     pub(super) restarted: bool,
     pub(super) size: Option<u64>,
     pub(super) totals: Option<TailTotals>,
-    pub(super) news: News,
+    pub(super) news: WaitResult,
 }
 
 impl Report<'_> {
@@ -149,7 +149,7 @@ impl Report<'_> {
     fn nothing_new(&self, waited: &str, new: &str, about: Vec<String>) -> String {
         let path = &self.request.path;
         let ended =
-            if self.news.given_up == Some(GivenUp::InputEnded) { ", as the client closed its input" } else { "" };
+            if self.news.given_up == Some(EndReason::InputEnded) { ", as the client closed its input" } else { "" };
         let again = match self.next {
             Some(next) => format!("call wait again with offset={next}"),
             // The next call may be another process's, which would wait for a change of what has come meanwhile.

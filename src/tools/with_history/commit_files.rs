@@ -8,8 +8,8 @@ use std::{
 };
 
 use confined_fs::{
-    AccessError, Approval, Base, Committed, CommittedTransaction, Durable, EntryState, FormerFile, LeftEntry,
-    NewContent, Node, NotCommitted, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
+    AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FormerFile,
+    LeftEntry, NewContent, Node, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
     WriteGuard,
 };
 
@@ -169,7 +169,7 @@ pub(in crate::tools) fn commit_files(
             }
             Ok(CommittedFiles { files: done, notes })
         }
-        Err(NotCommitted { error, left }) => {
+        Err(CommitError { error, left }) => {
             cx.session.history.void(&pending);
             if left.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &left)) }
         }

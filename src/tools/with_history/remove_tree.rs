@@ -3,7 +3,7 @@
 use std::{io, sync::Arc};
 
 use confined_fs::{
-    AccessError, Approval, Durable, NewNode, Node, NotRemoved, Revision, Tree, TreeEntry, TreeGuard, TreePosition,
+    AccessError, Approval, Durable, NewNode, Node, RemoveError, Revision, Tree, TreeEntry, TreeGuard, TreePosition,
     WorkspacePath, WritablePath,
 };
 
@@ -87,13 +87,13 @@ pub(in crate::tools) fn remove(
             record_former(cx, tool, tree.top(), &entries, FormerIs::Gone);
             Ok(Removed { entries, pending, durable })
         }
-        Err(NotRemoved { error, in_part: true, gone_from })
+        Err(RemoveError { error, in_part: true, gone_from })
             if guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok() =>
         {
             history.void(&pending);
             Err(error.into())
         }
-        Err(NotRemoved { error, in_part: true, .. }) => {
+        Err(RemoveError { error, in_part: true, .. }) => {
             record_former(cx, tool, tree.top(), &entries, FormerIs::Gone);
             // What is gone must be found again, by whoever looks for it.
             let effect = Effect::Removed { path: target.path().clone(), entries };

@@ -31,7 +31,7 @@ impl Prefilter {
                 | Rule::Within(_, text)
                 | Rule::Around(_, text)
                 | Rule::Below(_, text)
-                | Rule::Tail(text)
+                | Rule::PathSuffix(text)
                 | Rule::Top(text)
                 | Rule::TopSuffix(text) => {
                     let end = text.rsplit('/').next().unwrap_or(text);

@@ -18,7 +18,7 @@ pub(super) enum Rule {
     /// The last name begins with the first text and ends with the second.
     Around(&'static str, &'static str),
     /// The path ends with these names.
-    Tail(&'static str),
+    PathSuffix(&'static str),
     /// A name (or names) of the path, and everything below it.
     Tree(&'static str),
     /// The last name ends with the second text, somewhere below a directory with the first name.
@@ -46,7 +46,7 @@ impl Rule {
             return Self::Below(above, end);
         }
         match text.split_once('*') {
-            None if text.contains('/') => Self::Tail(text),
+            None if text.contains('/') => Self::PathSuffix(text),
             None => Self::Name(text),
             Some(("", rest)) => rest.split_once('*').map_or(Self::Suffix(rest), |(text, end)| Self::Within(text, end)),
             Some((start, "")) => Self::Prefix(start),
@@ -62,7 +62,7 @@ impl Rule {
             Self::Suffix(text) => name.ends_with(text),
             Self::Within(text, end) => name.ends_with(end) && name.contains(text),
             Self::Around(text, end) => name.strip_prefix(text).is_some_and(|rest| rest.ends_with(end)),
-            Self::Tail(text) => {
+            Self::PathSuffix(text) => {
                 path.as_str().strip_suffix(text).is_some_and(|before| before.is_empty() || before.ends_with('/'))
             }
             Self::Tree(text) => path
@@ -82,14 +82,14 @@ impl Rule {
             Self::Below(text, end) => vec![format!("{text}/a{end}"), format!("{text}/b/c{end}")],
             Self::Prefix(text) => vec![text.to_owned(), format!("{text}x")],
             Self::Suffix(text) | Self::TopSuffix(text) => vec![text.to_owned(), format!("x{text}")],
-            Self::Name(text) | Self::Tail(text) | Self::Tree(text) | Self::Top(text) => vec![text.to_owned()],
+            Self::Name(text) | Self::PathSuffix(text) | Self::Tree(text) | Self::Top(text) => vec![text.to_owned()],
         }
     }
 
     /// The first name of what it matches at the top of a root, where there is just one.
     pub(super) fn first_name(self) -> Option<&'static str> {
         match self {
-            Self::Name(text) | Self::Tail(text) | Self::Tree(text) | Self::Top(text) => text.split('/').next(),
+            Self::Name(text) | Self::PathSuffix(text) | Self::Tree(text) | Self::Top(text) => text.split('/').next(),
             _ => None,
         }
     }
@@ -98,7 +98,7 @@ impl Rule {
     /// `.vscode`.
     pub(super) fn rest_below(self, path: &Folded) -> Option<&'static str> {
         match self {
-            Self::Tree(text) | Self::Tail(text) => {
+            Self::Tree(text) | Self::PathSuffix(text) => {
                 path.tails().find_map(|tail| text.strip_prefix(tail)?.strip_prefix('/'))
             }
             _ => None,
@@ -114,7 +114,7 @@ impl Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name(text) | Self::Tail(text) => write!(f, "`{text}`"),
+            Self::Name(text) | Self::PathSuffix(text) => write!(f, "`{text}`"),
             Self::Prefix(text) => write!(f, "`{text}*`"),
             Self::Suffix(text) => write!(f, "`*{text}`"),
             Self::Within(text, end) => write!(f, "`*{text}*{end}`"),
@@ -137,7 +137,7 @@ mod tests {
         let rules: Vec<Rule> = Rule::all(texts).collect();
         let expected = [
             Rule::Name("name"),
-            Rule::Tail("a/tail"),
+            Rule::PathSuffix("a/tail"),
             Rule::Tree("tree"),
             Rule::Tree("a/tree"),
             Rule::Top("top"),

@@ -9,7 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::transaction::{EntryState, NotCommitted, Transaction};
+use super::super::transaction::{CommitError, EntryState, Transaction};
 use super::super::{Access, Approval, Base, Revision, StateDir, WaitLimit, Workspace, WritablePath};
 
 /// Says to a started test what to do, and where.
@@ -42,7 +42,7 @@ fn populate(folder: &Path) {
 
 /// Every kind of step: replaced, created in new directories, moved into one, exchanged, removed with its directories,
 /// a directory that becomes a file, a link.
-fn change(workspace: &Workspace) -> Result<(), NotCommitted> {
+fn change(workspace: &Workspace) -> Result<(), CommitError> {
     let file = |path: &str| workspace.writable(&workspace.resolve(path).unwrap()).unwrap();
     let entry = |path: &str| workspace.writable_entry(&workspace.resolve(path).unwrap()).unwrap();
     let is = |content: &str| EntryState::File(Revision::of(content.as_bytes()));

@@ -177,7 +177,7 @@ fn tree_with_a_read_only_directory_is_removed_as_a_whole_or_not_at_all() {
             assert!(removed.is_ok() && names(&fixture.host("ws")).is_empty());
             return;
         }
-        let NotRemoved { error, in_part, .. } = removed.unwrap_err();
+        let RemoveError { error, in_part, .. } = removed.unwrap_err();
         assert_eq!((error.kind, in_part), (AccessErrorKind::Permission, false));
         assert_eq!(
             (names(&fixture.host("ws/d")), fixture.content("ws/d/locked/b")),
@@ -199,7 +199,7 @@ fn tree_with_a_directory_locked_by_another_process_goes_back() {
         let other =
             Dir::open_ambient(&fixture.host("ws/d/sub"), false).unwrap().reopen(beneath::OpenFor::List).unwrap();
         assert_eq!(other.try_lock(), beneath::LockAttempt::Acquired);
-        let NotRemoved { error, in_part, .. } = guard.remove(&target, &tree, &recorded, yes()).unwrap_err();
+        let RemoveError { error, in_part, .. } = guard.remove(&target, &tree, &recorded, yes()).unwrap_err();
         assert_eq!((error.kind, in_part), (AccessErrorKind::Locked, false));
         assert_eq!((names(&fixture.host("ws")), fixture.content("ws/d/sub/f")), (vec!["d".into()], "f".into()));
     });

@@ -21,14 +21,14 @@ pub struct CommittedTransaction {
 
 /// Why a transaction was not made.
 #[derive(Debug)]
-pub struct NotCommitted {
+pub struct CommitError {
     /// What prevented it.
     pub error: AccessError,
     /// Entries that are not as before; none, but where another program acted or the system refused something.
     pub left: Vec<LeftEntry>,
 }
 
-impl From<AccessError> for NotCommitted {
+impl From<AccessError> for CommitError {
     fn from(error: AccessError) -> Self {
         Self { error, left: Vec::new() }
     }
@@ -38,12 +38,12 @@ impl Transaction<'_> {
     /// Makes all steps, or none. `note` is called while the locks are still held.
     ///
     /// # Errors
-    /// With everything as it was, but for what [`NotCommitted::left`] says.
+    /// With everything as it was, but for what [`CommitError::left`] says.
     pub fn commit(
         mut self,
         _: Approval,
         note: impl FnOnce(&CommittedTransaction),
-    ) -> Result<CommittedTransaction, NotCommitted> {
+    ) -> Result<CommittedTransaction, CommitError> {
         self.add_missing_directories()?;
         self.net_directories();
         self.steps.sort_by_key(|(step, ..)| steps::order(step));
@@ -70,7 +70,7 @@ impl Transaction<'_> {
             .and_then(|()| publish::sync(&steps))
             .and_then(|()| move_to(&mut intent, Stage::Done, &steps));
         if let Err(error) = done {
-            return Err(NotCommitted { error, left: undo(&steps, intent) });
+            return Err(CommitError { error, left: undo(&steps, intent) });
         }
         let committed = CommittedTransaction { made, survives_a_kill: intent.is_some() };
         note(&committed);

@@ -23,12 +23,12 @@ pub struct LeftEntry {
     /// Where it is.
     pub path: WorkspacePath,
     /// How it is, as the rest of a sentence.
-    pub how: LeftHow,
+    pub how: Unreverted,
 }
 
 /// How an entry is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftHow {
+pub enum Unreverted {
     /// Another program has changed it since; it was left as it is.
     ChangedSince,
     /// As [`Self::ChangedSince`]; what it was before is next to it, under a name that ends in `.rootbound-kept`.
@@ -37,7 +37,7 @@ pub enum LeftHow {
     NotPutBack,
 }
 
-impl fmt::Display for LeftHow {
+impl fmt::Display for Unreverted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ChangedSince => "was changed by another program and was left as it is",
@@ -51,7 +51,7 @@ impl fmt::Display for LeftHow {
 }
 
 /// What became of one step.
-type Undone = io::Result<Option<LeftHow>>;
+type Undone = io::Result<Option<Unreverted>>;
 
 /// Undoes every change of a name that the transaction has made. New entries have their reserved names again.
 ///
@@ -94,7 +94,7 @@ impl RolledBack {
             Ok(Some(how)) => how,
             Err(error) => {
                 self.error.get_or_insert(error);
-                LeftHow::NotPutBack
+                Unreverted::NotPutBack
             }
         };
         if !self.left.iter().any(|left| left.path == *path) {
@@ -155,7 +155,7 @@ fn take_back(
         return Ok(None);
     }
     if !was.is_at(&to_dir, name)? {
-        return Ok(same_inode.then_some(LeftHow::ChangedSince));
+        return Ok(same_inode.then_some(Unreverted::ChangedSince));
     }
     to_dir.move_new(name, &from_dir, &aside)?;
     let _ = to_dir.sync();
@@ -173,7 +173,7 @@ fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone
         return Ok(None);
     }
     if !is.is_at(&dir, name)? {
-        return Ok(Some(LeftHow::ChangedSince));
+        return Ok(Some(Unreverted::ChangedSince));
     }
     dir.rename_new(name, &new)?;
     if is.is_at(&dir, &new)? {
@@ -182,7 +182,7 @@ fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone
     if dir.rename_new(&new, name).is_err() {
         keep_aside(&dir, &new, name);
     }
-    Ok(Some(LeftHow::ChangedSince))
+    Ok(Some(Unreverted::ChangedSince))
 }
 
 /// Removes a new directory with all of its new entries. If another program has added something to it, that stays.
@@ -193,7 +193,7 @@ fn uncreate_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
         return Ok(None);
     }
     if !EntryState::Directory.is_at(&dir, name)? {
-        return Ok(Some(LeftHow::ChangedSince));
+        return Ok(Some(Unreverted::ChangedSince));
     }
     dir.rename_new(name, &new)?;
     if is_as_made(steps, &dir.child_dir(&new, OpenFor::List)?, &step.path)? {
@@ -213,7 +213,7 @@ fn uncreate_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
             _ => {}
         }
     }
-    Ok(exists(&dir, name)?.then_some(LeftHow::ChangedSince))
+    Ok(exists(&dir, name)?.then_some(Unreverted::ChangedSince))
 }
 
 /// Whether a directory holds exactly what the transaction put there. `path` is the one that it has, or had.
@@ -253,15 +253,15 @@ fn unreplace(steps: &Steps, index: usize, step: &Step) -> Undone {
     }
     if !old.is_at(&dir, &next)? {
         keep_aside(&dir, &next, name);
-        return Ok(Some(LeftHow::KeptNextToIt));
+        return Ok(Some(Unreverted::KeptNextToIt));
     }
     match swap_if(&dir, &next, name, |dir, name| new.is_at(dir, name))? {
         Exchanged::Yes => Ok(None),
         Exchanged::No => {
             keep_aside(&dir, &next, name);
-            Ok(Some(LeftHow::KeptNextToIt))
+            Ok(Some(Unreverted::KeptNextToIt))
         }
-        Exchanged::NoneLeft { .. } => Ok(Some(LeftHow::KeptNextToIt)),
+        Exchanged::NoneLeft { .. } => Ok(Some(Unreverted::KeptNextToIt)),
     }
 }
 
@@ -282,7 +282,7 @@ fn unreplace_by_renames(
                 keep_aside(dir, next, name);
             }
             keep_aside(dir, aside, name);
-            return Ok(Some(LeftHow::KeptNextToIt));
+            return Ok(Some(Unreverted::KeptNextToIt));
         }
     }
     if old.is_at(dir, name)? {
@@ -295,7 +295,7 @@ fn unreplace_by_renames(
         return Ok(None);
     }
     keep_aside(dir, aside, name);
-    Ok(Some(LeftHow::KeptNextToIt))
+    Ok(Some(Unreverted::KeptNextToIt))
 }
 
 /// Makes a removed link again.
@@ -326,7 +326,7 @@ fn bring_back(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Und
         }
     }
     keep_aside(&dir, &aside, name);
-    Ok(Some(LeftHow::KeptNextToIt))
+    Ok(Some(Unreverted::KeptNextToIt))
 }
 
 /// Removes the new entries, once every name is as it was.
@@ -375,13 +375,13 @@ fn remove_one_old(steps: &Steps, step: &Step, aside: &OsStr, was: &EntryState, i
     }
     if !is_known && !was.is_at(&dir, aside)? {
         keep_aside(&dir, aside, last_name(&step.path)?);
-        return Ok(Some(LeftHow::KeptNextToIt));
+        return Ok(Some(Unreverted::KeptNextToIt));
     }
     match was {
         EntryState::Directory => match dir.remove_dir(aside) {
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
                 keep_aside(&dir, aside, last_name(&step.path)?);
-                Ok(Some(LeftHow::KeptNextToIt))
+                Ok(Some(Unreverted::KeptNextToIt))
             }
             answer => answer.map(|()| None),
         },

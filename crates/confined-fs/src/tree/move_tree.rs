@@ -16,7 +16,7 @@ use crate::{
 
 use super::new_node::moved_node;
 use super::respell::{is_respelling, respell};
-use super::{CreatedTree, NewNode, Node, NotRemoved, Purpose, Scan, Tree, TreeEntry, TreeGuard};
+use super::{CreatedTree, NewNode, Node, Purpose, RemoveError, Scan, Tree, TreeEntry, TreeGuard};
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ impl TreeGuard {
         to: &WritablePath,
         to_dir: &Dir,
         created: &CreatedTree,
-        not: NotRemoved,
+        not: RemoveError,
     ) -> AccessError {
         if not.in_part && self.bring_back(from, tree, to, not.gone_from).is_err() {
             if let Some(replaced) = &created.replaced {

@@ -17,7 +17,7 @@ use super::{Node, Tree, TreeGuard, TreePosition};
 
 /// Why a tree was not removed.
 #[derive(Debug)]
-pub struct NotRemoved {
+pub struct RemoveError {
     /// What stood in the way.
     pub error: AccessError,
     /// Whether some of it may be gone; what is left is in its place.
@@ -26,8 +26,8 @@ pub struct NotRemoved {
     pub gone_from: usize,
 }
 
-impl From<NotRemoved> for AccessError {
-    fn from(not: NotRemoved) -> Self {
+impl From<RemoveError> for AccessError {
+    fn from(not: RemoveError) -> Self {
         not.error
     }
 }
@@ -46,9 +46,9 @@ impl TreeGuard {
         tree: &Tree,
         revisions: &[Option<Revision>],
         _: Approval,
-    ) -> Result<(), NotRemoved> {
+    ) -> Result<(), RemoveError> {
         let asked = entry.asked();
-        let whole = |error| NotRemoved { error, in_part: false, gone_from: tree.entries().len() };
+        let whole = |error| RemoveError { error, in_part: false, gone_from: tree.entries().len() };
         let failed = |error| whole(AccessError::from_io(error, asked));
         let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
         let (dir, name) = self.holder(entry).map_err(whole)?;
@@ -88,9 +88,9 @@ fn remove_checked(
     tree: &Tree,
     revisions: &[Option<Revision>],
     asked: &WorkspacePath,
-) -> Result<(), NotRemoved> {
+) -> Result<(), RemoveError> {
     let all = tree.entries().len();
-    let not = |error, gone_from| NotRemoved { error, in_part: gone_from < all, gone_from };
+    let not = |error, gone_from| RemoveError { error, in_part: gone_from < all, gone_from };
     let stale = |gone_from| not(AccessError::new(AccessErrorKind::Stale, asked), gone_from);
     let locked = |gone_from| not(AccessError::new(AccessErrorKind::Locked, asked), gone_from);
     match is_same(dir, name, tree, revisions) {

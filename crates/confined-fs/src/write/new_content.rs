@@ -9,7 +9,9 @@ use std::sync::{Arc, OnceLock};
 use beneath::Stat;
 use structured_text::mask::{MaskedText, RestoreError, new_sentinel};
 
-use crate::{AccessError, AccessErrorKind, AtPath as _, Revision, SentinelFault, Shared, WorkspacePath, masked_file};
+use crate::{
+    AccessError, AccessErrorKind, AtPath as _, PlaceholderError, Revision, Shared, WorkspacePath, masked_file,
+};
 
 use super::WritablePath;
 
@@ -83,10 +85,10 @@ impl<'n> NewContent<'n> {
 
 fn fault(error: RestoreError, asked: &WorkspacePath) -> AccessError {
     let fault = match error {
-        RestoreError::Unknown(name) => SentinelFault::Unknown(name),
-        RestoreError::Misplaced(name) => SentinelFault::Misplaced(name),
-        RestoreError::TooManyValues => SentinelFault::TooManyValues,
-        RestoreError::Unmaskable => SentinelFault::Unmaskable,
+        RestoreError::Unknown(name) => PlaceholderError::Unknown(name),
+        RestoreError::Misplaced(name) => PlaceholderError::Misplaced(name),
+        RestoreError::TooManyValues => PlaceholderError::TooManyValues,
+        RestoreError::Unmaskable => PlaceholderError::Unmaskable,
     };
     AccessError::new(AccessErrorKind::Sentinel(fault), asked)
 }
@@ -98,7 +100,7 @@ pub(super) fn may_hold_sentinel(shared: &Shared, bytes: &[u8]) -> bool {
 
 /// Refuses a sentinel that `old`, the content of a file that is not masked, does not have already.
 pub(super) fn refuse_new_sentinel(old: &[u8], new: &[u8], asked: &WorkspacePath) -> Result<(), AccessError> {
-    let refused = |name| AccessError::new(AccessErrorKind::Sentinel(SentinelFault::Elsewhere(name)), asked);
+    let refused = |name| AccessError::new(AccessErrorKind::Sentinel(PlaceholderError::Elsewhere(name)), asked);
     new_sentinel(old, new).map_or(Ok(()), |name| Err(refused(name)))
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::{Strategy as _, any, prop, prop_assert, prop_assert_eq, proptest};
 
-use super::{HunkMiss, LocatedHunk, locate_hunks};
+use super::{HunkError, LocatedHunk, locate_hunks};
 use crate::{
     Strategy,
     patch::{FileAction, Patch, PatchHunk},
@@ -20,7 +20,7 @@ fn hunks<R>(body: &str, with: impl FnOnce(&[PatchHunk<'_>]) -> R) -> R {
     with(hunks)
 }
 
-fn located(text: &str, body: &str) -> Vec<Result<LocatedHunk, HunkMiss>> {
+fn located(text: &str, body: &str) -> Vec<Result<LocatedHunk, HunkError>> {
     hunks(body, |hunks| locate_hunks(text, hunks, &mut || true))
 }
 
@@ -40,7 +40,7 @@ fn patched(text: &str, body: &str) -> String {
 }
 
 #[track_caller]
-fn miss(text: &str, body: &str) -> HunkMiss {
+fn miss(text: &str, body: &str) -> HunkError {
     located(text, body).into_iter().find_map(Result::err).expect("a miss")
 }
 
@@ -50,7 +50,7 @@ fn whole_lines_are_replaced_and_no_parts_of_lines() {
     assert_eq!(patched("a\nb\nc\n", "@@\n a\n-b\n c\n"), "a\nc\n");
     assert_eq!(patched("a\nb\nc\nd\n", "@@\n-a\n+A\n b\n-c\n+C\n+CC\n"), "A\nb\nC\nCC\nd\n");
     assert_eq!(patched("a\n\nb\n", "@@\n a\n-\n b\n"), "a\nb\n");
-    assert!(matches!(miss("xay\n", "@@\n-a\n+b\n"), HunkMiss::NotFound(_)));
+    assert!(matches!(miss("xay\n", "@@\n-a\n+b\n"), HunkError::NotFound(_)));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn final_newlines_are_added_and_removed_only_as_marked() {
     assert_eq!(patched("b\r", &format!("@@ -1 +1 @@\n-b\r\n{mark}+b\n{mark}")), "b");
     assert_eq!(patched("a\r\nb\r\n", "@@ -1,2 +1,2 @@\n-a\r\n+a\n b\r\n"), "a\nb\r\n");
     assert_eq!(patched("a\na\r\n", "@@\n-a\r\n+x\r\n"), "a\nx\r\n");
-    assert!(matches!(miss("a\nb\nc\n", &format!("@@ -1 +1 @@\n-b\n+x\n{mark}")), HunkMiss::NotAtEnd { line: 2 }));
+    assert!(matches!(miss("a\nb\nc\n", &format!("@@ -1 +1 @@\n-b\n+x\n{mark}")), HunkError::NotAtEnd { line: 2 }));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn one_of_several_places_is_chosen_by_what_the_hunk_says() {
     // Both, in their order.
     let both = "@@\n-    x = 1\n+    x = 2\n@@\n-    x = 1\n+    x = 3\n";
     assert_eq!(patched(text, both), "def a():\n    x = 2\n\ndef b():\n    x = 3\n");
-    assert!(matches!(miss(text, "@@\n-    x = 1\n+    x = 2\n"), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(text, "@@\n-    x = 1\n+    x = 2\n"), HunkError::Ambiguous { .. }));
     // A hunk between two equal places leaves the one above it to the hunk before.
     assert_eq!(patched("a\nb\na\n", "@@\n-a\n+x\n@@\n-b\n+y\n"), "x\ny\na\n");
 }
@@ -108,7 +108,7 @@ fn one_of_several_places_is_chosen_by_what_the_hunk_says() {
 fn nested_contexts_narrow_the_place() {
     let text = "class A\n def f\n  x\nclass B\n def f\n  x\n";
     assert_eq!(patched(text, "@@ class B\n@@  def f\n-  x\n+  y\n"), "class A\n def f\n  x\nclass B\n def f\n  y\n");
-    assert!(matches!(miss(text, "@@ def f\n-  x\n+  y\n"), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(text, "@@ def f\n-  x\n+  y\n"), HunkError::Ambiguous { .. }));
     // A context that is wrong is noted where the lines are sure.
     let found = located("a\nb\n", "@@ gone\n-b\n+c\n");
     assert!(matches!(&found[0], Ok(LocatedHunk { note: Some(_), .. })), "{found:?}");
@@ -119,7 +119,7 @@ fn a_line_number_chooses_only_the_place_that_it_names() {
     let text = format!("{}x\n{}x\n", "a\n".repeat(10), "b\n".repeat(200));
     assert_eq!(located(&text, "@@ -11 +11 @@\n-x\n+y\n")[0].as_ref().unwrap().lines, 10..11);
     for said in [10, 12, 100] {
-        let HunkMiss::Ambiguous { places, .. } = miss(&text, &format!("@@ -{said} +{said} @@\n-x\n+y\n")) else {
+        let HunkError::Ambiguous { places, .. } = miss(&text, &format!("@@ -{said} +{said} @@\n-x\n+y\n")) else {
             panic!("line {said}")
         };
         assert_eq!(places.iter().map(|place| place.line).collect::<Vec<_>>(), [11, 212]);
@@ -135,7 +135,7 @@ fn a_line_number_shifted_as_those_around_it_chooses() {
     assert_eq!(located(&text, hunks)[1].as_ref().unwrap().lines, 9..10);
     // The hunks around disagree, and a place is at both.
     let hunks = "@@ -9 +9 @@\n-top 2\n+TOP\n@@ -10 +10 @@\n-x\n+y\n@@ -17 +17 @@\n-mid 4\n+MID\n";
-    assert!(matches!(located(&text, hunks)[1], Err(HunkMiss::Ambiguous { .. })));
+    assert!(matches!(located(&text, hunks)[1], Err(HunkError::Ambiguous { .. })));
     // A hunk that only has a number goes along.
     let hunks = "@@ -4 +4 @@\n-top 2\n+TOP\n@@ -6,0 +7 @@\n+new\n";
     assert_eq!(patched(&text, hunks), text.replace("top 2\nx\nmid 2\n", "TOP\nx\nmid 2\nnew\n"));
@@ -152,7 +152,7 @@ fn equal_hunks_go_to_different_places_or_nowhere() {
         patched(text, &format!("{one}@@\n-    x = 1\n+    x = 3\n@@ def b():\n-    x = 1\n+    x = 4\n")),
         "def a():\n    x = 2\n    y()\n    x = 3\n\ndef b():\n    x = 4\n"
     );
-    let HunkMiss::Ambiguous { places, .. } = miss(text, one) else { panic!("found") };
+    let HunkError::Ambiguous { places, .. } = miss(text, one) else { panic!("found") };
     assert_eq!(places.iter().map(|place| place.line).collect::<Vec<_>>(), [2, 4]);
     let plain = "@@\n-    x = 1\n+    x = 2\n";
     assert_eq!(patched(text, &plain.repeat(3)).matches("x = 2").count(), 3);
@@ -174,9 +174,9 @@ fn the_text_behind_the_numbers_names_what_it_opens() {
     assert_eq!(patched(&text, &hunk("... @@ int three(void)")), changed(1));
     assert_eq!(patched(&text, &hunk("... @@ int one(void)")), changed(0));
     // No place is in what it opens: the first one below it is not meant.
-    assert!(matches!(miss(&text, &hunk("... @@ int two(void)")), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(&text, &hunk("... @@ int two(void)")), HunkError::Ambiguous { .. }));
     // Not by a number either, even one that is right.
-    assert!(matches!(miss(&text, &hunk("-3,2 +3,2 @@ int two(void)")), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(&text, &hunk("-3,2 +3,2 @@ int two(void)")), HunkError::Ambiguous { .. }));
     // A name beats a number.
     assert_eq!(patched(&text, &hunk("-3,2 +3,2 @@ int three(void)")), changed(1));
     assert_eq!(patched(&text, &hunk("-3,2 +3,2 @@ int gone(void)")), changed(0));
@@ -186,7 +186,7 @@ fn the_text_behind_the_numbers_names_what_it_opens() {
 fn a_hunk_that_is_nearly_found_elsewhere_is_refused() {
     let text = "start();\nlet total = 1;  \nmiddle();\nlast();\n";
     let hunks = "@@\n-middle();\n+center();\n@@\n-let total = 1;\n+let total = 2;\n";
-    assert!(matches!(miss(text, hunks), HunkMiss::OutOfOrder { line: 2 }));
+    assert!(matches!(miss(text, hunks), HunkError::OutOfOrder { line: 2 }));
     let hunks = "@@\n-let total = 1;\n+let total = 2;\n@@\n-middle();\n+center();\n";
     let lines: Vec<String> = patched(text, hunks).lines().map(|line| line.trim_end().to_owned()).collect();
     assert_eq!(lines, ["start();", "let total = 2;", "center();", "last();"]);
@@ -207,9 +207,9 @@ fn lines_that_stay_may_come_without_their_blank() {
     assert_eq!(patched(text, "@@\n    two();\n+    three();\n"), wanted);
     assert_eq!(patched(text, "@@\n-    two();\n+    three();\n}\n\nfn g() {\n"), text.replace("two", "three"));
     // Nothing but an exact place is one.
-    assert!(matches!(miss(text, "@@\nfn f() {\n    one();\n    twice();\n+    three();\n}\n"), HunkMiss::NoBlanks));
-    assert!(matches!(miss(text, "@@\nfn  f() {\n    one();\n    two();\n+    three();\n}\n"), HunkMiss::NoBlanks));
-    assert!(matches!(miss(text, "@@\n    one();\n+    three();\n"), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(text, "@@\nfn f() {\n    one();\n    twice();\n+    three();\n}\n"), HunkError::NoBlanks));
+    assert!(matches!(miss(text, "@@\nfn  f() {\n    one();\n    two();\n+    three();\n}\n"), HunkError::NoBlanks));
+    assert!(matches!(miss(text, "@@\n    one();\n+    three();\n"), HunkError::Ambiguous { .. }));
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn a_blank_that_may_be_the_sign_indents_nothing() {
     let text = "class A:\n    def f(self):\n        return 1  \n";
     // With white space lost at the end of a line, nothing is exact.
     let hunk = "@@\n    def f(self):\n        return 1\n+        # done\n";
-    assert!(matches!(miss(text, hunk), HunkMiss::NoBlanks), "{:?}", miss(text, hunk));
+    assert!(matches!(miss(text, hunk), HunkError::NoBlanks), "{:?}", miss(text, hunk));
     let hunk = "@@\n     def f(self):\n         return 1\n+        # done\n";
     assert_eq!(patched(text, hunk), format!("{text}        # done\n"));
 }
@@ -239,9 +239,9 @@ fn added_lines_without_others_go_where_the_header_says() {
     assert_eq!(patched("a\nb\n", "@@ a\n+c\n"), "a\nc\nb\n");
     assert_eq!(patched("a\nb\n", "@@ -1,0 +2 @@\n+c\n"), "a\nc\nb\n");
     assert_eq!(patched("a\nb\n", "@@ -0,0 +1 @@\n+c\n"), "c\na\nb\n");
-    assert!(matches!(miss("a\nb\n", "@@ -1,3 +1,4 @@\n+c\n"), HunkMiss::NoPlace));
-    assert!(matches!(miss("a\nb\n", "@@ -7,0 +8 @@\n+c\n"), HunkMiss::BeyondEnd { at: 7, lines: 2 }));
-    assert!(matches!(miss("a\nb\n", "@@ gone\n+c\n"), HunkMiss::NoContext(_)));
+    assert!(matches!(miss("a\nb\n", "@@ -1,3 +1,4 @@\n+c\n"), HunkError::NoPlace));
+    assert!(matches!(miss("a\nb\n", "@@ -7,0 +8 @@\n+c\n"), HunkError::BeyondEnd { at: 7, lines: 2 }));
+    assert!(matches!(miss("a\nb\n", "@@ gone\n+c\n"), HunkError::NoContext(_)));
 }
 
 #[test]
@@ -268,9 +268,9 @@ fn lines_that_differ_are_found_by_the_ladder() {
 #[test]
 fn a_hunk_that_is_made_already_is_recognised() {
     let found = miss("start\nnew line\nend\n", "@@\n start\n-old line\n+new line\n end\n");
-    assert!(matches!(found, HunkMiss::Applied { line: 1 }), "{found:?}");
+    assert!(matches!(found, HunkError::Applied { line: 1 }), "{found:?}");
     let found = miss("start here\nend here\n", "@@\n start here\n-old line\n end here\n");
-    assert!(matches!(found, HunkMiss::Applied { line: 1 }), "{found:?}");
+    assert!(matches!(found, HunkError::Applied { line: 1 }), "{found:?}");
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_hunk_that_is_made_already_does_not_change_a_twin() {
     let change = "-    value = 1\n+    value = 2\n";
     for header in ["@@ def f():", "@@ -2 +2 @@", "@@ -1 +2 @@", "@@ -9 +9 @@ def f():"] {
         let found = miss(text, &format!("{header}\n{change}"));
-        assert!(matches!(found, HunkMiss::Applied { line: 2 }), "{header}: {found:?}");
+        assert!(matches!(found, HunkError::Applied { line: 2 }), "{header}: {found:?}");
     }
     let expected = "def f():\n    value = 2\n\ndef g():\n    value = 2\n";
     for header in ["@@", "@@ def g():", "@@ -5 +5 @@", "@@ -7 +7 @@", "@@ -2 +5 @@ def f():"] {
@@ -290,12 +290,12 @@ fn a_hunk_that_is_made_already_does_not_change_a_twin() {
     let change = "-    v = 1\n+    v = 2\n     pass\n";
     for header in ["@@ def f():", "@@ -2,2 +2,2 @@"] {
         let found = miss(short, &format!("{header}\n{change}"));
-        assert!(matches!(found, HunkMiss::Applied { line: 2 }), "{header}: {found:?}");
+        assert!(matches!(found, HunkError::Applied { line: 2 }), "{header}: {found:?}");
     }
     let other = "def f():\n    v = 1\n    pass\n\ndef g():\n    v = 2\n    pass\n";
     for header in ["@@ def g():", "@@ -6,2 +6,2 @@", "@@ -9,2 +9,2 @@ def g():"] {
         let found = miss(other, &format!("{header}\n{change}"));
-        assert!(matches!(found, HunkMiss::Applied { line: 6 }), "{header}: {found:?}");
+        assert!(matches!(found, HunkError::Applied { line: 6 }), "{header}: {found:?}");
     }
     let change = "-    value = 1\n+    value = 2\n";
     // The second place of what the name opens.
@@ -306,7 +306,7 @@ fn a_hunk_that_is_made_already_does_not_change_a_twin() {
 #[test]
 fn hunks_that_change_the_same_lines_are_refused() {
     let found = located("a\nb\nc\n", "@@\n-a\n-b\n+x\n@@\n-b\n+y\n");
-    assert!(matches!(found[1], Err(HunkMiss::Overlaps(0))), "{found:?}");
+    assert!(matches!(found[1], Err(HunkError::Overlaps(0))), "{found:?}");
     // Also one that only the first of them covers.
     let found = located("a\nb\nc\n", "@@\n-a\n-b\n@@\n-b\n@@\n-a\n");
     assert!(found[0].is_ok() && found[1].is_err() && found[2].is_err(), "{found:?}");
@@ -314,7 +314,7 @@ fn hunks_that_change_the_same_lines_are_refused() {
 
 #[test]
 fn a_diagnosis_speaks_of_the_hunk() {
-    let HunkMiss::NotFound(diagnosis) =
+    let HunkError::NotFound(diagnosis) =
         miss("let total = 1;\nlet other = 2;\n", "@@\n-let totals = 1;\n+let totals = 3;\n let other_one = 2;\n")
     else {
         panic!("found")
@@ -326,11 +326,11 @@ fn a_diagnosis_speaks_of_the_hunk() {
 #[test]
 fn a_hunk_that_is_everywhere_is_answered() {
     let text = "x\n".repeat(200_000);
-    assert!(matches!(miss(&text, "@@\n-x\n+y\n"), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(&text, "@@\n-x\n+y\n"), HunkError::Ambiguous { .. }));
     let many = format!("@@\n{}+y\n", "-x\n".repeat(50_000));
-    assert!(matches!(miss(&text, &many), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(&text, &many), HunkError::Ambiguous { .. }));
     let hunks = "@@\n-x\n+y\n".repeat(2000);
-    assert!(matches!(miss(&text, &hunks), HunkMiss::Ambiguous { .. }));
+    assert!(matches!(miss(&text, &hunks), HunkError::Ambiguous { .. }));
 }
 
 #[test]
@@ -396,5 +396,5 @@ proptest! {
 fn hunks_after_twenty_without_a_place_are_not_searched() {
     let hunks: Vec<String> = (0..60).map(|n| format!("@@\n-let absent_{n} = call({n});\n+changed({n});\n")).collect();
     let located = located("one line\nanother line\n", &hunks.concat());
-    assert_eq!(located.iter().filter(|one| matches!(one, Err(HunkMiss::Unsearched))).count(), 40);
+    assert_eq!(located.iter().filter(|one| matches!(one, Err(HunkError::Unsearched))).count(), 40);
 }

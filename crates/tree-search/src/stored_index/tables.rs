@@ -252,7 +252,7 @@ mod tests {
             let small = Small::new();
             let header = small.header();
             for mutations in mutations.chunks(2) {
-                // Parts move into each other while the length stays.
+                // Services move into each other while the length stays.
                 let paths = shift.map(|shift| header.paths + shift);
                 let entries = shift.map(|shift| header.entries.saturating_sub(shift));
                 small.put(forged(&small, mutations, [directories, paths, entries, None]));

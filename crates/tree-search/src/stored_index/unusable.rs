@@ -2,13 +2,13 @@
 
 use std::{fmt, io};
 
-use confined_fs::NotStorable;
+use confined_fs::IdentityError;
 
 /// Why a stored index is not used, for people.
 #[derive(Debug)]
 pub enum Unusable {
     /// Nothing is kept of this root.
-    Root(NotStorable),
+    Root(IdentityError),
     /// There is none.
     Missing,
     /// The file or its folder cannot be opened, or others may write to it.

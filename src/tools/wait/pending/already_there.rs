@@ -6,7 +6,7 @@ use confined_fs::OpenFile;
 
 use crate::tools::{
     Answer, CallContext, ToolError,
-    wait::{args::Until, file_tail::Advance, output::Outcome, report::News, request::NewFrom},
+    wait::{args::Until, file_tail::Advance, output::Outcome, report::WaitResult, request::NewFrom},
 };
 
 use super::PendingWait;
@@ -51,6 +51,6 @@ impl PendingWait {
         });
         let (number, text, is_cut) = unfinished.or_else(|| self.there.take())?;
         self.new.push(number, &text, is_cut);
-        Some(self.answer(cx, News { matched: Some(number), was_there: true, ..News::of(Outcome::Line) }))
+        Some(self.answer(cx, WaitResult { matched: Some(number), was_there: true, ..WaitResult::of(Outcome::Line) }))
     }
 }

@@ -27,7 +27,7 @@ use super::{AccessErrorKind, Workspace, WorkspacePath};
 /// assert!(workspace.tail_of("./index.ts").is_none());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tail {
+pub struct PathSuffix {
     names: Vec<OsString>,
     /// Whether it was written with an `@` or `#file:`: it is the name of something that exists.
     pub is_mention: bool,
@@ -35,7 +35,7 @@ pub struct Tail {
     pub is_directory: bool,
 }
 
-impl Tail {
+impl PathSuffix {
     /// Whether it is a single name.
     pub fn is_bare(&self) -> bool {
         self.names.len() == 1
@@ -62,13 +62,13 @@ impl Tail {
 impl Workspace {
     /// `text` as the end of a path: `None` if it says where it begins, by a slash, `~`, a scheme, the name of a root, or a
     /// `.` or `..` in it, and if it is no path at all.
-    pub fn tail_of(&self, text: &str) -> Option<Tail> {
+    pub fn tail_of(&self, text: &str) -> Option<PathSuffix> {
         let is_mention = is_mention(text);
         let inner = *peeled(text).last()?;
         let unescaped = is_mention.then(|| without_shell_escapes(inner)).flatten();
         let inner = unescaped.as_deref().unwrap_or(inner);
         let names = relative_names(&self.shared.roots, inner)?;
-        Some(Tail { names, is_mention, is_directory: inner.ends_with(std::path::is_separator) })
+        Some(PathSuffix { names, is_mention, is_directory: inner.ends_with(std::path::is_separator) })
     }
 
     /// Whether nothing has this path, not even a link that leads nowhere. What policy hides is not there.

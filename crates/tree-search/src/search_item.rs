@@ -8,7 +8,7 @@ use super::{FileHits, Skipped, StoredResult, Tally, UnmatchedFiles};
 
 /// A file to be searched: met on the walk, or named by the caller.
 #[derive(Clone, Debug)]
-pub(super) enum Haystack {
+pub(super) enum SearchItem {
     /// Met on the walk of a directory. Where the lines that may match are known, those, and the fingerprint of the
     /// state in which there are no others.
     Walked(Entry, Option<(Vec<Range<u32>>, u64)>),

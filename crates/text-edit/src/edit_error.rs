@@ -2,12 +2,12 @@
 
 use super::Strategies;
 
-/// At most so many places are listed in a [`Miss`]; a list of this length means "or more".
+/// At most so many places are listed in a [`EditError`]; a list of this length means "or more".
 pub const MAX_PLACES: usize = 1000;
 
 /// Why a request does not apply.
 #[derive(Clone, Debug)]
-pub enum Miss {
+pub enum EditError {
     /// Several places match and only one was asked for.
     Ambiguous {
         /// The step that found them.

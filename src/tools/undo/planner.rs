@@ -37,7 +37,7 @@ pub(super) enum ChangedPart {
 }
 
 /// The walk so far.
-pub(super) struct WalkBack<'p> {
+pub(super) struct UndoPlanner<'p> {
     view: &'p dyn DiskAndHistory,
     /// Whether changes of others are taken back as well.
     includes_changed: bool,
@@ -56,7 +56,7 @@ pub(super) struct WalkBack<'p> {
     moved: Vec<Vec<[WorkspacePath; 2]>>,
 }
 
-impl<'p> WalkBack<'p> {
+impl<'p> UndoPlanner<'p> {
     pub(super) fn new(
         view: &'p dyn DiskAndHistory,
         includes_changed: bool,

@@ -89,7 +89,7 @@ pub(super) fn heavy_calls(limit: Option<usize>) -> usize {
 
 /// What a server is made of.
 #[derive(Debug)]
-pub struct Parts {
+pub struct Services {
     /// The sandbox.
     pub workspace: Arc<Workspace>,
     /// What the session has seen.
@@ -106,7 +106,7 @@ pub struct Parts {
     pub options: ServerOptions,
 }
 
-impl Parts {
+impl Services {
     /// What a call that starts now and may take `limit` may use.
     pub fn context(&self, limit: Duration) -> CallContext {
         let Self { workspace, session, path_index, settings, language_servers, .. } = self;

@@ -5,7 +5,7 @@
 
 use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
-use confined_fs::{FileKind, Ignored, Tail, Visibility, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
+use confined_fs::{FileKind, Ignored, PathSuffix, Visibility, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
 
 use super::{PathIndex, Scope, SearchEntry};
 
@@ -18,7 +18,7 @@ const CHECK_EVERY: usize = 64;
 
 /// Paths with one tail.
 #[derive(Debug, Default)]
-pub struct TailHits {
+pub struct SuffixHits {
     /// Files.
     pub files: NearestTop,
     /// Directories.
@@ -60,12 +60,12 @@ impl NearestTop {
 pub fn search_tail(
     workspace: &Workspace,
     index: &Arc<PathIndex>,
-    tail: &Tail,
+    tail: &PathSuffix,
     most: usize,
     stop: &StopSignal,
-) -> TailHits {
+) -> SuffixHits {
     let stop = stop.with_earlier_deadline(TIME);
-    let mut hits = TailHits::default();
+    let mut hits = SuffixHits::default();
     let mut denied = NearestTop::default();
     let Ok(scope) = Scope::of_roots(workspace) else { return hits };
     let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };

@@ -6,7 +6,7 @@ use structured_text::mask::MaskedText;
 
 /// What is wrong with a sentinel in a new content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SentinelFault {
+pub enum PlaceholderError {
     /// The file has no value with this sentinel.
     Unknown(String),
     /// It is not a whole value, or in another kind of place than its value.
@@ -19,7 +19,7 @@ pub enum SentinelFault {
     Unmaskable,
 }
 
-impl SentinelFault {
+impl PlaceholderError {
     /// What is wrong with the new content of the file at `path`.
     pub(super) fn sentence(&self, path: &impl fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

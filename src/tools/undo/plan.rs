@@ -16,9 +16,9 @@ use super::{
     },
     disk_of_call::DiskOfCall,
     left_alone::LeftAlone,
+    planner::{ChangedPart, DiskAndHistory as _, UndoPlanner},
     since::ChangesSince,
     virtual_tree::TreeChange,
-    walk_back::{ChangedPart, DiskAndHistory as _, WalkBack},
 };
 
 /// Bytes of former contents that one call brings back.
@@ -37,7 +37,7 @@ pub(in crate::tools) enum DiffDirection {
 
 /// The way from now to an earlier state.
 #[derive(Default)]
-pub(in crate::tools) struct WayBack {
+pub(in crate::tools) struct UndoPlan {
     pub(in crate::tools) changes: Vec<ChangeStep>,
     /// For each change a line such as `restore src/a.rs`.
     pub(in crate::tools) lines: Vec<String>,
@@ -54,7 +54,7 @@ pub(in crate::tools) struct WayBack {
     diffed: usize,
 }
 
-impl WayBack {
+impl UndoPlan {
     /// Takes the changes back. `includes_changed`: also where somebody else has changed a file since.
     /// `within`: only what is at or below one of these paths, where there are any.
     pub(in crate::tools) fn of(
@@ -66,14 +66,14 @@ impl WayBack {
     ) -> Result<Self, ToolError> {
         let ChangesSince { changes, lost, .. } = since;
         let view = DiskOfCall(cx);
-        let mut walk = WalkBack::new(&view, includes_changed, BTreeMap::new());
+        let mut walk = UndoPlanner::new(&view, includes_changed, BTreeMap::new());
         loop {
             for change in changes {
                 cx.check()?;
                 walk.take_back(change);
             }
             let Some(pinned) = walk.ended(lost) else { break };
-            walk = WalkBack::new(&view, includes_changed, pinned);
+            walk = UndoPlanner::new(&view, includes_changed, pinned);
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
         let mut way = Self::default();

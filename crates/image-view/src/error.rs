@@ -4,7 +4,7 @@ use text_file::shorten;
 
 /// Why an image is not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ImageFlaw {
+pub enum ImageError {
     /// More pixels, or longer sides, than are decoded.
     TooManyPixels,
     /// So many bytes of memory would be needed.
@@ -17,7 +17,7 @@ pub enum ImageFlaw {
     Stopped,
 }
 
-impl ImageFlaw {
+impl ImageError {
     /// A decoder's complaint, short and on one line.
     pub(super) fn broken(reason: &dyn ToString) -> Self {
         const SHOWN: usize = 120;
