@@ -175,7 +175,7 @@ fn rule_lines(out: &mut ReportText, place: &str, rules: &PolicyRules) {
 }
 
 /// How many patterns of one kind are listed for a file.
-const MOST_LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// The rule files that people wrote for agents, and which of their rules are enforced.
 fn agent_rules(out: &mut ReportText, config: &Config, start: &StartReport) {
@@ -197,8 +197,8 @@ fn agent_rules(out: &mut ReportText, config: &Config, start: &StartReport) {
         {
             if !rules.is_empty() {
                 // A pattern may contain line breaks.
-                let listed: Vec<String> = rules.iter().take(MOST_LISTED).map(|rule| one_line(rule)).collect();
-                let more = rules.len().saturating_sub(MOST_LISTED);
+                let listed: Vec<String> = rules.iter().take(MAX_LISTED).map(|rule| one_line(rule)).collect();
+                let more = rules.len().saturating_sub(MAX_LISTED);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 out.line(&format!("  {what} ({}): {}{more}", rules.len(), listed.join(", ")));
             }

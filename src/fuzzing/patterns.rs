@@ -12,7 +12,7 @@ use crate::tools::{Answer, CallContext, Content, Kind, Plan, ToolError};
 use super::{World, fields, text, world::context};
 
 /// Lines of a haystack; more than a search shows would hide some.
-const MOST_LINES: usize = 400;
+const MAX_LINES: usize = 400;
 /// Names that globs are tried on.
 const NAMES: &[&str] = &[
     "f",
@@ -119,7 +119,7 @@ fn regexes(world: &World, pattern: &str, options: PatternOptions, haystack: &str
         .replace(['\0', '\u{feff}'], "")
         .replace(world.host(), "")
         .split_terminator('\n')
-        .take(MOST_LINES)
+        .take(MAX_LINES)
         .fold(String::new(), |all, line| all + line + "\n");
     world.put(HAYSTACK, haystack.as_bytes());
     let arguments = json!({

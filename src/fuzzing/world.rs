@@ -66,7 +66,7 @@ const TREE: &[(&str, Node)] = &[
 ];
 
 /// As many links as Linux follows in one path.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Where a path leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,7 +217,7 @@ impl World {
                 Some(File(_)) => return Meaning::ThroughFile,
                 Some(Link(target)) => {
                     links += 1;
-                    if links > MOST_LINKS {
+                    if links > MAX_LINKS {
                         return Meaning::Loop;
                     }
                     let relative = target.strip_prefix("@/");

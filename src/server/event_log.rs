@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::session::{ChangeKind, ChangeListener, CommittedChange, EntryKind};
 
 /// Lines that wait to be written, and bytes of them.
-const MOST_LINES: usize = 4096;
+const MAX_LINES: usize = 4096;
 const MOST_BYTES: usize = 4 << 20;
 
 /// Where the lines go.
@@ -50,7 +50,7 @@ enum Queued {
 impl EventLog {
     /// A log to `sink`, with `label` in each line.
     pub fn new(sink: EventSink, label: Option<String>) -> Self {
-        let (queue, queued) = sync_channel(MOST_LINES);
+        let (queue, queued) = sync_channel(MAX_LINES);
         Self { label, queue, idle: Mutex::new(Some((sink, queued))), counts: Arc::default() }
     }
 

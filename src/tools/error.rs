@@ -76,7 +76,7 @@ impl Kind {
 }
 
 /// Near names in an error.
-const MOST_NEAR: usize = 3;
+const MAX_NEAR: usize = 3;
 
 /// What went wrong, for the model and for the log.
 #[derive(Debug)]
@@ -231,7 +231,7 @@ impl ToolError {
         let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
         let mut near = workspace.suggest(path);
         for other in others {
-            if near.len() < MOST_NEAR && !near.contains(&other) {
+            if near.len() < MAX_NEAR && !near.contains(&other) {
                 near.push(other);
             }
         }

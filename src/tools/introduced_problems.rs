@@ -5,7 +5,7 @@
 use std::panic::{self, AssertUnwindSafe};
 
 use source_outline::{
-    problems::{MOST_SHOWN, Problem, ShownProblems},
+    problems::{MAX_SHOWN, Problem, ShownProblems},
     syntax,
 };
 
@@ -72,7 +72,7 @@ impl IntroducedProblems {
         problems.sort_by_key(|problem| problem.severity);
         let shown = ShownProblems::of(&change.path.to_string(), problems, cx.budget.text_bytes() / 4);
         let mut blocks = vec![shown.text];
-        let room = MOST_SHOWN.saturating_sub(shown.problems.len());
+        let room = MAX_SHOWN.saturating_sub(shown.problems.len());
         for (path, problem) in checked.elsewhere.into_iter().take(room) {
             blocks.push(ShownProblems::of(&path.to_string(), vec![problem], 0).text);
         }

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf, Prefix};
 
 /// Links that are followed in one path: as many as Linux does, see `path_resolution(7)`.
-pub const MOST_LINKS: usize = 40;
+pub const MAX_LINKS: usize = 40;
 
 /// Takes `.` and `..` out.
 pub fn lexically_normal(path: &Path) -> PathBuf {

@@ -126,7 +126,7 @@ pub use start::{Opened, WorkspaceOptions};
 pub use state::{AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile};
 pub use stored_moment::StoredMoment;
 pub use transaction::{
-    CommitError, CommittedTransaction, EntryState, FormerFile, LeftEntry, MOST_STEPS, Transaction, Unreverted,
+    CommitError, CommittedTransaction, EntryState, FormerFile, LeftEntry, MAX_STEPS, Transaction, Unreverted,
 };
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, Purpose, RemoveError, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,

@@ -14,7 +14,7 @@ use beneath::{FileKind, Listed, OpenFor};
 use super::{Policy, Root, Roots, Verdict, WorkspacePath, links};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
-const MOST_ENTRIES: usize = 4_000;
+const MAX_ENTRIES: usize = 4_000;
 /// How deep below the top.
 const DEEPEST: usize = 4;
 /// Directories that are never searched: thousands of files that no program runs.
@@ -32,7 +32,7 @@ pub(super) struct Target {
 
 /// The targets, inside the roots, of links with a protected name.
 pub(super) fn targets(roots: &Roots) -> Vec<Target> {
-    roots.list().iter().flat_map(|root| Look { roots, root, left: MOST_ENTRIES, found: Vec::new() }.run()).collect()
+    roots.list().iter().flat_map(|root| Look { roots, root, left: MAX_ENTRIES, found: Vec::new() }.run()).collect()
 }
 
 struct Look<'r> {

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use beneath::lexical::{MOST_LINKS, base_of, push_front, strip_base};
+use beneath::lexical::{MAX_LINKS, base_of, push_front, strip_base};
 use beneath::{FileKind, OpenFor};
 
 use super::visibility::{Visibility, visibility};
@@ -181,7 +181,7 @@ impl LinkWalk<'_> {
     /// Puts the target of a link in the place of its name.
     fn link(&mut self, here: Inside, name: &OsStr) -> Result<Position, AccessError> {
         self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links > MAX_LINKS {
             return Err(self.refused(AccessErrorKind::TooManyLinks));
         }
         // It was a link a moment ago: somebody is swapping names.

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use beneath::lexical::{MOST_LINKS, base_of, lexically_normal, push_front, without_verbatim};
+use beneath::lexical::{MAX_LINKS, base_of, lexically_normal, push_front, without_verbatim};
 
 use super::Root;
 use super::policy::ProtectedPaths;
@@ -89,7 +89,7 @@ fn chain(path: &Path) -> PathChain {
         }
         let here = at.join(&name);
         match here.read_link() {
-            Ok(target) if steps.len() < MOST_LINKS => {
+            Ok(target) if steps.len() < MAX_LINKS => {
                 steps.push(here);
                 push_front(&mut todo, &target);
                 let start = base_of(&target);
@@ -167,6 +167,6 @@ mod tests {
         }
         let left = chain(&top.join("ab/../b/./dir/file")).left;
         assert_eq!(left, ["a/b", "a/b", "a"].map(|name| top.join(name)), "also those that the target of a link leaves");
-        assert!(chain(&top.join("loop")).steps.len() <= MOST_LINKS + 1);
+        assert!(chain(&top.join("loop")).steps.len() <= MAX_LINKS + 1);
     }
 }

@@ -16,7 +16,7 @@
 //! | What is recorded first, and how is it read after a crash? | `intent`, `intent_folder` |
 //! | What happens after a crash? | `recovery` |
 //!
-//! Limits: at most [`MOST_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system.
+//! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system.
 
 mod builder;
 mod commit;
@@ -35,4 +35,4 @@ pub use commit::{CommitError, CommittedTransaction};
 pub(super) use intents::Intents;
 pub use roll_back::{LeftEntry, Unreverted};
 pub use step::EntryState;
-pub use steps::MOST_STEPS;
+pub use steps::MAX_STEPS;

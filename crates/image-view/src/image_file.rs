@@ -24,7 +24,7 @@ use super::{
 };
 
 /// Pixels of the largest image that is decoded.
-pub const MOST_PIXELS: u64 = 200_000_000;
+pub const MAX_PIXELS: u64 = 200_000_000;
 /// Pixels along one side of the largest image that is decoded: what JPEG and GIF can express.
 pub const LONGEST_SIDE: u32 = 65_535;
 /// Bytes that decoding may take, the file included.
@@ -72,7 +72,7 @@ impl<'b> ImageFile<'b> {
         if width == 0 || height == 0 {
             return Err(ImageError::broken(&"it has no pixels"));
         }
-        if width.max(height) > LONGEST_SIDE || area(width, height) > MOST_PIXELS {
+        if width.max(height) > LONGEST_SIDE || area(width, height) > MAX_PIXELS {
             return Err(ImageError::TooManyPixels);
         }
         if !header.is_complete {

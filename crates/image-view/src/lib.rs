@@ -2,7 +2,7 @@
 //! a [`Region`] where more of it is wanted.
 //!
 //! A file is hostile until it has been read: decoding is bounded in memory ([`DECODE_MEMORY`]) and pixels
-//! ([`MOST_PIXELS`]), row by row where the format allows it, and damage is an error, never half a picture.
+//! ([`MAX_PIXELS`]), row by row where the format allows it, and damage is an error, never half a picture.
 //!
 //! ```
 //! let gif = b"GIF89a\x20\x00\x10\x00\x00\x00\x00";
@@ -32,7 +32,7 @@ use imagesize::ImageType;
 
 pub use encode::EncodedImage;
 pub use error::ImageError;
-pub use image_file::{DECODE_MEMORY, ImageFile, ImageView, LONGEST_SIDE, MOST_PIXELS};
+pub use image_file::{DECODE_MEMORY, ImageFile, ImageView, LONGEST_SIDE, MAX_PIXELS};
 pub use region::Region;
 
 /// Bytes of a JPEG that may come before its dimensions.

@@ -11,7 +11,7 @@ use text_file::shorten;
 use super::uri::respelled;
 
 /// Problems of one file that are kept.
-const MOST_KEPT: usize = 1000;
+const MAX_KEPT: usize = 1000;
 /// Characters of a message that are kept: a compiler's may be pages.
 const LONGEST_MESSAGE: usize = 2000;
 /// The same of a source and a code.
@@ -95,7 +95,7 @@ fn kept(mut all: Vec<Raw>) -> Vec<Diagnostic> {
     all.sort_by_key(|one| (one.severity.unwrap_or(1), one.range.start.line, one.range.start.character));
     let mut kept: Vec<Diagnostic> = all.into_iter().map(Diagnostic::of).collect();
     kept.dedup();
-    kept.truncate(MOST_KEPT);
+    kept.truncate(MAX_KEPT);
     kept.shrink_to_fit();
     kept
 }

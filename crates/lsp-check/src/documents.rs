@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 /// Files that are open at once; the least recently changed is closed for a further one.
-const MOST_OPEN: usize = 32;
+const MAX_OPEN: usize = 32;
 
 /// One open file.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Documents {
             return vec![notification("textDocument/didChange", &params)];
         }
         let mut messages = Vec::new();
-        if self.0.len() >= MOST_OPEN
+        if self.0.len() >= MAX_OPEN
             && let Some(oldest) = self.0.iter().min_by_key(|(_, document)| document.sent).map(|(uri, _)| uri.clone())
         {
             messages.extend(self.close(&oldest));
@@ -98,7 +98,7 @@ mod tests {
         assert!(documents.put("a", "rust", "1", now).is_empty());
         assert_eq!(methods(documents.put("a", "rust", "2", now)), ["didChange"]);
         assert_eq!(documents.get("a").unwrap().version, 2);
-        for number in 1..MOST_OPEN {
+        for number in 1..MAX_OPEN {
             assert_eq!(methods(documents.put(&number.to_string(), "rust", "1", Instant::now())), ["didOpen"]);
         }
         assert_eq!(methods(documents.put("x", "rust", "1", Instant::now())), ["didClose", "didOpen"]);

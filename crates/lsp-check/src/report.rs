@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use source_outline::problems::{ChangedLines, MOST_SHOWN, Problem, new_problems};
+use source_outline::problems::{ChangedLines, MAX_SHOWN, Problem, new_problems};
 use text_file::shorten;
 
 use confined_fs::{Root, Visibility, Workspace, WorkspacePath, escape_controls};
@@ -53,7 +53,7 @@ pub(super) fn shown(
     let found = new_problems(&problems(before, &verdict.before), problems(change.after, &verdict.after), &lines);
     let mut elsewhere = Vec::new();
     for (uri, diagnostics) in verdict.elsewhere {
-        if elsewhere.len() >= MOST_SHOWN {
+        if elsewhere.len() >= MAX_SHOWN {
             break;
         }
         // Files that the caller may not see are not named.

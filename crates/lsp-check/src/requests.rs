@@ -46,7 +46,7 @@ struct ConfigurationItem<'m> {
 }
 
 /// Values that one request for the configuration gets.
-const MOST_SECTIONS: usize = 100;
+const MAX_SECTIONS: usize = 100;
 
 /// The answer to a request of a server. It may ask for its configuration; nothing that it asks for is done.
 pub(super) fn answer(
@@ -60,7 +60,7 @@ pub(super) fn answer(
         "workspace/configuration" => {
             let wanted = params.and_then(|params| serde_json::from_str::<ConfigurationParams<'_>>(params.get()).ok());
             let wanted = wanted.map_or_else(Vec::new, |params| params.items);
-            wanted.iter().take(MOST_SECTIONS).map(|item| section(settings, item.section.as_deref())).collect()
+            wanted.iter().take(MAX_SECTIONS).map(|item| section(settings, item.section.as_deref())).collect()
         }
         "workspace/applyEdit" => json!({ "applied": false, "failureReason": "edits are not applied" }),
         "workspace/workspaceFolders" => json!([{ "uri": root_uri, "name": "root" }]),

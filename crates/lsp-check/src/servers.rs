@@ -26,9 +26,9 @@ use super::{
 /// Timeouts in a row after which a server is not waited for, for a while: it may load a large project.
 const FREE_TIMEOUTS: u32 = 1;
 /// Files of a server whose former text is kept because a change of them was not checked.
-const MOST_UNCHECKED: usize = 32;
+const MAX_UNCHECKED: usize = 32;
 /// Files that were opened, of which it is known.
-const MOST_OPENED: usize = 4096;
+const MAX_OPENED: usize = 4096;
 /// How long `doctor` waits for a server.
 const PROBE: Duration = Duration::from_secs(10);
 
@@ -98,7 +98,7 @@ impl LanguageServers {
             Err(why) => {
                 let mut slots = self.slots();
                 let slot = slots.entry(place.key.clone()).or_default();
-                if slot.unchecked.len() >= MOST_UNCHECKED {
+                if slot.unchecked.len() >= MAX_UNCHECKED {
                     slot.unchecked.clear();
                 }
                 slot.unchecked.entry(place.uri.clone()).or_insert_with(|| change.before.map(str::to_owned));
@@ -178,7 +178,7 @@ impl LanguageServers {
             return;
         }
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if opened.len() >= MOST_OPENED {
+        if opened.len() >= MAX_OPENED {
             opened.clear();
         }
         if !opened.insert(path.clone()) {

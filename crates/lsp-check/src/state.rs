@@ -22,15 +22,15 @@ use super::{
 /// Files whose problems are kept.
 const MOST_FILES: usize = 256;
 /// Problems that are kept of a file that is not open: more are not shown.
-const MOST_OF_OTHERS: usize = 50;
+const MAX_OF_OTHERS: usize = 50;
 /// Works that a server says it does at once.
-const MOST_PROGRESS: usize = 64;
+const MAX_PROGRESS: usize = 64;
 /// Requests that are not answered; a server that answers none is waited for in vain.
 const MOST_ASKED: usize = 256;
 /// The longest time between two lists for one text that is learned from.
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 /// Files that are opened as soon as it can be talked to.
-const MOST_PENDING: usize = 8;
+const MAX_PENDING: usize = 8;
 /// How often diagnostics are asked for again.
 const PULL_AGAIN: Duration = Duration::from_millis(200);
 
@@ -279,7 +279,7 @@ impl State {
             return;
         }
         if sent.is_none() {
-            diagnostics.truncate(MOST_OF_OTHERS);
+            diagnostics.truncate(MAX_OF_OTHERS);
         }
         self.is_proven |= !diagnostics.is_empty();
         let file = self.files.entry(uri).or_default();
@@ -305,7 +305,7 @@ impl State {
         let Ok(Progress { token, value }) = serde_json::from_str::<Progress>(params.get()) else { return };
         let token: String = token.to_string().chars().take(100).collect();
         match value.kind.as_str() {
-            "begin" if self.progress.len() < MOST_PROGRESS => {
+            "begin" if self.progress.len() < MAX_PROGRESS => {
                 if is_check(&token) {
                     self.last_check = Some(now);
                 }
@@ -323,7 +323,7 @@ impl State {
     pub(super) fn open(&mut self, uri: &str, language: &str, text: &str, now: Instant) -> Vec<Value> {
         match self.phase {
             Phase::Ready if self.documents.get(uri).is_none() => self.put(uri, language, text, now),
-            Phase::Starting if self.pending.len() < MOST_PENDING => {
+            Phase::Starting if self.pending.len() < MAX_PENDING => {
                 self.pending.push([uri, language, text].map(str::to_owned));
                 Vec::new()
             }

@@ -8,4 +8,4 @@ mod render;
 
 pub use changed_lines::{ChangedLines, new_problems};
 pub use problem::{Problem, Severity};
-pub use render::{MOST_SHOWN, ShownProblems};
+pub use render::{MAX_SHOWN, ShownProblems};

@@ -10,9 +10,9 @@ use super::syntax_error::{Findings, SyntaxError, line_of};
 use crate::quoted;
 
 /// Bytes of the largest text whose keys are compared: more would be held in memory for little.
-const MOST_COMPARED: usize = 1 << 20;
+const MAX_COMPARED: usize = 1 << 20;
 /// Duplicate keys that are reported of one text.
-const MOST_DUPLICATES: usize = 100;
+const MAX_DUPLICATES: usize = 100;
 
 /// What a text may hold beyond plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub fn check_lines(text: &str) -> Findings {
         let end = start + line.trim_end_matches(['\n', '\r']).len();
         // A line hides none of those behind it.
         findings.warnings.extend(check_part(text, start..end, JsonDialect::Json).error);
-        if findings.warnings.len() == MOST_DUPLICATES {
+        if findings.warnings.len() == MAX_DUPLICATES {
             break;
         }
         start += line.len();
@@ -198,8 +198,8 @@ impl<'t> Checker<'t> {
         }
         self.at += 1;
         let key = &self.text[start..end];
-        if self.bytes.len() <= MOST_COMPARED
-            && self.duplicates.len() < MOST_DUPLICATES
+        if self.bytes.len() <= MAX_COMPARED
+            && self.duplicates.len() < MAX_DUPLICATES
             // `//` is the usual key of a comment.
             && key != "\"//\""
             && !self.keys.insert((number, key))

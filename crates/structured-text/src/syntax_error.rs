@@ -31,7 +31,7 @@ pub fn line_of(text: &str, at: usize) -> usize {
 }
 
 /// Characters of a file that a message repeats at most.
-const MOST_QUOTED: usize = 24;
+const MAX_QUOTED: usize = 24;
 
 /// A piece of a file's text as a message repeats it: short, in one line, without hidden characters. All that a message
 /// repeats goes through here.
@@ -47,7 +47,7 @@ const MOST_QUOTED: usize = 24;
 pub fn quoted(piece: &str) -> String {
     let mut shown = String::from("`");
     for (index, character) in piece.chars().enumerate() {
-        if index == MOST_QUOTED {
+        if index == MAX_QUOTED {
             shown.push('…');
             break;
         }

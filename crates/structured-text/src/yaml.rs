@@ -2,7 +2,7 @@
 //!
 //! Finds the first error of a stream of documents, and keys that occur twice in a mapping. An alias to a thousand others
 //! is one event ("billion laughs" cost nothing). The parser's own stack is bounded: what has more than 255 levels of
-//! brackets is passed over, and so is what takes longer than `MOST_TIME`.
+//! brackets is passed over, and so is what takes longer than `MAX_TIME`.
 
 use std::{
     collections::HashSet,
@@ -17,13 +17,13 @@ use crate::quoted;
 /// Bytes of the largest text that is checked: a bracket that is not closed holds all tokens behind it in memory.
 const MOST_BYTES: usize = 1 << 20;
 /// Time for one text: a megabyte of usual text takes a tenth of it.
-const MOST_TIME: Duration = Duration::from_millis(250);
+const MAX_TIME: Duration = Duration::from_millis(250);
 /// Events between two looks at the clock.
 const CHECK_EVERY: u64 = 256;
 /// Levels of nesting that are followed.
-const MOST_LEVELS: usize = 1_000;
+const MAX_LEVELS: usize = 1_000;
 /// Duplicate keys that are reported of one text.
-const MOST_DUPLICATES: usize = 100;
+const MAX_DUPLICATES: usize = 100;
 
 /// The first error of a text in YAML, and its duplicate keys.
 pub fn check(text: &str) -> Findings {
@@ -49,7 +49,7 @@ pub fn check(text: &str) -> Findings {
             }
         }
         // Short texts are checked on a busy machine, too.
-        if keys.open.len() > MOST_LEVELS || (events.is_multiple_of(CHECK_EVERY) && started.elapsed() > MOST_TIME) {
+        if keys.open.len() > MAX_LEVELS || (events.is_multiple_of(CHECK_EVERY) && started.elapsed() > MAX_TIME) {
             return Findings::default();
         }
     }
@@ -110,7 +110,7 @@ impl MappingKeys {
                     // Several merges into one mapping are usual.
                     && value != "<<"
                     && !keys.insert((value.to_string(), is_plain))
-                    && self.duplicates.len() < MOST_DUPLICATES
+                    && self.duplicates.len() < MAX_DUPLICATES
                 {
                     self.duplicates.push((at, value.to_string()));
                 }

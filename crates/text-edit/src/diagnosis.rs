@@ -7,7 +7,7 @@ use super::{
     nearest::{Nearest, line_of},
     placeholder,
     plain_request::PlainRequest,
-    prepared::MOST_LINES,
+    prepared::MAX_LINES,
 };
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
@@ -23,7 +23,7 @@ const SHOWN_LINES: usize = 12;
 pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnosis {
     match Refusal::chief(refusals) {
         Some(Refusal::TooManyLines) => Diagnosis::without_place(format!(
-            "old_string was not found exactly, and a file of more than {MOST_LINES} lines is not searched for similar \
+            "old_string was not found exactly, and a file of more than {MAX_LINES} lines is not searched for similar \
              text"
         )),
         Some(Refusal::AlreadyApplied(start)) => Diagnosis {

@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use super::patched_text::{FoundLines, MOST_KEPT, PatchedText, plain};
+use super::patched_text::{FoundLines, MAX_KEPT, PatchedText, plain};
 use crate::patch::{HunkLine, PatchHunk};
 
 /// Times that all hunks are looked at once more after some found their place.
 const ROUNDS: usize = 16;
 
 /// Lines of one name whose blocks are looked at.
-const MOST_NAMED: usize = 100;
+const MAX_NAMED: usize = 100;
 
 /// Where a hunk can go.
 #[derive(Clone, Debug, Default)]
@@ -154,7 +154,7 @@ impl HunkCandidates {
                 continue;
             }
             let blocks: Vec<Range<usize>> =
-                lines.iter().take(MOST_NAMED).map(|line| text.opened(*line, is_heading)).collect();
+                lines.iter().take(MAX_NAMED).map(|line| text.opened(*line, is_heading)).collect();
             let mut within: Vec<usize> = if self.places.more && !hunk.lacks_blanks() {
                 let old = old_lines(hunk, self.used);
                 blocks.iter().flat_map(|block| text.places_within(&old, block)).collect()
@@ -165,7 +165,7 @@ impl HunkCandidates {
             within.sort_unstable();
             within.dedup();
             self.is_contradicted |= within.is_empty();
-            if within.len() <= MOST_KEPT && lines.len() <= MOST_NAMED {
+            if within.len() <= MAX_KEPT && lines.len() <= MAX_NAMED {
                 self.keep(within);
             }
         }
@@ -208,7 +208,7 @@ fn below<'p>(
         if !go_on() {
             return Err(context);
         }
-        lines.truncate(MOST_KEPT);
+        lines.truncate(MAX_KEPT);
         let mut next: Vec<usize> =
             lines.iter().filter_map(|line| text.context_lines(context, line + 1).first().copied()).collect();
         next.sort_unstable();
@@ -242,7 +242,7 @@ pub(super) fn of_insertion(
         (contexts, _) => contexts,
     };
     let lines = below(text, contexts, go_on).map_err(|missing| NoPlace::Context(missing.to_owned()))?;
-    let places = FoundLines { more: lines.len() > MOST_KEPT, lines: lines.iter().map(|line| line + 1).collect() };
+    let places = FoundLines { more: lines.len() > MAX_KEPT, lines: lines.iter().map(|line| line + 1).collect() };
     Ok(HunkCandidates { places, used, ..HunkCandidates::default() })
 }
 

@@ -13,7 +13,7 @@ use super::{
     hunk_places::{self, ContextNote, HunkCandidates, NoPlace},
     hunk_replacements, ladder,
     patched_text::{PatchedText, plain},
-    prepared::{MOST_LINES, TextFacts},
+    prepared::{MAX_LINES, TextFacts},
 };
 use crate::patch::{FinalNewline, HunkLine, PatchHunk};
 
@@ -23,7 +23,7 @@ const MOST_PLACES: usize = 100;
 const SHOWN: usize = 160;
 
 /// Hunks without a place after which no other is looked for that is not there exactly: the patch is refused.
-const MOST_MISSED: usize = 20;
+const MAX_MISSED: usize = 20;
 
 /// Where a hunk applies.
 #[derive(Clone, Debug)]
@@ -102,8 +102,8 @@ pub fn locate_hunks(
     hunks: &[PatchHunk<'_>],
     go_on: &mut dyn FnMut() -> bool,
 ) -> Vec<Result<LocatedHunk, HunkError>> {
-    if text.len() > MOST_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {
-        let summary = format!("a file of more than {MOST_LINES} lines is not patched");
+    if text.len() > MAX_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MAX_LINES {
+        let summary = format!("a file of more than {MAX_LINES} lines is not patched");
         return vec![Err(HunkError::NotFound(Diagnosis::without_place(summary)))];
     }
     let text = PatchedText::new(text, hunks);
@@ -130,7 +130,7 @@ pub fn locate_hunks(
         let one = candidates.and_then(|one| match one {
             exact if !exact.places.lines.is_empty() => at_candidates(&text, hunk, exact),
             _ if !go_on() => Err(HunkError::Stopped),
-            _ if missed >= MOST_MISSED => Err(HunkError::Unsearched),
+            _ if missed >= MAX_MISSED => Err(HunkError::Unsearched),
             _ => {
                 let found = tolerant_within((&text, &facts), hunk, window.start.max(from)..window.end)?;
                 from = found.lines.end;

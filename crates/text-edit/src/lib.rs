@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_file_of_too_many_lines_takes_exact_texts_only() {
-        let text = format!("one\n{}two \n", "\n".repeat(prepared::MOST_LINES));
+        let text = format!("one\n{}two \n", "\n".repeat(prepared::MAX_LINES));
         let of = |old| Request { old, new: "x\n", replace_all: false, expected_replacements: None };
         assert!(locate(&text, &of("one\n")).is_ok());
         let Err(EditError::NotFound(diagnosis)) = locate(&text, &of("two\n")) else { panic!("found") };

@@ -9,7 +9,7 @@
 //! <https://git-scm.com/docs/diff-generate-patch>, and the grammar in the repository of codex
 //! (`codex-rs/apply-patch`).
 //!
-//! Limits: [`MOST_FILES`] files and [`MOST_HUNKS`] hunks. Memory is that of the text and one word or two for each line.
+//! Limits: [`MOST_FILES`] files and [`MAX_HUNKS`] hunks. Memory is that of the text and one word or two for each line.
 
 mod envelope;
 mod file_patch;
@@ -24,7 +24,7 @@ mod unified;
 use envelope::Form;
 use file_patch::Sections;
 
-pub use file_patch::{FileAction, FilePatch, FinalNewline, HunkLine, MOST_FILES, MOST_HUNKS, PatchHunk, PatchPath};
+pub use file_patch::{FileAction, FilePatch, FinalNewline, HunkLine, MAX_HUNKS, MOST_FILES, PatchHunk, PatchPath};
 pub use patch_error::PatchError;
 
 /// A patch that was read.

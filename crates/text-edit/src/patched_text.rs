@@ -8,13 +8,13 @@ use text_file::{Line, LineEnding};
 use crate::patch::PatchHunk;
 
 /// Places of one text that are kept; of more of them none is sure.
-pub(super) const MOST_KEPT: usize = 1000;
+pub(super) const MAX_KEPT: usize = 1000;
 
 /// Bytes compared for one text, for which fewer of its places are kept where it is long.
-const MOST_COMPARED: usize = 100_000;
+const MAX_COMPARED: usize = 100_000;
 
 /// Occurrences of a context that are looked at.
-const MOST_LOOKED_AT: usize = 1000;
+const MAX_LOOKED_AT: usize = 1000;
 
 /// A text and its lines.
 pub(super) struct PatchedText<'t> {
@@ -61,7 +61,7 @@ impl<'t> PatchedText<'t> {
     /// Where these whole lines are; with the CR that they have, if that is anywhere.
     pub(super) fn places(&self, wanted: &[&str]) -> FoundLines {
         let length: usize = wanted.iter().map(|line| line.len() + 1).sum();
-        let most = (MOST_COMPARED / length.max(1)).clamp(100, MOST_KEPT);
+        let most = (MAX_COMPARED / length.max(1)).clamp(100, MAX_KEPT);
         let found = |lines: &mut dyn Iterator<Item = usize>| {
             let lines: Vec<usize> = lines.take(most + 1).collect();
             FoundLines { more: lines.len() > most, lines: lines.into_iter().take(most).collect() }
@@ -87,7 +87,7 @@ impl<'t> PatchedText<'t> {
 
     /// Where these whole lines begin within `lines`.
     pub(super) fn places_within(&self, wanted: &[&str], lines: &Range<usize>) -> Vec<usize> {
-        self.all(wanted).filter(|line| lines.contains(line)).take(MOST_KEPT + 1).collect()
+        self.all(wanted).filter(|line| lines.contains(line)).take(MAX_KEPT + 1).collect()
     }
 
     /// Where whole lines are of which each may be either of two.
@@ -137,7 +137,7 @@ impl<'t> PatchedText<'t> {
     pub(super) fn context_lines(&self, context: &str, from: usize) -> Vec<usize> {
         let (context, mut equal, mut holding) = (context.trim(), Vec::new(), Vec::new());
         let Some(start) = self.starts.get(from).copied().filter(|_| !context.is_empty()) else { return equal };
-        for found in memmem::find_iter(&self.joined.as_bytes()[start..], context.as_bytes()).take(MOST_LOOKED_AT) {
+        for found in memmem::find_iter(&self.joined.as_bytes()[start..], context.as_bytes()).take(MAX_LOOKED_AT) {
             // The line begins behind the line feed that is counted in `starts`.
             let line = self.starts.partition_point(|one| *one < start + found) - 1;
             let is_equal = self.lines[line].content(self.text).trim() == context;

@@ -14,13 +14,13 @@ use super::{
 
 /// Lines of a file in which a text is looked for that is not in it exactly: each takes some 40 bytes of memory, which
 /// in a file of nothing but newlines is 40 times its size.
-pub(super) const MOST_LINES: usize = 8_000_000;
+pub(super) const MAX_LINES: usize = 8_000_000;
 
 /// Readings of which no further ones are made: four kinds of damage on top of one another are rare.
-const MOST_READINGS: usize = 64;
+const MAX_READINGS: usize = 64;
 
 /// Lines of a text whose hashes are kept for the next request.
-const MOST_HASHED: usize = 1_000_000;
+const MAX_HASHED: usize = 1_000_000;
 
 /// What is known of a text whatever is looked for in it: the hunks of a patch share it.
 #[derive(Default)]
@@ -123,7 +123,7 @@ impl<'a> Prepared<'a> {
     /// The hash of each line, folded. `kept` is the number of the folding.
     pub(super) fn folded(&self, kept: usize, fold: fn(&str) -> Cow<'_, str>) -> Cow<'_, [u64]> {
         let hashes = || self.contents().map(|line| line_parts::hash(&fold(line))).collect();
-        if self.lines().len() > MOST_HASHED {
+        if self.lines().len() > MAX_HASHED {
             return Cow::Owned(hashes());
         }
         Cow::Borrowed(self.facts.folded[kept].get_or_init(hashes))
@@ -162,7 +162,7 @@ impl<'a> Prepared<'a> {
 fn all_readings(given: Reading) -> Vec<Reading> {
     let mut all = vec![given];
     let mut at = 0;
-    while at < all.len() && all.len() < MOST_READINGS {
+    while at < all.len() && all.len() < MAX_READINGS {
         let reading = &all[at];
         let mut found = Vec::new();
         if !reading.by.has(Strategy::LineNumbers) {
@@ -187,7 +187,7 @@ fn all_readings(given: Reading) -> Vec<Reading> {
 /// The step before the first one that lists the file's lines: refuses a file with too many of them.
 pub(super) fn refuse_too_many_lines(prepared: &Prepared<'_>) -> Outcome {
     let text = prepared.text;
-    if text.len() > MOST_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MOST_LINES {
+    if text.len() > MAX_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MAX_LINES {
         return Outcome::Refused(Refusal::TooManyLines);
     }
     Outcome::None

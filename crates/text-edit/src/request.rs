@@ -4,10 +4,10 @@ use std::ops::Range;
 
 /// Bytes that the replacements of one request may take in memory. Without a bound, a long `new_string` for
 /// each letter of a large file costs all there is.
-const MOST_INSERTED: usize = 128 << 20;
+const MAX_INSERTED: usize = 128 << 20;
 
 /// Places that one request may replace. The diff of more of them nobody reads, and it takes minutes to make.
-const MOST_REPLACED: usize = 100_000;
+const MAX_REPLACED: usize = 100_000;
 
 /// What is to be changed.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ impl Request<'_> {
 
     /// How many places may take the new text when all of them are asked for.
     pub fn most_places(&self) -> usize {
-        (MOST_INSERTED / (self.new.len() + size_of::<Replacement>())).clamp(2, MOST_REPLACED + 1)
+        (MAX_INSERTED / (self.new.len() + size_of::<Replacement>())).clamp(2, MAX_REPLACED + 1)
     }
 }
 

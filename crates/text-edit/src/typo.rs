@@ -69,7 +69,7 @@ pub(super) fn is_typo(old: &str, new: &str) -> bool {
         && operators(old).eq(operators(new))
         && old_words.len() == new_words.len()
         && old_words.iter().zip(&new_words).all(is_typing)
-        && osa::distance(old.chars(), new.chars()) <= MOST_TYPOS
+        && osa::distance(old.chars(), new.chars()) <= MAX_TYPOS
 }
 
 /// What is in front of the first word and behind the last.
@@ -84,7 +84,7 @@ fn ends(line: &str) -> (&str, &str) {
 const LONGEST: usize = 1000;
 
 /// Letters that a line may have been mistyped in.
-const MOST_TYPOS: usize = 3;
+const MAX_TYPOS: usize = 3;
 
 /// Whether one word is likely the other one mistyped.
 fn is_mistyped(old: &str, new: &str) -> bool {

@@ -12,7 +12,7 @@ use super::Pattern;
 /// Bytes of a run that are looked at.
 const LONGEST: usize = 24;
 /// Runs of an alternation.
-const MOST_RUNS: usize = 4;
+const MAX_RUNS: usize = 4;
 /// Positions that are compared before it is decided whether the run is there.
 const WINDOW: usize = 1024;
 /// How often three bytes may be met, in a million million positions: 2 of 100 windows.
@@ -175,7 +175,7 @@ impl RunSearch {
     /// Takes these runs where they are rarer than the best ones.
     fn offer(&mut self, runs: Vec<Run>) {
         let often = |runs: &[Run]| runs.iter().map(|run| run.often).sum::<u64>();
-        let is_rare = !runs.is_empty() && runs.len() <= MOST_RUNS && often(&runs) <= OFTEN;
+        let is_rare = !runs.is_empty() && runs.len() <= MAX_RUNS && often(&runs) <= OFTEN;
         if is_rare && self.best.as_ref().is_none_or(|best| often(&runs) < often(best)) {
             self.best = Some(runs);
         }

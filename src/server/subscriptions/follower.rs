@@ -26,7 +26,7 @@ const SETTLE: Duration = Duration::from_millis(50);
 /// How long events gather before they are read.
 const GATHER: Duration = Duration::from_millis(10);
 /// Events that are held at once.
-const MOST_EVENTS: usize = 4096;
+const MAX_EVENTS: usize = 4096;
 /// How often a polled file is looked at.
 const POLL_FILE: Duration = Duration::from_millis(500);
 /// How often a polled directory is looked at, unless that takes long ([`POLL_SHARE`]).
@@ -218,7 +218,7 @@ fn compare(table: &mut SubscriptionTable, path: &WorkspacePath, listing: Listing
 
 /// Notes what the system has reported.
 fn take_events(shared: &SharedTable, watcher: &mut DirectoryWatcher) {
-    let seen = watcher.events(MOST_EVENTS);
+    let seen = watcher.events(MAX_EVENTS);
     if seen.events.is_empty() && !seen.is_incomplete {
         return;
     }

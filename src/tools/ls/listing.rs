@@ -3,7 +3,7 @@
 use confined_fs::{Entry, LimitsHit, Stat};
 
 /// Names that are counted of a directory that is not opened.
-pub(super) const MOST_COUNTED: usize = 10_000;
+pub(super) const MAX_COUNTED: usize = 10_000;
 
 /// Ignored entries that are named, where there are no more.
 pub(super) const NAMED: usize = 3;
@@ -46,7 +46,7 @@ pub(super) enum State {
 /// The entries of a directory that was not opened.
 #[derive(Clone, Copy)]
 pub(super) struct Counted {
-    /// At most [`MOST_COUNTED`].
+    /// At most [`MAX_COUNTED`].
     pub(super) entries: usize,
     /// Entries that ignore rules leave out.
     pub(super) ignored: usize,

@@ -16,7 +16,7 @@ use super::{
         fitted::fitted,
         omissions::{self, with_notes},
     },
-    listing::{Counted, Item, Listing, MOST_COUNTED, NAMED, State},
+    listing::{Counted, Item, Listing, MAX_COUNTED, NAMED, State},
     output::{Facts, ListedEntry, Output},
     stat_words::{mark, mode, modified},
     total::{Total, Totals},
@@ -313,7 +313,7 @@ fn counted_words(counted: Counted) -> String {
     match counted {
         Counted { entries: 0, ignored: 0 } => " (empty)".to_owned(),
         Counted { entries: 0, .. } => " (only ignored entries)".to_owned(),
-        Counted { entries: MOST_COUNTED.., .. } => format!(" ({MOST_COUNTED} entries or more)"),
+        Counted { entries: MAX_COUNTED.., .. } => format!(" ({MAX_COUNTED} entries or more)"),
         Counted { entries, .. } => format!(" ({})", count(entries, "entry")),
     }
 }

@@ -9,7 +9,7 @@ use tree_search::{DirectoryNames, PathSource, SearchEntry};
 
 use super::{
     super::{CallContext, ToolError},
-    listing::{Counted, Item, Listing, MOST_COUNTED, NAMED, State},
+    listing::{Counted, Item, Listing, MAX_COUNTED, NAMED, State},
     order::Sort,
 };
 
@@ -212,7 +212,7 @@ impl ListRequest {
             let mut entries = 0;
             let counted = directories.walk(item.entry.path(), self.ignored, &mut |_| {
                 entries += 1;
-                if entries == MOST_COUNTED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if entries == MAX_COUNTED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             item.state = match counted {
                 Ok((report, _)) => {

@@ -139,7 +139,7 @@ pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &I
     match flaw {
         ImageError::TooManyPixels => too_large(format!(
             "at most {} megapixels and {} pixels on a side are decoded",
-            image_view::MOST_PIXELS / 1_000_000,
+            image_view::MAX_PIXELS / 1_000_000,
             image_view::LONGEST_SIDE
         )),
         ImageError::TooMuchMemory(needed) => too_large(format!(

@@ -24,7 +24,7 @@ use super::{
 /// Bytes of former contents that one call brings back.
 const MOST_BYTES: u64 = 256 << 20;
 /// Bytes of contents that are compared for the diff.
-const MOST_DIFFED: usize = 8 << 20;
+const MAX_DIFFED: usize = 8 << 20;
 
 /// From which state to which other a diff is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -237,7 +237,7 @@ impl UndoPlan {
     ) {
         let size = now.as_ref().map_or(0, Vec::len) + then.as_ref().map_or(0, Vec::len);
         self.diffed = self.diffed.saturating_add(size);
-        if self.diffed > MOST_DIFFED || cx.check().is_err() {
+        if self.diffed > MAX_DIFFED || cx.check().is_err() {
             return;
         }
         let text = match diff {

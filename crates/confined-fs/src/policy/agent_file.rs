@@ -12,7 +12,7 @@ use super::agent_rules::Matchers;
 use super::claude_pattern::{Start, check, names_of, patterns};
 
 /// Patterns of one file that are used: some 30 KiB each once compiled.
-const MOST_PATTERNS: usize = 1_000;
+const MAX_PATTERNS: usize = 1_000;
 
 /// How a rule file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +114,8 @@ impl ParsedRules {
 
     fn lines(&mut self, text: &str, negation: bool) {
         for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
-            if self.deny.len() >= MOST_PATTERNS {
-                self.summary.problem = Some(format!("only its first {MOST_PATTERNS} patterns are in force"));
+            if self.deny.len() >= MAX_PATTERNS {
+                self.summary.problem = Some(format!("only its first {MAX_PATTERNS} patterns are in force"));
                 return;
             }
             if line.starts_with('!') && !negation {
@@ -149,8 +149,8 @@ impl ParsedRules {
             }
         };
         for rule in rules {
-            if self.deny.len() + self.protect.len() >= MOST_PATTERNS {
-                self.summary.problem = Some(format!("only its first {MOST_PATTERNS} rules are in force"));
+            if self.deny.len() + self.protect.len() >= MAX_PATTERNS {
+                self.summary.problem = Some(format!("only its first {MAX_PATTERNS} rules are in force"));
                 return;
             }
             match rule.as_str() {
@@ -338,7 +338,7 @@ mod tests {
     fn number_of_patterns_is_limited() {
         let text = "name\n".repeat(3_000);
         let parsed = ParsedRules::new(&text, Syntax::Gitignore, &[]);
-        assert_eq!(parsed.deny.len(), MOST_PATTERNS);
+        assert_eq!(parsed.deny.len(), MAX_PATTERNS);
         assert!(parsed.summary.problem.is_some());
     }
 }

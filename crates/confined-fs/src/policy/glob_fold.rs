@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fmt::Write as _, iter::Peekable, path::is_separ
 use super::fold::{fold_characters, fold_text};
 
 /// How many members a range beyond ASCII may have: each becomes an alternative.
-const MOST_MEMBERS: u32 = 1024;
+const MAX_MEMBERS: u32 = 1024;
 
 /// One character beyond ASCII. `globset` compares bytes and takes the ends of a range apart into
 /// theirs: the negated classes are what begins a character of two, three and four bytes at least, the
@@ -125,8 +125,8 @@ fn push_class(out: &mut String, negated: bool, ranges: &[(char, char)], folded: 
     let mut ascii = BTreeSet::new();
     let mut texts = BTreeSet::new();
     for (first, last) in ranges {
-        if u32::from(*last).saturating_sub(u32::from(*first)) >= MOST_MEMBERS && !negated {
-            return Err(format!("[{first}-{last}] has more than {MOST_MEMBERS} members: write ? for any character"));
+        if u32::from(*last).saturating_sub(u32::from(*first)) >= MAX_MEMBERS && !negated {
+            return Err(format!("[{first}-{last}] has more than {MAX_MEMBERS} members: write ? for any character"));
         }
         let end = if negated { (*last).min('\u{7f}') } else { *last };
         for member in *first..=end {

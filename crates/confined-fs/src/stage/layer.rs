@@ -21,7 +21,7 @@ const LONGEST_RECORD: u64 = 256 << 20;
 const MEASURE_AFTER: u64 = 16;
 const MEASURED_FOR: Duration = Duration::from_secs(1);
 /// Entries of the largest layer: as many as one change of a tree may have, ten times.
-const MOST_ENTRIES: u64 = 200_000;
+const MAX_ENTRIES: u64 = 200_000;
 
 const RECORD: &str = "record";
 const UPPER: &str = "upper";
@@ -155,7 +155,7 @@ impl Layer {
         if is_old || measured.files_since > MEASURE_AFTER {
             *measured = Measured { size: self.size(), at: Some(Instant::now()), files_since: 0 };
         }
-        if measured.size.bytes >= self.limit || measured.size.entries >= MOST_ENTRIES {
+        if measured.size.bytes >= self.limit || measured.size.entries >= MAX_ENTRIES {
             // What was applied or discarded meanwhile counts at once.
             measured.at = None;
             return Err(io::Error::new(io::ErrorKind::QuotaExceeded, LayerFull { bytes: self.limit }));
@@ -277,7 +277,7 @@ const DEEPEST: usize = 2_100;
 fn measure(dir: &beneath::Dir, size: &mut LayerSize, depth: usize) -> io::Result<()> {
     let mut todo: Vec<PathBuf> = vec![PathBuf::new()];
     while let Some(path) = todo.pop() {
-        if path.iter().count() + depth > DEEPEST || size.entries > MOST_ENTRIES {
+        if path.iter().count() + depth > DEEPEST || size.entries > MAX_ENTRIES {
             break;
         }
         // What is removed meanwhile is not counted.

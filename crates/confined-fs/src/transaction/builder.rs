@@ -17,7 +17,7 @@ use crate::{
 use super::prepare::Material;
 use super::publish;
 use super::step::{EntryState, Step, StepAction};
-use super::steps::MOST_STEPS;
+use super::steps::MAX_STEPS;
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.
 pub struct Transaction<'n> {
@@ -45,7 +45,7 @@ impl<'n> Transaction<'n> {
     /// Waits for the locks of all entries at once. `leaving`: those of them that are removed or moved away.
     ///
     /// # Errors
-    /// `TooMany` for more than [`MOST_STEPS`], and those of the rights and of the locks.
+    /// `TooMany` for more than [`MAX_STEPS`], and those of the rights and of the locks.
     pub fn acquire(
         workspace: &Workspace,
         entries: &[&WritablePath],
@@ -55,8 +55,8 @@ impl<'n> Transaction<'n> {
         let shared = Arc::clone(&workspace.shared);
         let root = || workspace.root_path(&workspace.roots()[0]);
         let first = entries.first().map_or_else(root, |entry| entry.asked().clone());
-        if entries.len() > MOST_STEPS {
-            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MOST_STEPS }, &first));
+        if entries.len() > MAX_STEPS {
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &first));
         }
         let mut paths: Vec<WorkspacePath> = entries.iter().map(|entry| entry.path().clone()).collect();
         // The entries of a removed directory as well: another process may be about to add one.
@@ -235,9 +235,9 @@ impl<'n> Transaction<'n> {
                 self.steps.push((step, Material::Directory { mode: None }, None));
             }
         }
-        if self.steps.len() > MOST_STEPS {
+        if self.steps.len() > MAX_STEPS {
             let (step, ..) = &self.steps[0];
-            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MOST_STEPS }, &step.path));
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &step.path));
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::write::is_reserved;
 use crate::{Revision, Root, WorkspacePath};
 
 use super::step::{EntryState, Step, StepAction};
-use super::steps::{MOST_STEPS, Steps};
+use super::steps::{MAX_STEPS, Steps};
 
 /// The version of the format. Another one is left to the program that knows it.
 const VERSION: u32 = 1;
@@ -117,7 +117,7 @@ pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps, 
     if sum.sum != Revision::of(&bytes[..end]).to_string() {
         return Err(damaged("its hash is another one"));
     }
-    if head.id != format!("{id:016x}") || head.rootbound != VERSION || head.steps > MOST_STEPS {
+    if head.id != format!("{id:016x}") || head.rootbound != VERSION || head.steps > MAX_STEPS {
         return Err(damaged("its head does not fit"));
     }
     let lines: Vec<&str> = text[..end].lines().skip(1).collect();

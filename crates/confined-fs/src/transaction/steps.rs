@@ -16,7 +16,7 @@ use crate::{Dir, WorkspacePath};
 use super::step::{EntryState, Step, StepAction};
 
 /// Most steps of one transaction, those of missing directories above its entries included.
-pub const MOST_STEPS: usize = 5_000;
+pub const MAX_STEPS: usize = 5_000;
 
 /// The steps, and the names that they use besides those of the entries.
 #[derive(Debug)]

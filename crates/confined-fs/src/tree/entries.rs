@@ -10,8 +10,8 @@ use crate::{Revision, RevisionHasher, WorkspacePath};
 use super::TreePosition;
 
 /// Bytes and files of the largest tree that is marked by its content.
-const MOST_HASHED: u64 = 32 << 20;
-const MOST_FILES_HASHED: usize = 2_000;
+const MAX_HASHED: u64 = 32 << 20;
+const MAX_FILES_HASHED: usize = 2_000;
 
 /// An entry and everything below it, as it was at one moment.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ impl Tree {
     /// A mark of what it holds: as [`Self::mark`], but a file is known by its content, so that a tree
     /// which was taken away and brought back is the same. A large tree is marked by its state.
     pub fn content_mark(&self) -> Revision {
-        if self.bytes() > MOST_HASHED || self.files() > MOST_FILES_HASHED {
+        if self.bytes() > MAX_HASHED || self.files() > MAX_FILES_HASHED {
             return self.mark();
         }
         self.content_hash().unwrap_or_else(|| self.mark())

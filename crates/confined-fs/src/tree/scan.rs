@@ -18,7 +18,7 @@ use super::path_stack::PathStack;
 use super::{Node, Tree, TreeEntry, TreePosition};
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// What is going to be done with a tree: decides what may be in it.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ impl Scan<'_> {
         let mut entries = Vec::new();
         let mut waiting = vec![self.entry(TreePosition::top(), Path::new(""), stat, &parent)?];
         while let Some(entry) = waiting.pop() {
-            if entries.len() + waiting.len() >= MOST_ENTRIES {
+            if entries.len() + waiting.len() >= MAX_ENTRIES {
                 return Err(self.too_many());
             }
             if let Node::Directory(_) = &entry.node {
@@ -66,7 +66,7 @@ impl Scan<'_> {
                 let mut names = dir.list().at(&here)?;
                 self.repository(&here, below_top.as_path(), &names)?;
                 // Before each of them is looked at.
-                if entries.len() + waiting.len() + names.len() >= MOST_ENTRIES {
+                if entries.len() + waiting.len() + names.len() >= MAX_ENTRIES {
                     return Err(self.too_many());
                 }
                 names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
@@ -87,7 +87,7 @@ impl Scan<'_> {
     }
 
     fn too_many(&self) -> AccessError {
-        AccessError::new(AccessErrorKind::TooMany { limit: MOST_ENTRIES }, self.asked)
+        AccessError::new(AccessErrorKind::TooMany { limit: MAX_ENTRIES }, self.asked)
     }
 
     /// Judges one entry of the directory `dir`; `below` is its path below the top.

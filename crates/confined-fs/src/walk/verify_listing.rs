@@ -21,7 +21,7 @@ use super::tree_listing::{DirectoryListing, TreeListing};
 use super::{RuleSource, Visitor, walk};
 
 /// Directories that are listed again one by one; with more, a walk is as quick.
-const MOST_LISTED_AGAIN: usize = 64;
+const MAX_LISTED_AGAIN: usize = 64;
 
 /// A name that is below a root now.
 #[derive(Clone, Copy, Debug)]
@@ -216,7 +216,7 @@ impl Verify<'_> {
         // One that is always incomplete is not outdated.
         self.outdated = self.outdated.saturating_add(usize::from(!here.incomplete || here.facts.is_none()));
         self.listed_again += 1;
-        if self.listed_again > MOST_LISTED_AGAIN {
+        if self.listed_again > MAX_LISTED_AGAIN {
             return None;
         }
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };

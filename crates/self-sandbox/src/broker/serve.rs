@@ -26,7 +26,7 @@ use super::{
 /// Bytes of the largest table.
 pub(super) const LARGEST_TABLE: usize = 96 << 10;
 /// Starts that are made within [`START_PERIOD`]; further ones are refused.
-const MOST_STARTS: usize = 30;
+const MAX_STARTS: usize = 30;
 const START_PERIOD: Duration = Duration::from_secs(60);
 /// How long programs may take to end when the server is gone.
 const GRACE: Duration = Duration::from_millis(500);
@@ -105,8 +105,8 @@ impl Broker {
         while self.starts.front().is_some_and(|start| now.duration_since(*start) >= START_PERIOD) {
             self.starts.pop_front();
         }
-        if self.starts.len() >= MOST_STARTS {
-            return Err(format!("{MOST_STARTS} starts within a minute are too many"));
+        if self.starts.len() >= MAX_STARTS {
+            return Err(format!("{MAX_STARTS} starts within a minute are too many"));
         }
         self.starts.push_back(now);
         // No link on the way; what comes there later is behind the walls of the program.

@@ -7,9 +7,9 @@ use text_file::shorten;
 use super::problem::{Problem, Severity};
 
 /// Problems that are shown of one change.
-pub const MOST_SHOWN: usize = 20;
+pub const MAX_SHOWN: usize = 20;
 /// Characters of a message: a compiler's may be a page.
-const MOST_MESSAGE: usize = 300;
+const MAX_MESSAGE: usize = 300;
 
 /// The problems that an answer shows.
 #[derive(Clone, Debug, Default)]
@@ -35,10 +35,10 @@ impl ShownProblems {
     /// ```
     pub fn of(path: &str, mut problems: Vec<Problem>, room: usize) -> Self {
         let total = problems.len();
-        problems.truncate(MOST_SHOWN);
+        problems.truncate(MAX_SHOWN);
         for problem in &mut problems {
             let words: Vec<&str> = problem.message.split_whitespace().collect();
-            problem.message = shorten(&words.join(" "), MOST_MESSAGE).into_owned();
+            problem.message = shorten(&words.join(" "), MAX_MESSAGE).into_owned();
         }
         if total == 1 {
             let text = problems.first().map(|only| format!("new problem: {path}:{}", line(only))).unwrap_or_default();

@@ -15,7 +15,7 @@ use crate::{Branch, Directive, Lexeme, LexemeKind, Lexer};
 /// Bytes of the longest line that is read: longer ones are generated.
 const LONGEST_LINE: usize = 16 << 10;
 /// Brackets within one another: more are generated.
-const MOST_OPEN: usize = 500;
+const MAX_OPEN: usize = 500;
 
 /// Checks a source; one that may be balanced is.
 pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
@@ -125,7 +125,7 @@ impl Checker<'_> {
             let LexemeKind::Sign(sign) = lexeme.kind else { continue };
             let at = start + lexeme.start;
             match sign {
-                b'(' | b'[' | b'{' if self.open.len() == MOST_OPEN => return Err(Stop::Uncertain),
+                b'(' | b'[' | b'{' if self.open.len() == MAX_OPEN => return Err(Stop::Uncertain),
                 b'(' | b'[' | b'{' => self.open.push(Open { bracket: sign, at, indent }),
                 b')' | b']' | b'}' => {
                     let Some(open) = self.open.pop() else {
@@ -280,6 +280,6 @@ mod tests {
             assert_eq!(error(language, text), None, "{text}");
         }
         assert_eq!(error(BracketLanguage::Rust, &"(".repeat(LONGEST_LINE + 1)), None);
-        assert_eq!(error(BracketLanguage::Rust, &"(\n".repeat(MOST_OPEN + 1)), None);
+        assert_eq!(error(BracketLanguage::Rust, &"(\n".repeat(MAX_OPEN + 1)), None);
     }
 }

@@ -6,7 +6,7 @@ use structured_text::SyntaxError;
 use crate::{Lexeme, LexemeKind};
 
 /// Levels of indentation that Python allows.
-const MOST_LEVELS: usize = 100;
+const MAX_LEVELS: usize = 100;
 
 /// A line as the lexer sees it.
 pub(super) struct PythonLine<'l> {
@@ -60,7 +60,7 @@ impl Indentation {
         match (opens_block, width > outer) {
             (true, false) => return error("expected an indented block"),
             (false, true) => return error("unexpected indentation"),
-            (true, true) if self.blocks.len() < MOST_LEVELS => self.blocks.push(width),
+            (true, true) if self.blocks.len() < MAX_LEVELS => self.blocks.push(width),
             (true, true) => return error("too many levels of indentation"),
             (false, false) => {}
         }

@@ -5,7 +5,7 @@ use super::PatchError;
 /// Files that one patch may hold.
 pub const MOST_FILES: usize = 1000;
 /// Hunks that one patch may hold.
-pub const MOST_HUNKS: usize = 10_000;
+pub const MAX_HUNKS: usize = 10_000;
 
 /// What a patch does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,6 +223,6 @@ impl PatchSize {
 
     pub(super) fn hunk(&mut self, line: usize) -> Result<(), PatchError> {
         self.hunks += 1;
-        if self.hunks > MOST_HUNKS { Err(PatchError::too_many(line, MOST_HUNKS, "hunks")) } else { Ok(()) }
+        if self.hunks > MAX_HUNKS { Err(PatchError::too_many(line, MAX_HUNKS, "hunks")) } else { Ok(()) }
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::{Strategy as _, prop, proptest};
 
-use super::{FileAction, FinalNewline, HunkLine, MOST_FILES, MOST_HUNKS, Patch, PatchError};
+use super::{FileAction, FinalNewline, HunkLine, MAX_HUNKS, MOST_FILES, Patch, PatchError};
 
 fn parse(text: &str) -> Patch<'_> {
     Patch::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -326,7 +326,7 @@ fn too_many_files_and_hunks_are_refused() {
     assert!(error(&format!("*** Begin Patch\n{files}*** End Patch")).is_too_large);
     let files = "--- x\n+++ x\n@@ -1 +1 @@\n-a\n+b\n".repeat(MOST_FILES + 1);
     assert!(error(&files).is_too_large);
-    let hunks = "@@\n-a\n".repeat(MOST_HUNKS + 1);
+    let hunks = "@@\n-a\n".repeat(MAX_HUNKS + 1);
     assert!(error(&format!("*** Begin Patch\n*** Update File: x\n{hunks}*** End Patch")).is_too_large);
     assert!(error(&format!("--- x\n+++ x\n{hunks}")).is_too_large);
 }

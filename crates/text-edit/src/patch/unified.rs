@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Empty lines at the end of a patch that a client can have taken off: as many as git has behind a change.
-const MOST_TAKEN_OFF: usize = 3;
+const MAX_TAKEN_OFF: usize = 3;
 /// Lines by which a header may be wrong on one side only. One by git is not, but a model can have changed what is below.
 const MISCOUNTED: usize = 5;
 
@@ -92,7 +92,7 @@ fn check_end(read: &mut ReadHunk<'_>, (lines, end): (&[&str], TextEnd), is_by_gi
     if !is_cut {
         return Ok(());
     }
-    if end == TextEnd::WithinLine && old == new && old <= MOST_TAKEN_OFF {
+    if end == TextEnd::WithinLine && old == new && old <= MAX_TAKEN_OFF {
         // The file shows whether these are the empty lines that it has there.
         (read.hunk.assumed, read.is_miscounted) = (old, false);
         std::iter::repeat_n("", old).for_each(|line| read.hunk.push(line));

@@ -11,7 +11,7 @@ use std::{
 use confined_fs::{FileKind, Ignored, WalkOptions, Workspace, WorkspacePath};
 
 /// Names of one tree that are listed at most: some 40 MB.
-const MOST_NAMES: usize = 250_000;
+const MAX_NAMES: usize = 250_000;
 /// How long a listing is used before the tree is listed again.
 const FRESH: Duration = Duration::from_secs(3);
 /// How long after the last completion the names are dropped, and how often that is looked at.
@@ -58,7 +58,7 @@ impl Listing {
                 let modified = stat.and_then(|stat| stat.modified);
                 names.push(ListedName { path: entry.into_path(), is_directory, modified });
             }
-            let is_over = names.len() >= MOST_NAMES || names.len() % CHECK_EVERY == 0 && is_over();
+            let is_over = names.len() >= MAX_NAMES || names.len() % CHECK_EVERY == 0 && is_over();
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let is_complete = walked.is_ok_and(|report| !report.stopped);
