@@ -12,8 +12,8 @@ use super::{
     Prepared, diff,
     line_key::{LEAST, LineKey, letters},
     line_parts::hash,
-    placeholder, rare_lines,
-    similarity::Budget,
+    placeholder,
+    similarity::{self, Budget},
 };
 
 /// Regions that the request is fitted into.
@@ -112,8 +112,9 @@ pub(super) fn nearest(prepared: &Prepared<'_>, old: &[&str], guess: &[(usize, us
 type Anchor = (usize, usize, f32);
 
 fn anchors(prepared: &Prepared<'_>, old: &[LineKey<'_>]) -> Vec<Anchor> {
-    let shared = rare_lines::shared(old.iter().map(|key| key.letters).enumerate(), prepared.contents().map(letters));
-    let anchor = |line: &rare_lines::SharedLine| (line.old, line.file, old[line.old].weight / f32::from(line.count));
+    let shared =
+        similarity::shared_lines(old.iter().map(|key| key.letters).enumerate(), prepared.contents().map(letters));
+    let anchor = |line: &similarity::SharedLine| (line.old, line.file, old[line.old].weight / f32::from(line.count));
     let mut anchors: Vec<Anchor> = shared.iter().map(anchor).collect();
     anchors.sort_unstable_by_key(|(old, file, _)| (*old, *file));
     anchors

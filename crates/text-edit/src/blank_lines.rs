@@ -8,7 +8,8 @@ use std::ops::Range;
 use text_file::with_lf;
 
 use super::{
-    Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy, line_parts::hash, sequences::sequences,
+    Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy,
+    line_parts::{hash, sequences},
     typography, whole_lines,
 };
 

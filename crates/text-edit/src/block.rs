@@ -8,9 +8,8 @@ use std::borrow::Cow;
 
 use super::{
     Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, keep_line_endings,
-    line_parts::{content, hash},
+    line_parts::{content, hash, sequences},
     partial_lines,
-    sequences::sequences,
 };
 
 /// How two lines are compared: they are equal when their foldings are.

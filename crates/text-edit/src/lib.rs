@@ -25,7 +25,6 @@
 //! A part of Rootbound, published with it: its interface changes without notice.
 
 mod align;
-mod anchor;
 mod applied;
 mod approximate;
 mod blank_lines;
@@ -33,7 +32,6 @@ mod block;
 mod diagnosis;
 mod diff;
 mod differences;
-mod edit_error;
 mod entities;
 mod escapes;
 mod exact;
@@ -46,7 +44,6 @@ mod indent;
 mod indent_shift;
 mod keep_line_endings;
 mod ladder;
-mod line_edit;
 mod line_endings;
 mod line_key;
 mod line_parts;
@@ -61,15 +58,10 @@ mod patched_text;
 mod placeholder;
 mod plain_request;
 mod prepared;
-mod rare_lines;
-mod reading;
-mod refusal;
 mod request;
 mod respell;
 mod rewritten_paths;
-mod sequences;
 mod similarity;
-mod site;
 mod spelling;
 mod strategy;
 mod truncated_diff;
@@ -85,22 +77,17 @@ mod properties;
 #[cfg(test)]
 mod testing;
 
-use line_edit::{Hunk, LineEdit};
-use outcome::{Found, Outcome, RefusedPlaces};
-use prepared::Prepared;
-use reading::{LineReading, Reading};
-use refusal::Refusal;
-use site::Site;
+use outcome::{Found, Outcome, Refusal, RefusedPlaces};
+use prepared::{Prepared, Site};
+use request::{Hunk, LineEdit, LineReading, Reading};
 
-pub use anchor::{AnchorError, anchored};
 pub use diff::{Diff, DiffExtent, unified_diff};
-pub use edit_error::{Diagnosis, EditError, MAX_PLACES, Next, Place};
 pub use hunk_places::ContextNote;
 pub use hunks::{HunkError, LocatedHunk, locate_hunks};
-pub use line_place::LinePlace;
+pub use line_place::{AnchorError, LinePlace, anchored};
 pub use moved_offsets::MovedOffsets;
 pub use neighbours::neighbours;
-pub use outcome::Located;
+pub use outcome::{Diagnosis, EditError, Located, MAX_PLACES, Next, Place};
 pub use request::{Replacement, Request};
 pub use strategy::{Strategies, Strategy};
 pub use truncated_diff::TruncatedDiff;

@@ -1,4 +1,4 @@
-//! The request and the text, prepared once for all steps of the ladder.
+//! The request and the text, prepared once for all steps of the ladder, and a place of whole lines in it.
 //!
 //! What takes more than a look at the request is made when a step first asks for it: most requests are found exactly,
 //! and for them nothing of it is needed.
@@ -155,6 +155,34 @@ impl<'a> Prepared<'a> {
             }
         }
         Outcome::None
+    }
+}
+
+/// Where the old lines of an edit may be.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'s, 'a> {
+    pub(super) prepared: &'s Prepared<'a>,
+    pub(super) edit: &'s LineEdit<'s>,
+    /// Index of the first line.
+    pub(super) line: usize,
+    /// Whether `old` starts after the indentation of that line.
+    pub(super) after_indent: bool,
+}
+
+impl<'a> Site<'_, 'a> {
+    /// Offset at which the first line starts.
+    pub(super) fn start(self) -> usize {
+        self.prepared.lines()[self.line].start
+    }
+
+    /// The file's lines here, the first one without its indentation where the site starts after it.
+    pub(super) fn file_lines(self) -> Vec<&'a str> {
+        let lines = self.line..self.line + self.edit.old.len();
+        let mut file: Vec<&str> = lines.map(|line| self.prepared.line(line)).collect();
+        if self.after_indent {
+            file[0] = file[0].trim_start_matches([' ', '\t']);
+        }
+        file
     }
 }
 

@@ -10,7 +10,6 @@ use std::{borrow::Cow, collections::HashMap};
 use super::{
     Found, LineEdit, Outcome, Prepared, Refusal, Site, Strategy, block,
     line_parts::{self, hash},
-    rare_lines,
     similarity::{self, Budget},
     spelling,
     typo::{self, Words},
@@ -177,7 +176,7 @@ fn voted(prepared: &Prepared<'_>, request: &PlainEdit<'_>) -> Vec<usize> {
     let new = new.flat_map(|(index, corrected)| corrected.iter().map(move |to| (index, &request.new[*to])));
     let says = |line: &str| line.chars().any(char::is_alphanumeric).then(|| hash(line));
     let lines = old.chain(new).map(|(index, line)| (index, says(line)));
-    rare_lines::windows(&rare_lines::shared(lines, hashes.iter().copied().map(Some)), WINDOWS)
+    similarity::windows(&similarity::shared_lines(lines, hashes.iter().copied().map(Some)), WINDOWS)
 }
 
 /// The typos of the request if it is the block at `start` but for them.
