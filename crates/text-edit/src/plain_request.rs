@@ -4,7 +4,10 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::{Prepared, entities, gutter};
+use super::{
+    Prepared,
+    readings::{entities, gutter},
+};
 
 /// The request as lines, without what a client or a model put around the file's text.
 pub(super) struct PlainRequest<'s> {

@@ -8,16 +8,13 @@ use std::{borrow::Cow, cell::OnceCell};
 use text_file::{Line, LineEnding};
 
 use super::{
-    Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies, Strategy, entities,
-    escapes, gutter, indent_shift::FileIndentation, line_parts, typography,
+    Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies,
+    indent_shift::FileIndentation, line_parts, readings, typography,
 };
 
 /// Lines of a file in which a text is looked for that is not in it exactly: each takes some 40 bytes of memory, which
 /// in a file of nothing but newlines is 40 times its size.
 pub(super) const MAX_LINES: usize = 8_000_000;
-
-/// Readings of which no further ones are made: four kinds of damage on top of one another are rare.
-const MAX_READINGS: usize = 64;
 
 /// Lines of a text whose hashes are kept for the next request.
 const MAX_HASHED: usize = 1_000_000;
@@ -138,8 +135,8 @@ impl<'a> Prepared<'a> {
                 by: Strategies::default(),
                 is_doubtful: false,
             };
-            let texts = self.texts.get_or_init(|| all_readings(given()));
-            let reading = |text| LineReading::new(text, escapes::brings_in_quotes(text));
+            let texts = self.texts.get_or_init(|| readings::all(given()));
+            let reading = |text| LineReading::new(text, readings::escapes::brings_in_quotes(text));
             texts.iter().map(reading).collect()
         })
     }
@@ -184,32 +181,6 @@ impl<'a> Site<'_, 'a> {
         }
         file
     }
-}
-
-/// Every way in which a request may have been meant: each damage taken off, and those that are below it.
-fn all_readings(given: Reading) -> Vec<Reading> {
-    let mut all = vec![given];
-    let mut at = 0;
-    while at < all.len() && all.len() < MAX_READINGS {
-        let reading = &all[at];
-        let mut found = Vec::new();
-        if !reading.by.has(Strategy::LineNumbers) {
-            found.extend(gutter::readings(reading));
-        }
-        if !reading.by.has(Strategy::Entities) {
-            found.extend(entities::reading(reading));
-        }
-        if !reading.by.has(Strategy::Escapes) {
-            found.extend(escapes::readings(reading));
-        }
-        for one in found {
-            if all.iter().all(|known| (&known.old, &known.new) != (&one.old, &one.new)) {
-                all.push(one);
-            }
-        }
-        at += 1;
-    }
-    all
 }
 
 /// The step before the first one that lists the file's lines: refuses a file with too many of them.

@@ -3,7 +3,7 @@
 //! A kind of entity counts only when `old` has no such character as it is; a file that has the entities itself is
 //! found as it is, or with `&amp;lt;` for them.
 
-use super::{Reading, Strategy};
+use crate::{Reading, Strategy};
 
 /// The characters that are written as entities, and how.
 const KINDS: [(char, &[&str]); 5] = [
@@ -59,7 +59,7 @@ fn present(text: &str) -> ([bool; KINDS.len()], [bool; KINDS.len()]) {
 }
 
 /// The text with all entities resolved, each once.
-pub(super) fn resolve(text: &str) -> String {
+pub(crate) fn resolve(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {

@@ -4,7 +4,7 @@
 //! (<https://github.com/anthropics/claude-code/issues/37403>), `grep` `12:text` for a match and `13-text` for a line
 //! around one, other tools `12: text`. A gutter is one only when every line has it and the numbers count up by one.
 
-use super::{Reading, Strategy};
+use crate::{Reading, Strategy};
 
 /// What may be between number and text; each line has one of the same group.
 const DELIMITERS: [Delimiter; 8] = [&["\t"], &["→"], &[": "], &[":"], &[" | "], &["| "], &["|"], &[":", "-"]];
@@ -59,7 +59,7 @@ fn strip_new(text: &str, delimiter: Delimiter) -> Option<String> {
 }
 
 /// What follows a delimiter, where the line's number is taken off already.
-pub(super) fn after_delimiter(rest: &str) -> Option<&str> {
+pub(crate) fn after_delimiter(rest: &str) -> Option<&str> {
     DELIMITERS.iter().copied().flatten().find_map(|delimiter| rest.strip_prefix(delimiter))
 }
 

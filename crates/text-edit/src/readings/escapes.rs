@@ -3,7 +3,7 @@
 //! A kind of escape counts only when `old` has no such character as it is. Which kinds were escaped too often
 //! is found by trying; more than one reading that fits is no match.
 
-use super::{Reading, Strategy, typography};
+use crate::{Reading, Strategy, typography};
 
 /// Escapes and what they mean. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, &str); 5] = [('n', "\n"), ('t', "\t"), ('"', "\""), ('\'', "'"), ('\\', "\\")];
@@ -29,7 +29,7 @@ pub(super) fn readings(request: &Reading) -> Vec<Reading> {
 
 /// Whether `new` has double quotes, all of them escaped, of which the lines of `old` say nothing: where those are damaged
 /// otherwise, the quotes may be, too.
-pub(super) fn brings_in_quotes(Reading { old, new, .. }: &Reading) -> bool {
+pub(crate) fn brings_in_quotes(Reading { old, new, .. }: &Reading) -> bool {
     let has_none = |text: &str| !text.contains('"') && !escapes(text).contains(&'"');
     has_none(old) && is_over_escaped(new, ('"', "\""))
 }
