@@ -3,7 +3,9 @@
 use text_file::shorten;
 
 use super::{
-    Diagnosis, LineEdit, Next, Prepared, Refusal, applied, differences, excerpt, longer_word,
+    Diagnosis, LineEdit, Next, Prepared, Refusal, differences, excerpt,
+    ladder::applied,
+    longer_word,
     nearest::{Nearest, line_of},
     placeholder,
     plain_request::PlainRequest,

@@ -25,23 +25,17 @@
 //! A part of Rootbound, published with it: its interface changes without notice.
 
 mod align;
-mod applied;
 mod approximate;
-mod blank_lines;
-mod block;
 mod diagnosis;
 mod diff;
 mod differences;
-mod exact;
 mod excerpt;
 mod hunk_places;
 mod hunk_replacements;
 mod hunks;
-mod indent;
 mod indent_shift;
 mod keep_line_endings;
 mod ladder;
-mod line_endings;
 mod line_key;
 mod line_parts;
 mod line_place;
@@ -49,7 +43,6 @@ mod moved_offsets;
 mod nearest;
 mod neighbours;
 mod outcome;
-mod partial_lines;
 pub mod patch;
 mod patched_text;
 mod placeholder;
@@ -57,17 +50,11 @@ mod plain_request;
 mod prepared;
 mod readings;
 mod request;
-mod respell;
 mod rewritten_paths;
 mod similarity;
-mod spelling;
 mod strategy;
 mod truncated_diff;
-mod typo;
 mod typography;
-mod typos;
-mod whitespace;
-mod whole_lines;
 mod words;
 
 #[cfg(test)]

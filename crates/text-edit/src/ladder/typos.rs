@@ -8,12 +8,15 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
-    Found, LineEdit, Outcome, Prepared, Refusal, Site, Strategy, block,
+    block, spelling,
+    typo::{self, Words},
+    whole_lines,
+};
+use crate::{
+    Found, LineEdit, Outcome, Prepared, Refusal, Site, Strategy,
     line_parts::{self, hash},
     similarity::{self, Budget},
-    spelling,
-    typo::{self, Words},
-    typography, whole_lines,
+    typography,
 };
 
 /// The least similarity of a block whose typos `new` repeats.

@@ -1,16 +1,21 @@
 //! Whole lines compared through white space, indentation and typography, one after the other and together, for
 //! each way in which the request may have been meant.
 
+mod indent;
+mod respell;
+mod whitespace;
+
 use std::borrow::Cow;
 
 use super::{
-    Found, Hunk, LineEdit, Outcome, Prepared, Reading, Refusal, Replacement, Site, Strategies, Strategy, applied,
+    applied,
     block::{self, Fold},
-    indent,
-    line_parts::{self, without_trailing_whitespace},
-    placeholder, respell,
     spelling::Spelling,
-    typography, whitespace,
+};
+use crate::{
+    Found, Hunk, LineEdit, Outcome, Prepared, Reading, Refusal, Replacement, Site, Strategies, Strategy,
+    line_parts::{self, without_trailing_whitespace},
+    placeholder, typography,
 };
 
 /// What a comparison looks through besides white space at line ends.

@@ -6,10 +6,10 @@
 
 use std::borrow::Cow;
 
-use super::{
+use super::partial_lines;
+use crate::{
     Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, keep_line_endings,
     line_parts::{content, hash, sequences},
-    partial_lines,
 };
 
 /// How two lines are compared: they are equal when their foldings are.

@@ -7,12 +7,12 @@ use std::{
 
 use similar::Algorithm;
 
-use super::{
+use super::whitespace;
+use crate::{
     Hunk, LineEdit, Site, diff,
+    ladder::spelling::{Spelling, transfer_spelling},
     line_parts::{self, without_trailing_whitespace},
-    spelling::{Spelling, transfer_spelling},
     typography::{self, folded, joined, plain},
-    whitespace,
 };
 
 /// Time for the comparison of one hunk's old and new lines.

@@ -7,10 +7,11 @@ use std::ops::Range;
 
 use text_file::with_lf;
 
-use super::{
+use super::whole_lines;
+use crate::{
     Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy,
     line_parts::{hash, sequences},
-    typography, whole_lines,
+    typography,
 };
 
 /// The only place of `old` but for blank lines that the request leaves alone.

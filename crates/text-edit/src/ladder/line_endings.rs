@@ -2,10 +2,8 @@
 
 use text_file::with_lf;
 
-use super::{
-    Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, exact, keep_line_endings::fit, longer_word,
-    partial_lines,
-};
+use super::{exact, partial_lines};
+use crate::{Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, keep_line_endings::fit, longer_word};
 
 /// Every place where `old` is if all line endings are read as LF.
 pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {

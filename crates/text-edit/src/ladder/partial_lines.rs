@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{
+use crate::{
     Prepared, Refusal, Site,
     line_parts::{opens_block_without_body, parts},
 };

@@ -1,6 +1,6 @@
 //! White space at line ends: what a changed line ends with, for all that look through it.
 
-use super::{Hunk, Site, line_parts::parts, similarity};
+use crate::{Hunk, Site, line_parts::parts, similarity};
 
 /// Similarity from which two lines are versions of one line rather than two different ones.
 const REWORDED: f64 = 0.5;

@@ -3,11 +3,10 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{
-    LineEdit, LineReading, Outcome, Prepared, Refusal, Site,
     block::{self, Fold},
-    line_parts::content,
-    similarity, typo,
+    typo,
 };
+use crate::{LineEdit, LineReading, Outcome, Prepared, Refusal, Site, line_parts::content, similarity};
 
 /// Pairs of lines compared in all runs of changed ones.
 const PAIRS: usize = 10_000;
@@ -94,7 +93,7 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
 
 /// Whether the new lines are some of the old ones, whose contents are `old`, as they are or but for slips that the new
 /// ones lack.
-pub(super) fn is_held(edit: &LineEdit<'_>, old: &[String]) -> bool {
+pub(crate) fn is_held(edit: &LineEdit<'_>, old: &[String]) -> bool {
     let new = contents(&edit.new);
     let holds = |old: &[String]| !new.is_empty() && old.windows(new.len()).any(|part| part == new);
     if holds(old) {
@@ -116,7 +115,7 @@ pub(super) fn is_held(edit: &LineEdit<'_>, old: &[String]) -> bool {
     mended != new && holds(&mended)
 }
 
-pub(super) fn contents(lines: &[&str]) -> Vec<String> {
+pub(crate) fn contents(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| content(line).to_owned()).collect()
 }
 

@@ -8,7 +8,7 @@ use std::{
 use similar::{Algorithm, DiffOp};
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 
-use super::{diff, line_parts, typography::plain};
+use crate::{diff, line_parts, typography::plain};
 
 /// Time for the comparison of one hunk's old and new characters; beyond it more of the new ones are kept.
 const DIFF_TIME: Duration = Duration::from_millis(50);

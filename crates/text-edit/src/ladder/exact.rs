@@ -1,8 +1,7 @@
 //! The first step: the text as given, anywhere, also in the middle of a line.
 
-use super::{
-    Found, Outcome, Prepared, Refusal, RefusedPlaces, Replacement, keep_line_endings, longer_word, partial_lines,
-};
+use super::partial_lines;
+use crate::{Found, Outcome, Prepared, Refusal, RefusedPlaces, Replacement, keep_line_endings, longer_word};
 
 /// Every place where `old` is byte for byte, without those that would cut a CR LF in two, and those where
 /// the further lines of `new` would come out with too little indentation.

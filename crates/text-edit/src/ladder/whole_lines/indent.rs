@@ -1,10 +1,11 @@
 //! Indentation: of whole blocks that are at another level in the file.
 
-use super::{
+use super::whitespace;
+use crate::{
     Hunk, Refusal, Site,
     indent_shift::{IndentShift, NoShift, Surroundings},
     line_parts::parts,
-    typography, whitespace,
+    typography,
 };
 
 /// The shift from `edit.old` to the file's lines at `site`, able to place all new lines.
