@@ -24,33 +24,24 @@
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-mod align;
-mod approximate;
 mod diagnosis;
 mod diff;
-mod differences;
-mod excerpt;
 mod hunk_places;
 mod hunk_replacements;
 mod hunks;
 mod indent_shift;
 mod keep_line_endings;
 mod ladder;
-mod line_key;
 mod line_parts;
 mod line_place;
 mod moved_offsets;
-mod nearest;
-mod neighbours;
 mod outcome;
 pub mod patch;
 mod patched_text;
 mod placeholder;
-mod plain_request;
 mod prepared;
 mod readings;
 mod request;
-mod rewritten_paths;
 mod similarity;
 mod strategy;
 mod truncated_diff;
@@ -66,12 +57,12 @@ use outcome::{Found, Outcome, Refusal, RefusedPlaces};
 use prepared::{Prepared, Site};
 use request::{Hunk, LineEdit, LineReading, Reading};
 
+pub use diagnosis::neighbours;
 pub use diff::{Diff, DiffExtent, unified_diff};
 pub use hunk_places::ContextNote;
 pub use hunks::{HunkError, LocatedHunk, locate_hunks};
 pub use line_place::{AnchorError, LinePlace, anchored};
 pub use moved_offsets::MovedOffsets;
-pub use neighbours::neighbours;
 pub use outcome::{Diagnosis, EditError, Located, MAX_PLACES, Next, Place};
 pub use request::{Replacement, Request};
 pub use strategy::{Strategies, Strategy};

@@ -5,7 +5,8 @@ use std::{collections::BTreeSet, fmt::Write as _, ops::Range};
 use memchr::memmem;
 use text_file::Line;
 
-use super::{Prepared, approximate, differences::range};
+use super::{approximate, differences::range};
+use crate::Prepared;
 
 /// Lines that are shown at most.
 const LINES: usize = 80;

@@ -1,18 +1,21 @@
 //! The part of the file that is nearest to a request that was not found.
 //!
 //! Looked for by whole lines, by the text without its white space, and by pieces of it, in this order.
+//!
+//! A line that differs in its paths alone is a version of the same line: `DeerFlow` shows the paths of its sandbox in the
+//! place of the host's, also within file content; an `old_string` that repeats such a path is in no file, however often
+//! it is copied.
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use super::{
-    Prepared,
     align::{self, Alignment, Pair},
     approximate, differences,
     excerpt::Part,
     line_key,
     plain_request::PlainRequest,
-    rewritten_paths, similarity,
 };
+use crate::{Prepared, similarity};
 
 /// Differences that are described.
 const DESCRIBED: usize = 6;
@@ -51,7 +54,7 @@ impl Nearest {
     pub(super) fn of(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<Self> {
         let old = request.lines();
         let other_case = in_other_case(prepared, request);
-        let path = rewritten_paths::find(prepared, &old);
+        let path = line_with_other_path(prepared, &old);
         let mut guess: Vec<(usize, usize)> = path.map(|(old, file)| (file, old)).into_iter().collect();
         guess.extend(other_case.map(|line| (line - 1, 0)));
         let alignment =
@@ -114,9 +117,8 @@ impl Nearest {
         let ends_blank = end < prepared.lines().len() && content(end).trim().is_empty();
         let end = if ends_blank { end + 1 } else { end };
         let shown = start - start.checked_sub(1).map_or(0, filled)..end + filled(end);
-        let is_rewritten = pairs().any(
-            |pair| matches!(pair, Pair::Both { old: at, file } if rewritten_paths::is_version(old[*at], content(*file))),
-        );
+        let is_rewritten = pairs()
+            .any(|pair| matches!(pair, Pair::Both { old: at, file } if differs_in_paths(old[*at], content(*file))));
         Self {
             alike: alignment.alike,
             clauses: differences::described(prepared, &old, alignment, DESCRIBED),
@@ -236,5 +238,49 @@ fn in_other_case(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<
 pub(super) fn line_of(text: &str, offset: usize) -> usize {
     text[..offset].matches('\n').count() + 1
 }
+
+/// The first line of `old` that the file has with another absolute path: both counted from 0.
+fn line_with_other_path(prepared: &Prepared<'_>, old: &[&str]) -> Option<(usize, usize)> {
+    let (at, wanted) = old.iter().enumerate().find_map(|(at, line)| match without_paths(line) {
+        Cow::Owned(line) => Some((at, line)),
+        Cow::Borrowed(_) => None,
+    })?;
+    let is_version = |line: &str| line != old[at] && line.contains('/') && without_paths(line) == wanted;
+    let found = prepared.contents().position(|line| is_version(line.trim()));
+    Some((at, found?))
+}
+
+/// Whether the two lines are the same but for the absolute paths in them.
+fn differs_in_paths(old: &str, file: &str) -> bool {
+    old != file && matches!(without_paths(old), Cow::Owned(plain) if plain == without_paths(file))
+}
+
+/// The line, trimmed, with a mark for each absolute path of two names or more.
+fn without_paths(line: &str) -> Cow<'_, str> {
+    const MARK: char = '\u{FFFC}';
+    let line = line.trim();
+    if !line.contains('/') {
+        return Cow::Borrowed(line);
+    }
+    let is_part = |one: char| one.is_alphanumeric() || "/._-~@+:".contains(one);
+    let mut plain = String::new();
+    let mut rest = line;
+    let mut has_path = false;
+    while !rest.is_empty() {
+        let word = &rest[..rest.find(|one| !is_part(one)).unwrap_or(rest.len())];
+        let names = word.split('/').filter(|name| name.contains(char::is_alphanumeric)).count();
+        if word.starts_with('/') && names >= 2 && !word.contains("//") {
+            has_path = true;
+            plain.push(MARK);
+        } else {
+            plain.push_str(word);
+        }
+        let after = rest[word.len()..].chars().next().map_or(0, char::len_utf8);
+        plain.push_str(&rest[word.len()..word.len() + after]);
+        rest = &rest[word.len() + after..];
+    }
+    if has_path { Cow::Owned(plain) } else { Cow::Borrowed(line) }
+}
+
 #[cfg(test)]
 mod tests;

@@ -8,9 +8,9 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use similar::{Algorithm, DiffOp};
 
-use super::{
+use super::line_key::{LEAST, LineKey, letters};
+use crate::{
     Prepared, diff,
-    line_key::{LEAST, LineKey, letters},
     line_parts::hash,
     placeholder,
     similarity::{self, Budget},

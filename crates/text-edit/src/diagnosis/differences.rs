@@ -2,9 +2,9 @@
 
 use text_file::shorten_around;
 
-use super::{
+use super::align::{Alignment, Pair};
+use crate::{
     Prepared,
-    align::{Alignment, Pair},
     line_parts::{content, parts},
     placeholder, typography,
 };

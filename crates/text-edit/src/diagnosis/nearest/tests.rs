@@ -2,6 +2,7 @@
 
 use std::{fmt::Write as _, ops::Range};
 
+use super::differs_in_paths;
 use crate::Next;
 use crate::testing::assert_missed;
 
@@ -262,4 +263,13 @@ fn of_a_huge_line_that_is_replaced_whole_the_part_that_differs_is_shown() {
     let diagnosis = assert_missed(&format!("a\n{line}\nb\n"), &line.replace("k700:v", "k700:w"), "z");
     let part = diagnosis.details.lines().find_map(|line| line.strip_prefix("2\t")).unwrap_or_default();
     assert!(part.contains("k700:v") && line.matches(part).count() == 1, "{diagnosis:?}");
+}
+
+#[test]
+fn lines_that_differ_in_absolute_paths_alone_are_versions_of_one_another() {
+    assert!(differs_in_paths("root = \"/mnt/user-data/data\"", "  root = \"/home/me/data\""));
+    assert!(!differs_in_paths("root = \"/mnt/user-data/data\"", "base = \"/home/me/data\""));
+    assert!(!differs_in_paths("import a/b/c", "import a/b/d"));
+    assert!(!differs_in_paths("see https://host/a/b", "see https://host/a/c"));
+    assert!(!differs_in_paths("x = a / b / c", "x = a / b / d"));
 }

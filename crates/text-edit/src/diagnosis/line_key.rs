@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{
+use crate::{
     line_parts::{content, parts},
     placeholder,
     similarity::{self, Budget},

@@ -4,7 +4,8 @@ use std::{fmt::Write as _, ops::Range};
 
 use text_file::Line;
 
-use super::{Place, differences::range, excerpt};
+use super::{differences::range, excerpt};
+use crate::Place;
 
 /// Lines that are put around a place at most.
 const AROUND: usize = 8;

@@ -4,7 +4,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use super::{
+use crate::{
     Prepared,
     readings::{entities, gutter},
 };
