@@ -9,8 +9,6 @@ mod nearest;
 mod neighbours;
 mod plain_request;
 
-pub use neighbours::neighbours;
-
 use text_file::shorten;
 
 use super::{
@@ -18,6 +16,8 @@ use super::{
 };
 use nearest::{Nearest, line_of};
 use plain_request::PlainRequest;
+
+pub use neighbours::neighbours;
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
 const SUMMARY: usize = 300;

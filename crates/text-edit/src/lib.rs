@@ -26,8 +26,6 @@
 
 mod diagnosis;
 mod diff;
-mod hunk_places;
-mod hunk_replacements;
 mod hunks;
 mod indent_shift;
 mod keep_line_endings;
@@ -37,14 +35,12 @@ mod line_place;
 mod moved_offsets;
 mod outcome;
 pub mod patch;
-mod patched_text;
 mod placeholder;
 mod prepared;
 mod readings;
 mod request;
 mod similarity;
 mod strategy;
-mod truncated_diff;
 mod typography;
 mod words;
 
@@ -58,15 +54,13 @@ use prepared::{Prepared, Site};
 use request::{Hunk, LineEdit, LineReading, Reading};
 
 pub use diagnosis::neighbours;
-pub use diff::{Diff, DiffExtent, unified_diff};
-pub use hunk_places::ContextNote;
-pub use hunks::{HunkError, LocatedHunk, locate_hunks};
+pub use diff::{Diff, DiffExtent, TruncatedDiff, unified_diff};
+pub use hunks::{ContextNote, HunkError, LocatedHunk, locate_hunks};
 pub use line_place::{AnchorError, LinePlace, anchored};
 pub use moved_offsets::MovedOffsets;
 pub use outcome::{Diagnosis, EditError, Located, MAX_PLACES, Next, Place};
 pub use request::{Replacement, Request};
 pub use strategy::{Strategies, Strategy};
-pub use truncated_diff::TruncatedDiff;
 pub use words::longer_word;
 
 /// Finds the place or places of `request.old` in `text`.

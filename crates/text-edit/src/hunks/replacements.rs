@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use super::{
-    Replacement,
-    patched_text::{PatchedText, plain},
-};
+use super::patched_text::{PatchedText, plain};
+use crate::Replacement;
 use crate::patch::{FinalNewline, HunkLine, PatchHunk};
 
 /// The replacements of a hunk whose old lines are at `start` (or that goes before that line). `lines` are those of its
