@@ -1,4 +1,6 @@
 //! What to say when nothing matched: the reason of a step that refused, else the nearest block and what differs.
+//!
+//! Below it is how that block is found, compared and shown, and how `neighbours` tells several places apart.
 
 mod align;
 mod approximate;

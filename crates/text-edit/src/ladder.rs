@@ -1,4 +1,6 @@
-//! The steps by which a text is looked for, from strict to tolerant.
+//! The steps by which a text is looked for, from strict to tolerant, each in a file below with what only steps use:
+//! `block` finds and rewrites whole lines, `partial_lines` refuses places within a line, `spelling` and `typo` compare
+//! characters and words.
 
 pub(super) mod applied;
 mod blank_lines;

@@ -18,9 +18,14 @@
 //! ```
 //!
 //! # Map
-//! [`locate`] is the front door, and has an example. `ladder` lists the steps, each in a file of its own name; `prepared`
-//! is what they share. [`EditError`] says why there is no place, by `diagnosis`, `nearest` and `differences`. [`patch`] reads
-//! patches in two dialects, and [`locate_hunks`] finds their places. [`unified_diff`] shows what has changed.
+//! [`locate`] is the front door, and has an example. `ladder` lists the steps, each in a file of its own name below it.
+//! `request` is what they are asked, in all of its `readings`; `prepared` is what they share, `outcome` what they answer
+//! and `strategy` what they looked through.
+//! [`EditError`] says why there is no place: `diagnosis` looks for the `nearest` block and words the `differences`.
+//! [`patch`] reads patches in two dialects, and `hunks` finds their places ([`locate_hunks`]). `diff` shows what has
+//! changed ([`unified_diff`]); `line_place` and `moved_offsets` follow lines and offsets through a change. The other
+//! files measure lines and characters for all of these: `line_parts`, `indent_shift`, `similarity`, `typography`,
+//! `words`, `placeholder` and `keep_line_endings`.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 

@@ -1,5 +1,5 @@
-//! A line taken apart: indentation, content and white space at its end; and where one sequence of hashed lines occurs in
-//! another.
+//! A line taken apart: indentation, content and white space at its end; and where one sequence of hashed lines occurs
+//! in another.
 //!
 //! White space is spaces and tabs here, as in indentation; `typography` knows the other spaces of Unicode.
 

@@ -1,5 +1,5 @@
-//! Every way in which a request may have been meant: what a client or a model put around the text or made of its characters
-//! is taken off, one kind of damage in each file.
+//! Every way in which a request may have been meant: what a client or a model put around the text or made of its
+//! characters is taken off, one kind of damage in each file.
 
 pub(super) mod entities;
 pub(super) mod escapes;

@@ -1,7 +1,8 @@
-//! How alike lines and blocks of lines are: the one measure of all steps and of the diagnosis. And where a request may be
-//! in a file, by the lines that both share and the file has rarely.
+//! How alike lines and blocks of lines are: the one measure of all steps and of the diagnosis. And where a request may
+//! be in a file, by the lines that both share and the file has rarely.
 //!
-//! Lines are compared without indentation and white space at their ends. All costs are bounded, whatever the texts hold.
+//! Lines are compared without indentation and white space at their ends. All costs are bounded, whatever the texts
+//! hold.
 
 use std::collections::HashMap;
 
