@@ -31,7 +31,6 @@ const WIDE: &[(&str, usize)] = &[
     ("crates/confined-fs/src", 50),
     ("crates/pdf-text/src", 26),
     ("crates/source-outline/src", 27),
-    ("crates/text-edit/src", 56),
     ("crates/tree-search/src", 35),
     ("src/config", 30),
     ("src/server", 36),
