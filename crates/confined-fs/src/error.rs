@@ -8,8 +8,8 @@ use std::{fmt, io};
 use beneath::Failure;
 use text_file::shorten;
 
-use super::escape::escape_text;
 use super::limits::words;
+use super::path::escape_text;
 use super::policy::is_own_rule;
 use super::{Limit, PlaceholderError, RootGone, WorkspacePath};
 

@@ -25,7 +25,7 @@
 //! # Map
 //! | question | file |
 //! |---|---|
-//! | Which texts are which paths? | `resolve` |
+//! | Which texts are which paths? | `path/resolve` |
 //! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
 //! | Where does a link lead? | `links` |
 //! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
@@ -45,25 +45,20 @@ mod dir;
 mod directory_stack;
 mod disk_rules;
 mod error;
-mod escape;
 mod file_start;
 mod follow;
 mod limits;
 mod link_targets;
 mod links;
 mod masked_file;
-mod mention;
 mod open;
 mod open_file;
 mod optional_root;
 mod path;
-mod path_suffix;
 mod placeholder_error;
 mod policy;
 mod remove_all;
 mod repository;
-mod resolve;
-mod resource_uri;
 mod revision;
 mod root;
 mod root_dir;
@@ -78,7 +73,6 @@ mod start;
 mod state;
 pub mod stop;
 mod stored_moment;
-mod suggest;
 #[cfg(all(test, unix))]
 mod tests;
 mod transaction;
@@ -105,14 +99,10 @@ use beneath::OpenFor;
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use confine::restart_confined;
 pub use error::{AccessError, AccessErrorKind, PathError};
-pub use escape::{escape_controls, escape_name};
 pub use file_start::FileStart;
 pub use limits::{Limit, prepare_process};
-pub use mention::peeled;
 pub use open_file::{OpenFile, Snapshot};
-pub use path::WorkspacePath;
-pub use path::{path_order, split_path};
-pub use path_suffix::PathSuffix;
+pub use path::{PathSuffix, WorkspacePath, escape_controls, escape_name, path_order, peeled, split_path};
 pub use placeholder_error::PlaceholderError;
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
@@ -190,24 +180,24 @@ impl Workspace {
     ///
     /// Looks at the disk only where the text can be read in two ways.
     pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
-        resolve::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
+        path::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
     /// What a `file://` URI means: the printed form ([`WorkspacePath::resource_uri`]), or that of a host path under a
     /// root. Anything else is refused.
     pub fn resolve_uri(&self, uri: &str) -> Result<WorkspacePath, PathError> {
-        resolve::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
+        path::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
     }
 
     /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
     /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory, which may
     /// come from the network.
     pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
-        if text.starts_with('~') || mention::peel(text).is_some() {
+        if text.starts_with('~') || path::peel(text).is_some() {
             return None;
         }
         let asked = Cell::new(false);
-        let path = resolve::resolve(&self.shared.roots, text, |_| {
+        let path = path::resolve(&self.shared.roots, text, |_| {
             asked.set(true);
             false
         });
@@ -349,7 +339,7 @@ impl Workspace {
 
     /// Up to three existing paths that `missing` may have meant. Bounded work.
     pub fn suggest(&self, missing: &WorkspacePath) -> Vec<WorkspacePath> {
-        suggest::suggest(&self.shared, missing)
+        path::suggest(&self.shared, missing)
     }
 
     /// The path as one that may be written: its root is read-write, and policy allows its real name.

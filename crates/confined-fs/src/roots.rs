@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use beneath::lexical::strip_base;
 
-use super::escape::escape_name;
+use super::path::escape_name;
 use super::root::{OpenedRoot, key};
 use super::stage::Layer;
 use super::{Access, Policy, PolicyRules, Root, RootSpec, StageOptions, WorkspacePath, server_files};

@@ -6,9 +6,10 @@ use std::ffi::{OsStr, OsString};
 
 use beneath::lexical::is_same_name;
 
+use crate::{AccessErrorKind, Workspace, WorkspacePath};
+
 use super::mention::{is_mention, peeled, without_shell_escapes};
 use super::resolve::relative_names;
-use super::{AccessErrorKind, Workspace, WorkspacePath};
 
 /// One or more names at the end of a path.
 ///

@@ -20,7 +20,7 @@ pub fn peeled(text: &str) -> Vec<&str> {
 }
 
 /// The text without its outermost sign; `None` if it has none.
-pub(super) fn peel(text: &str) -> Option<&str> {
+pub(crate) fn peel(text: &str) -> Option<&str> {
     let quoted = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote).filter(|inner| !inner.is_empty());
     text.strip_prefix('@')
         .or_else(|| text.strip_prefix("#file:"))

@@ -8,7 +8,7 @@ use std::{ffi::OsString, ops::ControlFlow, path::PathBuf, sync::Arc};
 use beneath::{FileKind, OpenFor};
 use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
 
-use super::{Ignored, Shared, WalkOptions, WorkspacePath, walk};
+use crate::{Ignored, Shared, WalkOptions, WorkspacePath, walk};
 
 /// Most suggestions.
 const MOST: usize = 3;
@@ -17,8 +17,8 @@ const NAMES: usize = 20_000;
 /// Most entries that are looked at for a file of the same name elsewhere.
 const ENTRIES: usize = 50_000;
 
-/// See [`super::Workspace::suggest`].
-pub(super) fn suggest(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
+/// See [`crate::Workspace::suggest`].
+pub(crate) fn suggest(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
     let mut found = nearby(shared, missing);
     if found.len() < MOST
         && let Some(only) = elsewhere(shared, missing)

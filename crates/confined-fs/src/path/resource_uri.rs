@@ -8,8 +8,9 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
-use super::escape::escape_name;
-use super::{Root, WorkspacePath};
+use crate::{Root, WorkspacePath};
+
+use super::escape_name;
 
 /// All but the characters of a path segment (RFC 3986, section 3.3). A URI parser keeps those as they are, so the URI
 /// that a client sends back is, byte for byte, the one that it got.
@@ -33,7 +34,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'@');
 
 impl WorkspacePath {
-    /// Its URI, which [`super::Workspace::resolve_uri`] reads back.
+    /// Its URI, which [`crate::Workspace::resolve_uri`] reads back.
     ///
     /// # Examples
     /// ```

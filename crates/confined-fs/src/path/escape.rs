@@ -51,7 +51,7 @@ pub(super) fn name_of(bytes: Vec<u8>) -> Option<OsString> {
 }
 
 /// Text from a caller for one line of an answer, cut to 200 characters.
-pub(super) fn escape_text(text: &str) -> String {
+pub(crate) fn escape_text(text: &str) -> String {
     with_escapes(&shorten(text, SHOWN), needs_escape)
 }
 
@@ -75,7 +75,7 @@ fn with_escapes(text: &str, needs_escape: impl Fn(char) -> bool) -> String {
 
 /// Characters that take no room, or turn the text around them: what hides one name in another.
 /// Default-ignorable code points and bidirectional controls of Unicode 16, plus the fillers.
-pub(super) fn is_invisible(character: char) -> bool {
+pub(crate) fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'

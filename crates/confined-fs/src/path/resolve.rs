@@ -14,8 +14,10 @@ use std::sync::Arc;
 use beneath::lexical::lexically_normal;
 use percent_encoding::percent_decode_str;
 
+use crate::{PathError, Root, Roots, WorkspacePath};
+
 use super::escape::{name_of, unescape_name};
-use super::{PathError, Root, Roots, WorkspacePath, mention};
+use super::mention;
 
 /// Longest path below a root, in bytes: Linux's `PATH_MAX`.
 const LONGEST: usize = 4096;
@@ -24,7 +26,7 @@ const LONGEST: usize = 4096;
 const LONGEST_TEXT: usize = 8 * LONGEST;
 
 /// What `text` means. `is_there` says whether a path exists.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     roots: &Roots,
     text: &str,
     is_there: impl Fn(&WorkspacePath) -> bool,
@@ -81,7 +83,7 @@ const HOST_DIRECTORIES: &str = "Applications Library System Users Volumes Window
      proc root run sbin srv sys tmp usr var";
 
 /// What a `file://` URI means. `is_there` says whether a path exists.
-pub(super) fn resolve_uri(
+pub(crate) fn resolve_uri(
     roots: &Roots,
     uri: &str,
     is_there: impl Fn(&WorkspacePath) -> bool,
