@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use beneath::lexical::strip_base;
 
-use super::path::escape_name;
-use super::root::{OpenedRoot, key};
-use super::stage::Layer;
-use super::{Access, Policy, PolicyRules, Root, RootSpec, StageOptions, WorkspacePath, server_files};
+use crate::path::escape_name;
+use crate::stage::Layer;
+use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, server_files};
+
+use super::{Access, OpenedRoot, Root, RootSpec, key};
 
 /// All roots, and which of them lie inside one another.
 #[derive(Debug)]
-pub(super) struct Roots {
+pub(crate) struct Roots {
     list: Vec<Arc<Root>>,
     /// (outer root, path of the inner one below it, inner root), deepest first.
     nested: Vec<(usize, PathBuf, usize)>,
@@ -26,7 +27,7 @@ pub(super) struct Roots {
 impl Roots {
     /// Opens what can be opened. A root that cannot is a warning; none at all, or mount names that
     /// contradict each other, is an error. `rules` count below all of them.
-    pub(super) fn open(
+    pub(crate) fn open(
         specs: &[RootSpec],
         rules: &PolicyRules,
         force_component: bool,
@@ -74,18 +75,18 @@ impl Roots {
         Ok((Self { list, nested, layers }, warnings))
     }
 
-    pub(super) fn list(&self) -> &[Arc<Root>] {
+    pub(crate) fn list(&self) -> &[Arc<Root>] {
         &self.list
     }
 
     /// The layers of staged changes, each with the outermost root that it is over.
-    pub(super) fn layers(&self) -> impl Iterator<Item = (&Arc<Root>, &Arc<Layer>)> {
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Arc<Root>, &Arc<Layer>)> {
         self.layers.iter().map(|(root, layer)| (&self.list[*root], layer))
     }
 
     /// The deepest root that holds a lexically normal absolute host path, and the path below it.
     /// `aliases`: roots also count by the path they were configured with.
-    pub(super) fn containing(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
+    pub(crate) fn containing(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
         let ways = |root: &Arc<Root>| {
             let by = |base: &Path| strip_base(host, base).map(Path::to_path_buf);
             by(&root.canonical).or_else(|| by(&root.configured).filter(|_| aliases))
@@ -98,18 +99,18 @@ impl Roots {
     }
 
     /// Whether policy hides a real path: that of the root it is reached through, or of the deepest one that holds it.
-    pub(super) fn hidden(&self, root: &Root, relative: &Path) -> bool {
+    pub(crate) fn hidden(&self, root: &Root, relative: &Path) -> bool {
         let by_nested = || self.nested_root(root, relative).is_some_and(|(inner, rest)| inner.policy().hidden(rest));
         root.policy().hidden(relative) || by_nested()
     }
 
     /// Whether a path is below a root that is nested in its own.
-    pub(super) fn is_in_nested(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn is_in_nested(&self, path: &WorkspacePath) -> bool {
         self.nested_root(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
     }
 
     /// Whether another root is in this one.
-    pub(super) fn has_nested(&self, root: &Root) -> bool {
+    pub(crate) fn has_nested(&self, root: &Root) -> bool {
         self.nested.iter().any(|(outer, ..)| *outer == root.index)
     }
 
@@ -122,12 +123,12 @@ impl Roots {
     }
 
     /// The same place, seen from the deepest root that holds it: that one's rights count.
-    pub(super) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
+    pub(crate) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
         self.in_nested(path).unwrap_or_else(|| path.clone())
     }
 
     /// As [`Self::deepest`]; `None` where that is the path itself.
-    pub(super) fn in_nested(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+    pub(crate) fn in_nested(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
         let (inner, rest) = self.nested_root(path.root(), path.relative())?;
         Some(WorkspacePath::new(inner, rest))
     }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use beneath::StableInodes;
 
-use super::{Dir, Revision, Root};
+use crate::{Dir, Revision};
+
+use super::Root;
 
 /// The directory of a root and the rules about content below it.
 #[derive(Clone, Debug, PartialEq, Eq)]

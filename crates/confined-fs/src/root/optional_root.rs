@@ -16,12 +16,12 @@ use super::root_dir::RootDir;
 
 /// What a root that may be missing has besides its directory.
 #[derive(Debug)]
-pub(super) struct OptionalRoot {
+pub(crate) struct OptionalRoot {
     /// What the sandbox allows: the nearest existing directory above it, or where that is too wide the directory that
     /// was there at the start.
     rule: Option<beneath::Dir>,
     /// The directory that the rule is on, where it is above the root.
-    pub(super) rule_above: Option<PathBuf>,
+    pub(crate) rule_above: Option<PathBuf>,
     /// The directory that was there at the start, where the rule is on that alone.
     only: Option<(u64, u64)>,
     /// The sandbox is in force.
@@ -31,16 +31,16 @@ pub(super) struct OptionalRoot {
 }
 
 /// Where a directory that may be missing would be.
-pub(super) struct NearestDirectory {
+pub(crate) struct NearestDirectory {
     /// Its path without links, as far as it exists.
-    pub(super) canonical: PathBuf,
+    pub(crate) canonical: PathBuf,
     /// The nearest existing directory above it.
-    pub(super) above: PathBuf,
+    pub(crate) above: PathBuf,
 }
 
 /// Finds the nearest existing directory above `path`.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
-pub(super) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
+pub(crate) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
     let path = std::path::absolute(path)?;
     let mut canonical = path.canonicalize().unwrap_or_else(|_| {
         // Links that exist are followed; a link to nothing keeps its name, and is refused when it is opened.
@@ -60,7 +60,7 @@ pub(super) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
 
 impl OptionalRoot {
     /// `above` is a handle of `nearest.above`; `now` is the directory itself, where it exists.
-    pub(super) fn new(
+    pub(crate) fn new(
         nearest: &NearestDirectory,
         above: beneath::Dir,
         now: Option<beneath::Dir>,
@@ -77,27 +77,27 @@ impl OptionalRoot {
     }
 
     /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
-    pub(super) fn rule(&self) -> Option<&beneath::Dir> {
+    pub(crate) fn rule(&self) -> Option<&beneath::Dir> {
         self.rule.as_ref()
     }
 
     /// The sandbox is in force from now on.
-    pub(super) fn sandboxed(&self) {
+    pub(crate) fn sandboxed(&self) {
         self.sandboxed.store(true, Ordering::Relaxed);
     }
 
     /// Whether the rules that are found in the directory are still to be read.
-    pub(super) fn is_unnoticed(&self) -> bool {
+    pub(crate) fn is_unnoticed(&self) -> bool {
         !self.noticed.load(Ordering::Acquire)
     }
 
     /// They were read.
-    pub(super) fn noticed(&self) {
+    pub(crate) fn noticed(&self) {
         self.noticed.store(true, Ordering::Release);
     }
 
     /// Why nothing in the directory can be opened, if so.
-    pub(super) fn absence(&self, dir: &RootDir) -> Option<RootGone> {
+    pub(crate) fn absence(&self, dir: &RootDir) -> Option<RootGone> {
         match dir.stat_beneath(Path::new("")) {
             Ok(now) => {
                 let is_outside = self.rule_above.is_none() && self.only != Some(now.device_and_inode());

@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use beneath::{Failure, FileKind, OpenFor, Stat};
 
-use super::Dir;
-use super::stage::{Layer, StagedDir};
+use crate::Dir;
+use crate::stage::{Layer, StagedDir};
 
 /// The directory of one root.
 #[derive(Debug)]
-pub(super) struct RootDir {
+pub(crate) struct RootDir {
     /// The directory itself, or one above it.
     held: beneath::Dir,
     /// The path from there to the directory: "" for itself.
@@ -31,42 +31,42 @@ pub(super) struct RootDir {
 
 impl RootDir {
     /// A directory that is there, by its own handle.
-    pub(super) fn existing(dir: beneath::Dir) -> Self {
+    pub(crate) fn existing(dir: beneath::Dir) -> Self {
         Self { held: dir, below: PathBuf::new(), staged: None }
     }
 
     /// A directory that may be missing, `below` the one that is `held`.
-    pub(super) fn beneath(held: beneath::Dir, below: PathBuf) -> Self {
+    pub(crate) fn beneath(held: beneath::Dir, below: PathBuf) -> Self {
         Self { held, below, staged: None }
     }
 
     /// From now on everything below it is seen with this layer, which has the directory at `path`.
-    pub(super) fn stage(&mut self, layer: &Arc<Layer>, path: PathBuf) {
+    pub(crate) fn stage(&mut self, layer: &Arc<Layer>, path: PathBuf) {
         self.staged = Some((Arc::clone(layer), path));
     }
 
     /// Whether changes of it go to a layer.
-    pub(super) fn is_staged(&self) -> bool {
+    pub(crate) fn is_staged(&self) -> bool {
         self.staged.is_some()
     }
 
     /// The handle that every open starts from: the directory itself, or one above it.
-    pub(super) fn held(&self) -> &beneath::Dir {
+    pub(crate) fn held(&self) -> &beneath::Dir {
         &self.held
     }
 
     /// Whether the kernel confines paths beneath it.
-    pub(super) fn is_confined(&self) -> bool {
+    pub(crate) fn is_confined(&self) -> bool {
         self.held.is_confined()
     }
 
     /// The directory itself, open.
-    pub(super) fn open(&self) -> Result<Dir, Failure> {
+    pub(crate) fn open(&self) -> Result<Dir, Failure> {
         self.dir_beneath(Path::new(""), OpenFor::Traverse)
     }
 
     /// As [`Dir::dir_beneath`].
-    pub(super) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
+    pub(crate) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
         if let Some((layer, top)) = &self.staged {
             let dir = StagedDir::open(layer, &joined(top, relative), &self.held, &self.path(relative), purpose)?;
             return Ok(Dir::Staged(Box::new(dir)));
@@ -75,7 +75,7 @@ impl RootDir {
     }
 
     /// As `file_beneath` of a directory; the root itself is never opened as a file, whatever is at its path.
-    pub(super) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
+    pub(crate) fn file_beneath(&self, relative: &Path) -> Result<File, Failure> {
         if relative.as_os_str().is_empty() {
             return Err(Failure::Io(io::ErrorKind::IsADirectory.into()));
         }
@@ -86,7 +86,7 @@ impl RootDir {
     }
 
     /// As [`Dir::stat_beneath`]; what is at the path of the root itself, and is no directory, is an error.
-    pub(super) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
+    pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
         let stat = match &self.staged {
             None => self.held.stat_beneath(&self.path(relative))?,
             Some((layer, top)) => StagedDir::stat_of(layer, &joined(top, relative), &self.held, &self.path(relative))?,
@@ -100,7 +100,7 @@ impl RootDir {
     }
 
     /// As `read_cached` of a directory.
-    pub(super) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
+    pub(crate) fn read_cached(&self, relative: &Path, limit: usize) -> Option<(File, Stat, Vec<u8>)> {
         if relative.as_os_str().is_empty() || self.is_staged() {
             return None;
         }
