@@ -39,7 +39,6 @@
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
 mod access;
-mod agent_files;
 mod confine;
 mod dir;
 mod directory_stack;
@@ -48,7 +47,6 @@ mod error;
 mod file_start;
 mod follow;
 mod limits;
-mod link_targets;
 mod links;
 mod masked_file;
 mod open;
@@ -57,10 +55,8 @@ mod path;
 mod placeholder_error;
 mod policy;
 mod remove_all;
-mod repository;
 mod revision;
 mod root;
-mod server_files;
 mod shared;
 mod shown_stats;
 mod stage;

@@ -10,7 +10,7 @@ use beneath::lexical::strip_base;
 
 use crate::path::escape_name;
 use crate::stage::Layer;
-use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, server_files};
+use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, disk_rules};
 
 use super::{Access, OpenedRoot, Root, RootSpec, key};
 
@@ -33,7 +33,7 @@ impl Roots {
         force_component: bool,
         stage: Option<&StageOptions>,
     ) -> Result<(Self, Vec<String>), Vec<String>> {
-        let (mut warnings, homes) = (Vec::new(), server_files::home());
+        let (mut warnings, homes) = (Vec::new(), disk_rules::home());
         let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
         for spec in specs {
             let shown = spec.path.display();

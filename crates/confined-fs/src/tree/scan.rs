@@ -8,10 +8,11 @@ use std::path::Path;
 use beneath::{FileKind, Listed, OpenFor, Stat};
 
 use crate::access::{changeable, readable};
+use crate::disk_rules::repository;
 use crate::write::is_reserved;
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Location, Shared, WorkspacePath, WritablePath,
-    links, repository,
+    links,
 };
 
 use super::path_stack::PathStack;

@@ -6,8 +6,9 @@ use beneath::OpenFor;
 use structured_text::mask::MaskFormat;
 
 use crate::access::{changeable, readable};
+use crate::disk_rules::repository;
 use crate::visibility::mask_or_open;
-use crate::{Access, AccessError, AccessErrorKind, AtPath as _, Location, Shared, Verdict, WorkspacePath, repository};
+use crate::{Access, AccessError, AccessErrorKind, AtPath as _, Location, Shared, Verdict, WorkspacePath};
 
 use super::reserved_names::is_reserved;
 

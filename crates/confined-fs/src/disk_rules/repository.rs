@@ -9,7 +9,7 @@ use std::{ffi::OsStr, io, path::PathBuf};
 
 use beneath::{FileKind, Listed, OpenFor};
 
-use super::{Dir, Policy, WorkspacePath};
+use crate::{Dir, Policy, WorkspacePath};
 
 /// Names that a directory which has `HEAD` lacks to be a repository.
 const REST: [&str; 3] = ["objects", "refs", "commondir"];
@@ -19,7 +19,7 @@ const REST: [&str; 3] = ["objects", "refs", "commondir"];
 ///
 /// # Errors
 /// Where a directory cannot be looked into: a limit of open files must not make a repository writable.
-pub(super) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
+pub(crate) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
     let policy = real.root().policy();
     let mut at = PathBuf::new();
     let mut dir = real.root().dir.open()?;
@@ -65,7 +65,7 @@ fn is_nothing(error: &io::Error) -> bool {
 }
 
 /// Why the directory at `path`, with these names in it, may not be made, moved or deleted.
-pub(super) fn why_refused_listed(path: &WorkspacePath, names: &[Listed]) -> Option<String> {
+pub(crate) fn why_refused_listed(path: &WorkspacePath, names: &[Listed]) -> Option<String> {
     let kind = |name: &str| names.iter().find(|listed| listed.name == name).map(|listed| listed.kind);
     let is_repository = kind("HEAD").is_some_and(may_be_head) && is_repository(kind);
     (is_repository && !path.root().policy().allows_protected(path.relative())).then(|| rule(path))

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use beneath::{Failure, FileKind};
 
-use super::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
-use super::{AgentFile, Root, Roots, WorkspacePath, links};
+use crate::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
+use crate::{AgentFile, Root, Roots, WorkspacePath, links};
 
 /// Longest rule file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use beneath::{FileKind, Listed, OpenFor};
 
-use super::{Policy, Root, Roots, Verdict, WorkspacePath, links};
+use crate::{Policy, Root, Roots, Verdict, WorkspacePath, links};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
 const MAX_ENTRIES: usize = 4_000;

@@ -12,15 +12,15 @@ use std::sync::Arc;
 
 use beneath::lexical::{MAX_LINKS, base_of, lexically_normal, push_front, without_verbatim};
 
-use super::Root;
-use super::policy::ProtectedPaths;
+use crate::Root;
+use crate::policy::ProtectedPaths;
 
 /// The rule that a refusal names.
 const WHY: &str = "a file that this server starts from, or a link to one";
 
 /// The home directory by each of its names.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
-pub(super) fn home() -> Vec<PathBuf> {
+pub(crate) fn home() -> Vec<PathBuf> {
     let Some(home) = std::env::home_dir().filter(|home| home.is_absolute()) else { return Vec::new() };
     let real = home.canonicalize().map(without_verbatim);
     let mut homes: Vec<PathBuf> = std::iter::once(home).chain(real).collect();
