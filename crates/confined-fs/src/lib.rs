@@ -27,7 +27,7 @@
 //! |---|---|
 //! | Which texts are which paths? | `path/resolve` |
 //! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
-//! | Where does a link lead? | `links` |
+//! | Where does a link lead? | `open/links` |
 //! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
 //! | What may the process do at all? | `confine`, with the crate [`self_sandbox`] |
 //!
@@ -38,19 +38,13 @@
 
 #![expect(clippy::disallowed_types, reason = "this layer is the one that opens files")]
 
-mod access;
 mod confine;
 mod dir;
 mod directory_stack;
 mod disk_rules;
 mod error;
-mod file_start;
-mod follow;
 mod limits;
-mod links;
-mod masked_file;
 mod open;
-mod open_file;
 mod path;
 mod placeholder_error;
 mod policy;
@@ -68,7 +62,6 @@ mod stored_moment;
 mod tests;
 mod transaction;
 mod tree;
-mod visibility;
 mod walk;
 mod watch;
 mod write;
@@ -81,7 +74,7 @@ use std::sync::Arc;
 use dir::{Dir, HeldLock};
 use directory_stack::DirectoryStack;
 use error::AtPath;
-use links::Location;
+use open::{Location, links, masked_file};
 use policy::{Policy, Verdict};
 use root::Roots;
 use shared::Shared;
@@ -90,9 +83,8 @@ use beneath::OpenFor;
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use confine::restart_confined;
 pub use error::{AccessError, AccessErrorKind, PathError};
-pub use file_start::FileStart;
 pub use limits::{Limit, prepare_process};
-pub use open_file::{OpenFile, Snapshot};
+pub use open::{FileStart, OpenFile, Snapshot, Visibility};
 pub use path::{PathSuffix, WorkspacePath, escape_controls, escape_name, path_order, peeled, split_path};
 pub use placeholder_error::PlaceholderError;
 pub use policy::{AgentFile, PolicyRules, Secrets};
@@ -110,7 +102,6 @@ pub use transaction::{
 pub use tree::{
     CreatedTree, MovedTree, NewNode, Node, Purpose, RemoveError, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
 };
-pub use visibility::Visibility;
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
     Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, TreeListing,

@@ -7,8 +7,7 @@ use std::sync::{Arc, Weak};
 
 use beneath::{Failure, FileKind, Stat};
 
-use crate::access::regular;
-use crate::visibility::{Visibility, mask_or_open, visibility};
+use crate::open::{Visibility, mask_or_open, regular, visibility};
 use crate::{AccessError, AtPath as _, Dir, Location, OpenFile, Root, Shared, WorkspacePath, links};
 
 use super::SiblingCache;

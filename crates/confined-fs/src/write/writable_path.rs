@@ -5,9 +5,8 @@ use std::sync::Arc;
 use beneath::OpenFor;
 use structured_text::mask::MaskFormat;
 
-use crate::access::{changeable, readable};
 use crate::disk_rules::repository;
-use crate::visibility::mask_or_open;
+use crate::open::{changeable, mask_or_open, readable};
 use crate::{Access, AccessError, AccessErrorKind, AtPath as _, Location, Shared, Verdict, WorkspacePath};
 
 use super::reserved_names::is_reserved;

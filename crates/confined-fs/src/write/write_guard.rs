@@ -10,7 +10,7 @@ use std::thread;
 use beneath::Stat;
 use structured_text::mask::MaskedText;
 
-use crate::access::regular;
+use crate::open::regular;
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, WorkspacePath, masked_file};
 
 use super::expected_content::{ExpectedContent, has_content};

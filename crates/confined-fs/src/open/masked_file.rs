@@ -1,4 +1,5 @@
-//! A secret file whose values are masked: what is shown of it instead of its bytes.
+//! What tools see of a file by its names: all of it, its masked form, or nothing. The masked form of a secret file is
+//! what is shown of it instead of its bytes.
 //!
 //! All that leaves this layer of such a file is made here or, after a change, in `write/new_content`. How a text is
 //! masked is `structured_text::mask`.
@@ -9,8 +10,51 @@ use std::io::{Cursor, Read as _, Seek as _};
 use beneath::Stat;
 use structured_text::mask::{MaskFormat, MaskedText};
 
-use super::visibility::mask_or_open;
-use super::{AccessError, AccessErrorKind, AtPath as _, Revision, WorkspacePath};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Revision, Verdict, WorkspacePath};
+
+/// What tools see of the content of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// All of it.
+    Open,
+    /// A sentinel for each value.
+    Masked,
+    /// Nothing.
+    Denied,
+}
+
+/// What tools see of the content of a file with these names: the strictest that one of them asks for. Names that ask for
+/// different masks are as one that is denied.
+pub(crate) fn visibility<'n>(names: impl IntoIterator<Item = &'n WorkspacePath>) -> Visibility {
+    match mask_of(names) {
+        Ok(None) => Visibility::Open,
+        Ok(Some(_)) => Visibility::Masked,
+        Err(_) => Visibility::Denied,
+    }
+}
+
+/// Refuses secret content that cannot be masked by one of its names, and says how the rest is masked.
+pub(crate) fn mask_or_open<'n>(
+    names: impl IntoIterator<Item = &'n WorkspacePath>,
+    asked: &WorkspacePath,
+) -> Result<Option<MaskFormat>, AccessError> {
+    mask_of(names).map_err(|rule| AccessError::by_rule(AccessErrorKind::Secret, asked, &rule))
+}
+
+fn mask_of<'n>(names: impl IntoIterator<Item = &'n WorkspacePath>) -> Result<Option<MaskFormat>, String> {
+    let mut mask = None;
+    for name in names {
+        let policy = name.root().policy();
+        if let Verdict::Refused(rule) = policy.content(name.relative()) {
+            let Some(format) = policy.mask(name.relative()).filter(|format| mask.is_none_or(|mask| mask == *format))
+            else {
+                return Err(rule);
+            };
+            mask = Some(format);
+        }
+    }
+    Ok(mask)
+}
 
 /// How often a file is read that changes meanwhile.
 const ATTEMPTS: usize = 4;
@@ -44,7 +88,7 @@ impl MaskedFile {
 }
 
 /// A file as it was at one moment: masked, its own bytes, and what it was.
-pub(super) fn read(
+pub(crate) fn read(
     mut file: &File,
     asked: &WorkspacePath,
     mut stat: Stat,
@@ -70,7 +114,7 @@ pub(super) fn read(
 /// The mark of the state in which a masked file with this content is. Each write makes another one, so that it does not
 /// tell whether what was written is what had been there. Not with the change time, which a rename touches; on Windows not
 /// with the other one, which may come late, as a number is not used again there.
-pub(super) fn state(content: Revision, stat: &Stat) -> Revision {
+pub(crate) fn state(content: Revision, stat: &Stat) -> Revision {
     let time = stat.modified.filter(|_| !cfg!(windows));
     Revision::of(format!("{content} {} {time:?}", stat.inode()).as_bytes())
 }
@@ -84,7 +128,7 @@ fn unmaskable(asked: &WorkspacePath) -> AccessError {
 }
 
 /// What may be shown of `bytes` at a real path.
-pub(super) fn shown(real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
+pub(crate) fn shown(real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
     match mask_or_open([real], real).ok()? {
         None => Some(bytes),
         Some(format) => Some(MaskedText::of(format, &bytes)?.into_bytes()),

@@ -7,10 +7,12 @@ use std::io;
 
 use beneath::{FileKind, Stat};
 
-use super::{AccessError, AccessErrorKind, Location, Verdict, WorkspacePath};
+use crate::{AccessError, AccessErrorKind, Verdict, WorkspacePath};
+
+use super::Location;
 
 /// Refuses secret content by one of its names. The error is about the path that was asked for.
-pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub(crate) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<(), AccessError> {
     match name.root().policy().content(name.relative()) {
         Verdict::Allowed => Ok(()),
         Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::Secret, asked, &rule)),
@@ -18,7 +20,7 @@ pub(super) fn readable(name: &WorkspacePath, asked: &WorkspacePath) -> Result<()
 }
 
 /// Refuses a change that policy refuses. The error is about the path that was asked for.
-pub(super) fn changeable(verdict: Verdict, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub(crate) fn changeable(verdict: Verdict, asked: &WorkspacePath) -> Result<(), AccessError> {
     match verdict {
         Verdict::Allowed => Ok(()),
         Verdict::Refused(rule) => Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule)),
@@ -40,7 +42,7 @@ pub(super) fn present(real: &WorkspacePath, asked: &WorkspacePath) -> Result<(),
 }
 
 /// Refuses all but regular files: reading a FIFO or a device may block for ever or have side effects.
-pub(super) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
+pub(crate) fn regular(stat: &Stat, asked: &WorkspacePath) -> Result<(), AccessError> {
     let kind = match stat.kind {
         FileKind::File => return Ok(()),
         FileKind::Directory => AccessErrorKind::IsDirectory,

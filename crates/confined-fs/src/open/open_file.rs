@@ -1,15 +1,22 @@
-//! An open regular file, and the whole content of one at one moment.
+//! An open regular file, the whole content of one at one moment, and what one began with when a part of it was read.
 //!
-//! Opening itself is in `open`; the system calls are in `sys`.
+//! Opening itself is in `open`; the system calls are in the crate `beneath`.
+//!
+//! Limits: [`FileStart`] compares the first and the last 16 KiB of what was read. A file that was rewritten in between,
+//! keeps its inode and is no shorter counts as the same.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 
 use beneath::Stat;
 use structured_text::mask::MaskFormat;
 
+use crate::{AccessError, Revision, WorkspacePath};
+
 use super::masked_file::MaskedFile;
-use super::{AccessError, Revision, WorkspacePath};
+
+/// Bytes that [`FileStart`] compares at either end.
+const COMPARED: u64 = 16 << 10;
 
 /// A regular file opened beneath its root, for reading. What it gives of a masked file is the masked form: the only one
 /// that leaves this layer.
@@ -28,7 +35,7 @@ impl OpenFile {
     ///
     /// # Errors
     /// `Secret` where it must be masked and cannot be.
-    pub(super) fn new(
+    pub(crate) fn new(
         file: File,
         asked: WorkspacePath,
         real: Option<WorkspacePath>,
@@ -47,7 +54,7 @@ impl OpenFile {
     }
 
     /// The mark of its state, where it is masked.
-    pub(super) fn masked_state(&self) -> Option<Revision> {
+    pub(crate) fn masked_state(&self) -> Option<Revision> {
         self.masked.as_ref().map(|masked| masked.state)
     }
 
@@ -116,7 +123,7 @@ impl OpenFile {
         if beneath::read_some(self, &mut next)? == 0 {
             return Ok(true);
         }
-        self.seek(io::SeekFrom::Current(-1))?;
+        self.seek(SeekFrom::Current(-1))?;
         Ok(false)
     }
 }
@@ -131,7 +138,7 @@ impl io::Read for OpenFile {
 }
 
 impl io::Seek for OpenFile {
-    fn seek(&mut self, position: io::SeekFrom) -> io::Result<u64> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         match &mut self.masked {
             None => self.file.seek(position),
             Some(masked) => masked.content.seek(position),
@@ -150,4 +157,33 @@ pub struct Snapshot {
     pub stat: Stat,
     /// Its real path.
     pub path: WorkspacePath,
+}
+
+/// The first bytes of a file, up to a place in it: whether it still is that file, or was rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStart {
+    /// Bytes up to the place.
+    length: u64,
+    first: Revision,
+    last: Revision,
+}
+
+impl FileStart {
+    /// The first `length` bytes of `file`.
+    pub fn of(file: &mut OpenFile, length: u64) -> io::Result<Self> {
+        let part = length.min(COMPARED);
+        let first = hash(file, 0, part)?;
+        let last = if part == length { first } else { hash(file, length - part, part)? };
+        Ok(Self { length, first, last })
+    }
+
+    /// Whether `file` begins with the same bytes.
+    pub fn is_of(self, file: &mut OpenFile) -> io::Result<bool> {
+        Ok(Self::of(file, self.length)? == self)
+    }
+}
+
+fn hash(file: &mut OpenFile, from: u64, length: u64) -> io::Result<Revision> {
+    file.seek(SeekFrom::Start(from))?;
+    Revision::of_reader(&mut file.take(length))
 }

@@ -16,48 +16,49 @@ use std::sync::Arc;
 use beneath::lexical::{MAX_LINKS, base_of, push_front, strip_base};
 use beneath::{FileKind, OpenFor};
 
-use super::visibility::{Visibility, visibility};
-use super::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Root, Roots, WorkspacePath};
+
+use super::masked_file::{Visibility, visibility};
 
 /// Where an asked path leads, and by which names.
 #[derive(Clone, Debug)]
-pub(super) struct Location {
+pub(crate) struct Location {
     /// Real root and real names.
-    pub(super) real: WorkspacePath,
+    pub(crate) real: WorkspacePath,
     /// The other names of the same place that the way passed through: for each link, the path with that
     /// link still in it, beginning with the path that was asked for. Empty where there was no link.
-    pub(super) aliases: Vec<WorkspacePath>,
+    pub(crate) aliases: Vec<WorkspacePath>,
 }
 
 impl Location {
     /// Without any link.
-    pub(super) fn direct(real: WorkspacePath) -> Self {
+    pub(crate) fn direct(real: WorkspacePath) -> Self {
         Self { real, aliases: Vec::new() }
     }
 
     /// Every name of the place. Policy is asked about each, and the strictest answer counts: a program that
     /// opens `.vscode/tasks.json` does not mind that `.vscode` is a link.
-    pub(super) fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &WorkspacePath> {
         std::iter::once(&self.real).chain(&self.aliases)
     }
 
     /// Whether policy treats it as not there, by any of its names.
-    pub(super) fn hidden(&self) -> bool {
+    pub(crate) fn hidden(&self) -> bool {
         self.names().any(WorkspacePath::hidden)
     }
 
     /// Whether policy denies its content, by any of its names.
-    pub(super) fn secret(&self) -> bool {
+    pub(crate) fn secret(&self) -> bool {
         self.names().any(WorkspacePath::secret)
     }
 
     /// What tools see of the content there.
-    pub(super) fn visibility(&self) -> Visibility {
+    pub(crate) fn visibility(&self) -> Visibility {
         visibility(self.names())
     }
 
     /// A path below it whose names come from a listing, each as the deepest root has it.
-    pub(super) fn child(&self, roots: &Roots, relative: &Path) -> Self {
+    pub(crate) fn child(&self, roots: &Roots, relative: &Path) -> Self {
         let child = |path: &WorkspacePath| roots.deepest(&path.child(relative));
         Self { real: child(&self.real), aliases: self.aliases.iter().map(child).collect() }
     }
@@ -65,7 +66,7 @@ impl Location {
 
 /// Where `asked` leads once its links are followed: root and real names, from the deepest root that
 /// holds it. Missing last parts are kept, so that what does not exist yet has a location, too.
-pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Location, AccessError> {
+pub(crate) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Location, AccessError> {
     let names = asked.relative().iter().map(OsStr::to_os_string);
     let mut walk = LinkWalk { roots, asked, todo: names.collect(), links: 0, aliases: Vec::new() };
     let real = walk.run()?;
@@ -74,7 +75,7 @@ pub(super) fn follow(roots: &Roots, asked: &WorkspacePath) -> Result<Location, A
 
 /// Whether a link that says `target` leads, by its letters, to a place inside a root when it is put
 /// at the place `link`.
-pub(super) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -> bool {
+pub(crate) fn stays_inside(roots: &Roots, link: &WorkspacePath, target: &Path) -> bool {
     let start = link.root().canonical.join(link.relative());
     let start = start.parent().unwrap_or(&start).to_path_buf();
     let mut at = if target.has_root() { base_of(target) } else { start };
