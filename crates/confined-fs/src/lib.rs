@@ -40,7 +40,6 @@
 
 mod confine;
 mod dir;
-mod directory_stack;
 mod disk_rules;
 mod error;
 mod limits;
@@ -48,7 +47,6 @@ mod open;
 mod path;
 mod placeholder_error;
 mod policy;
-mod remove_all;
 mod revision;
 mod root;
 mod shared;
@@ -71,8 +69,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dir::{Dir, HeldLock};
-use directory_stack::DirectoryStack;
+use dir::{Dir, DirectoryStack, HeldLock};
 use error::AtPath;
 use open::{Location, links, masked_file};
 use policy::{Policy, Verdict};

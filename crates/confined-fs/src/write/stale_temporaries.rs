@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::remove_all::remove_all;
+use crate::dir::remove_all;
 use crate::{Dir, WorkspacePath};
 
 use super::reserved_names::is_temporary;

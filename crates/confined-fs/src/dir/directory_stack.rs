@@ -19,7 +19,7 @@ const OPEN_AT_ONCE: usize = 64;
 
 /// See the module. `T` is how the top is held.
 #[derive(Debug)]
-pub(super) struct DirectoryStack<T> {
+pub(crate) struct DirectoryStack<T> {
     top: T,
     purpose: OpenFor,
     open_at_once: usize,
@@ -36,22 +36,22 @@ struct StackedDirectory {
 
 impl<T: Deref<Target = Dir>> DirectoryStack<T> {
     /// Just the top. All others are opened for `purpose`.
-    pub(super) fn new(top: T, purpose: OpenFor) -> Self {
+    pub(crate) fn new(top: T, purpose: OpenFor) -> Self {
         Self { top, purpose, open_at_once: OPEN_AT_ONCE, below: Vec::new() }
     }
 
     /// How many directories the current one is below the top.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.below.len()
     }
 
     /// The names of the directories below the top, down to the current one.
-    pub(super) fn names(&self) -> impl Iterator<Item = &OsStr> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &OsStr> {
         self.below.iter().map(|directory| directory.name.as_os_str())
     }
 
     /// Goes into a directory of the current one.
-    pub(super) fn enter(&mut self, name: &OsStr) -> Result<(), Failure> {
+    pub(crate) fn enter(&mut self, name: &OsStr) -> Result<(), Failure> {
         let purpose = self.purpose;
         let dir = self.dir()?.dir_beneath(Path::new(name), purpose)?;
         self.push(name, Arc::new(dir));
@@ -59,7 +59,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
     }
 
     /// Goes into a directory of the current one that the caller has opened.
-    pub(super) fn push(&mut self, name: &OsStr, dir: Arc<Dir>) {
+    pub(crate) fn push(&mut self, name: &OsStr, dir: Arc<Dir>) {
         self.below.push(StackedDirectory { name: name.to_os_string(), dir: Some(dir) });
         if let Some(far) = self.below.len().checked_sub(self.open_at_once + 1) {
             self.below[far].dir = None;
@@ -67,17 +67,17 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
     }
 
     /// Goes up one directory; the name of the one that was left.
-    pub(super) fn leave(&mut self) -> Option<OsString> {
+    pub(crate) fn leave(&mut self) -> Option<OsString> {
         self.below.pop().map(|directory| directory.name)
     }
 
     /// Goes up to the directory that is `depth` below the top.
-    pub(super) fn leave_to(&mut self, depth: usize) {
+    pub(crate) fn leave_to(&mut self, depth: usize) {
         self.below.truncate(depth);
     }
 
     /// The current directory.
-    pub(super) fn dir(&mut self) -> Result<&Dir, Failure> {
+    pub(crate) fn dir(&mut self) -> Result<&Dir, Failure> {
         let Some(last) = self.below.len().checked_sub(1) else { return Ok(&self.top) };
         if self.below[last].dir.is_none() {
             self.open_again(last)?;
@@ -87,7 +87,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
 
     /// Closes all but the top, and keeps only the innermost open from now on: for a process that has run out of
     /// descriptors (`EMFILE`, `ENFILE`).
-    pub(super) fn close_below(&mut self) {
+    pub(crate) fn close_below(&mut self) {
         self.open_at_once = 1;
         self.below.iter_mut().for_each(|directory| directory.dir = None);
     }
@@ -112,7 +112,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
 
 impl DirectoryStack<Arc<Dir>> {
     /// The current directory, where it is open.
-    pub(super) fn open(&self) -> Option<&Arc<Dir>> {
+    pub(crate) fn open(&self) -> Option<&Arc<Dir>> {
         self.below.last().map_or(Some(&self.top), |directory| directory.dir.as_ref())
     }
 }

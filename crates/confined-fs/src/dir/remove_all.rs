@@ -14,7 +14,7 @@ use beneath::{FileKind, OpenFor};
 use super::{Dir, DirectoryStack};
 
 /// Removes the entry called `name`, following no link.
-pub(super) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
+pub(crate) fn remove_all(dir: &Dir, name: &OsStr) -> io::Result<()> {
     if dir.child_stat(name)?.kind != FileKind::Directory {
         return dir.remove(name);
     }
