@@ -45,7 +45,6 @@ mod error;
 mod limits;
 mod open;
 mod path;
-mod placeholder_error;
 mod policy;
 mod revision;
 mod root;
@@ -55,7 +54,6 @@ mod stage;
 mod start;
 mod state;
 pub mod stop;
-mod stored_moment;
 #[cfg(all(test, unix))]
 mod tests;
 mod transaction;
@@ -79,20 +77,20 @@ use shared::Shared;
 use beneath::OpenFor;
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use confine::restart_confined;
-pub use error::{AccessError, AccessErrorKind, PathError};
-pub use limits::{Limit, prepare_process};
+pub use error::{AccessError, AccessErrorKind, PathError, PlaceholderError};
+pub use limits::{LayerFull, Limit, prepare_process};
 pub use open::{FileStart, OpenFile, Snapshot, Visibility};
 pub use path::{PathSuffix, WorkspacePath, escape_controls, escape_name, path_order, peeled, split_path};
-pub use placeholder_error::PlaceholderError;
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
 pub use shared::Workspace;
 pub use shown_stats::ShownStats;
-pub use stage::{LayerFull, LayerSize, NodeSummary, StageOptions, StagedChange};
+pub use stage::{LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use start::{Opened, WorkspaceOptions};
-pub use state::{AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile};
-pub use stored_moment::StoredMoment;
+pub use state::{
+    AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
+};
 pub use transaction::{
     CommitError, CommittedTransaction, EntryState, FormerFile, LeftEntry, MAX_STEPS, Transaction, Unreverted,
 };
