@@ -1,13 +1,35 @@
-//! Opens a workspace: the roots, and the rules that are found in them once, before any call is served.
+//! The state of one workspace, the handle to it that everything above holds, and how it is opened: the roots, and the
+//! rules that are found in them once, before any call is served.
+//!
+//! What is done with it is in `open`, `walk`, `watch` and `write`.
 
 use std::{path::PathBuf, sync::Arc};
 
-use super::disk_rules::DiskRules;
-use super::transaction::Intents;
-use super::walk::Ignores;
-use super::watch::SystemEvents;
-use super::write::StaleTemporaries;
-use super::{AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, Shared, StageOptions, StaleAfter, Workspace};
+use crate::disk_rules::DiskRules;
+use crate::transaction::Intents;
+use crate::walk::Ignores;
+use crate::watch::SystemEvents;
+use crate::write::{DirectoryLocks, PathLocks, StaleTemporaries};
+use crate::{AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StageOptions, StaleAfter};
+
+/// The roots and everything that is known about them. All files are reached through it.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What every handle of one workspace shares.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) roots: Roots,
+    pub(crate) disk_rules: DiskRules,
+    pub(crate) ignores: Ignores,
+    pub(crate) path_locks: Arc<PathLocks>,
+    pub(crate) directory_locks: Arc<DirectoryLocks>,
+    pub(crate) stale_temporaries: StaleTemporaries,
+    pub(crate) system_events: SystemEvents,
+    pub(crate) intents: Intents,
+}
 
 /// What the configuration says about all roots.
 #[derive(Clone, Debug, Default)]
@@ -70,7 +92,7 @@ impl Workspace {
     /// # Panics
     /// If it does not open.
     #[cfg(any(test, feature = "testing"))]
-    pub fn of_directory(path: impl Into<PathBuf>, access: super::Access) -> Self {
+    pub fn of_directory(path: impl Into<PathBuf>, access: crate::Access) -> Self {
         let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default(), optional: false };
         Self::open(&[spec], WorkspaceOptions::default()).expect("the directory opens").workspace
     }
