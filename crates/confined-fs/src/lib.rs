@@ -59,7 +59,6 @@ mod path;
 mod policy;
 mod revision;
 mod root;
-mod shown_stats;
 mod stage;
 mod state;
 pub mod stop;
@@ -88,7 +87,6 @@ pub use path::{PathSuffix, WorkspacePath, escape_controls, escape_name, path_ord
 pub use policy::{AgentFile, PolicyRules, Secrets};
 pub use revision::{Revision, RevisionHasher, RevisionPrefix};
 pub use root::{Access, IdentityError, Root, RootGone, RootIdentity, RootSpec};
-pub use shown_stats::ShownStats;
 pub use stage::{LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use state::{
     AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
@@ -101,8 +99,8 @@ pub use tree::{
 };
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
-    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, SiblingCache, StatCache, TreeListing,
-    VerifiedListing, VerifiedName, WalkOptions, WalkReport,
+    Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, ShownStats, SiblingCache, StatCache,
+    TreeListing, VerifiedListing, VerifiedName, WalkOptions, WalkReport,
 };
 pub use watch::{
     Changes, DirectoryEvents, DirectoryWatcher, NameEvent, PathWatch, PathWatches, Unwatchable, Wake, Wakeup,

@@ -1,10 +1,11 @@
 //! Stats of many entries in path order: each directory is opened once for all that is asked of it in a row.
+//! [`ShownStats`] are those that tools show.
 
 use std::path::Path;
 
-use beneath::{OpenFor, Stat};
+use beneath::{FileKind, OpenFor, Stat};
 
-use crate::{AccessError, AtPath as _, Dir, DirectoryStack};
+use crate::{AccessError, AtPath as _, Dir, DirectoryStack, Visibility, Workspace};
 
 use super::Entry;
 
@@ -30,5 +31,31 @@ impl StatCache {
             stack.enter(name).at(entry.path())?;
         }
         stack.dir().at(entry.path())?.child_stat(name).at(entry.path())
+    }
+}
+
+/// Stats through the directory of the last entry. A masked file is as long as what is shown.
+#[derive(Debug)]
+pub struct ShownStats {
+    /// Whether there are masked files.
+    masks: bool,
+    stats: StatCache,
+}
+
+impl Workspace {
+    /// For stats of its entries.
+    pub fn shown_stats(&self) -> ShownStats {
+        let masks = self.roots().iter().any(|root| root.policy().masks);
+        ShownStats { masks, stats: StatCache::default() }
+    }
+}
+
+impl ShownStats {
+    /// As [`Entry::stat`]; `None` where that fails.
+    pub fn stat(&mut self, entry: &Entry) -> Option<Stat> {
+        let is_masked = self.masks && entry.kind() == FileKind::File && entry.visibility() == Visibility::Masked;
+        // Where the directory cannot be opened for itself, as with too many open files, the path may still do.
+        let known = if is_masked { None } else { self.stats.stat(entry).ok() };
+        known.or_else(|| entry.stat().ok())
     }
 }

@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use beneath::{FileKind, Listed};
 
+use crate::walk::entry::WalkStart;
+use crate::walk::ignores::{GIT, GITIGNORE, IGNORE, default_ignores, holds_rules, is_marker};
+use crate::walk::{Ignored, Visitor, WalkOptions, WalkReport};
 use crate::{AccessError, Dir, Shared, WorkspacePath};
 
-use super::entry::WalkStart;
-use super::ignore_names::{GIT, GITIGNORE, IGNORE, holds_rules, is_marker};
-use super::walker::Walk;
-use super::{Ignored, Visitor, WalkOptions, WalkReport, default_ignores};
+use super::Walk;
 
 /// As a walk with a depth of 1 over `directory`, which meets no names but `names`, and files of ignore rules. `None`
 /// where that is not enough: one of them is a directory, or decides what becomes of others, or it cannot be told that

@@ -6,8 +6,9 @@ use std::ffi::OsStr;
 
 use beneath::{FileKind, Listed};
 
-use super::ignore_names::{CACHE_TAG, ENVIRONMENT_MARKER};
-use super::listing::has;
+use crate::walk::listing::has;
+
+use super::{CACHE_TAG, ENVIRONMENT_MARKER};
 
 /// Directories of version control, never entered from above.
 const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
@@ -35,13 +36,13 @@ const NEXT_TO: &[(&str, &[&str])] = &[
 const ENVIRONMENTS: &[&str] = &["venv", "env"];
 
 /// Whether a directory of this name belongs to version control.
-pub(super) fn is_version_control(name: &OsStr) -> bool {
+pub(crate) fn is_version_control(name: &OsStr) -> bool {
     VERSION_CONTROL.iter().any(|known| name == *known)
 }
 
 /// Whether an entry is ignored because of its name; `siblings` is the sorted listing that it is in. Asked for every
 /// name of a tree: comparing with every row takes some 3 ns, as a filter by the first byte did.
-pub(super) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
+pub(crate) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
     let name = listed.name.as_os_str();
     let ends = |ending: &&str| name.as_encoded_bytes().ends_with(ending.as_bytes());
     if ANYWHERE.iter().any(|names| names.iter().any(|known| name == *known))
@@ -55,18 +56,18 @@ pub(super) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
 }
 
 /// Whether a name decides whether directories next to it are ignored.
-pub(super) fn is_project_file(name: &OsStr) -> bool {
+pub(crate) fn is_project_file(name: &OsStr) -> bool {
     NEXT_TO.iter().any(|(_, projects)| projects.iter().any(|file| name == *file))
 }
 
 /// Whether a directory is ignored because of a marker in it; `holds` says whether it holds a name.
-pub(super) fn is_ignored_by_marker(name: &OsStr, holds: impl Fn(&str) -> bool) -> bool {
+pub(crate) fn is_ignored_by_marker(name: &OsStr, holds: impl Fn(&str) -> bool) -> bool {
     holds(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && holds(ENVIRONMENT_MARKER))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::ignore_names::is_marker;
+    use super::super::is_marker;
     use super::*;
 
     fn listed(name: &str, kind: FileKind) -> Listed {

@@ -15,7 +15,7 @@ use beneath::{Failure, FileKind, OpenFor};
 use crate::{Dir, Limit, Root, Roots, WorkspacePath, links};
 
 use super::compile_ignores::LONGEST;
-use super::ignore_names::{EXCLUDE, GIT};
+use super::{EXCLUDE, GIT};
 
 /// What rules were read from, for a caller that caches what they ignore.
 #[derive(Debug)]
@@ -33,10 +33,10 @@ pub(super) type OnSource<'r> = &'r mut dyn FnMut(&'static str, RuleSource<'_>);
 
 /// A directory that may have ignore files: its path below its root, and its handle.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct LocatedDir<'h> {
-    pub(super) root: &'h Arc<Root>,
-    pub(super) relative: &'h Path,
-    pub(super) dir: &'h Dir,
+pub(crate) struct LocatedDir<'h> {
+    pub(crate) root: &'h Arc<Root>,
+    pub(crate) relative: &'h Path,
+    pub(crate) dir: &'h Dir,
 }
 
 impl LocatedDir<'_> {
@@ -44,7 +44,7 @@ impl LocatedDir<'_> {
     ///
     /// # Errors
     /// When too many files are open.
-    pub(super) fn read(
+    pub(crate) fn read(
         &self,
         name: &'static str,
         roots: &Roots,

@@ -13,12 +13,11 @@ use std::{
 
 use beneath::{FileKind, OpenFor};
 
+use crate::walk::ignores::{CACHE_TAG, ENVIRONMENT_MARKER, LocatedDir};
+use crate::walk::{RuleSource, Visitor, walk};
 use crate::{AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Shared, WalkOptions, WorkspacePath};
 
-use super::ignore_names::{CACHE_TAG, ENVIRONMENT_MARKER};
-use super::rule_source::LocatedDir;
-use super::tree_listing::{DirectoryListing, TreeListing};
-use super::{RuleSource, Visitor, walk};
+use super::{DirectoryListing, TreeListing};
 
 /// Directories that are listed again one by one; with more, a walk is as quick.
 const MAX_LISTED_AGAIN: usize = 64;

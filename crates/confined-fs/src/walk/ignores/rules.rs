@@ -11,20 +11,19 @@ use beneath::{Failure, OpenFor};
 use ignore::Match;
 use ignore::gitignore::Gitignore;
 
-use crate::{Limit, Roots, WorkspacePath};
+use crate::walk::limits_hit::CutIgnoreFile;
+use crate::{Limit, LimitsHit, Roots, WorkspacePath};
 
 use super::compile_ignores::compile;
-use super::ignore_names::{EXCLUDE, GIT, GITIGNORE, IGNORE};
-use super::limits_hit::CutIgnoreFile;
 use super::rule_source::{LocatedDir, OnSource, RuleSource};
-use super::{Ignores, LimitsHit};
+use super::{EXCLUDE, GIT, GITIGNORE, IGNORE, Ignores};
 
 /// Bytes that the compiled rules of all files from the root down to one directory take at most.
 const STACK_MEMORY: usize = 64 << 20;
 
 /// The ignore files of one directory that has any, and the next such directory above.
 #[derive(Debug)]
-pub(super) struct DirectoryIgnores {
+pub(crate) struct DirectoryIgnores {
     ignore: Gitignore,
     git: Gitignore,
     exclude: Gitignore,
@@ -37,21 +36,21 @@ pub(super) struct DirectoryIgnores {
 
 /// The rules of one walk.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rules<'w> {
-    pub(super) ignores: &'w Ignores,
-    pub(super) roots: &'w Roots,
+pub(crate) struct Rules<'w> {
+    pub(crate) ignores: &'w Ignores,
+    pub(crate) roots: &'w Roots,
     /// False when ignored entries are visited like all others, so nothing has to be read.
-    pub(super) needed: bool,
+    pub(crate) needed: bool,
 }
 
 impl Rules<'_> {
     /// Whether the default ignores count.
-    pub(super) fn defaults(&self) -> bool {
+    pub(crate) fn defaults(&self) -> bool {
         !self.ignores.no_default
     }
 
     /// What the user's files and the configured patterns say about a path below the root.
-    pub(super) fn matched(&self, innermost: Option<&DirectoryIgnores>, path: &Path, directory: bool) -> Match<()> {
+    pub(crate) fn matched(&self, innermost: Option<&DirectoryIgnores>, path: &Path, directory: bool) -> Match<()> {
         let (mut by_ignore, mut by_git, mut by_exclude) = (Match::None, Match::None, Match::None);
         let mut in_repository = true;
         let mut next = innermost;
@@ -73,7 +72,7 @@ impl Rules<'_> {
     ///
     /// # Errors
     /// As [`Self::in_directory`].
-    pub(super) fn above(
+    pub(crate) fn above(
         &self,
         start: &WorkspacePath,
         limits_hit: &mut LimitsHit,
@@ -104,7 +103,7 @@ impl Rules<'_> {
     ///
     /// # Errors
     /// When too many files are open for them to be read: without them everything would be shown.
-    pub(super) fn in_directory(
+    pub(crate) fn in_directory(
         &self,
         above: Option<Arc<DirectoryIgnores>>,
         here: LocatedDir<'_>,
