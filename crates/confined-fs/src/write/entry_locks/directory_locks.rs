@@ -20,9 +20,8 @@ use beneath::LockAttempt;
 
 use crate::{AccessErrorKind, HeldLock, WorkspacePath};
 
-use super::WaitLimit;
 use super::existing_directories::{ExistingDirectories, ExistingDirectory, Identity, existing_directories, identities};
-use super::path_locks::MOST_WAITING;
+use super::path_locks::{MOST_WAITING, WaitLimit};
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
 /// come round in less than a second; for one alone, each turn costs the [`REST`] and the wait for its last call.
@@ -281,9 +280,8 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    use super::super::super::{Access, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
     use super::*;
-    use crate::Dir;
+    use crate::{Access, Dir, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
 
     /// What one process has.
     fn process(folder: &Path) -> (Workspace, Arc<DirectoryLocks>) {

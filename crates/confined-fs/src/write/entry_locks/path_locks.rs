@@ -2,7 +2,8 @@
 //!
 //! A lock covers everything below its path, too: a directory is not moved while a file in it is
 //! being written. A call gives up when its wait limit ends, and does not wait at all where too many do:
-//! one long change must not take every thread from the calls that have nothing to do with it.
+//! one long change must not take every thread from the calls that have nothing to do with it. [`WaitLimit`] is also how long
+//! a change waits for another process, and goes on while nothing of it can be seen.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,12 +12,42 @@ use std::time::Duration;
 
 use crate::AccessErrorKind;
 
-use super::WaitLimit;
-
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
 pub const MOST_WAITING: usize = 256;
 /// How often who waits asks whether it still should.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
+
+type Question = Arc<dyn Fn() -> bool + Send + Sync>;
+type Notice = Arc<dyn Fn() + Send + Sync>;
+
+/// What ends a wait or a preparation early. The default waits for ever.
+#[derive(Clone, Default)]
+pub struct WaitLimit {
+    stopped: Option<Question>,
+    waiting: Option<Notice>,
+}
+
+impl WaitLimit {
+    /// Ends as soon as `stopped` says so; it is asked often. `waiting` is called each time before the
+    /// change waits for another one, so that it gives back what others could use meanwhile.
+    pub fn until(
+        stopped: impl Fn() -> bool + Send + Sync + 'static,
+        waiting: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        Self { stopped: Some(Arc::new(stopped)), waiting: Some(Arc::new(waiting)) }
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn ended(&self) -> bool {
+        self.stopped.as_ref().is_some_and(|stopped| stopped())
+    }
+
+    pub(super) fn before_waiting(&self) {
+        if let Some(waiting) = &self.waiting {
+            waiting();
+        }
+    }
+}
 
 /// The paths that are being changed.
 #[derive(Debug, Default)]
