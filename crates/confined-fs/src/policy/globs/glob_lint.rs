@@ -8,7 +8,7 @@ use std::path::is_separator;
 use text_file::with_slashes;
 
 /// Why `pattern` can never match, in a few words with the next step.
-pub(super) fn why_never(pattern: &str) -> Option<String> {
+pub(crate) fn why_never(pattern: &str) -> Option<String> {
     let pattern = &*with_slashes(pattern);
     let mut letters = pattern.chars();
     let drive = matches!((letters.next(), letters.next(), letters.next()), (Some(letter), Some(':'), Some('/' | '\\'))

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _, iter::Peekable, path::is_separator, str::Chars};
 
-use super::fold::{fold_characters, fold_text};
+use crate::policy::fold::{fold_characters, fold_text};
 
 /// How many members a range beyond ASCII may have: each becomes an alternative.
 const MAX_MEMBERS: u32 = 1024;
@@ -32,7 +32,7 @@ enum Piece {
 ///
 /// # Errors
 /// Why it cannot be compared, in a few words.
-pub(super) fn translate(pattern: &str, folded: bool) -> Result<String, String> {
+pub(crate) fn translate(pattern: &str, folded: bool) -> Result<String, String> {
     let pieces = pieces(pattern);
     let mut out = String::with_capacity(pattern.len() * 2);
     for (at, piece) in pieces.iter().enumerate() {
@@ -54,7 +54,7 @@ pub(super) fn translate(pattern: &str, folded: bool) -> Result<String, String> {
 }
 
 /// The pattern for exactly `name`. More than `globset::escape`: a backslash is a character too.
-pub(super) fn literal(name: &str) -> String {
+pub(crate) fn literal(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     push_literal(&mut out, name);
     out
