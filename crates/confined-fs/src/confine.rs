@@ -20,10 +20,7 @@ impl Workspace {
         let report = self_sandbox::confine(&granted.collect::<Vec<_>>(), how, folders, profile)?;
         // Other sandboxes go by path, not by what is there.
         if cfg!(target_os = "linux") && report.enforced {
-            roots
-                .iter()
-                .filter_map(|root| root.optional.as_ref())
-                .for_each(super::optional_root::OptionalRoot::sandboxed);
+            roots.iter().filter_map(|root| root.optional.as_ref()).for_each(super::root::OptionalRoot::sandboxed);
         }
         Ok(report)
     }

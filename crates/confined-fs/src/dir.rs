@@ -3,6 +3,9 @@
 //! The methods are those of [`beneath::Dir`], where each is described. A staged directory answers from the merged view and
 //! changes its layer alone (`stage`).
 
+mod directory_stack;
+mod remove_all;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -11,6 +14,9 @@ use std::path::Path;
 use beneath::{Failure, Listed, LockAttempt, OpenFor, Stat};
 
 use super::stage::StagedDir;
+
+pub(crate) use directory_stack::DirectoryStack;
+pub(crate) use remove_all::remove_all;
 
 /// See the module.
 #[derive(Debug)]

@@ -1,16 +1,23 @@
 //! The rules that are found on the disk: what agents were forbidden, the targets of protected links, the server's own
-//! files.
+//! files, repositories.
 //!
 //! Found once, before any call is served; below a root that may be missing again when it is first seen, before the
-//! answer of the call that saw it.
+//! answer of the call that saw it. Repositories are recognised before each change (`repository`).
 //!
 //! Limits: a directory that is removed and made again keeps the rules that were found at first.
+
+mod agent_files;
+mod link_targets;
+pub(super) mod repository;
+mod server_files;
 
 use std::path::PathBuf;
 
 use super::policy::StartupRules;
-use super::server_files::{Identities, PathChain};
-use super::{AgentFile, Root, Roots, agent_files, link_targets, server_files};
+use super::{AgentFile, Root, Roots};
+
+pub(super) use server_files::home;
+use server_files::{Identities, PathChain};
 
 /// What has to be known to find the rules of a root.
 #[derive(Debug)]

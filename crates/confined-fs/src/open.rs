@@ -3,16 +3,23 @@
 //! Check and use are one step: the kernel refuses a link while it opens, and only then the links are followed one by one
 //! (`links`) and the real path is opened, with links refused again. A path without links costs one system call.
 
+mod access;
+pub(super) mod links;
+pub(super) mod masked_file;
+mod open_file;
+
 use std::io::Read as _;
 
 use beneath::{Failure, FileKind, OpenFor, Stat};
 
-use super::access::{explain, present, readable, regular, visible};
-use super::visibility::mask_or_open;
-use super::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, Location, OpenFile, Revision, Shared, Snapshot, WorkspacePath,
-    links,
-};
+use super::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath};
+
+pub(super) use access::{changeable, readable, regular};
+use access::{explain, present, visible};
+pub(super) use links::Location;
+pub use masked_file::Visibility;
+pub(super) use masked_file::{mask_or_open, visibility};
+pub use open_file::{FileStart, OpenFile, Snapshot};
 
 /// How often a lookup that raced with a rename is tried again, and a read that saw a change.
 const ATTEMPTS: usize = 8;
@@ -149,5 +156,31 @@ impl Shared {
             }
         }
         Err(AccessError::new(AccessErrorKind::Changed, asked))
+    }
+}
+
+impl Workspace {
+    /// Each real name on the way to what a path leads to, the path of its content first: a change of any of them may be
+    /// a change of what is read through the path. Nothing need be there.
+    ///
+    /// # Errors
+    /// Where its content may not be read, as for a path that leads outside.
+    pub fn names_to_follow(&self, path: &WorkspacePath) -> Result<Vec<WorkspacePath>, AccessError> {
+        let way = match self.shared.locate(path) {
+            Ok(way) => way,
+            // It is followed until the root is there.
+            Err(AccessError { kind: AccessErrorKind::RootGone(_), .. })
+                if path.root().is_absent() && !path.hidden() =>
+            {
+                readable(path, path)?;
+                return Ok(vec![path.clone()]);
+            }
+            Err(error) => return Err(error),
+        };
+        if !way.real.root().is_absent() {
+            visible(&way, path)?;
+        }
+        way.names().try_for_each(|name| readable(name, path))?;
+        Ok(way.names().cloned().collect())
     }
 }

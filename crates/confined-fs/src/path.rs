@@ -3,6 +3,13 @@
 //! Made by `resolve` and by the walk. It does not prove that anything is there; opening is
 //! what finds out.
 
+mod escape;
+mod mention;
+mod path_suffix;
+mod resolve;
+mod resource_uri;
+mod suggest;
+
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,8 +17,15 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::escape::escape_name;
 use super::{Root, Verdict};
+
+pub use escape::{escape_controls, escape_name};
+pub(super) use escape::{escape_text, is_invisible};
+pub(super) use mention::peel;
+pub use mention::peeled;
+pub use path_suffix::PathSuffix;
+pub(super) use resolve::{resolve, resolve_uri};
+pub(super) use suggest::suggest;
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.

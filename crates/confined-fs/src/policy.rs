@@ -9,11 +9,8 @@
 
 mod agent_file;
 mod agent_rules;
-mod claude_pattern;
 mod content_digest;
 mod fold;
-mod glob_fold;
-mod glob_lint;
 mod globs;
 mod prefilter;
 mod rule;

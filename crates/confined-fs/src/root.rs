@@ -1,5 +1,11 @@
 //! One root: a directory opened once at start-up, with its rights, its rules and the name it is shown by.
 
+mod optional_root;
+mod root_dir;
+mod root_gone;
+mod root_identity;
+mod roots;
+
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,12 +14,16 @@ use std::sync::{Arc, OnceLock};
 use beneath::OpenFor;
 use beneath::lexical::{lexically_normal, without_verbatim};
 
-use super::optional_root::{OptionalRoot, nearest};
 use super::policy::StartupRules;
-use super::root_dir::RootDir;
-use super::root_gone::RootGone;
 use super::stage::Layer;
 use super::{Policy, PolicyRules, Revision};
+
+pub(super) use optional_root::OptionalRoot;
+use optional_root::nearest;
+use root_dir::RootDir;
+pub use root_gone::RootGone;
+pub use root_identity::{IdentityError, RootIdentity};
+pub(super) use roots::Roots;
 
 /// What may be done below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,6 @@
 mod changes;
 mod discard;
 mod layer;
-mod layer_full;
 mod node_summary;
 mod record;
 mod review;
@@ -31,7 +30,6 @@ use std::path::PathBuf;
 
 pub(crate) use layer::Layer;
 pub use layer::LayerSize;
-pub use layer_full::LayerFull;
 pub use node_summary::NodeSummary;
 pub use review::StagedChange;
 pub(crate) use staged_dir::StagedDir;

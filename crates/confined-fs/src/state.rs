@@ -7,6 +7,7 @@ mod append_log;
 mod event_sink;
 mod objects;
 mod private_file;
+mod stored_moment;
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -23,6 +24,7 @@ use beneath::{FileKind, LockAttempt, OpenFor};
 pub use event_sink::EventSink;
 pub use objects::{Durable, StateFile};
 pub use private_file::{NewPrivateFile, PrivateFile};
+pub use stored_moment::StoredMoment;
 
 /// How long [`StateDir::lock`] tries.
 const LOCK_WITHIN: Duration = Duration::from_millis(100);

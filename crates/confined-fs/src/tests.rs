@@ -13,6 +13,7 @@ mod walks;
 mod writes;
 
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 

@@ -22,7 +22,6 @@ mod builder;
 mod commit;
 mod intent;
 mod intent_folder;
-mod intents;
 mod prepare;
 mod publish;
 mod recovery;
@@ -32,7 +31,7 @@ mod steps;
 
 pub use builder::{FormerFile, Transaction};
 pub use commit::{CommitError, CommittedTransaction};
-pub(super) use intents::Intents;
+pub(super) use intent_folder::Intents;
 pub use roll_back::{LeftEntry, Unreverted};
 pub use step::EntryState;
 pub use steps::MAX_STEPS;

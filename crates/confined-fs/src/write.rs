@@ -9,43 +9,31 @@
 //! file open keeps reading it.
 
 mod approval;
-mod directory_locks;
 mod entry_locks;
-mod existing_directories;
 mod expected_content;
-mod file_lock;
 mod host_file;
-mod late_close;
 mod new_content;
 mod new_directories;
-mod path_locks;
-mod reserved_names;
-mod stale_temporaries;
 mod temporary;
-mod wait_limit;
 mod writable_path;
 mod write_guard;
 
 pub use approval::{Approval, Base};
-pub(super) use directory_locks::DirectoryLocks;
-pub(super) use entry_locks::EntryLocks;
+pub(super) use entry_locks::{DirectoryLocks, EntryLocks, PathLocks};
+pub use entry_locks::{MOST_WAITING, WaitLimit};
 pub use expected_content::HashedBytes;
 pub(super) use expected_content::{hash, is_unchanged};
-pub use file_lock::FileLock;
 pub use host_file::{HostFile, host_directory, host_path_exists};
-pub use late_close::closing_late;
 pub use new_content::NewContent;
 pub(super) use new_content::check_sentinels;
 pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, remove_made};
-pub use path_locks::MOST_WAITING;
-pub(super) use path_locks::PathLocks;
-pub(super) use reserved_names::{is_reserved, is_temporary, random, transaction_name};
-pub use stale_temporaries::StaleAfter;
-pub(super) use stale_temporaries::StaleTemporaries;
-pub(super) use temporary::{Exchanged, Temporary, exchange_if, free_name, keep_aside, swap_if};
-pub use wait_limit::WaitLimit;
+pub use temporary::StaleAfter;
+pub(super) use temporary::{
+    Exchanged, StaleTemporaries, Temporary, exchange_if, free_name, is_reserved, is_temporary, keep_aside, random,
+    swap_if, transaction_name,
+};
 pub use writable_path::WritablePath;
 pub(super) use writable_path::{WriteScope, allowed, writable};
-pub use write_guard::{Committed, PreviousFile, WriteGuard};
+pub use write_guard::{Committed, FileLock, PreviousFile, WriteGuard, closing_late};
 pub(super) use write_guard::{PreparedFile, fill};

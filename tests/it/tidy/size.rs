@@ -28,7 +28,6 @@ const MAX_SIBLINGS: usize = 20;
 
 /// Folders that are wider, and how wide they may be until they are divided.
 const WIDE: &[(&str, usize)] = &[
-    ("crates/confined-fs/src", 50),
     ("crates/pdf-text/src", 26),
     ("crates/source-outline/src", 27),
     ("crates/tree-search/src", 35),

@@ -5,11 +5,14 @@
 //! of beginnings), <https://cloud.google.com/gemini/docs/codeassist/create-aiexclude-file> (no negation; an empty
 //! file refuses everything), and <https://git-scm.com/docs/gitignore> for the rest.
 
+mod claude_pattern;
+
 use std::path::{Path, PathBuf};
 
 use super::AgentRules;
 use super::agent_rules::Matchers;
-use super::claude_pattern::{Start, check, names_of, patterns};
+
+use claude_pattern::{Start, check, names_of, patterns};
 
 /// Patterns of one file that are used: some 30 KiB each once compiled.
 const MAX_PATTERNS: usize = 1_000;

@@ -9,7 +9,7 @@ use std::{borrow::Cow, ffi::OsStr, path::Path};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::escape::is_invisible;
+use crate::path::is_invisible;
 
 /// A relative path with each name folded, joined by `/`.
 #[derive(Debug)]

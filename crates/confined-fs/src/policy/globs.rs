@@ -1,12 +1,15 @@
 //! Lists of configured globs, compiled.
 
+pub(super) mod glob_fold;
+pub(super) mod glob_lint;
+
 use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use text_file::with_slashes;
 
-use super::{Folded, glob_fold};
+use super::Folded;
 
 /// A configured list of globs.
 #[derive(Clone, Debug)]

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use super::globs::{Globs, globs_for};
-use super::{glob_fold, glob_lint};
+use super::globs::{Globs, glob_fold, glob_lint, globs_for};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.

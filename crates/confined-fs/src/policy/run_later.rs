@@ -33,7 +33,7 @@ const RUN_LATER: &[Row] = &[
     Row(".git/", "https://git-scm.com/docs/gitrepository-layout"),
     Row("git~1/ git~2/ git~3/ git~4/", "https://nvd.nist.gov/vuln/detail/CVE-2019-1353"),
     // What a repository has and nothing else: with it, a folder with `objects` and `refs` becomes one. A repository
-    // that is there already is known by its content (see `repository`).
+    // that is there already is known by its content (see `disk_rules/repository`).
     Row("head", "https://git-scm.com/docs/gitrepository-layout"),
     Row(".gitmodules", "https://git-scm.com/docs/gitmodules"),
     Row(".gitconfig .config/git/", "https://git-scm.com/docs/git-config"),

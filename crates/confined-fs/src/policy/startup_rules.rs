@@ -1,6 +1,6 @@
 //! Rules that start-up adds to the configured and default ones of a root: paths and patterns that it found.
 //!
-//! Pure, as all of policy: `server_files`, `link_targets` and `agent_files` look them up.
+//! Pure, as all of policy: `disk_rules` looks them up.
 
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use beneath::{FileKind, OpenFor};
 
-use crate::remove_all::remove_all;
+use crate::dir::remove_all;
 use crate::{AccessError, AccessErrorKind, Dir, Workspace, WorkspacePath};
 
 use super::layer::LayerLock;

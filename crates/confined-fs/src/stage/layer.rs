@@ -10,7 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use beneath::{Failure, FileKind, LockAttempt, OpenFor, Stat};
 
-use super::LayerFull;
+use crate::LayerFull;
+
 use super::record::{Record, RecordLine};
 
 /// How long another process is waited for: `rootbound apply` may take seconds.

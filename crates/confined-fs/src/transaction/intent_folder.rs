@@ -1,5 +1,5 @@
 //! The folder of intents in the state folder: one small file for each transaction that is going on, or was when its
-//! process ended.
+//! process ended; and what one workspace knows of it.
 //!
 //! The name of the file says how far the transaction is, so that one rename on the disk is the moment from which it
 //! counts. Its owner holds a lock on it (flock(2), or on Windows that no other may open it) that the system frees with the process; whoever gets the
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use beneath::{OpenFor, Stat};
@@ -23,6 +23,9 @@ const FOLDER: &str = "transactions";
 /// A folder that was written to this recently may be again without its time showing it; see `CLOCK_GRAIN` in
 /// `expected_content`.
 const SETTLED: Duration = Duration::from_secs(4);
+
+/// Notes that wait for an answer to be in.
+const NOTES: usize = 20;
 
 /// How far a transaction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,4 +264,27 @@ impl FoundIntent {
 
 fn file_name(id: u64, stage: Stage) -> OsString {
     OsString::from(format!("{id:016x}{}", stage.suffix()))
+}
+
+/// The folder of intents, once there is a state folder, and what recovery has to report.
+#[derive(Debug, Default)]
+pub(crate) struct Intents {
+    pub(super) folder: OnceLock<IntentFolder>,
+    /// Held while this process recovers, so that its other calls wait for that.
+    pub(super) recovering: Mutex<()>,
+    notes: Mutex<Vec<String>>,
+}
+
+impl Intents {
+    /// Adds a sentence for the next answer.
+    pub(super) fn note(&self, note: String) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        if notes.len() < NOTES && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
+    pub(super) fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }

@@ -10,9 +10,8 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::links::Location;
 use crate::write::{EntryLocks, WriteScope};
-use crate::{AccessErrorKind, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath};
+use crate::{AccessErrorKind, Location, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath};
 
 use super::intent::{self, Unusable};
 use super::intent_folder::{Claim, FoundIntent, IntentFolder, OwnIntent, Stage};

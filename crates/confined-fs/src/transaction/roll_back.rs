@@ -10,7 +10,7 @@ use std::{fmt, io};
 
 use beneath::{FileKind, OpenFor};
 
-use crate::remove_all::remove_all;
+use crate::dir::remove_all;
 use crate::write::{Exchanged, keep_aside, swap_if};
 use crate::{Dir, WorkspacePath};
 

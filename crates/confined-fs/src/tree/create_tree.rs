@@ -6,7 +6,7 @@ use std::{ffi::OsStr, path::Path};
 
 use beneath::Stat;
 
-use crate::remove_all::remove_all;
+use crate::dir::remove_all;
 use crate::write::{Exchanged, exchange_if, free_name, is_unchanged};
 use crate::{
     AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Revision, WaitLimit, WorkspacePath, WritablePath, links,

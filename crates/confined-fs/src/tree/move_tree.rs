@@ -7,7 +7,7 @@ use std::{ffi::OsStr, io};
 
 use beneath::Stat;
 
-use crate::remove_all::remove_all;
+use crate::dir::remove_all;
 use crate::write::{hash, is_unchanged};
 use crate::{
     AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, Revision, WorkspacePath,

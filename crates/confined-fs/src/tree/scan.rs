@@ -7,11 +7,12 @@ use std::path::Path;
 
 use beneath::{FileKind, Listed, OpenFor, Stat};
 
-use crate::access::{changeable, readable};
+use crate::disk_rules::repository;
+use crate::open::{changeable, readable};
 use crate::write::is_reserved;
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Location, Shared, WorkspacePath, WritablePath,
-    links, repository,
+    links,
 };
 
 use super::path_stack::PathStack;

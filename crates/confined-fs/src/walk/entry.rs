@@ -1,5 +1,8 @@
 //! One visited name, with the authority to look at it and to open it.
 
+mod sibling_cache;
+mod stat_cache;
+
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,11 +10,11 @@ use std::sync::{Arc, Weak};
 
 use beneath::{Failure, FileKind, Stat};
 
-use crate::access::regular;
-use crate::visibility::{Visibility, mask_or_open, visibility};
+use crate::open::{Visibility, mask_or_open, regular, visibility};
 use crate::{AccessError, AtPath as _, Dir, Location, OpenFile, Root, Shared, WorkspacePath, links};
 
-use super::SiblingCache;
+pub use sibling_cache::SiblingCache;
+pub use stat_cache::{ShownStats, StatCache};
 
 /// Where a walk began: as asked, and where that truly is.
 #[derive(Debug)]

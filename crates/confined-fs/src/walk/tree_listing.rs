@@ -5,6 +5,8 @@
 //! times of the directory, and no program can set its change time (inode(7)). What ignore rules leave out follows from
 //! names and from the content of the files of rules, of which a digest is kept.
 
+mod verify_listing;
+
 use std::{
     ffi::OsStr,
     ops::ControlFlow,
@@ -17,8 +19,11 @@ use beneath::{FileKind, Stat};
 
 use crate::{Dir, Entry, Ignored, Revision, Shared, StatFacts, Visibility, WalkOptions, WorkspacePath};
 
-use super::ignore_names::{EXCLUDE, GITIGNORE, IGNORE};
+use super::ignores::{EXCLUDE, GITIGNORE, IGNORE};
 use super::{RuleSource, Visitor, walk};
+
+pub(crate) use verify_listing::verify_listing;
+pub use verify_listing::{VerifiedListing, VerifiedName};
 
 /// Directories one below the other of which the names are kept.
 const DEEPEST: usize = 256;

@@ -4,10 +4,13 @@ use std::{ops::ControlFlow, path::Path};
 
 use crate::{Dir, WorkspacePath};
 
-use super::{Entry, IgnoredEntries, LimitsHit, RuleSource};
+use super::{Entry, LimitsHit, RuleSource};
 
 /// How many unreadable directories a report names.
 const NAMED: usize = 5;
+/// Ignored entries that are remembered. Few trees have more, since those below an ignored directory are not
+/// met.
+const MAX_IGNORED: usize = 4096;
 
 /// What to do with ignored entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +74,44 @@ impl WalkReport {
         self.ignored_entries.append(one.ignored_entries);
         self.limits_hit.add(one.limits_hit);
         self.stopped |= one.stopped;
+    }
+}
+
+/// The entries that ignore rules left out of a walk, in path order, so that a second look need not walk again: files,
+/// and directories, without what is below them.
+#[derive(Clone, Debug, Default)]
+pub struct IgnoredEntries {
+    entries: Vec<Entry>,
+    more: bool,
+}
+
+impl IgnoredEntries {
+    /// All of them; `None` where there were too many to remember.
+    pub fn all(&self) -> Option<&[Entry]> {
+        (!self.more).then_some(&self.entries)
+    }
+
+    /// Adds those of a walk that came after.
+    pub fn append(&mut self, mut later: Self) {
+        self.entries.append(&mut later.entries);
+        self.more |= later.more;
+    }
+
+    /// That there are some which are not held.
+    pub fn forget(&mut self) {
+        *self = Self { entries: Vec::new(), more: true };
+    }
+
+    /// Adds one that comes after them.
+    pub fn push(&mut self, entry: Entry) {
+        if self.more {
+            return;
+        }
+        if self.entries.len() < MAX_IGNORED {
+            self.entries.push(entry);
+        } else {
+            self.forget();
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! One walk: which entries are met, in what order, and which are visited.
 
+mod named;
+
 use std::ffi::OsStr;
 use std::io;
 use std::ops::ControlFlow;
@@ -13,11 +15,11 @@ use crate::write::is_reserved;
 use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
 
 use super::entry::WalkStart;
-use super::ignore_names::GIT;
+use super::ignores::{DirectoryIgnores, GIT, LocatedDir, Rules, default_ignores};
 use super::listing::{has, position, sorted};
-use super::rule_source::LocatedDir;
-use super::rules::{DirectoryIgnores, Rules};
-use super::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport, default_ignores};
+use super::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport};
+
+pub(crate) use named::walk_names;
 
 /// See [`Workspace::walk`](crate::Workspace::walk).
 pub(crate) fn walk(

@@ -1,12 +1,18 @@
 //! The locks of some entries: no other call and no other process of this program changes them meanwhile.
 
+mod directory_locks;
+mod existing_directories;
+mod path_locks;
+
 use std::path::{Path, PathBuf};
 
 use crate::{AccessErrorKind, Shared, WorkspacePath};
 
-use super::directory_locks::LockedDirectories;
-use super::path_locks::PathLock;
-use super::{DirectoryLocks, PathLocks, WaitLimit};
+pub(crate) use directory_locks::DirectoryLocks;
+use directory_locks::LockedDirectories;
+use path_locks::PathLock;
+pub(crate) use path_locks::PathLocks;
+pub use path_locks::{MOST_WAITING, WaitLimit};
 
 /// The locks of entries: on their paths within this process, and on the directories that hold them, which
 /// other processes take, too. Within the process a lock covers what is below its path, as well.

@@ -5,6 +5,9 @@
 //! 4.7, others later), or `renamex_np` on APFS. Elsewhere (`EINVAL`, `ENOSYS`: NFS, many FUSE file systems) it is looked
 //! at just before the rename, and a change in between is lost.
 
+mod reserved_names;
+mod stale_temporaries;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -13,7 +16,10 @@ use beneath::Stat;
 
 use crate::Dir;
 
-use super::reserved_names::random_name;
+use reserved_names::random_name;
+pub(crate) use reserved_names::{is_reserved, is_temporary, random, transaction_name};
+pub use stale_temporaries::StaleAfter;
+pub(crate) use stale_temporaries::StaleTemporaries;
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]

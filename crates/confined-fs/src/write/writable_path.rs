@@ -5,11 +5,11 @@ use std::sync::Arc;
 use beneath::OpenFor;
 use structured_text::mask::MaskFormat;
 
-use crate::access::{changeable, readable};
-use crate::visibility::mask_or_open;
-use crate::{Access, AccessError, AccessErrorKind, AtPath as _, Location, Shared, Verdict, WorkspacePath, repository};
+use crate::disk_rules::repository;
+use crate::open::{changeable, mask_or_open, readable};
+use crate::{Access, AccessError, AccessErrorKind, AtPath as _, Location, Shared, Verdict, WorkspacePath};
 
-use super::reserved_names::is_reserved;
+use super::is_reserved;
 
 /// Bytes of the longest name that usual file systems take (`NAME_MAX`, pathconf(3)); a longer one is refused before a
 /// directory is made for it.

@@ -1,4 +1,6 @@
-//! Replacing one file, whole: the check of what is there, and the commit.
+//! Replacing one file, whole: its lock, the check of what is there, and the commit.
+
+mod late_close;
 
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
@@ -10,15 +12,17 @@ use std::thread;
 use beneath::Stat;
 use structured_text::mask::MaskedText;
 
-use crate::access::regular;
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, WorkspacePath, masked_file};
+use crate::open::regular;
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, masked_file};
 
 use super::expected_content::{ExpectedContent, has_content};
-use super::late_close::close_late;
 use super::new_content::{may_hold_sentinel, refuse_new_sentinel};
 use super::new_directories::{NewDirs, make_dirs};
 use super::writable_path::allowed;
-use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WritablePath};
+use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath};
+
+use late_close::close_late;
+pub use late_close::closing_late;
 
 /// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
 const HASHED_ASIDE: usize = 256 << 10;
@@ -34,6 +38,46 @@ pub struct Committed {
     pub path: WorkspacePath,
     /// Directories that were made for it, the outermost first.
     pub made: Vec<NewDirectory>,
+}
+
+/// One file that only the holder changes, as far as this program's processes go; what it holds has yet to
+/// be looked at.
+pub struct FileLock {
+    shared: Arc<Shared>,
+    path: WritablePath,
+    held: Arc<EntryLocks>,
+}
+
+impl FileLock {
+    /// Waits for it.
+    ///
+    /// # Errors
+    /// `Stopped`, `TooManyWaiting` or `Locked` when it is not free within `wait_limit`.
+    pub fn acquire(workspace: &Workspace, path: WritablePath, wait_limit: &WaitLimit) -> Result<Self, AccessError> {
+        let shared = Arc::clone(&workspace.shared);
+        let held = workspace
+            .hold_recovered(&[path.path()], wait_limit)
+            .map_err(|kind| AccessError::new(kind, path.asked()))?;
+        Ok(Self { shared, path, held: Arc::new(held) })
+    }
+
+    /// The right to replace the file, if it equals `base`. The lock stays when it does not, and when the
+    /// change that was begun with it fails.
+    ///
+    /// # Errors
+    /// `Stale` when its content differs or it is gone, `Exists` when something is there that was not.
+    pub fn guard(&self, base: Base) -> Result<WriteGuard<'static>, AccessError> {
+        self.checked(base.expected())
+    }
+
+    /// As [`Self::guard`], for a file that must hold just that, which saves hashing what is there.
+    pub fn guard_over<'b>(&self, now: HashedBytes<'b>) -> Result<WriteGuard<'b>, AccessError> {
+        self.checked(Some(ExpectedContent::Bytes(now)))
+    }
+
+    fn checked<'b>(&self, base: Option<ExpectedContent<'b>>) -> Result<WriteGuard<'b>, AccessError> {
+        WriteGuard::checked(Arc::clone(&self.shared), self.path.clone(), base, Arc::clone(&self.held))
+    }
 }
 
 /// The right to replace one file: its lock is held, and it was what the plan saw.
@@ -76,9 +120,27 @@ pub struct PreviousFile<'g> {
     pub known: Option<HashedBytes<'g>>,
 }
 
+impl WriteGuard<'static> {
+    /// Waits for the file's lock, then checks that the file still equals `base`: `Stale` when its
+    /// content differs or it is gone, `Exists` when something is there that was not.
+    pub fn acquire(workspace: &Workspace, path: WritablePath, base: Base) -> Result<Self, AccessError> {
+        Self::acquire_within(workspace, path, base, &WaitLimit::default())
+    }
+
+    /// As [`Self::acquire`]; `Stopped`, `TooManyWaiting` or `Locked` when the lock is not free within `wait_limit`.
+    pub fn acquire_within(
+        workspace: &Workspace,
+        path: WritablePath,
+        base: Base,
+        wait_limit: &WaitLimit,
+    ) -> Result<Self, AccessError> {
+        FileLock::acquire(workspace, path, wait_limit)?.guard(base)
+    }
+}
+
 impl<'b> WriteGuard<'b> {
     /// Looks at what is there, under the lock.
-    pub(super) fn checked(
+    fn checked(
         shared: Arc<Shared>,
         path: WritablePath,
         base: Option<ExpectedContent<'b>>,

@@ -1,0 +1,122 @@
+//! Reads the rule files that people wrote for agents, once, at start.
+//!
+//! No rule file keeps the server from starting: one that cannot be read or parsed is reported, and the rest is in force.
+//!
+//! Limits: only the files of `RULE_FILES` at the top of a root; a change takes effect at the next start.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use beneath::{Failure, FileKind};
+
+use crate::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
+use crate::{AgentFile, Root, Roots, WorkspacePath, links};
+
+/// Longest rule file that is read, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// One rule file of one root.
+#[derive(Debug)]
+pub(super) struct FoundRules {
+    /// The root that has it at its top.
+    pub(super) root: Arc<Root>,
+    /// Where it is on the host.
+    pub(super) host: PathBuf,
+    pub(super) rules: ParsedRules,
+}
+
+impl FoundRules {
+    /// What it says, for a person.
+    pub(super) fn into_summary(self) -> AgentFile {
+        self.rules.summary
+    }
+
+    /// Its rules as they count below `root`: those relative to its own top where that holds the root.
+    pub(super) fn rules_below(&self, root: &Root) -> Vec<AgentRules> {
+        let below_top = root.canonical.strip_prefix(&self.root.canonical).ok();
+        let mut hosts = vec![root.canonical.clone(), root.configured.clone()];
+        hosts.dedup();
+        self.rules.rules(below_top, &hosts)
+    }
+}
+
+/// All rule files of all roots that have something to say.
+pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<FoundRules> {
+    let mut found = Vec::new();
+    for root in roots.list() {
+        for file in RULE_FILES {
+            let path = WorkspacePath::new(root, Path::new(file.path));
+            let Some(answer) = content(roots, &path) else { continue };
+            found.push(FoundRules {
+                root: Arc::clone(root),
+                host: path.host(),
+                rules: parsed(&path, *file, answer, homes),
+            });
+        }
+    }
+    found
+}
+
+fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>, homes: &[PathBuf]) -> ParsedRules {
+    let mut rules = match answer {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let mut rules = ParsedRules::new(&text, file.syntax, homes);
+            let is_odd = text.contains('\0') || text.contains(char::REPLACEMENT_CHARACTER);
+            if is_odd && rules.summary.problem.is_none() {
+                rules.summary.problem = Some("it is not UTF-8, so some of its patterns may match nothing".to_owned());
+            }
+            rules
+        }
+        Err(why) => {
+            let mut none = ParsedRules::default();
+            none.summary.problem = Some(why);
+            none
+        }
+    };
+    rules.summary.name = path.to_string();
+    rules
+}
+
+/// The bytes of a rule file, links inside the roots followed; `None` where there is no such file.
+fn content(roots: &Roots, path: &WorkspacePath) -> Option<Result<Vec<u8>, String>> {
+    let opened = match path.root().dir.file_beneath(path.relative()) {
+        Err(Failure::Link) => {
+            let Ok(way) = links::follow(roots, path) else {
+                return Some(Err("it is a link that leads to nothing inside the directories offered".to_owned()));
+            };
+            // Its lines are shown in refusals.
+            if way.secret() {
+                return Some(Err("it is a link to a secret".to_owned()));
+            }
+            way.real.root().dir.file_beneath(way.real.relative())
+        }
+        answer => answer,
+    };
+    let file = match opened {
+        Ok(file) => file,
+        Err(Failure::Io(error))
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            return None;
+        }
+        Err(Failure::Io(error)) => return Some(Err(format!("it cannot be read: {}", error.kind()))),
+        Err(Failure::Link) => return Some(Err("it changed again and again while it was read".to_owned())),
+    };
+    Some(bytes(file))
+}
+
+fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("it cannot be read: {}", error.kind());
+    let stat = beneath::file_stat(&file).map_err(failed)?;
+    if stat.kind != FileKind::File {
+        return Err("it is not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("it has more than {LONGEST} bytes"));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,114 @@
+//! Finds the targets of links with a protected name: `.husky -> scripts` makes `scripts` a folder of hooks.
+//!
+//! Looks once, at start: at the top of each root, and there in the directories that the default lists name (`.vscode`,
+//! `.claude`, `.git/hooks` …).
+//!
+//! Limits: deeper links and later ones are judged only where a path leads through them.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use beneath::{FileKind, Listed, OpenFor};
+
+use crate::{Policy, Root, Roots, Verdict, WorkspacePath, links};
+
+/// Entries that are looked at below one root: a start must not wait for a large directory.
+const MAX_ENTRIES: usize = 4_000;
+/// How deep below the top.
+const DEEPEST: usize = 4;
+/// Directories that are never searched: thousands of files that no program runs.
+const SKIPPED: &[&str] = &["objects", "refs", "logs", "lfs", "worktrees", "modules", "node_modules", "cache"];
+
+/// The target of a link, and what the link is called.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) path: WorkspacePath,
+    /// Why it is refused.
+    pub(super) why: String,
+    /// Whether it is refused to be read, and not only to be written.
+    pub(super) secret: bool,
+}
+
+/// The targets, inside the roots, of links with a protected name.
+pub(super) fn targets(roots: &Roots) -> Vec<Target> {
+    roots.list().iter().flat_map(|root| Look { roots, root, left: MAX_ENTRIES, found: Vec::new() }.run()).collect()
+}
+
+struct Look<'r> {
+    roots: &'r Roots,
+    root: &'r Arc<Root>,
+    left: usize,
+    found: Vec<Target>,
+}
+
+impl Look<'_> {
+    fn run(mut self) -> Vec<Target> {
+        self.directory(Path::new(""), 1);
+        self.found
+    }
+
+    fn directory(&mut self, below: &Path, depth: usize) {
+        let Ok(dir) = self.root.dir.dir_beneath(below, OpenFor::List) else { return };
+        let Ok(mut names) = dir.list_at_most(self.left) else { return };
+        if names.len() == self.left && depth == 1 {
+            // Too many to look at: only the names on the lists.
+            names = Policy::first_names()
+                .filter_map(|name| Some(Listed { kind: dir.child_stat(name.as_ref()).ok()?.kind, name: name.into() }))
+                .collect();
+        }
+        self.left -= names.len().min(self.left);
+        for listed in names {
+            let path = below.join(&listed.name);
+            match listed.kind {
+                FileKind::Symlink => self.link(&path),
+                FileKind::Directory if depth < DEEPEST && may_hold(&path, &listed.name) => {
+                    self.directory(&path, depth + 1);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn link(&mut self, path: &Path) {
+        let policy = self.root.policy();
+        let secret = policy.content(path) != Verdict::Allowed;
+        let whole = secret || policy.write(path, false) != Verdict::Allowed;
+        let rests = if whole { Vec::new() } else { Policy::rests_below(path) };
+        if !whole && rests.is_empty() {
+            return;
+        }
+        let link = WorkspacePath::new(self.root, path);
+        let Ok(way) = links::follow(self.roots, &link) else { return };
+        if whole {
+            self.found(&link, &way.real, secret);
+        } else {
+            for (rest, secret) in rests {
+                self.found(&link, &way.real.child(Path::new(rest)), secret);
+            }
+        }
+    }
+
+    fn found(&mut self, link: &WorkspacePath, target: &WorkspacePath, secret: bool) {
+        // An example stays readable, even where a link gives it the name of a secret, and instructions for agents
+        // (`.claude/CLAUDE.md -> ../CLAUDE.md`) stay writable: people edit them every day.
+        let is_text = target.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".md"));
+        let is_public = if secret { Policy::is_public(target.relative()) } else { is_text };
+        if !target.is_root() && !is_public {
+            let path = self.roots.deepest(target);
+            self.found.push(Target { path, why: format!("the target of the link {link}"), secret });
+        }
+    }
+}
+
+/// Whether something in the directory may have a protected name.
+fn may_hold(path: &Path, name: &OsStr) -> bool {
+    !SKIPPED.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
+}
+
+/// Paths below a root of targets in it.
+pub(super) fn below<'t>(root: &Root, targets: &'t [Target]) -> impl Iterator<Item = (PathBuf, &'t Target)> {
+    let index = root.index;
+    let here = targets.iter().filter(move |target| target.path.root().index == index);
+    here.map(|target| (target.path.relative().to_owned(), target))
+}

@@ -1,0 +1,189 @@
+//! An open regular file, the whole content of one at one moment, and what one began with when a part of it was read.
+//!
+//! Opening itself is in `open`; the system calls are in the crate `beneath`.
+//!
+//! Limits: [`FileStart`] compares the first and the last 16 KiB of what was read. A file that was rewritten in between,
+//! keeps its inode and is no shorter counts as the same.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+
+use beneath::Stat;
+use structured_text::mask::MaskFormat;
+
+use crate::{AccessError, Revision, WorkspacePath};
+
+use super::masked_file::MaskedFile;
+
+/// Bytes that [`FileStart`] compares at either end.
+const COMPARED: u64 = 16 << 10;
+
+/// A regular file opened beneath its root, for reading. What it gives of a masked file is the masked form: the only one
+/// that leaves this layer.
+#[derive(Debug)]
+pub struct OpenFile {
+    file: File,
+    asked: WorkspacePath,
+    /// Where that is another one.
+    real: Option<WorkspacePath>,
+    stat: Stat,
+    masked: Option<Box<MaskedFile>>,
+}
+
+impl OpenFile {
+    /// `file` at the real path `real`, or `asked` where that is the real one; masked if policy says so.
+    ///
+    /// # Errors
+    /// `Secret` where it must be masked and cannot be.
+    pub(crate) fn new(
+        file: File,
+        asked: WorkspacePath,
+        real: Option<WorkspacePath>,
+        stat: Stat,
+        mask: Option<MaskFormat>,
+    ) -> Result<Self, AccessError> {
+        let Some(format) = mask else { return Ok(Self { file, asked, real, stat, masked: None }) };
+        let masked = MaskedFile::of(&file, &asked, stat, format)?;
+        let stat = masked.stat();
+        Ok(Self { file, asked, real, stat, masked: Some(Box::new(masked)) })
+    }
+
+    /// Whether its values are masked.
+    pub fn is_masked(&self) -> bool {
+        self.masked.is_some()
+    }
+
+    /// The mark of its state, where it is masked.
+    pub(crate) fn masked_state(&self) -> Option<Revision> {
+        self.masked.as_ref().map(|masked| masked.state)
+    }
+
+    /// The path that was asked for.
+    pub fn path(&self) -> &WorkspacePath {
+        &self.asked
+    }
+
+    /// The same, once the file is no longer needed.
+    pub fn into_path(self) -> WorkspacePath {
+        self.asked
+    }
+
+    /// Its real path, after links inside the roots.
+    pub fn real_path(&self) -> &WorkspacePath {
+        self.real.as_ref().unwrap_or(&self.asked)
+    }
+
+    /// What it was when it was opened.
+    pub fn stat(&self) -> &Stat {
+        &self.stat
+    }
+
+    /// What it is now, by the same handle.
+    pub fn restat(&self) -> io::Result<Stat> {
+        let stat = beneath::file_stat(&self.file)?;
+        Ok(match &self.masked {
+            None => stat,
+            Some(masked) => masked.stat_now(&stat),
+        })
+    }
+
+    /// Whether more than half of it is holes, which read as NULs: none of it is read for that.
+    pub fn is_mostly_holes(&self) -> bool {
+        let size = self.stat.size;
+        let (mut at, mut holes) = (0, 0);
+        // The one half or the other is known before the end.
+        while at < size && holes * 2 <= size && (at - holes) * 2 < size {
+            let data = self.next_data(at);
+            holes += data - at;
+            at = if data < size { beneath::next_hole(&self.file, data, size) } else { size };
+        }
+        holes * 2 > size
+    }
+
+    /// Where its data begins, at `at` or after it: what comes before that is a hole. Its end where only a hole follows.
+    pub fn next_data(&self, at: u64) -> u64 {
+        if self.is_masked() {
+            at
+        } else {
+            beneath::next_data(&self.file, at, self.stat.size).clamp(at, self.stat.size.max(at))
+        }
+    }
+
+    /// Appends up to `limit` bytes from the current position to `buf`. True when the file ended
+    /// there, false when more follows.
+    pub fn read_to_limit(&mut self, buf: &mut Vec<u8>, limit: u64) -> io::Result<bool> {
+        // Room for all of it, and the call that finds the end: without it, it comes in a dozen pieces.
+        let expected = usize::try_from(self.stat.size.min(limit)).unwrap_or(0);
+        buf.try_reserve(expected.saturating_add(1))?;
+        let read = self.take(limit).read_to_end(buf)?;
+        if (read as u64) < limit {
+            return Ok(true);
+        }
+        let mut next = [0_u8; 1];
+        if beneath::read_some(self, &mut next)? == 0 {
+            return Ok(true);
+        }
+        self.seek(SeekFrom::Current(-1))?;
+        Ok(false)
+    }
+}
+
+impl io::Read for OpenFile {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        match &mut self.masked {
+            None => self.file.read(buf),
+            Some(masked) => masked.content.read(buf),
+        }
+    }
+}
+
+impl io::Seek for OpenFile {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        match &mut self.masked {
+            None => self.file.seek(position),
+            Some(masked) => masked.content.seek(position),
+        }
+    }
+}
+
+/// A whole file as it was at one moment.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Its bytes, unchanged.
+    pub bytes: Vec<u8>,
+    /// The hash of `bytes`.
+    pub revision: Revision,
+    /// What the file was, before and after it was read.
+    pub stat: Stat,
+    /// Its real path.
+    pub path: WorkspacePath,
+}
+
+/// The first bytes of a file, up to a place in it: whether it still is that file, or was rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStart {
+    /// Bytes up to the place.
+    length: u64,
+    first: Revision,
+    last: Revision,
+}
+
+impl FileStart {
+    /// The first `length` bytes of `file`.
+    pub fn of(file: &mut OpenFile, length: u64) -> io::Result<Self> {
+        let part = length.min(COMPARED);
+        let first = hash(file, 0, part)?;
+        let last = if part == length { first } else { hash(file, length - part, part)? };
+        Ok(Self { length, first, last })
+    }
+
+    /// Whether `file` begins with the same bytes.
+    pub fn is_of(self, file: &mut OpenFile) -> io::Result<bool> {
+        Ok(Self::of(file, self.length)? == self)
+    }
+}
+
+fn hash(file: &mut OpenFile, from: u64, length: u64) -> io::Result<Revision> {
+    file.seek(SeekFrom::Start(from))?;
+    Revision::of_reader(&mut file.take(length))
+}

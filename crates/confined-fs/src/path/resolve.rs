@@ -1,0 +1,374 @@
+//! Resolves text from a caller to a [`WorkspacePath`], or refuses it.
+//!
+//! Compares whole components: a root `/a/root` does not hold `/a/root-evil`, as it does for servers that compare a
+//! prefix of the text (CVE-2025-53110). Outside the roots the answer is the same whether or not a file is there.
+//!
+//! Limits: decides by the text alone, and looks at the disk only where a text can be read in two ways: whether a name
+//! has the signs of a mention in it, whether a URI is one of the host. Where a path leads is known once it is opened; see
+//! `links` and `sys/beneath`.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use beneath::lexical::lexically_normal;
+use percent_encoding::percent_decode_str;
+
+use crate::{PathError, Root, Roots, WorkspacePath};
+
+use super::escape::{name_of, unescape_name};
+use super::mention;
+
+/// Longest path below a root, in bytes: Linux's `PATH_MAX`.
+const LONGEST: usize = 4096;
+/// Longest text that is read as a path, in bytes: every printed path must resolve, and an escape has six bytes for one
+/// (`\u{1f}`), with a mount name before the path.
+const LONGEST_TEXT: usize = 8 * LONGEST;
+
+/// What `text` means. `is_there` says whether a path exists.
+pub(crate) fn resolve(
+    roots: &Roots,
+    text: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, PathError> {
+    check_text(text)?;
+    let path = interpret_spoken(roots, text, &is_there).map_err(|refusal| refusal.of(text))?;
+    check_length(path, text)
+}
+
+/// As [`interpret`], of a text that may have the signs of a mention: a file that has them in its name comes first.
+fn interpret_spoken(
+    roots: &Roots,
+    text: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, Refusal> {
+    let spellings = mention::peeled(text);
+    let (last, longer) = spellings.split_last().ok_or(Refusal::Denied)?;
+    let found = |text: &str| interpret(roots, text, &is_there).ok().filter(&is_there);
+    if let Some(path) = longer.iter().find_map(|text| found(text)) {
+        return Ok(path);
+    }
+    let path = interpret(roots, last, &is_there);
+    if let Some(plain) = mention::without_shell_escapes(last)
+        && !path.as_ref().is_ok_and(&is_there)
+        && let Some(path) = found(&plain)
+    {
+        return Ok(path);
+    }
+    // A shell makes another home directory of it, which is outside; here it may be a name.
+    if mention::names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) {
+        return Err(Refusal::Denied);
+    }
+    path
+}
+
+/// The names of a text that does not say where it begins.
+pub(super) fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>> {
+    let says_where = strip_scheme(text).is_some()
+        || text.starts_with('~')
+        || is_absolute(text)
+        || mounted(roots, text).is_some()
+        || text.split(is_separator).any(|part| matches!(part, "." | ".."));
+    if says_where || check_text(text).is_err() {
+        return None;
+    }
+    let parts = text.split(is_separator).filter(|part| !part.is_empty());
+    let names: Vec<OsString> =
+        parts.map(|part| unescape_name(part).filter(|name| is_name(name))).collect::<Option<_>>()?;
+    (!names.is_empty()).then_some(names)
+}
+
+/// Directories at the top of a host: a URI that begins with one, and is no path below the root, means the host's.
+const HOST_DIRECTORIES: &str = "Applications Library System Users Volumes Windows bin boot dev etc home lib lib64 media mnt opt private \
+     proc root run sbin srv sys tmp usr var";
+
+/// What a `file://` URI means. `is_there` says whether a path exists.
+pub(crate) fn resolve_uri(
+    roots: &Roots,
+    uri: &str,
+    is_there: impl Fn(&WorkspacePath) -> bool,
+) -> Result<WorkspacePath, PathError> {
+    check_text(uri)?;
+    let path = strip_scheme(uri).ok_or_else(|| Refusal::Invalid("it is no file:// URI").of(uri))?;
+    let found = from_uri(roots, path, is_there).or_else(|refusal| {
+        // The printed form of what is not there could as well be a host path: it is not found, or denied, by its letters.
+        let is_of_host = |path: &WorkspacePath| {
+            path.relative().iter().next().is_some_and(|first| HOST_DIRECTORIES.split(' ').any(|name| first == name))
+        };
+        UriPath::of(path)?.printed(roots).filter(|path| !is_of_host(path)).ok_or(refusal)
+    });
+    check_length(found.map_err(|refusal| refusal.of(uri))?, uri)
+}
+
+impl WorkspacePath {
+    /// A path below this one, by the same rules as a path from a caller: nothing absolute, nothing that
+    /// leaves its root.
+    pub fn join(&self, text: &str) -> Result<Self, PathError> {
+        check_text(text)?;
+        if is_absolute(text) {
+            return Err(Refusal::Denied.of(text));
+        }
+        let start = self.relative().iter().map(OsStr::to_os_string).collect();
+        check_length(descend(self.root(), start, text).map_err(|refusal| refusal.of(text))?, text)
+    }
+}
+
+/// Why a text is no path.
+enum Refusal {
+    Denied,
+    Invalid(&'static str),
+}
+
+impl Refusal {
+    fn of(self, given: &str) -> PathError {
+        let given = given.to_owned();
+        match self {
+            Self::Denied => PathError::Denied { given },
+            Self::Invalid(reason) => PathError::Invalid { given, reason },
+        }
+    }
+}
+
+/// A NUL ends a path where the system reads it: `a\0b` would be checked as one name and opened as `a`.
+const NUL: &str = "it contains a NUL character";
+
+fn check_text(text: &str) -> Result<(), PathError> {
+    if text.contains('\0') {
+        return Err(Refusal::Invalid(NUL).of(text));
+    }
+    if text.len() > LONGEST_TEXT { Err(too_long(text)) } else { Ok(()) }
+}
+
+fn check_length(path: WorkspacePath, given: &str) -> Result<WorkspacePath, PathError> {
+    if path.relative().as_os_str().len() > LONGEST { Err(too_long(given)) } else { Ok(path) }
+}
+
+fn too_long(given: &str) -> PathError {
+    PathError::TooLong { given: given.to_owned(), limit: LONGEST }
+}
+
+fn interpret(roots: &Roots, text: &str, is_there: impl Fn(&WorkspacePath) -> bool) -> Result<WorkspacePath, Refusal> {
+    if let Some(uri) = strip_scheme(text) {
+        return from_uri(roots, uri, is_there);
+    }
+    if let Some(rest) = strip_part(text, "~") {
+        let home = home_dir().ok_or(Refusal::Denied)?;
+        return from_host(roots, &home.join(rest.trim_start_matches(is_separator)));
+    }
+    if is_absolute(text) {
+        // Dots first: what counts is where they lead, even through the name of the root itself.
+        let normal = lexically_normal(Path::new(text));
+        if let Some((root, rest)) = normal.to_str().and_then(|text| mounted(roots, text)) {
+            return descend(root, Vec::new(), rest);
+        }
+        return from_host(roots, &normal);
+    }
+    if let Some((root, rest)) = mounted(roots, text) {
+        return descend(root, Vec::new(), rest);
+    }
+    let first = roots.list().first().ok_or(Refusal::Denied)?;
+    descend(first, Vec::new(), text)
+}
+
+/// The rest of a text that begins with a root's mount name, component by component. With one
+/// relative name `x`, `./x` still means the entry called `x`.
+fn mounted<'r, 't>(roots: &'r Roots, text: &'t str) -> Option<(&'r Arc<Root>, &'t str)> {
+    roots.list().iter().find_map(|root| Some((root, strip_name(text, root.name()?)?)))
+}
+
+fn strip_name<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let mut rest = text;
+    if let Some(virtual_path) = name.strip_prefix('/') {
+        rest = rest.strip_prefix(is_separator)?;
+        for part in virtual_path.split('/') {
+            rest = strip_part(rest.trim_start_matches(is_separator), part)?;
+        }
+        return Some(rest);
+    }
+    for part in name.split('/') {
+        rest = strip_part(rest, part)?;
+        rest = rest.trim_start_matches(is_separator);
+    }
+    Some(rest)
+}
+
+fn strip_part<'t>(text: &'t str, part: &str) -> Option<&'t str> {
+    let rest = text.strip_prefix(part)?;
+    (rest.is_empty() || rest.starts_with(is_separator)).then_some(rest)
+}
+
+/// Applies the components of `text` below `root`, starting at `below`. `../name` leaves it and comes back, if that is what
+/// the root is called.
+fn descend(root: &Arc<Root>, below: Vec<OsString>, text: &str) -> Result<WorkspacePath, Refusal> {
+    let own: Vec<OsString> = root.name().map_or(root.host(), Path::new).iter().map(OsStr::to_os_string).collect();
+    let mut names = [own.clone(), below].concat();
+    for part in text.split(is_separator) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                names.pop().ok_or(Refusal::Denied)?;
+            }
+            _ => {
+                let name = unescape_name(part).filter(|name| is_name(name));
+                names.push(name.ok_or(Refusal::Invalid("a name in it cannot be a file name"))?);
+            }
+        }
+    }
+    let below = names.strip_prefix(own.as_slice()).ok_or(Refusal::Denied)?;
+    Ok(WorkspacePath::new(root, &below.iter().collect::<PathBuf>()))
+}
+
+/// A host path under a root, by its text.
+fn from_host(roots: &Roots, host: &Path) -> Result<WorkspacePath, Refusal> {
+    let normal = lexically_normal(host);
+    let found = roots.containing(&normal, true).ok_or(Refusal::Denied)?;
+    if found.relative().iter().all(is_name) { Ok(found) } else { Err(Refusal::Denied) }
+}
+
+/// `file:///path` or `file://localhost/path` (RFC 8089), percent-decoded. Plain paths are not: a file may be called
+/// `a%20b`. On Windows `file://server/share/path` is a share (RFC 8089, appendix E.3).
+///
+/// The path is the one that `WorkspacePath::resource_uri` prints, or a host path. Where roots have names no text can be
+/// both. Below a single root without a name, a host path under the root is one unless the printed path is there, and any
+/// other text is a printed path if its first name is there: `file:///etc/passwd` is denied, as `/etc/passwd` is.
+fn from_uri(roots: &Roots, uri: &str, is_there: impl Fn(&WorkspacePath) -> bool) -> Result<WorkspacePath, Refusal> {
+    let uri = UriPath::of(uri)?;
+    let Some(printed) = uri.printed(roots) else { return uri.on_host(roots) };
+    if printed.root().name().is_some() {
+        return Ok(uri.literal(roots).filter(|literal| !is_there(&printed) && is_there(literal)).unwrap_or(printed));
+    }
+    if let Some(found) = [Some(&printed), uri.literal(roots).as_ref()].into_iter().flatten().find(|path| is_there(path))
+    {
+        return Ok(found.clone());
+    }
+    let host = uri.on_host(roots);
+    let first = printed.relative().iter().next().map(|name| WorkspacePath::new(printed.root(), Path::new(name)));
+    if host.is_err() && first.is_some_and(|first| is_there(&first)) { Ok(printed) } else { host }
+}
+
+/// The path of a `file://` URI.
+struct UriPath<'t> {
+    /// As it is in the URI.
+    text: &'t str,
+    /// Percent-decoded.
+    bytes: Vec<u8>,
+    /// The machine that it names, if that is another one.
+    machine: Option<&'t str>,
+}
+
+impl<'t> UriPath<'t> {
+    /// `uri` is what follows `file://`.
+    fn of(uri: &'t str) -> Result<Self, Refusal> {
+        let at = uri.find('/').ok_or(Refusal::Denied)?;
+        let (host, text) = uri.split_at(at);
+        let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
+        if !is_local && !cfg!(windows) {
+            return Err(Refusal::Denied);
+        }
+        let bytes: Vec<u8> = percent_decode_str(text).collect();
+        if bytes.contains(&0) {
+            return Err(Refusal::Invalid(NUL));
+        }
+        Ok(Self { text, bytes, machine: (!is_local).then_some(host) })
+    }
+
+    /// The path that begins with a root's name.
+    fn printed(&self, roots: &Roots) -> Option<WorkspacePath> {
+        if self.machine.is_some() { None } else { printed_path(roots, &self.bytes) }
+    }
+
+    /// The same without percent-decoding: clients that put a name into a template as it is (RFC 6570, section 3.2.3:
+    /// reserved expansion keeps `%25`) write `a%25b` for a file of that name.
+    fn literal(&self, roots: &Roots) -> Option<WorkspacePath> {
+        let is_other = self.machine.is_none() && self.text.as_bytes() != self.bytes;
+        is_other.then(|| printed_path(roots, self.text.as_bytes())).flatten()
+    }
+
+    fn on_host(mut self, roots: &Roots) -> Result<WorkspacePath, Refusal> {
+        if let Some(machine) = self.machine {
+            self.bytes.splice(0..0, format!("//{machine}").into_bytes());
+        }
+        from_host(roots, &lexically_normal(&host_path(self.bytes)?))
+    }
+}
+
+/// The root whose name `path` begins with, and the path below it. Dots first, as in an absolute path.
+fn printed_path(roots: &Roots, path: &[u8]) -> Option<WorkspacePath> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.split(|byte| is_separator(char::from(*byte))) {
+        match name {
+            b"" | b"." => {}
+            b".." => {
+                names.pop()?;
+            }
+            _ => names.push(name),
+        }
+    }
+    roots.list().iter().find_map(|root| {
+        let mount = root.name().unwrap_or_default().split('/').filter(|name| !name.is_empty());
+        let mut rest = names.iter();
+        mount.into_iter().all(|name| rest.next().is_some_and(|own| *own == name.as_bytes())).then_some(())?;
+        let below: PathBuf =
+            rest.map(|name| name_of(name.to_vec()).filter(|name| is_name(name))).collect::<Option<_>>()?;
+        Some(WorkspacePath::new(root, &below))
+    })
+}
+
+fn strip_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case("file://").then_some(rest)
+}
+
+fn home_dir() -> Option<PathBuf> {
+    std::env::home_dir().filter(|home| home.is_absolute())
+}
+
+fn is_separator(character: char) -> bool {
+    std::path::is_separator(character)
+}
+
+fn is_absolute(text: &str) -> bool {
+    text.starts_with(is_separator) || Path::new(text).is_absolute()
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
+fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
+    use std::os::unix::ffi::OsStringExt as _;
+    Ok(OsString::from_vec(bytes).into())
+}
+
+/// `/C:/x` is how a URI writes `C:/x`; `//server/share` is a share.
+#[cfg(not(unix))]
+fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
+    let text = String::from_utf8(bytes).map_err(|_| Refusal::Denied)?;
+    let text = if text.starts_with("//") { &text } else { text.trim_start_matches('/') };
+    Ok(text.replace('/', "\\").into())
+}
+
+/// Whether the system takes a component for a plain name of one entry.
+#[cfg(unix)]
+fn is_name(_name: impl AsRef<OsStr>) -> bool {
+    true
+}
+
+/// Windows reads more into a name than a name: streams (`a:b`), devices (`CON`, `COM¹`), short names (`PROGRA~1`), and it
+/// drops trailing dots and spaces, so that two texts mean one file. See "Naming Files, Paths, and Namespaces" at
+/// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>.
+#[cfg(not(unix))]
+fn is_name(name: impl AsRef<OsStr>) -> bool {
+    let Some(name) = name.as_ref().to_str() else {
+        return false;
+    };
+    let stem = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
+    let device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$")
+        || ["COM", "LPT"].iter().any(|port| {
+            stem.strip_prefix(port).is_some_and(|rest| {
+                let mut rest = rest.chars();
+                matches!(rest.next(), Some('0'..='9' | '¹' | '²' | '³')) && rest.next().is_none()
+            })
+        });
+    let short = name.split_once('~').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let odd = name.chars().any(|c| c.is_control() || "<>:\"|?*".contains(c));
+    !(device || short || odd || name.ends_with(['.', ' ']))
+}

@@ -1,0 +1,97 @@
+//! Near names for a path that is not there: the same letters in another case or form, a slip of
+//! the keyboard, or the only file of that name elsewhere.
+//!
+//! Looks inside the roots only, never at hidden names, and at a bounded number of them.
+
+use std::{ffi::OsString, ops::ControlFlow, path::PathBuf, sync::Arc};
+
+use beneath::{FileKind, OpenFor};
+use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
+
+use crate::{Ignored, Shared, WalkOptions, WorkspacePath, walk};
+
+/// Most suggestions.
+const MOST: usize = 3;
+/// Most names of one directory that are compared.
+const NAMES: usize = 20_000;
+/// Most entries that are looked at for a file of the same name elsewhere.
+const ENTRIES: usize = 50_000;
+
+/// See [`crate::Workspace::suggest`].
+pub(crate) fn suggest(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
+    let mut found = nearby(shared, missing);
+    if found.len() < MOST
+        && let Some(only) = elsewhere(shared, missing)
+        && !found.contains(&only)
+    {
+        found.push(only);
+    }
+    found
+}
+
+/// The first name of the path that is missing, replaced by its nearest neighbours.
+fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
+    let names: Vec<_> = missing.relative().iter().collect();
+    // The deepest directory of the path that exists.
+    let here = (0..names.len()).rev().find_map(|count| {
+        let path = WorkspacePath::new(missing.root(), &names[..count].iter().collect::<PathBuf>());
+        shared.directory(&path, OpenFor::List).ok().map(|(dir, _)| (count, path, dir))
+    });
+    let Some((count, path, dir)) = here else {
+        return Vec::new();
+    };
+    let wanted = names[count].to_string_lossy();
+    let rest: PathBuf = names[count + 1..].iter().collect();
+    let mut listed: Vec<ListedName> = dir
+        .list()
+        .unwrap_or_default()
+        .into_iter()
+        .take(NAMES)
+        .map(|one| ListedName { text: one.name.to_string_lossy().into_owned(), name: one.name })
+        .collect();
+    listed.sort();
+    nearest_names(&wanted, listed, ONE_OF_MANY)
+        .into_iter()
+        .map(|near| path.child(near.name.as_ref()).child(&rest))
+        .filter(|candidate| candidate != missing && shared.stat(candidate).is_ok())
+        .take(MOST)
+        .collect()
+}
+
+/// A name of a directory, and how it is compared: one that is not Unicode has no exact text.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct ListedName {
+    name: OsString,
+    text: String,
+}
+
+impl AsRef<str> for ListedName {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The only file of the same bare name in the workspace, when there is just one.
+fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspacePath> {
+    let wanted = missing.file_name()?;
+    // Directories count as well: a tree of nothing else must have an end, too.
+    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
+    let mut left = ENTRIES;
+    let mut found = Vec::new();
+    for root in shared.roots.list() {
+        let start = WorkspacePath::new(root, "".as_ref());
+        let mut visit = |entry: walk::Entry| {
+            left -= 1;
+            if entry.kind() == FileKind::File && entry.path().file_name() == Some(wanted) {
+                found.push(entry.into_path());
+            }
+            if left == 0 || found.len() > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let _ = walk::walk(shared, &start, &options, &mut visit);
+        if left == 0 || found.len() > 1 {
+            break;
+        }
+    }
+    // With entries left unseen, "the only one" would be a guess.
+    (left > 0 && found.len() == 1).then(|| found.remove(0))
+}

@@ -1,0 +1,241 @@
+//! Configured patterns as globs on compared names: text folded as names are, one character for `?`.
+//!
+//! Reads a pattern as `globset` does and writes another one. `globset` compares bytes: to it `?` is one byte of `é`.
+//! What a pattern is about (which list, which paths) is decided in `globs`; how a name folds in `fold`.
+
+use std::{collections::BTreeSet, fmt::Write as _, iter::Peekable, path::is_separator, str::Chars};
+
+use crate::policy::fold::{fold_characters, fold_text};
+
+/// How many members a range beyond ASCII may have: each becomes an alternative.
+const MAX_MEMBERS: u32 = 1024;
+
+/// One character beyond ASCII. `globset` compares bytes and takes the ends of a range apart into
+/// theirs: the negated classes are what begins a character of two, three and four bytes at least, the
+/// other is 0x80 to 0xC2, what continues one, and a beginning which the number of bytes leaves no room for.
+const BEYOND_ASCII: &str = "[!\u{0}-\u{7f}][\u{80}-\u{bf}],[!\u{0}-\u{7c0}][\u{80}-\u{bf}][\u{80}-\u{bf}],\
+                            [!\u{0}-\u{f000}][\u{80}-\u{bf}][\u{80}-\u{bf}][\u{80}-\u{bf}]";
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Any,
+    Stars(usize),
+    Class { negated: bool, ranges: Vec<(char, char)> },
+    Slash,
+    Open,
+    Comma,
+    Close,
+}
+
+/// `pattern`, which is a glob, for names that were folded (`folded`) or that are as they are.
+///
+/// # Errors
+/// Why it cannot be compared, in a few words.
+pub(crate) fn translate(pattern: &str, folded: bool) -> Result<String, String> {
+    let pieces = pieces(pattern);
+    let mut out = String::with_capacity(pattern.len() * 2);
+    for (at, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Text(text) if folded => {
+                push_literal(&mut out, &fold_piece(text, begins_name(&pieces, at), ends_name(&pieces, at)));
+            }
+            Piece::Text(text) => push_literal(&mut out, text),
+            Piece::Any => push_class(&mut out, true, &[], folded)?,
+            Piece::Class { negated, ranges } => push_class(&mut out, *negated, ranges, folded)?,
+            Piece::Stars(count) => out.extend(std::iter::repeat_n('*', *count)),
+            Piece::Slash => out.push('/'),
+            Piece::Open => out.push('{'),
+            Piece::Comma => out.push(','),
+            Piece::Close => out.push('}'),
+        }
+    }
+    Ok(out)
+}
+
+/// The pattern for exactly `name`. More than `globset::escape`: a backslash is a character too.
+pub(crate) fn literal(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    push_literal(&mut out, name);
+    out
+}
+
+fn push_literal(out: &mut String, text: &str) {
+    for character in text.chars() {
+        if matches!(character, '?' | '*' | '[' | ']' | '{' | '}' | ',' | '\\') {
+            out.extend(['[', character, ']']);
+        } else {
+            out.push(character);
+        }
+    }
+}
+
+/// Text of a pattern as the same text in a name is folded. What folds to nothing stays: a pattern
+/// must not match everything because its only letter is invisible.
+fn fold_piece(text: &str, begins: bool, ends: bool) -> String {
+    let folded = match (begins, ends) {
+        (true, true) => fold_text(text),
+        (_, true) => fold_characters(text).trim_end_matches(['.', ' ']).to_owned(),
+        (_, false) => fold_characters(text),
+    };
+    if folded.is_empty() && !text.is_empty() { text.to_owned() } else { folded }
+}
+
+fn begins_name(pieces: &[Piece], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return true };
+    match pieces[before] {
+        Piece::Slash => true,
+        Piece::Open => begins_name(pieces, before),
+        Piece::Comma => partner(pieces, before, false).is_some_and(|open| begins_name(pieces, open)),
+        _ => false,
+    }
+}
+
+fn ends_name(pieces: &[Piece], at: usize) -> bool {
+    let after = at + 1;
+    match pieces.get(after) {
+        None | Some(Piece::Slash) => true,
+        Some(Piece::Close) => ends_name(pieces, after),
+        Some(Piece::Comma) => partner(pieces, after, true).is_some_and(|close| ends_name(pieces, close)),
+        _ => false,
+    }
+}
+
+/// The brace that opens or closes the group of the comma at `at`.
+fn partner(pieces: &[Piece], at: usize, closing: bool) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut look = |index: &usize| {
+        let (inner, outer) = if closing { (Piece::Open, Piece::Close) } else { (Piece::Close, Piece::Open) };
+        if pieces[*index] == outer && depth == 0 {
+            return true;
+        }
+        if pieces[*index] == inner {
+            depth += 1;
+        } else if pieces[*index] == outer {
+            depth -= 1;
+        }
+        false
+    };
+    if closing { (at + 1..pieces.len()).find(&mut look) } else { (0..at).rev().find(&mut look) }
+}
+
+/// One character of a set, as alternatives: `globset` would take a class beyond ASCII for bytes.
+/// All that is beyond ASCII where a negated set leaves out a part of that: refusing errs that way.
+fn push_class(out: &mut String, negated: bool, ranges: &[(char, char)], folded: bool) -> Result<(), String> {
+    let mut ascii = BTreeSet::new();
+    let mut texts = BTreeSet::new();
+    for (first, last) in ranges {
+        if u32::from(*last).saturating_sub(u32::from(*first)) >= MAX_MEMBERS && !negated {
+            return Err(format!("[{first}-{last}] has more than {MAX_MEMBERS} members: write ? for any character"));
+        }
+        let end = if negated { (*last).min('\u{7f}') } else { *last };
+        for member in *first..=end {
+            let text = if folded { fold_characters(&member.to_string()) } else { member.to_string() };
+            match *text.as_bytes() {
+                [byte] => drop(ascii.insert(byte.to_ascii_lowercase())),
+                [] => {}
+                _ => drop(texts.insert(text)),
+            }
+        }
+    }
+    let of_class = |byte: &u8| *byte != b'/' && ascii.contains(&byte.to_ascii_lowercase()) != negated;
+    let chosen: Vec<char> = (0..0x80_u8).filter(of_class).map(char::from).collect();
+    // `!`, `^`, `-` and `]` have a meaning in a class, depending on their position.
+    let (odd, plain): (Vec<char>, Vec<char>) = chosen.into_iter().partition(|c| matches!(c, '!' | '^' | '-' | ']'));
+    let mut alternatives = Vec::new();
+    if !plain.is_empty() {
+        let mut class = String::from("[");
+        for run in plain.chunk_by(|one, next| u32::from(*one) + 1 == u32::from(*next)) {
+            match *run {
+                [first, _, .., last] => drop(write!(class, "{first}-{last}")),
+                _ => class.extend(run),
+            }
+        }
+        alternatives.push(class + "]");
+    }
+    alternatives.extend(odd.into_iter().map(|c| literal(&c.to_string())));
+    alternatives.extend(texts.iter().map(|text| literal(text)));
+    if negated {
+        alternatives.push(BEYOND_ASCII.to_owned());
+    }
+    if alternatives.is_empty() {
+        return Err("a [class] of it names no character".to_owned());
+    }
+    match alternatives.as_slice() {
+        [one] if !negated => out.push_str(one),
+        _ => drop(write!(out, "{{{}}}", alternatives.join(","))),
+    }
+    Ok(())
+}
+
+/// A glob taken apart, by the rules of `globset`.
+fn pieces(pattern: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut depth = 0_usize;
+    let mut rest = pattern.chars().peekable();
+    while let Some(character) = rest.next() {
+        match character {
+            '?' => pieces.push(Piece::Any),
+            '*' => {
+                let mut count = 1;
+                while rest.next_if_eq(&'*').is_some() {
+                    count += 1;
+                }
+                pieces.push(Piece::Stars(count));
+            }
+            '[' => push_set(&mut pieces, class(&mut rest)),
+            '{' => {
+                depth += 1;
+                pieces.push(Piece::Open);
+            }
+            '}' => {
+                depth = depth.saturating_sub(1);
+                pieces.push(Piece::Close);
+            }
+            ',' if depth > 0 => pieces.push(Piece::Comma),
+            '\\' if !is_separator('\\') => rest.next().into_iter().for_each(|literal| push_text(&mut pieces, literal)),
+            other => push_text(&mut pieces, other),
+        }
+    }
+    pieces
+}
+
+/// A set of one character is that character, as `globset::escape` writes it.
+fn push_set(pieces: &mut Vec<Piece>, (negated, ranges): (bool, Vec<(char, char)>)) {
+    match *ranges.as_slice() {
+        [(first, last)] if first == last && !negated => push_text(pieces, first),
+        _ => pieces.push(Piece::Class { negated, ranges }),
+    }
+}
+
+fn push_text(pieces: &mut Vec<Piece>, character: char) {
+    if is_separator(character) {
+        pieces.push(Piece::Slash);
+    } else if let Some(Piece::Text(text)) = pieces.last_mut() {
+        text.push(character);
+    } else {
+        pieces.push(Piece::Text(character.to_string()));
+    }
+}
+
+/// The inside of `[…]`, up to and with its end.
+fn class(rest: &mut Peekable<Chars<'_>>) -> (bool, Vec<(char, char)>) {
+    let negated = rest.next_if(|next| matches!(next, '!' | '^')).is_some();
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    let mut in_range = false;
+    for character in rest.by_ref() {
+        match (character, ranges.last_mut()) {
+            (']', Some(_)) => break,
+            ('-', Some(_)) if !in_range => in_range = true,
+            (_, Some(range)) if in_range => {
+                range.1 = character;
+                in_range = false;
+            }
+            _ => ranges.push((character, character)),
+        }
+    }
+    if in_range {
+        ranges.push(('-', '-'));
+    }
+    (negated, ranges)
+}

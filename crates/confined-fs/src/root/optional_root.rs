@@ -1,0 +1,114 @@
+//! A root that may be missing: where it would be, and what the kernel's sandbox allows on the way to it.
+//!
+//! Landlock rules name directories that exist, so the rule for such a root is on the nearest existing directory above it,
+//! with the rights of that root and no others. That makes the second barrier wider by what else is below that directory;
+//! the first one (`root_dir`) is as exact as for any root. No rule is made above a home directory or for the whole file
+//! system: a root there is served once the program is started again.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use beneath::Failure;
+use beneath::lexical::{lexically_normal, without_verbatim};
+
+use super::RootGone;
+use super::root_dir::RootDir;
+
+/// What a root that may be missing has besides its directory.
+#[derive(Debug)]
+pub(crate) struct OptionalRoot {
+    /// What the sandbox allows: the nearest existing directory above it, or where that is too wide the directory that
+    /// was there at the start.
+    rule: Option<beneath::Dir>,
+    /// The directory that the rule is on, where it is above the root.
+    pub(crate) rule_above: Option<PathBuf>,
+    /// The directory that was there at the start, where the rule is on that alone.
+    only: Option<(u64, u64)>,
+    /// The sandbox is in force.
+    sandboxed: AtomicBool,
+    /// What is found in the directory itself counts in the rules of the root.
+    noticed: AtomicBool,
+}
+
+/// Where a directory that may be missing would be.
+pub(crate) struct NearestDirectory {
+    /// Its path without links, as far as it exists.
+    pub(crate) canonical: PathBuf,
+    /// The nearest existing directory above it.
+    pub(crate) above: PathBuf,
+}
+
+/// Finds the nearest existing directory above `path`.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
+pub(crate) fn nearest(path: &Path) -> std::io::Result<NearestDirectory> {
+    let path = std::path::absolute(path)?;
+    let mut canonical = path.canonicalize().unwrap_or_else(|_| {
+        // Links that exist are followed; a link to nothing keeps its name, and is refused when it is opened.
+        let existing = path.ancestors().skip(1).find_map(|part| Some((part, part.canonicalize().ok()?)));
+        existing
+            .map_or_else(|| path.clone(), |(part, real)| real.join(path.strip_prefix(part).unwrap_or(Path::new(""))))
+    });
+    // Below what exists nothing is a link, so `..` is resolved by its text.
+    if canonical.components().any(|part| part == Component::ParentDir) {
+        canonical = lexically_normal(&canonical);
+    }
+    let canonical = without_verbatim(canonical);
+    let above = canonical.ancestors().skip(1).find(|above| above.is_dir());
+    let above = above.ok_or(std::io::ErrorKind::NotFound)?.to_owned();
+    Ok(NearestDirectory { canonical, above })
+}
+
+impl OptionalRoot {
+    /// `above` is a handle of `nearest.above`; `now` is the directory itself, where it exists.
+    pub(crate) fn new(
+        nearest: &NearestDirectory,
+        above: beneath::Dir,
+        now: Option<beneath::Dir>,
+        homes: &[PathBuf],
+    ) -> Self {
+        let is_too_wide = nearest.above.parent().is_none() || homes.iter().any(|home| home.starts_with(&nearest.above));
+        let (rule, rule_above, only) = if is_too_wide {
+            let only = now.as_ref().and_then(|now| Some(now.stat().ok()?.device_and_inode()));
+            (now, None, only)
+        } else {
+            (Some(above), Some(nearest.above.clone()), None)
+        };
+        Self { rule, rule_above, only, sandboxed: AtomicBool::new(false), noticed: AtomicBool::new(false) }
+    }
+
+    /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
+    pub(crate) fn rule(&self) -> Option<&beneath::Dir> {
+        self.rule.as_ref()
+    }
+
+    /// The sandbox is in force from now on.
+    pub(crate) fn sandboxed(&self) {
+        self.sandboxed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the rules that are found in the directory are still to be read.
+    pub(crate) fn is_unnoticed(&self) -> bool {
+        !self.noticed.load(Ordering::Acquire)
+    }
+
+    /// They were read.
+    pub(crate) fn noticed(&self) {
+        self.noticed.store(true, Ordering::Release);
+    }
+
+    /// Why nothing in the directory can be opened, if so.
+    pub(crate) fn absence(&self, dir: &RootDir) -> Option<RootGone> {
+        match dir.stat_beneath(Path::new("")) {
+            Ok(now) => {
+                let is_outside = self.rule_above.is_none() && self.only != Some(now.device_and_inode());
+                (is_outside && self.sandboxed.load(Ordering::Relaxed)).then_some(RootGone::OutsideSandbox)
+            }
+            Err(Failure::Link) => Some(RootGone::NoDirectory),
+            Err(Failure::Io(error)) => match error.kind() {
+                std::io::ErrorKind::NotFound => Some(RootGone::NotYet),
+                std::io::ErrorKind::NotADirectory => Some(RootGone::NoDirectory),
+                _ => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! All roots: which of them contains a path, and which is inside another.
+//!
+//! Nothing here is called with a caller's text.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use beneath::lexical::strip_base;
+
+use crate::path::escape_name;
+use crate::stage::Layer;
+use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, disk_rules};
+
+use super::{Access, OpenedRoot, Root, RootSpec, key};
+
+/// All roots, and which of them lie inside one another.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    list: Vec<Arc<Root>>,
+    /// (outer root, path of the inner one below it, inner root), deepest first.
+    nested: Vec<(usize, PathBuf, usize)>,
+    /// With `--stage`: each layer, and the root that it is over.
+    layers: Vec<(usize, Arc<Layer>)>,
+}
+
+impl Roots {
+    /// Opens what can be opened. A root that cannot is a warning; none at all, or mount names that
+    /// contradict each other, is an error. `rules` count below all of them.
+    pub(crate) fn open(
+        specs: &[RootSpec],
+        rules: &PolicyRules,
+        force_component: bool,
+        stage: Option<&StageOptions>,
+    ) -> Result<(Self, Vec<String>), Vec<String>> {
+        let (mut warnings, homes) = (Vec::new(), disk_rules::home());
+        let mut opened: Vec<OpenedRoot<'_>> = Vec::new();
+        for spec in specs {
+            let shown = spec.path.display();
+            match OpenedRoot::open(spec, force_component, &homes) {
+                Err(error) => warnings.push(format!("root {shown} cannot be used: {error}")),
+                Ok(root) if opened.iter().any(|other| other.canonical == root.canonical) => {
+                    warnings.push(format!("root {shown} is given twice; the first one counts"));
+                }
+                Ok(root) => opened.push(root),
+            }
+        }
+        if opened.is_empty() && !specs.is_empty() {
+            warnings.push("no usable root directory: name an existing directory".to_owned());
+            return Err(warnings);
+        }
+        for at in 0..opened.len() {
+            let (before, rest) = opened.split_at_mut(at);
+            let Some((root, after)) = rest.split_first_mut() else { continue };
+            for outer in before.iter().chain(&*after) {
+                let shown = root.spec.path.display();
+                root.reach_from(outer).map_err(|error| vec![format!("root {shown} cannot be used: {error}")])?;
+            }
+        }
+        let names = mount_names(&opened)?;
+        let layers = stage.map_or(Ok(Vec::new()), |stage| open_layers(&mut opened, stage, force_component));
+        let layers = layers.map_err(|why| vec![why])?;
+        let everywhere = Arc::new(Policy::new(rules));
+        let policy = |own: &PolicyRules| {
+            if own.is_empty() { Arc::clone(&everywhere) } else { Arc::new(Policy::new(&rules.and(own))) }
+        };
+        let roots = opened.into_iter().zip(names).enumerate();
+        let list: Vec<_> = roots
+            .map(|(index, (root, name))| {
+                let policy = policy(&root.spec.policy);
+                Arc::new(root.serve(index, name, policy))
+            })
+            .collect();
+        let nested = nesting(&list);
+        Ok((Self { list, nested, layers }, warnings))
+    }
+
+    pub(crate) fn list(&self) -> &[Arc<Root>] {
+        &self.list
+    }
+
+    /// The layers of staged changes, each with the outermost root that it is over.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (&Arc<Root>, &Arc<Layer>)> {
+        self.layers.iter().map(|(root, layer)| (&self.list[*root], layer))
+    }
+
+    /// The deepest root that holds a lexically normal absolute host path, and the path below it.
+    /// `aliases`: roots also count by the path they were configured with.
+    pub(crate) fn containing(&self, host: &Path, aliases: bool) -> Option<WorkspacePath> {
+        let ways = |root: &Arc<Root>| {
+            let by = |base: &Path| strip_base(host, base).map(Path::to_path_buf);
+            by(&root.canonical).or_else(|| by(&root.configured).filter(|_| aliases))
+        };
+        self.list
+            .iter()
+            .filter_map(|root| Some((root, ways(root)?)))
+            .min_by_key(|(_, rest)| rest.components().count())
+            .map(|(root, rest)| WorkspacePath::new(root, &rest))
+    }
+
+    /// Whether policy hides a real path: that of the root it is reached through, or of the deepest one that holds it.
+    pub(crate) fn hidden(&self, root: &Root, relative: &Path) -> bool {
+        let by_nested = || self.nested_root(root, relative).is_some_and(|(inner, rest)| inner.policy().hidden(rest));
+        root.policy().hidden(relative) || by_nested()
+    }
+
+    /// Whether a path is below a root that is nested in its own.
+    pub(crate) fn is_in_nested(&self, path: &WorkspacePath) -> bool {
+        self.nested_root(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
+    }
+
+    /// Whether another root is in this one.
+    pub(crate) fn has_nested(&self, root: &Root) -> bool {
+        self.nested.iter().any(|(outer, ..)| *outer == root.index)
+    }
+
+    /// The deepest root inside `root` that holds the path below it, and the path below that one.
+    fn nested_root<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
+        self.nested
+            .iter()
+            .filter(|(outer, ..)| *outer == root.index)
+            .find_map(|(_, below, inner)| Some((&self.list[*inner], strip_base(relative, below)?)))
+    }
+
+    /// The same place, seen from the deepest root that holds it: that one's rights count.
+    pub(crate) fn deepest(&self, path: &WorkspacePath) -> WorkspacePath {
+        self.in_nested(path).unwrap_or_else(|| path.clone())
+    }
+
+    /// As [`Self::deepest`]; `None` where that is the path itself.
+    pub(crate) fn in_nested(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+        let (inner, rest) = self.nested_root(path.root(), path.relative())?;
+        Some(WorkspacePath::new(inner, rest))
+    }
+}
+
+/// One mount name for each root; none for a single root without one.
+fn mount_names(opened: &[OpenedRoot<'_>]) -> Result<Vec<Option<String>>, Vec<String>> {
+    let given = |spec: &RootSpec| spec.name.as_deref().map(tidy_name);
+    let mut problems = Vec::new();
+    let mut taken: HashSet<String> = HashSet::new();
+    for root in opened {
+        let Some(name) = given(root.spec) else { continue };
+        let dots = name.split('/').any(|part| matches!(part, "." | ".."));
+        if name.is_empty() || name == "/" || dots {
+            problems.push(format!("mount name {name:?} is not a name"));
+        }
+        for other in &taken {
+            if lies_within(&name, other) || lies_within(other, &name) {
+                problems.push(format!("mount names {other:?} and {name:?} overlap"));
+            }
+        }
+        taken.insert(name);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let alone = opened.len() == 1;
+    Ok(opened
+        .iter()
+        .map(|root| given(root.spec).or_else(|| (!alone).then(|| free_name(&root.canonical, &mut taken))))
+        .collect())
+}
+
+fn tidy_name(name: &str) -> String {
+    let parts: Vec<_> = name.split('/').filter(|part| !part.is_empty()).collect();
+    let slash = if name.starts_with('/') { "/" } else { "" };
+    format!("{slash}{}", parts.join("/"))
+}
+
+fn lies_within(inner: &str, outer: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The directory's own name, numbered from 2 where another root has it.
+fn free_name(canonical: &Path, taken: &mut HashSet<String>) -> String {
+    let base = canonical.file_name().map_or("root".into(), escape_name);
+    let mut name = base.to_string();
+    let mut number = 1;
+    while taken.iter().any(|other| lies_within(&name, other) || lies_within(other, &name)) {
+        number += 1;
+        name = format!("{base}-{number}");
+    }
+    taken.insert(name.clone());
+    name
+}
+
+/// Opens one layer for each outermost root that may be written, or has a root in it that may, and stages all roots that
+/// it is over: a root that is nested in another one shows the same in both.
+fn open_layers(
+    opened: &mut [OpenedRoot<'_>],
+    stage: &StageOptions,
+    force_component: bool,
+) -> Result<Vec<(usize, Arc<Layer>)>, String> {
+    let tops: Vec<PathBuf> = opened.iter().map(|root| root.canonical.clone()).collect();
+    let outermost = |path: &Path| {
+        let above = (0..tops.len()).filter(|at| path.starts_with(&tops[*at]));
+        above.min_by_key(|at| tops[*at].components().count())
+    };
+    let mut layers = Vec::new();
+    for (at, top) in tops.iter().enumerate() {
+        let mut over: Vec<&mut OpenedRoot<'_>> =
+            opened.iter_mut().filter(|root| outermost(&root.canonical) == Some(at)).collect();
+        if over.iter().all(|root| root.spec.access == Access::ReadOnly) {
+            continue;
+        }
+        let layer = Layer::open(&stage.state, &key(top, false), stage.most_bytes, force_component);
+        let layer = layer.map(Arc::new).map_err(|error| {
+            format!("the layer of staged changes in {} cannot be used: {error}", stage.state.display())
+        })?;
+        for root in over.iter_mut().filter(|_| stage.is_view) {
+            let path = root.canonical.strip_prefix(top).map(Path::to_path_buf).unwrap_or_default();
+            root.stage(&layer, path);
+        }
+        layers.push((at, layer));
+    }
+    Ok(layers)
+}
+
+fn nesting(list: &[Arc<Root>]) -> Vec<(usize, PathBuf, usize)> {
+    let mut nested = Vec::new();
+    for outer in list {
+        for inner in list {
+            match inner.canonical.strip_prefix(&outer.canonical) {
+                Ok(rest) if inner.index != outer.index => {
+                    nested.push((outer.index, rest.to_path_buf(), inner.index));
+                }
+                _ => {}
+            }
+        }
+    }
+    nested.sort_by_key(|(_, rest, _)| std::cmp::Reverse(rest.components().count()));
+    nested
+}

@@ -1,0 +1,265 @@
+//! What can be done with a workspace: the methods of its handle, most of which pass on to the module that does it.
+//!
+//! Those of one folder alone are there: `open`, `path`, `stage`, `transaction`, `tree`, `watch`.
+
+mod shared;
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use beneath::{FileKind, OpenFor, Stat};
+
+use super::{
+    AccessError, Entry, EntryOrigin, OpenFile, PathError, PathWatch, PathWatches, Revision, Root, Snapshot,
+    TreeListing, Unwatchable, VerifiedListing, VerifiedName, Visibility, Wake, WalkOptions, WalkReport, Watcher,
+    WorkspacePath, WritablePath, masked_file, path, walk, write,
+};
+
+pub(super) use shared::Shared;
+pub use shared::{Opened, Workspace, WorkspaceOptions};
+
+impl Workspace {
+    /// The roots, in the order given.
+    pub fn roots(&self) -> &[Arc<Root>] {
+        self.shared.roots.list()
+    }
+
+    /// Whether a path is in another root that is nested in its own.
+    pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
+        self.shared.roots.is_in_nested(path)
+    }
+
+    /// Where walks of a root begin.
+    pub fn entry_origin(&self, root: &WorkspacePath) -> EntryOrigin {
+        EntryOrigin::of_root(&self.shared, root)
+    }
+
+    /// The names below a root, in a form that can be kept on the disk; `None` where the root cannot be listed, or limits
+    /// kept the walk from knowing all.
+    pub fn list_tree(&self, root: &WorkspacePath) -> Option<TreeListing> {
+        walk::list_tree(&self.shared, root)
+    }
+
+    /// Calls `met` for the names that are below the root of `start` now, in path order, as far as they are above or below
+    /// `start`: from `listing` where that is true, and from the disk where directories have changed.
+    pub fn verify_listing(
+        &self,
+        start: &WorkspacePath,
+        listing: &TreeListing,
+        met: &mut dyn FnMut(VerifiedName<'_>),
+    ) -> VerifiedListing {
+        walk::verify_listing(&self.shared, &self.root_path(start.root()), listing, start.relative(), met)
+    }
+
+    /// A root directory itself.
+    pub fn root_path(&self, root: &Arc<Root>) -> WorkspacePath {
+        WorkspacePath::new(root, Path::new(""))
+    }
+
+    /// What a caller's text means: the printed form, a path relative to the first root, a host path
+    /// or `file://` URI under a root, `~/…`, each with an optional leading `@` or `#file:` and quotes around it. At most
+    /// 4096 bytes below the root.
+    ///
+    /// Looks at the disk only where the text can be read in two ways.
+    pub fn resolve(&self, text: &str) -> Result<WorkspacePath, PathError> {
+        path::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
+    }
+
+    /// What a `file://` URI means: the printed form ([`WorkspacePath::resource_uri`]), or that of a host path under a
+    /// root. Anything else is refused.
+    pub fn resolve_uri(&self, uri: &str) -> Result<WorkspacePath, PathError> {
+        path::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
+    }
+
+    /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
+    /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory, which may
+    /// come from the network.
+    pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
+        if text.starts_with('~') || path::peel(text).is_some() {
+            return None;
+        }
+        let asked = Cell::new(false);
+        let path = path::resolve(&self.shared.roots, text, |_| {
+            asked.set(true);
+            false
+        });
+        path.ok().filter(|_| !asked.get())
+    }
+
+    /// The same path with each name as its directory spells it, links not followed, where the system says it: what a
+    /// search finds below is printed as it is called, and ignore rules know it.
+    pub fn spelled(&self, path: &WorkspacePath) -> WorkspacePath {
+        let root = path.root();
+        let Some(mut dir) = root.dir.open().ok().filter(|_| cfg!(windows)) else { return path.clone() };
+        let mut spelled = PathBuf::new();
+        for name in path.relative() {
+            let own = dir.spelling(name);
+            spelled.push(own.as_deref().unwrap_or(name));
+            match dir.child_dir(name, OpenFor::Traverse) {
+                Ok(child) => dir = child,
+                Err(_) => break,
+            }
+        }
+        let rest = path.relative().iter().skip(spelled.iter().count());
+        spelled.extend(rest);
+        WorkspacePath::new(root, &spelled)
+    }
+
+    /// What is at a path, after links inside the roots.
+    ///
+    /// A masked file is as long as what is shown of it: its own length would be that of its values.
+    pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
+        let (stat, location) = self.shared.stat(path)?;
+        if stat.kind == FileKind::File && location.visibility() == Visibility::Masked {
+            return Ok(self.open_file(path).map_or(stat, |file| file.stat().clone()));
+        }
+        Ok(stat)
+    }
+
+    /// What tools see of the content of what is at a path, after links inside the roots.
+    pub fn visibility(&self, path: &WorkspacePath) -> Result<Visibility, AccessError> {
+        self.shared.stat(path).map(|(_, location)| location.visibility())
+    }
+
+    /// What may be shown of `bytes`, which were or will be the content at a real path: they themselves, or their masked
+    /// form; `None` where the path is denied or they cannot be masked.
+    pub fn shown(&self, real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
+        masked_file::shown(real, bytes)
+    }
+
+    /// The mark of the state of a masked file: the same as long as nobody has written it. None of a file that is open.
+    pub fn masked_state(&self, path: &WorkspacePath) -> Result<Option<Revision>, AccessError> {
+        self.shared.open_file(path).map(|file| file.masked_state())
+    }
+
+    /// Checks the sentinels in the new content of a file before it is planned further. Returns what of it will be shown
+    /// where the file is masked; `None` for one that is open. `old` is the content that it was made of, as it was shown.
+    ///
+    /// # Errors
+    /// `Sentinel` for one that is not put back, in a masked file or in any other.
+    pub fn check_sentinels(
+        &self,
+        target: &WritablePath,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<Option<Vec<u8>>, AccessError> {
+        write::check_sentinels(&self.shared, target, old, new)
+    }
+
+    /// Whether names and text at a real path may be written by people who want to mislead a model. Decided by the path
+    /// alone: the root that contains it, or one that is nested in that.
+    pub fn is_untrusted(&self, path: &WorkspacePath) -> bool {
+        path.root().is_untrusted() || self.shared.roots.deepest(path).root().is_untrusted()
+    }
+
+    /// Opens a regular file for reading; never blocks on a special one.
+    pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, AccessError> {
+        self.shared.open_file(path)
+    }
+
+    /// As [`Self::open_file`], with its content, for a file of at most `max_bytes` that the kernel has in memory:
+    /// never waits for a disk, another machine or another process. `None` for everything else and for every error.
+    pub fn read_cached(&self, path: &WorkspacePath, max_bytes: usize) -> Option<(OpenFile, Vec<u8>)> {
+        self.shared.read_cached(path, max_bytes)
+    }
+
+    /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its
+    /// last; tried a few times when somebody is writing.
+    pub fn read(&self, path: &WorkspacePath, max_bytes: u64) -> Result<Snapshot, AccessError> {
+        self.shared.read(path, max_bytes, |_, _| None)
+    }
+
+    /// As [`Self::read`], where `known` may know the revision of the bytes at a real path: what it returns must be
+    /// theirs. Hashing is most of the work on a large file.
+    pub fn read_known(
+        &self,
+        path: &WorkspacePath,
+        max_bytes: u64,
+        known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
+    ) -> Result<Snapshot, AccessError> {
+        self.shared.read(path, max_bytes, known)
+    }
+
+    /// Visits the entries below `start` in path order; if `start` is a file, only that.
+    pub fn walk(
+        &self,
+        start: &WorkspacePath,
+        options: &WalkOptions,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<WalkReport, AccessError> {
+        walk::walk(&self.shared, start, options, &mut |entry: Entry| visit(entry))
+    }
+
+    /// As [`Self::walk`] from the directory that holds `child`, without the other entries in it.
+    pub fn walk_child(
+        &self,
+        child: &WorkspacePath,
+        options: &WalkOptions,
+        visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
+    ) -> Result<WalkReport, AccessError> {
+        walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
+    }
+
+    /// Begins to watch a root, for `Watcher::survey` and [`Watcher::changes`].
+    ///
+    /// # Errors
+    /// Where the system does not report every change.
+    pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
+        Watcher::new(&self.shared, root)
+    }
+
+    /// Watches one path, which need not exist: `wake` is called when what is there may have changed. `None` where
+    /// the system gives no watch.
+    pub fn watch_path(&self, watches: &Arc<PathWatches>, path: &WorkspacePath, wake: &Wake) -> Option<PathWatch> {
+        watches.watch(&self.shared, path, wake)
+    }
+
+    /// Refuses a path whose content policy denies by one of its names, whether or not anything is there.
+    pub fn check_readable(&self, path: &WorkspacePath) -> Result<(), AccessError> {
+        self.shared.check_readable(path)
+    }
+
+    /// Up to three existing paths that `missing` may have meant. Bounded work.
+    pub fn suggest(&self, missing: &WorkspacePath) -> Vec<WorkspacePath> {
+        path::suggest(&self.shared, missing)
+    }
+
+    /// The path as one that may be written: its root is read-write, and policy allows its real name.
+    /// Neither the file nor its directories need exist.
+    pub fn writable(&self, path: &WorkspacePath) -> Result<WritablePath, AccessError> {
+        write::writable(&self.shared, path)
+    }
+
+    /// Real root and real names, after links inside the roots; for what is missing, the real
+    /// directory and the missing rest.
+    pub fn canonical(&self, path: &WorkspacePath) -> Result<WorkspacePath, AccessError> {
+        self.shared.locate(path).map(|location| location.real)
+    }
+
+    /// Whether a folder of the host, by its canonical path, is in a root or holds one. A log must not be where calls
+    /// reach it, and the right to write it must not cover a root.
+    pub fn overlaps(&self, folder: &Path) -> bool {
+        let roots = &self.shared.roots;
+        roots.containing(folder, true).is_some()
+            || roots.list().iter().any(|root| beneath::lexical::strip_base(&root.canonical, folder).is_some())
+    }
+
+    /// The path that `text` means, as it is printed, and the host path that it leads to: for logs that no model reads.
+    pub fn printed_and_host_path(&self, text: &str) -> Option<(String, PathBuf)> {
+        let path = self.resolve(text).ok()?;
+        let real = self.canonical(&path).ok()?;
+        Some((path.to_string(), real.host()))
+    }
+
+    /// Where a real path is on the host: for language servers, which know no other paths, and never for text.
+    pub fn host_path(&self, path: &WorkspacePath) -> PathBuf {
+        if path.is_root() { path.root().canonical.clone() } else { path.host() }
+    }
+
+    /// Whether the kernel confines each open beneath a root (`openat2`); else it is opened name by name.
+    pub fn confined_opens(&self) -> bool {
+        self.roots().iter().all(|root| root.dir.is_confined())
+    }
+}

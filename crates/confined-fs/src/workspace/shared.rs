@@ -1,0 +1,99 @@
+//! The state of one workspace, the handle to it that everything above holds, and how it is opened: the roots, and the
+//! rules that are found in them once, before any call is served.
+//!
+//! What is done with it is in `open`, `walk`, `watch` and `write`.
+
+use std::{path::PathBuf, sync::Arc};
+
+use crate::disk_rules::DiskRules;
+use crate::transaction::Intents;
+use crate::walk::Ignores;
+use crate::watch::SystemEvents;
+use crate::write::{DirectoryLocks, PathLocks, StaleTemporaries};
+use crate::{AgentFile, IgnoreRules, PolicyRules, RootSpec, Roots, StageOptions, StaleAfter};
+
+/// The roots and everything that is known about them. All files are reached through it.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What every handle of one workspace shares.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) roots: Roots,
+    pub(crate) disk_rules: DiskRules,
+    pub(crate) ignores: Ignores,
+    pub(crate) path_locks: Arc<PathLocks>,
+    pub(crate) directory_locks: Arc<DirectoryLocks>,
+    pub(crate) stale_temporaries: StaleTemporaries,
+    pub(crate) system_events: SystemEvents,
+    pub(crate) intents: Intents,
+}
+
+/// What the configuration says about all roots.
+#[derive(Clone, Debug, Default)]
+pub struct WorkspaceOptions {
+    /// Secrets, protected and hidden names, in all roots.
+    pub policy: PolicyRules,
+    /// What walks ignore.
+    pub ignore: IgnoreRules,
+    /// Never use `openat2`; open one component at a time instead.
+    pub force_fallback: bool,
+    /// When a temporary file counts as left behind.
+    pub stale_after: StaleAfter,
+    /// Files of the host, by absolute paths, that the next start reads or runs: neither they nor a link that leads to
+    /// them is written, whatever the rules allow.
+    pub server_files: Vec<PathBuf>,
+    /// Whether the rules that people wrote for agents apply.
+    pub agent_rules: bool,
+    /// Where changes are staged, if they are.
+    pub stage: Option<StageOptions>,
+}
+
+/// The workspace, and what start-up has to report.
+#[derive(Debug)]
+pub struct Opened {
+    /// At least one root, open.
+    pub workspace: Workspace,
+    /// Roots that could not be used, one sentence each, with host paths: for the log only.
+    pub warnings: Vec<String>,
+    /// The rule files for agents that were found, in words for a person.
+    pub agent_files: Vec<AgentFile>,
+}
+
+impl Workspace {
+    /// Opens the roots. A missing root is a warning; none usable, or mount names that contradict
+    /// each other, is an error. The sentences hold host paths: they are for the log.
+    pub fn open(specs: &[RootSpec], options: WorkspaceOptions) -> Result<Opened, Vec<String>> {
+        let WorkspaceOptions { policy, ignore, force_fallback, stale_after, server_files, agent_rules, stage } =
+            options;
+        let (roots, mut warnings) = Roots::open(specs, &policy, force_fallback, stage.as_ref())?;
+        let (disk_rules, agent_files) = DiskRules::find(&roots, server_files, agent_rules);
+        warnings.extend(agent_files.iter().filter_map(|file| {
+            let problem = file.problem.as_ref()?;
+            Some(format!("the rules for agents in {} are not all in force: {problem}", file.name))
+        }));
+        let shared = Shared {
+            roots,
+            disk_rules,
+            ignores: Ignores::new(&ignore),
+            path_locks: Arc::default(),
+            directory_locks: Arc::default(),
+            stale_temporaries: StaleTemporaries::new(stale_after),
+            system_events: SystemEvents::open(),
+            intents: Intents::default(),
+        };
+        Ok(Opened { workspace: Self { shared: Arc::new(shared) }, warnings, agent_files })
+    }
+
+    /// One directory as an unnamed root without rules, for unit tests.
+    ///
+    /// # Panics
+    /// If it does not open.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn of_directory(path: impl Into<PathBuf>, access: crate::Access) -> Self {
+        let spec = RootSpec { name: None, path: path.into(), access, policy: PolicyRules::default(), optional: false };
+        Self::open(&[spec], WorkspaceOptions::default()).expect("the directory opens").workspace
+    }
+}
