@@ -32,7 +32,6 @@ const WIDE: &[(&str, usize)] = &[
     ("crates/pdf-text/src", 26),
     ("crates/source-outline/src", 27),
     ("crates/text-edit/src", 56),
-    ("crates/tree-search/src", 35),
     ("src/config", 30),
     ("src/server", 36),
     ("src/tools", 48),

@@ -2,16 +2,17 @@
 
 use std::{io, ops::Range};
 
+use confined_fs::{OpenFile, stop::StopSignal};
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use source_outline::Definition;
 
-use confined_fs::{OpenFile, stop::StopSignal};
+use crate::{HitLine, Skipped, outline_of_file, read_decoded};
 
 use super::{
-    FileContent, FileLimits, FileMatches, HitLine, Skipped,
+    collector::{FileLimits, FileMatches},
     excerpt::{Excerpt, excerpt},
-    outline_of_file, read_decoded,
+    file_content::FileContent,
 };
 
 /// Bytes of a line that are looked at.

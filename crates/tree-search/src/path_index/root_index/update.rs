@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ffi::OsStr, ops::Range};
 
 use confined_fs::{AccessErrorKind, Changes, FileKind, WatchedEntry, Watcher, WorkspacePath, path_order};
 
-use super::{Edits, IndexedPath, KnownContent, PathList};
+use crate::path_index::{Edits, IndexedPath, KnownContent, PathList};
 
 /// Directories that are listed again one by one; with more, a new listing of all is quicker.
 const MAX_RELISTED: usize = 2000;

@@ -5,17 +5,15 @@
 
 use std::{fmt::Write as _, io, ops::Range};
 
+use confined_fs::stop::{StopReason, StopSignal};
 use encoding_rs::Encoding;
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
-use confined_fs::stop::{StopReason, StopSignal};
+use crate::{HitLine, SearchMode};
 
-use super::{
-    HitLine, SearchMode,
-    excerpt::{Excerpt, excerpt},
-};
+use super::excerpt::{Excerpt, excerpt};
 
 /// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;
@@ -26,15 +24,15 @@ const CHECK_EVERY: usize = 64;
 
 /// What may still be kept of a file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FileLimits {
+pub(in crate::content_search) struct FileLimits {
     /// Matches that another page has shown: counted, their text is not kept.
-    pub(super) skip: usize,
+    pub(in crate::content_search) skip: usize,
     /// Stop when this many matches were found, the skipped ones included.
-    pub(super) matches: usize,
+    pub(in crate::content_search) matches: usize,
     /// Stop when this many bytes of text are kept.
-    pub(super) text: usize,
+    pub(in crate::content_search) text: usize,
     /// Bytes up to which the content of the file is handed on with its hits.
-    pub(super) content: usize,
+    pub(in crate::content_search) content: usize,
 }
 
 /// What was found in one file so far.

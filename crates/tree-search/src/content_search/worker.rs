@@ -1,7 +1,21 @@
 //! Searches one file at a time with buffers that live as long as the worker.
 //!
-//! A small file costs one read and one pass of the matcher's prefilter; a large one is streamed.
+//! A [`SearchItem`] is a file as the walk hands it over, [`Searched`] what becomes of it. A small file costs one read and
+//! one pass of the matcher's prefilter; a large one is streamed.
 //! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
+//!
+//! # Map
+//! `read_buffer` reads a small file, `required_bytes` leaves it out where no match can be in it, `file_content` says whether
+//! it is text. The searcher runs the matcher of `interruptible` and hands lines to `collector`, which keeps an `excerpt` of
+//! each; `definition_search` keeps definitions instead.
+
+mod collector;
+mod definition_search;
+mod excerpt;
+mod file_content;
+mod interruptible;
+mod read_buffer;
+mod required_bytes;
 
 use std::{
     cell::{Cell, OnceCell},
@@ -9,19 +23,60 @@ use std::{
     ops::Range,
 };
 
+use confined_fs::{
+    AccessError, AccessErrorKind, Entry, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath, stop::StopReason,
+};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
-use confined_fs::{AccessError, AccessErrorKind, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath};
+pub(super) use collector::FileLimits;
+use collector::{Collector, FileMatches};
+use definition_search::DefinitionSearch;
+use file_content::FileContent;
+use interruptible::{InterruptibleMatcher, PieceSize};
+use read_buffer::{AsciiProbe, SMALL, WithoutNuls, read_long_line, read_small};
+use required_bytes::RequiredBytes;
 
-use super::{
-    BeyondAscii, Collector, DefinitionSearch, FileContent, FileHits, FileLimits, FileMatches, InterruptibleMatcher,
-    PieceSize, ProgressReader, Query, RequiredBytes, SMALL, SearchItem, SearchMode, Searched, SeenContent, Skipped,
-    UnmatchedFiles,
-    read_buffer::{AsciiProbe, WithoutNuls, read_long_line, read_small},
-};
+use crate::{BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped, Tally};
+
+use super::stored_results::{StoredResult, UnmatchedFiles};
+
+/// A file to be searched: met on the walk, or named by the caller.
+#[derive(Clone, Debug)]
+pub(super) enum SearchItem {
+    /// Met on the walk of a directory. Where the lines that may match are known, those, and the fingerprint of the
+    /// state in which there are no others.
+    Walked(Entry, Option<(Vec<Range<u32>>, u64)>),
+    /// Met on the walk of a directory; what is known of its result has to be checked first.
+    Stored(Entry, Box<StoredResult>),
+    /// Consecutive files of a directory that hold no match, by what is known; that has to be checked first.
+    Unmatched(Box<UnmatchedFiles>),
+    /// Named as the path of the call.
+    Named(WorkspacePath),
+    /// Met before and counted: wanted for its lines.
+    Again(WorkspacePath),
+    /// Consecutive files that need not be opened: the path index knows their result.
+    Cached(Tally),
+    /// A file that is left out, by what the path index knows.
+    Left(WorkspacePath, Skipped),
+}
+
+/// The result for one file.
+#[derive(Debug)]
+pub(super) enum Searched {
+    /// Looked into; there may be hits.
+    Done(Option<Box<FileHits>>),
+    /// Looked into without a match, for a pattern beyond ASCII, and in no encoding that is recognised.
+    NotUtf8(Option<Box<FileHits>>),
+    /// Left out.
+    Skipped(WorkspacePath, Skipped),
+    /// No longer there, or no regular file: nothing to report.
+    Gone,
+    /// The call was stopped within the file; hits so far.
+    Stopped(StopReason, Option<Box<FileHits>>),
+}
 
 const SMALL_FILE: u64 = SMALL as u64;
 /// Bytes of the longest line, and of the largest file in a multiline search.

@@ -9,12 +9,13 @@ use std::{
 
 use confined_fs::{Entry, Visibility, WorkspacePath};
 
-use super::{
-    KnownContent, KnownStat, PathIndex, RootIndex, RootSlot,
-    root_index::{filter_memory, slot_of},
-    settled::{Settled, TICK},
+use crate::{
+    ngram_filter::ContentGrams,
+    path_index::{
+        KnownContent, KnownStat, PathIndex, RootIndex, RootSlot,
+        root_index::{Settled, TICK, filter_memory, slot_of},
+    },
 };
-use crate::ngram_filter::ContentGrams;
 
 /// Bytes of the largest file that is taken in: larger ones are searched each time.
 const LARGEST: u64 = 16 << 20;

@@ -10,11 +10,15 @@ use std::{
     time::Duration,
 };
 
+use confined_fs::{AccessError, Workspace};
 use crossbeam_channel::Receiver;
 
-use confined_fs::{AccessError, Workspace};
+use crate::{FileHits, Keep, Query, SearchMode};
 
-use super::{ChunkHits, FileHits, FileLimits, Keep, Merge, Query, SearchItem, SearchMode, Searched, Worker};
+use super::{
+    merge::{ChunkHits, Merge},
+    worker::{FileLimits, SearchItem, Searched, Worker},
+};
 
 /// How long fetching the lines of a page may take when counting its matches took until the deadline.
 const TO_FINISH: Duration = Duration::from_millis(200);

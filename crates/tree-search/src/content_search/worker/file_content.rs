@@ -12,7 +12,7 @@ use confined_fs::OpenFile;
 use encoding_rs::Encoding;
 use text_file::Document;
 
-use super::{Skipped, encoding_of_file};
+use crate::{Skipped, encoding_of_file};
 
 /// The beginning of a file, or all of it.
 #[derive(Clone, Copy)]

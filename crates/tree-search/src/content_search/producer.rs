@@ -11,14 +11,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use confined_fs::{AccessError, Entry, EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
 use crossbeam_channel::{Sender, TrySendError};
 
-use confined_fs::{AccessError, Entry, EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
+use crate::{
+    Candidates, FileFilter, IndexedPath, PathSummary, SEGMENT, Scope, SearchEntry, SearchProgress, Skipped,
+    SkippedPaths, Tally, Visit, progress,
+};
 
 use super::{
-    Candidates, Chunk, FileFilter, IndexedPath, KnownResult, PathSummary, SEGMENT, Scope, SearchEntry, SearchItem,
-    SearchPool, SearchProgress, Skipped, SkippedPaths, StoredResult, StoredResults, Tally, UnmatchedFiles, Visit, WAIT,
-    Worker, progress,
+    pool::{Chunk, SearchPool, WAIT},
+    stored_results::{KnownResult, StoredResult, StoredResults, UnmatchedFiles},
+    worker::{SearchItem, Worker},
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; later ones

@@ -13,10 +13,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use confined_fs::stop::StopSignal;
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use grep_regex::RegexMatcher;
 
-use confined_fs::stop::StopSignal;
+use crate::progress::stopped_error;
 
 /// Bytes of the first piece, and bounds of later ones.
 const FIRST: usize = 4 << 10;
@@ -53,11 +54,6 @@ pub(super) struct InterruptibleMatcher<'a> {
     pub(super) inner: &'a RegexMatcher,
     pub(super) stop: &'a StopSignal,
     pub(super) piece_size: &'a PieceSize,
-}
-
-/// What ends a search that should stop; the searcher passes it on.
-pub(super) fn stopped_error() -> io::Error {
-    io::Error::other("the search was stopped")
 }
 
 impl InterruptibleMatcher<'_> {

@@ -7,7 +7,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::Pattern;
+use crate::Pattern;
 
 /// Bytes of a run that are looked at.
 const LONGEST: usize = 24;

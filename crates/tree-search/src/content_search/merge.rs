@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use confined_fs::{WorkspacePath, stop::StopReason};
 
-use super::{FileHits, Keep, Newest, SkippedPaths, Tally};
+use crate::{FileHits, Keep, Newest, SkippedPaths, Tally};
 
 /// Bytes, about, that a file's hits take in addition to their text.
 const FILE_WEIGHT: usize = 400;

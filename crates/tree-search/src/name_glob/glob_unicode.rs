@@ -16,7 +16,7 @@ const CODES: [(u8, u8); 2] = [(0x01, 0x08), (0x0e, 0x1f)];
 
 /// How the characters of one pattern, or of several, are written.
 #[derive(Clone, Debug)]
-pub(super) struct GlobEncoding {
+pub(crate) struct GlobEncoding {
     /// Those of the pattern beyond ASCII, in order.
     known: Vec<char>,
     /// Whether upper and lower case are one.
@@ -26,7 +26,7 @@ pub(super) struct GlobEncoding {
 impl GlobEncoding {
     /// The encoding for `pattern`; none if it matches bytes as it would characters, and where it has too
     /// many different characters or holds control characters.
-    pub(super) fn of(pattern: &str, folded: bool) -> Option<Self> {
+    pub(crate) fn of(pattern: &str, folded: bool) -> Option<Self> {
         let needed = pattern.contains(['?', '[']) || (folded && !pattern.is_ascii());
         if !needed || pattern.contains(|letter: char| letter.is_ascii_control()) {
             return None;
@@ -44,13 +44,13 @@ impl GlobEncoding {
     }
 
     /// The pattern for paths that are written so.
-    pub(super) fn encode_pattern(&self, pattern: &str) -> String {
+    pub(crate) fn encode_pattern(&self, pattern: &str) -> String {
         pattern.chars().map(|letter| self.code(letter)).collect()
     }
 
     /// The path as it is compared; none if it is compared as it is: it is ASCII, or no text, or has
     /// control characters itself.
-    pub(super) fn encode_path(&self, path: &Path) -> Option<PathBuf> {
+    pub(crate) fn encode_path(&self, path: &Path) -> Option<PathBuf> {
         let text = path
             .to_str()
             .filter(|text| !text.is_ascii() && !text.contains(|letter: char| letter.is_ascii_control()))?;

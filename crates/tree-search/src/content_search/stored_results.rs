@@ -1,18 +1,19 @@
-//! What the stored index knows of the files that a walk meets, for one search.
+//! What the indexes know of the result for a file, and what the stored index knows of the files that a walk meets.
 //!
 //! A result counts only for a file that a stat of now shows in the state that the index knows. Names, ignore rules and
 //! policy are the walk's to decide.
 
 use std::{
     ffi::OsStr,
+    ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use confined_fs::{Entry, EntryOrigin, FileKind, SiblingCache, StatFacts};
 
-use super::{
-    Candidates, FilterQuery, KnownResult, Pattern, Skipped,
+use crate::{
+    Candidates, FilterQuery, KnownContent, MayMatch, Pattern, Skipped,
     path_index::PathText,
     stored_index::{StoredCursor, StoredIndex},
 };
@@ -108,5 +109,43 @@ impl StoredResult {
     /// Whether the file is in that state now. Where policy or a special file would keep it from being read, it is not.
     pub(super) fn is_of(&self, entry: &Entry, siblings: &mut SiblingCache) -> bool {
         entry.stat_to_read(siblings).is_some_and(|stat| stat.links() == 1 && stat.facts() == Some(self.facts))
+    }
+}
+
+/// What is known of the result for a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum KnownResult {
+    /// It holds no match.
+    NoMatch,
+    /// It is left out.
+    Skipped(Skipped),
+    /// It has to be searched, but these lines alone.
+    Within(Vec<Range<u32>>),
+    /// It has to be searched.
+    Anywhere,
+}
+
+impl KnownResult {
+    /// What `candidates` leave of a file with that content. `searches_decoded`: whether the pattern is searched in what
+    /// files that are not UTF-8 decode to, which the filter does not know.
+    pub(super) fn of(
+        content: &KnownContent,
+        candidates: &mut Candidates,
+        max_file_size: u64,
+        searches_decoded: bool,
+    ) -> Self {
+        match content {
+            KnownContent::Secret => Self::Skipped(Skipped::Secret),
+            KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => Self::Skipped(Skipped::Binary),
+            KnownContent::Filtered(_, _, false) if searches_decoded => Self::Anywhere,
+            KnownContent::Filtered(segments, bytes, _) if u64::from(*bytes) <= max_file_size => {
+                match candidates.may_match(segments) {
+                    MayMatch::Nowhere => Self::NoMatch,
+                    MayMatch::Within(lines) => Self::Within(lines),
+                    MayMatch::Anywhere => Self::Anywhere,
+                }
+            }
+            _ => Self::Anywhere,
+        }
     }
 }
