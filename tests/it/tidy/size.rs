@@ -30,7 +30,6 @@ const MAX_SIBLINGS: usize = 20;
 const WIDE: &[(&str, usize)] = &[
     ("crates/confined-fs/src", 50),
     ("crates/pdf-text/src", 26),
-    ("crates/source-outline/src", 27),
     ("crates/text-edit/src", 56),
     ("src/config", 30),
     ("src/server", 36),

@@ -1,17 +1,18 @@
 //! Java, C#, Dart and Groovy: types by their keyword, methods by a name before parentheses within a type.
 
-use super::{
-    brace_grammar::BraceGrammar,
+use crate::{
     header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
     keyword_grammar::Words,
     lex_rules,
 };
 
-pub(super) static JAVA: BraceGrammar =
+use super::BraceGrammar;
+
+pub(crate) static JAVA: BraceGrammar =
     BraceGrammar { lex: &lex_rules::JAVA, open, end, newline_ends: false, directives: false, groups: &[], labels: &[] };
-pub(super) static CSHARP: BraceGrammar = BraceGrammar { lex: &lex_rules::CSHARP, ..JAVA };
+pub(crate) static CSHARP: BraceGrammar = BraceGrammar { lex: &lex_rules::CSHARP, ..JAVA };
 /// Functions are not only within types.
-pub(super) static DART: BraceGrammar = BraceGrammar { lex: &lex_rules::DART, open: open_dart, end: end_dart, ..JAVA };
+pub(crate) static DART: BraceGrammar = BraceGrammar { lex: &lex_rules::DART, open: open_dart, end: end_dart, ..JAVA };
 
 const TYPES: Words = Words("class interface enum record struct namespace mixin extension trait");
 const CONTROL: Words = Words(

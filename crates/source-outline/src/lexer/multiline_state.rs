@@ -1,6 +1,6 @@
 //! Comments and strings that continue on the next line.
 
-use super::lex_rules::{LexRules, Quotes, is_word};
+use crate::lex_rules::{LexRules, Quotes, is_word};
 
 /// Where the last line ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

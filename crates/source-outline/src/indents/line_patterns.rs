@@ -1,6 +1,6 @@
 //! Definitions of languages that have no keyword for them, by a look at one line.
 
-use super::{
+use crate::{
     header::Named,
     keyword_grammar::{LexedLine, MERGED, Words},
 };

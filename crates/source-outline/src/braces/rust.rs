@@ -1,12 +1,13 @@
 //! Rust.
 
-use super::{
-    brace_grammar::BraceGrammar,
+use crate::{
     header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
     lex_rules,
 };
 
-pub(super) static RUST: BraceGrammar =
+use super::BraceGrammar;
+
+pub(crate) static RUST: BraceGrammar =
     BraceGrammar { lex: &lex_rules::RUST, open, end, newline_ends: false, directives: false, groups: &[], labels: &[] };
 
 const MODIFIERS: &[&str] = &["pub", "async", "unsafe", "extern", "default", "safe", "const", "auto"];

@@ -1,12 +1,13 @@
 //! Go.
 
-use super::{
-    brace_grammar::BraceGrammar,
+use crate::{
     header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
     lex_rules,
 };
 
-pub(super) static GO: BraceGrammar = BraceGrammar {
+use super::BraceGrammar;
+
+pub(crate) static GO: BraceGrammar = BraceGrammar {
     lex: &lex_rules::GO,
     open,
     end,

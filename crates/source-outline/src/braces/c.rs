@@ -6,19 +6,20 @@
 mod declared;
 mod function;
 mod terms;
-mod words;
 
-use super::{
-    brace_grammar::BraceGrammar,
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
-    lex_rules,
-};
 use declared::{aggregate, last_name, type_definition, variable};
 use function::{function_before_value, is_old_style};
 use terms::{colon_after_parameters, value_at, without_prefix, word_at};
 
+use crate::{
+    header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
+    lex_rules,
+};
+
+use super::BraceGrammar;
+
 /// C, and headers of either language.
-pub(super) static C: BraceGrammar = BraceGrammar {
+pub(crate) static C: BraceGrammar = BraceGrammar {
     lex: &lex_rules::C,
     open,
     end,

@@ -1,10 +1,8 @@
 //! The names of C and C++ types and variables.
 
-use super::{
-    super::header::{Header, Named, Term},
-    terms::word_at,
-    words::{ATTRIBUTES, STORAGE},
-};
+use crate::header::{Header, Named, Term};
+
+use super::terms::{ATTRIBUTES, STORAGE, word_at};
 
 const AGGREGATES: &[(&str, &str)] = &[("struct", "struct"), ("union", "union"), ("enum", "enum"), ("class", "class")];
 

@@ -1,9 +1,11 @@
 //! The keywords of the languages whose definitions begin a line with one.
 
-use super::{
+use crate::{
     keyword_grammar::{KeywordGrammar, Words},
-    lex_rules as lex, line_patterns,
+    lex_rules as lex,
 };
+
+use super::line_patterns;
 
 const PLAIN: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASHES,
@@ -17,7 +19,7 @@ const PLAIN: KeywordGrammar = KeywordGrammar {
     verbatim: "",
 };
 
-pub(super) static PYTHON: KeywordGrammar = KeywordGrammar {
+pub(crate) static PYTHON: KeywordGrammar = KeywordGrammar {
     lex: &lex::PYTHON,
     modifiers: Words("async cdef cpdef"),
     keywords: Words("def class"),
@@ -26,7 +28,7 @@ pub(super) static PYTHON: KeywordGrammar = KeywordGrammar {
     joiners: Words(") ] }"),
     ..PLAIN
 };
-pub(super) static RUBY: KeywordGrammar = KeywordGrammar {
+pub(crate) static RUBY: KeywordGrammar = KeywordGrammar {
     lex: &lex::RUBY,
     modifiers: Words("private protected public private_class_method module_function abstract"),
     keywords: Words("def class module macro struct"),
@@ -35,7 +37,7 @@ pub(super) static RUBY: KeywordGrammar = KeywordGrammar {
     parens: false,
     ..PLAIN
 };
-pub(super) static LUA: KeywordGrammar = KeywordGrammar {
+pub(crate) static LUA: KeywordGrammar = KeywordGrammar {
     lex: &lex::LUA,
     modifiers: Words("local"),
     keywords: Words("function"),
@@ -44,14 +46,14 @@ pub(super) static LUA: KeywordGrammar = KeywordGrammar {
     joiners: Words(") } else elseif"),
     ..PLAIN
 };
-pub(super) static ELIXIR: KeywordGrammar = KeywordGrammar {
+pub(crate) static ELIXIR: KeywordGrammar = KeywordGrammar {
     lex: &lex::ELIXIR,
     keywords: Words("defmodule def defp defmacro defmacrop defprotocol defimpl defguard defdelegate"),
     closers: Words("end"),
     joiners: Words("rescue after else catch when ) ] }"),
     ..PLAIN
 };
-pub(super) static JULIA: KeywordGrammar = KeywordGrammar {
+pub(crate) static JULIA: KeywordGrammar = KeywordGrammar {
     lex: &lex::JULIA,
     modifiers: Words("mutable abstract primitive export"),
     keywords: Words("function=fn macro struct module baremodule=module type"),
@@ -60,23 +62,23 @@ pub(super) static JULIA: KeywordGrammar = KeywordGrammar {
     joiners: Words(") ] } else elseif catch finally"),
     ..PLAIN
 };
-pub(super) static SHELL: KeywordGrammar = KeywordGrammar {
+pub(crate) static SHELL: KeywordGrammar = KeywordGrammar {
     lex: &lex::SHELL,
     other: line_patterns::shell_function,
     joiners: Words("{ ("),
     parens: false,
     ..PLAIN
 };
-pub(super) static PERL: KeywordGrammar =
+pub(crate) static PERL: KeywordGrammar =
     KeywordGrammar { lex: &lex::PERL, keywords: Words("sub package method class"), parens: false, ..PLAIN };
-pub(super) static PHP: KeywordGrammar = KeywordGrammar {
+pub(crate) static PHP: KeywordGrammar = KeywordGrammar {
     lex: &lex::PHP,
     modifiers: Words("public private protected static abstract final readonly var"),
     keywords: Words("function class interface trait enum const"),
     other: line_patterns::nothing,
     ..PLAIN
 };
-pub(super) static KOTLIN: KeywordGrammar = KeywordGrammar {
+pub(crate) static KOTLIN: KeywordGrammar = KeywordGrammar {
     lex: &lex::NESTED,
     modifiers: Words(
         "public private protected internal open abstract final override suspend inline tailrec operator infix \
@@ -87,7 +89,7 @@ pub(super) static KOTLIN: KeywordGrammar = KeywordGrammar {
     outermost: Words("val var"),
     ..PLAIN
 };
-pub(super) static SWIFT: KeywordGrammar = KeywordGrammar {
+pub(crate) static SWIFT: KeywordGrammar = KeywordGrammar {
     lex: &lex::NESTED,
     modifiers: Words(
         "public private internal fileprivate open static final override mutating nonmutating required convenience \
@@ -98,7 +100,7 @@ pub(super) static SWIFT: KeywordGrammar = KeywordGrammar {
     outermost: Words("let var"),
     ..PLAIN
 };
-pub(super) static SCALA: KeywordGrammar = KeywordGrammar {
+pub(crate) static SCALA: KeywordGrammar = KeywordGrammar {
     lex: &lex::NESTED,
     modifiers: Words(
         "private protected implicit lazy override final sealed abstract case inline opaque transparent open package",
@@ -108,43 +110,43 @@ pub(super) static SCALA: KeywordGrammar = KeywordGrammar {
     outermost: Words("val"),
     ..PLAIN
 };
-pub(super) static ZIG: KeywordGrammar = KeywordGrammar {
+pub(crate) static ZIG: KeywordGrammar = KeywordGrammar {
     lex: &lex::ZIG,
     modifiers: Words("pub export extern inline noinline threadlocal comptime"),
     keywords: Words("fn test const var"),
     outermost: Words("var"),
     ..PLAIN
 };
-pub(super) static PROTO: KeywordGrammar = KeywordGrammar {
+pub(crate) static PROTO: KeywordGrammar = KeywordGrammar {
     lex: &lex::PROTO,
     modifiers: Words("input directive"),
     keywords: Words("message service rpc enum oneof struct interface union exception"),
     ..PLAIN
 };
-pub(super) static GRAPHQL: KeywordGrammar = KeywordGrammar {
+pub(crate) static GRAPHQL: KeywordGrammar = KeywordGrammar {
     keywords: Words("type input interface enum union scalar query mutation fragment"),
     modifiers: Words("extend"),
     lex: &lex::PYTHON,
     outermost: Words("type input interface enum union scalar query mutation fragment"),
     ..PLAIN
 };
-pub(super) static TERRAFORM: KeywordGrammar =
+pub(crate) static TERRAFORM: KeywordGrammar =
     KeywordGrammar { lex: &lex::PHP, other: line_patterns::terraform_block, ..PLAIN };
-pub(super) static R: KeywordGrammar = KeywordGrammar { other: line_patterns::r_function, ..PLAIN };
-pub(super) static CMAKE: KeywordGrammar = KeywordGrammar {
+pub(crate) static R: KeywordGrammar = KeywordGrammar { other: line_patterns::r_function, ..PLAIN };
+pub(crate) static CMAKE: KeywordGrammar = KeywordGrammar {
     other: line_patterns::cmake_function,
     closers: Words("endfunction endmacro"),
     joiners: Words("else elseif endif"),
     parens: false,
     ..PLAIN
 };
-pub(super) static POWERSHELL: KeywordGrammar = KeywordGrammar {
+pub(crate) static POWERSHELL: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASHES,
     keywords: Words("function Function=function filter class enum"),
     other: line_patterns::powershell_function,
     ..PLAIN
 };
-pub(super) static LISP: KeywordGrammar = KeywordGrammar {
+pub(crate) static LISP: KeywordGrammar = KeywordGrammar {
     lex: &lex::LISP,
     other: line_patterns::lisp_definition,
     closers: Words(""),
@@ -152,7 +154,7 @@ pub(super) static LISP: KeywordGrammar = KeywordGrammar {
     parens: false,
     ..PLAIN
 };
-pub(super) static HASKELL: KeywordGrammar = KeywordGrammar {
+pub(crate) static HASKELL: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASKELL,
     keywords: Words("data newtype class type instance module"),
     other: line_patterns::haskell_equation,
@@ -162,7 +164,7 @@ pub(super) static HASKELL: KeywordGrammar = KeywordGrammar {
     outermost: Words("data newtype class type instance module"),
     ..PLAIN
 };
-pub(super) static OCAML: KeywordGrammar = KeywordGrammar {
+pub(crate) static OCAML: KeywordGrammar = KeywordGrammar {
     lex: &lex::HASKELL,
     modifiers: Words("rec private public inline static override"),
     keywords: Words("let and=let module type class exception member"),
@@ -173,7 +175,7 @@ pub(super) static OCAML: KeywordGrammar = KeywordGrammar {
     outermost: Words("let and exception"),
     ..PLAIN
 };
-pub(super) static ERLANG: KeywordGrammar = KeywordGrammar {
+pub(crate) static ERLANG: KeywordGrammar = KeywordGrammar {
     lex: &lex::ERLANG,
     other: line_patterns::erlang_function,
     closers: Words(""),
@@ -181,14 +183,14 @@ pub(super) static ERLANG: KeywordGrammar = KeywordGrammar {
     parens: false,
     ..PLAIN
 };
-pub(super) static NIM: KeywordGrammar = KeywordGrammar {
+pub(crate) static NIM: KeywordGrammar = KeywordGrammar {
     keywords: Words("proc func method template macro iterator converter class"),
     modifiers: Words("static"),
     lex: &lex::PYTHON,
     closers: Words(""),
     ..PLAIN
 };
-pub(super) static MAKE: KeywordGrammar = KeywordGrammar {
+pub(crate) static MAKE: KeywordGrammar = KeywordGrammar {
     other: line_patterns::make_target,
     closers: Words("endef"),
     verbatim: "define",

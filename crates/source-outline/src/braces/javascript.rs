@@ -1,13 +1,14 @@
 //! JavaScript and TypeScript.
 
-use super::{
-    brace_grammar::BraceGrammar,
+use crate::{
     header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
     keyword_grammar::Words,
     lex_rules,
 };
 
-pub(super) static JAVASCRIPT: BraceGrammar = BraceGrammar {
+use super::BraceGrammar;
+
+pub(crate) static JAVASCRIPT: BraceGrammar = BraceGrammar {
     lex: &lex_rules::JAVASCRIPT,
     open,
     end,

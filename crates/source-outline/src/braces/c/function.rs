@@ -1,10 +1,8 @@
 //! The names of C and C++ functions.
 
-use super::{
-    super::header::{Around, Header, Named, Term},
-    terms::value_at,
-    words::{ATTRIBUTES, CONTROL, STORAGE},
-};
+use crate::header::{Around, Header, Named, Term};
+
+use super::terms::{ATTRIBUTES, CONTROL, STORAGE, value_at};
 
 /// The function whose parameters come before any `=`; `has_body` where a `{` follows.
 pub(super) fn function_before_value(

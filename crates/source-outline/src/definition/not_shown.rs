@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::definition::Definition;
+use super::Definition;
 
 /// Lines at most, and characters of each.
 const LINES: usize = 5;
