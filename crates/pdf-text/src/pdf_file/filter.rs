@@ -1,4 +1,4 @@
-//! The filters that streams are encoded with (ISO 32000-1, 7.4), all but those of images.
+//! The filters that a stream names and is encoded with (ISO 32000-1, 7.4), all but those of images.
 //!
 //! Each stops at a limit of bytes, and damaged data gives what there is before the damage.
 
@@ -7,10 +7,9 @@ use std::borrow::Cow;
 use flate2::{Decompress, FlushDecompress, Status};
 use weezl::{BitOrder, LzwStatus, decode::Decoder};
 
-use super::{
-    budget::PdfBudget,
-    byte_class::{hex_digit, is_space},
-    error::PdfError,
+use crate::{
+    budget::{PdfBudget, PdfError},
+    lexer::{hex_digit, is_space},
     object::{Dict, Object},
 };
 
@@ -21,12 +20,12 @@ const CHAIN: usize = 8;
 const TRAILER: u64 = 8;
 
 /// A stream's bytes after its filters.
-pub(super) struct Decoded {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Decoded {
+    pub(crate) bytes: Vec<u8>,
     /// Whether there is more than the limit, which is left out.
-    pub(super) cut: bool,
+    pub(crate) cut: bool,
     /// Whether the encoded bytes are invalid or end early, so that some may be missing.
-    pub(super) damaged: bool,
+    pub(crate) damaged: bool,
 }
 
 /// One filter and its parameters.
@@ -279,4 +278,29 @@ fn undo_tiff(bytes: &mut [u8], shape: &Shape) {
             }
         }
     }
+}
+
+/// The filters of a stream whose entries are direct objects; `None` if one is not.
+pub(super) fn direct_filters(dict: &Dict) -> Option<Vec<Filter>> {
+    let get = |long: &[u8], short: &[u8]| dict.get(long).or_else(|| dict.get(short)).unwrap_or(&Object::Null);
+    filters(get(b"Filter", b"F"), get(b"DecodeParms", b"DP"))
+}
+
+/// A name or an array of them, and the parameters for each.
+pub(super) fn filters(names: &Object, parameters: &Object) -> Option<Vec<Filter>> {
+    let names = match names {
+        Object::Null => &[],
+        Object::Array(names) => names.as_slice(),
+        name => std::slice::from_ref(name),
+    };
+    let of = |index| match parameters {
+        Object::Array(items) => items.get(index).and_then(Object::dict).cloned(),
+        Object::Dict(dict) if index + 1 == names.len() => Some(dict.clone()),
+        _ => None,
+    };
+    names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| Some(Filter { name: name.name()?.to_vec(), parameters: of(index).unwrap_or_default() }))
+        .collect()
 }

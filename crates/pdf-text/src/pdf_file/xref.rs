@@ -2,15 +2,15 @@
 
 use memchr::memmem;
 
-use super::{
-    budget::PdfBudget,
-    byte_class::is_space,
-    error::PdfError,
-    filter,
-    indirect_object::{read_indirect, stream_range},
-    lexer::PdfLexer,
+use crate::{
+    budget::{PdfBudget, PdfError},
+    lexer::{PdfLexer, is_space},
     object::{Dict, Object},
-    stream_filters::direct_filters,
+};
+
+use super::{
+    filter::{self, direct_filters},
+    indirect_object::{read_indirect, stream_range},
 };
 
 /// Objects of a file; the largest books have a tenth.

@@ -9,8 +9,8 @@ use aes::cipher::{Block, BlockModeEncrypt as _, KeyIvInit as _};
 use md5::Md5;
 use sha2::{Digest as _, Sha256, Sha384, Sha512};
 
-use super::{
-    error::PdfError,
+use crate::{
+    budget::PdfError,
     object::{Dict, Object, Reference},
 };
 

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::{
-    budget::PdfBudget,
-    error::PdfError,
+use crate::{
+    budget::{PdfBudget, PdfError},
     lexer::PdfLexer,
     object::{Object, Reference},
 };

@@ -2,9 +2,8 @@
 //!
 //! Maps of any size are read, but only so many entries are kept.
 
-use super::{
-    budget::PdfBudget,
-    error::PdfError,
+use crate::{
+    budget::{PdfBudget, PdfError},
     lexer::{PdfLexer, PdfToken},
     object::Object,
 };

@@ -1,7 +1,7 @@
 //! The encoding in a Type 1 font program, which counts where the PDF names none: the mathematical fonts of TeX.
 
-use super::{
-    error::PdfError,
+use crate::{
+    budget::PdfError,
     lexer::{PdfLexer, PdfToken},
     object::{Dict, Object},
     pdf_file::PdfFile,
