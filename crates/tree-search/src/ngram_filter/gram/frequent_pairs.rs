@@ -2,7 +2,7 @@
 //!
 //! The 256 pairs of folded text with which most 3-grams of a segment begin or end, on average over C, Rust, Python and
 //! web pages. A filter that was built with other pairs is another filter: see
-//! [`FILTER_VERSION`](super::FILTER_VERSION).
+//! [`FILTER_VERSION`](crate::ngram_filter::FILTER_VERSION).
 
 /// By first byte, which bytes follow it often.
 const FOLLOWERS: [(u8, &[u8]); 36] = [
