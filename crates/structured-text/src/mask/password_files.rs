@@ -1,5 +1,5 @@
-//! Files of user names and passwords: `.pgpass` and `.htpasswd` have lines with fields between colons, `.netrc` has words, of
-//! which every second one is a value.
+//! Files of user names and passwords: `.pgpass` and `.htpasswd` have lines with fields between colons, `.netrc` has words,
+//! of which every second one is a value.
 
 use std::ops::Range;
 
