@@ -132,7 +132,6 @@ struct Log {
     state: Mutex<LogState>,
     /// There is something to write.
     filled: Condvar,
-    /// All is written.
     empty: Condvar,
 }
 

@@ -193,7 +193,6 @@ impl<'c> GuideTexts<'c> {
         Some(format!("See a file before you change it: {how}."))
     }
 
-    /// How paths begin.
     fn paths(&self) -> String {
         let lister = || self.tool("ls").map(|ls| format!(" {ls} without a path lists them.")).unwrap_or_default();
         let roots = &self.config.roots;

@@ -166,7 +166,6 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[role]]` tables.
     fn roles(&mut self, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         for (value, line) in self.elements(value, line) {
             match value.get_ref() {

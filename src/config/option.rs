@@ -12,7 +12,6 @@ pub(super) const UNBOUNDED: u64 = i64::MAX as u64;
 /// What the name of each environment variable begins with.
 pub(super) const PREFIX: &str = "ROOTBOUND_";
 
-/// One option.
 #[derive(Debug)]
 pub(super) struct OptionRow {
     /// The flag without its dashes; key and variable are derived from it.
@@ -29,7 +28,6 @@ pub(super) enum ValueKind {
     Switch(fn(&mut Config) -> &mut bool),
     /// One of these names, upper and lower case alike.
     Choice(&'static str, &'static [NamedChoice]),
-    /// A whole number.
     Count(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
     /// Bytes, or a number with a unit.
     Size(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),

@@ -29,7 +29,6 @@ pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
     ("Process", PROCESS),
 ];
 
-/// Every option.
 pub(super) fn options() -> impl Iterator<Item = &'static OptionRow> {
     SECTIONS.iter().flat_map(|(_, options)| *options)
 }

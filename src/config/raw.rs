@@ -49,7 +49,6 @@ pub(super) enum Source {
     File {
         /// The file as it was named.
         name: String,
-        /// Counted from 1.
         line: usize,
     },
     Environment,
@@ -75,12 +74,10 @@ pub(super) struct RawArgs {
     pub(super) values: Vec<RawValue>,
     /// The `[[role]]` tables of the file.
     pub(super) roles: Vec<RoleTable>,
-    /// Its `[lsp.NAME]` tables.
     pub(super) language_servers: Vec<LspTable>,
 }
 
 impl RawArgs {
-    /// Adds one value.
     pub(super) fn push(&mut self, option: &'static OptionRow, text: String, source: Source) {
         self.values.push(RawValue { option, text, source, table: None });
     }

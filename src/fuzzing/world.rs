@@ -73,9 +73,7 @@ const MAX_LINKS: usize = 40;
 pub(super) enum Meaning {
     /// To this name below the world; whether it is a folder.
     There(String, bool),
-    /// Nowhere, but inside.
     Missing,
-    /// Through a file.
     ThroughFile,
     /// Out of the roots, whether or not anything is there.
     Outside,
@@ -162,7 +160,6 @@ impl World {
         self.host.to_str().expect("the world has a plain name")
     }
 
-    /// The tools.
     pub(super) fn toolbox(&self) -> &Toolbox {
         &self.toolbox
     }

@@ -20,7 +20,6 @@ use super::{
 
 /// One call of a tool.
 pub(super) struct Call {
-    /// The tool's name.
     pub(super) tool: String,
     /// Name and version of the client, to which a confirmation code is bound; empty if calls take no codes.
     pub(super) client: String,
@@ -32,7 +31,6 @@ pub(super) struct Call {
     pub(super) id: String,
     /// Cancelled when the client no longer wants the answer, or the server ends.
     pub(super) cancelled: CancellationToken,
-    /// Where progress goes.
     pub(super) progress: ProgressSink,
     /// What the audit records of a change.
     pub(super) trace: Arc<Trace>,

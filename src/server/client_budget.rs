@@ -13,7 +13,6 @@ use crate::tools::{AnswerBudget, LongestWait, Settings, TextUnit, WaitBound};
 /// One client, or several that do the same.
 #[derive(Debug)]
 pub(crate) struct ClientRow {
-    /// For a person.
     pub(crate) title: &'static str,
     /// What `clientInfo.name` begins with. Case, separators and versions do not matter.
     names: &'static [&'static str],

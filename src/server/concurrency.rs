@@ -35,9 +35,7 @@ const MAX_AREAS: usize = 256;
 /// What a permit is for; each load has permits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Load {
-    /// A search.
     Heavy,
-    /// Any other call.
     Light,
     /// A look at where the paths of a call lead, for the audit.
     Audit,
@@ -45,7 +43,6 @@ pub(super) enum Load {
     Wait,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimits {
     /// Made at the first heavy call: counting the processors would slow the start.

@@ -58,7 +58,6 @@ pub(super) enum Person {
     Retry {
         /// The state as the client returned it: not to be trusted.
         state: Option<String>,
-        /// The person's answer.
         answer: Option<Value>,
     },
     /// The client cannot ask anybody.
@@ -68,7 +67,6 @@ pub(super) enum Person {
 /// The result of asking.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// Yes.
     Approved(Approval),
     /// The client must ask and then repeat the call.
     Ask(Question),

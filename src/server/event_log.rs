@@ -36,7 +36,6 @@ pub struct EventLog {
 
 #[derive(Default)]
 struct Counts {
-    /// Bytes that wait.
     bytes: AtomicUsize,
     /// Lines that were dropped and of which no line says so yet.
     dropped: AtomicU64,

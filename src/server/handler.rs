@@ -46,7 +46,6 @@ const LISTING_TTL_MS: u64 = 3_600_000;
 /// Characters of an unknown tool's name that an error repeats.
 const NAME_SHOWN: usize = 64;
 
-/// Answers one client.
 pub(super) struct Handler {
     /// What each client has; the last one is for all that are in no other.
     served: Vec<Served>,

@@ -7,9 +7,7 @@ use self_sandbox::{Priority, lower_priority};
 
 use super::thread_pool::ThreadPool;
 
-/// See the module.
 pub(super) struct Pools {
-    /// Where calls run.
     pub(super) normal: ThreadPool,
     /// Where one of several searches runs.
     pub(super) low_priority: ThreadPool,

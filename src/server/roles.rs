@@ -86,7 +86,6 @@ impl Served {
         Ok(Arc::clone(new))
     }
 
-    /// Its tools.
     pub(super) fn listing(&self) -> &[Tool] {
         let services = &self.dispatcher.services;
         self.listing

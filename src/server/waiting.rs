@@ -60,7 +60,6 @@ pub(super) struct WaitingCall<'c> {
 }
 
 impl WaitingCalls {
-    /// Nothing waits yet.
     pub(super) fn new(polling: bool) -> Self {
         let places = Arc::new(Semaphore::new(MAX_WAITS));
         Self { places, events: Mutex::default(), polling, input_ended: CancellationToken::new() }

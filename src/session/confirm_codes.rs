@@ -28,7 +28,6 @@ pub struct ConfirmCodes {
 }
 
 impl ConfirmCodes {
-    /// Those in `state`.
     pub(super) fn of(state: &StateDir) -> io::Result<Self> {
         Ok(Self { folder: state.folder(FOLDER)? })
     }

@@ -116,7 +116,6 @@ fn is_deeper(value: &Value, limit: usize) -> bool {
     }
 }
 
-/// Decodes normalised arguments.
 pub(crate) fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
     serde_json::from_value(Value::Object(arguments))
         .map_err(|error| ToolError::invalid(format!("unusable arguments: {error}")).hint("correct it and call again"))

@@ -9,7 +9,6 @@ use crate::session::history::CheckpointName;
 
 use super::{Answer, CallContext, Change, Content, Plan, ToolError, plan};
 
-/// The argument.
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 
 /// Takes the name out of the arguments of a call.

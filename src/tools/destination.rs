@@ -55,7 +55,6 @@ impl Destination {
 /// What is at a destination before the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Occupant {
-    /// Nothing.
     Nothing,
     /// A file that may be replaced; its content, where it was looked at.
     File(Option<Revision>),

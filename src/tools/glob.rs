@@ -23,7 +23,6 @@ use output::Output;
 use request::GlobRequest;
 pub(in crate::tools) use request::below_prefix;
 
-/// The `glob` tool.
 pub(crate) struct Glob;
 
 impl Tool for Glob {

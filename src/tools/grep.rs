@@ -32,7 +32,6 @@ use render::Report;
 use request::GrepRequest;
 pub(in crate::tools) use request::{filter_error, pattern_error};
 
-/// The `grep` tool.
 pub(crate) struct Grep;
 
 impl Tool for Grep {

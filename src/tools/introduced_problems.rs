@@ -19,7 +19,6 @@ use super::{CallContext, fence::fenced};
 pub(super) struct ChangedText<'c> {
     /// As the answer names it.
     pub(super) path: &'c WorkspacePath,
-    /// Its real path.
     pub(super) real: &'c WorkspacePath,
     /// What it held before; `None` if there was no file, or no text in it.
     pub(super) old: Option<&'c str>,

@@ -51,7 +51,6 @@ use request::FileRequest;
 pub(in crate::tools) use resource::{ResourceText, read_resource};
 use several::read_several;
 
-/// The `read` tool.
 pub(crate) struct Read;
 
 impl Tool for Read {

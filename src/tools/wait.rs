@@ -21,7 +21,6 @@ use args::Args;
 use output::Output;
 use request::WaitRequest;
 
-/// The `wait` tool.
 pub(crate) struct WaitFor;
 
 impl Tool for WaitFor {

@@ -1,14 +1,25 @@
 //! What to say when nothing matched: the reason of a step that refused, else the nearest block and what differs.
+//!
+//! Below it is how that block is found, compared and shown, and how `neighbours` tells several places apart.
+
+mod align;
+mod approximate;
+mod differences;
+mod excerpt;
+mod line_key;
+mod nearest;
+mod neighbours;
+mod plain_request;
 
 use text_file::shorten;
 
 use super::{
-    Diagnosis, LineEdit, Next, Prepared, Refusal, applied, differences, excerpt, longer_word,
-    nearest::{Nearest, line_of},
-    placeholder,
-    plain_request::PlainRequest,
-    prepared::MAX_LINES,
+    Diagnosis, LineEdit, Next, Prepared, Refusal, ladder::applied, longer_word, placeholder, prepared::MAX_LINES,
 };
+use nearest::{Nearest, line_of};
+use plain_request::PlainRequest;
+
+pub use neighbours::neighbours;
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
 const SUMMARY: usize = 300;

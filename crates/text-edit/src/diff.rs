@@ -2,12 +2,16 @@
 //!
 //! Lines end at LF only, as for `diff -u`: a CR is content, shown as it is.
 
+mod truncated_diff;
+
 use std::{
     ops::Range,
     time::{Duration, Instant},
 };
 
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiffConfig, udiff::UnifiedHunkHeader};
+
+pub use truncated_diff::TruncatedDiff;
 
 /// How much a diff shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,18 +4,23 @@
 //! lines of its header or its line number leave. Where it is nowhere, the steps of the ladder for whole lines
 //! are tried. All hunks are about the text as it was; their changes must not overlap.
 
+mod patched_text;
+mod places;
+mod replacements;
+
 use std::ops::Range;
 
 use text_file::shorten;
 
 use super::{
-    Diagnosis, EditError, Located, Next, Place, Replacement, Request, Strategies, Strategy,
-    hunk_places::{self, ContextNote, HunkCandidates, NoPlace},
-    hunk_replacements, ladder,
-    patched_text::{PatchedText, plain},
+    Diagnosis, EditError, Located, Next, Place, Replacement, Request, Strategies, Strategy, ladder,
     prepared::{MAX_LINES, TextFacts},
 };
 use crate::patch::{FinalNewline, HunkLine, PatchHunk};
+use patched_text::{PatchedText, plain};
+use places::{HunkCandidates, NoPlace};
+
+pub use places::ContextNote;
 
 /// Places of a hunk that are shown.
 const MOST_PLACES: usize = 100;
@@ -122,7 +127,7 @@ pub fn locate_hunks(
         .filter_map(|(hunk, one)| Some((hunk, one.as_mut().ok()?)))
         .filter(|(_, one)| !one.places.lines.is_empty())
         .collect();
-    hunk_places::settle(&text, &mut found, go_on);
+    places::settle(&text, &mut found, go_on);
     let windows = windows(&candidates, text.lines.len());
     let (mut from, mut missed, facts) = (0, 0, TextFacts::default());
     let mut located: Vec<Result<LocatedHunk, HunkError>> = Vec::with_capacity(hunks.len());
@@ -201,9 +206,9 @@ fn candidates_of(
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<HunkCandidates, HunkError> {
     if hunk.lines.iter().any(|line| line.old().is_some()) {
-        return Ok(hunk_places::of_lines(text, hunk, go_on));
+        return Ok(places::of_lines(text, hunk, go_on));
     }
-    hunk_places::of_insertion(text, hunk, go_on).map_err(|none| match none {
+    places::of_insertion(text, hunk, go_on).map_err(|none| match none {
         NoPlace::Context(context) => HunkError::NoContext(context),
         NoPlace::BeyondEnd(at) => HunkError::BeyondEnd { at, lines: text.lines.len() },
         NoPlace::Unsaid => HunkError::NoPlace,
@@ -227,7 +232,7 @@ fn at_candidates(
     if let Some(line) = made_elsewhere(text, hunk, covered.start) {
         return Err(HunkError::Applied { line: line + 1 });
     }
-    let replacements = hunk_replacements::of(text, hunk, &hunk.lines[..found.used], covered.start);
+    let replacements = replacements::of(text, hunk, &hunk.lines[..found.used], covered.start);
     Ok(LocatedHunk { replacements, strategy: Strategies::default(), lines: covered, note: found.note })
 }
 
@@ -277,7 +282,7 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
     let has_ends = hunk.old().iter().any(|line| line.ends_with([' ', '\t']));
     if strategy == Strategy::TrailingWhitespace && !has_ends && lines.len() == hunk.old().len() {
         // White space at line ends was taken off the patch: which lines stay is what its signs say.
-        let replacements = hunk_replacements::of(text, hunk, &hunk.lines, lines.start);
+        let replacements = replacements::of(text, hunk, &hunk.lines, lines.start);
         return Ok(LocatedHunk { replacements, strategy, lines, note: None });
     }
     if strategy.has(Strategy::Indentation) && may_lack_blank(text, hunk, &lines) {

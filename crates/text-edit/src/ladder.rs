@@ -1,10 +1,23 @@
-//! The steps by which a text is looked for, from strict to tolerant.
+//! The steps by which a text is looked for, from strict to tolerant, each in a file below with what only steps use:
+//! `block` finds and rewrites whole lines, `partial_lines` refuses places within a line, `spelling` and `typo` compare
+//! characters and words.
+
+pub(super) mod applied;
+mod blank_lines;
+mod block;
+mod exact;
+mod line_endings;
+mod partial_lines;
+mod spelling;
+mod typo;
+mod typos;
+mod whole_lines;
 
 use std::cell::OnceCell;
 
 use super::{
-    EditError, Located, Outcome, Prepared, Request, applied, blank_lines, diagnosis, exact, line_endings, prepared,
-    prepared::TextFacts, typos, whole_lines,
+    EditError, Located, Outcome, Prepared, Request, diagnosis,
+    prepared::{self, TextFacts},
 };
 
 /// A step of the ladder.

@@ -18,66 +18,35 @@
 //! ```
 //!
 //! # Map
-//! [`locate`] is the front door, and has an example. `ladder` lists the steps, each in a file of its own name; `prepared`
-//! is what they share. [`EditError`] says why there is no place, by `diagnosis`, `nearest` and `differences`. [`patch`] reads
-//! patches in two dialects, and [`locate_hunks`] finds their places. [`unified_diff`] shows what has changed.
+//! [`locate`] is the front door, and has an example. `ladder` lists the steps, each in a file of its own name below it.
+//! `request` is what they are asked, in all of its `readings`; `prepared` is what they share, `outcome` what they answer
+//! and `strategy` what they looked through.
+//! [`EditError`] says why there is no place: `diagnosis` looks for the `nearest` block and words the `differences`.
+//! [`patch`] reads patches in two dialects, and `hunks` finds their places ([`locate_hunks`]). `diff` shows what has
+//! changed ([`unified_diff`]); `line_place` and `moved_offsets` follow lines and offsets through a change. The other
+//! files measure lines and characters for all of these: `line_parts`, `indent_shift`, `similarity`, `typography`,
+//! `words`, `placeholder` and `keep_line_endings`.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-mod align;
-mod anchor;
-mod applied;
-mod approximate;
-mod blank_lines;
-mod block;
 mod diagnosis;
 mod diff;
-mod differences;
-mod edit_error;
-mod entities;
-mod escapes;
-mod exact;
-mod excerpt;
-mod gutter;
-mod hunk_places;
-mod hunk_replacements;
 mod hunks;
-mod indent;
 mod indent_shift;
 mod keep_line_endings;
 mod ladder;
-mod line_edit;
-mod line_endings;
-mod line_key;
 mod line_parts;
 mod line_place;
 mod moved_offsets;
-mod nearest;
-mod neighbours;
 mod outcome;
-mod partial_lines;
 pub mod patch;
-mod patched_text;
 mod placeholder;
-mod plain_request;
 mod prepared;
-mod rare_lines;
-mod reading;
-mod refusal;
+mod readings;
 mod request;
-mod respell;
-mod rewritten_paths;
-mod sequences;
 mod similarity;
-mod site;
-mod spelling;
 mod strategy;
-mod truncated_diff;
-mod typo;
 mod typography;
-mod typos;
-mod whitespace;
-mod whole_lines;
 mod words;
 
 #[cfg(test)]
@@ -85,25 +54,18 @@ mod properties;
 #[cfg(test)]
 mod testing;
 
-use line_edit::{Hunk, LineEdit};
-use outcome::{Found, Outcome, RefusedPlaces};
-use prepared::Prepared;
-use reading::{LineReading, Reading};
-use refusal::Refusal;
-use site::Site;
+use outcome::{Found, Outcome, Refusal, RefusedPlaces};
+use prepared::{Prepared, Site};
+use request::{Hunk, LineEdit, LineReading, Reading};
 
-pub use anchor::{AnchorError, anchored};
-pub use diff::{Diff, DiffExtent, unified_diff};
-pub use edit_error::{Diagnosis, EditError, MAX_PLACES, Next, Place};
-pub use hunk_places::ContextNote;
-pub use hunks::{HunkError, LocatedHunk, locate_hunks};
-pub use line_place::LinePlace;
+pub use diagnosis::neighbours;
+pub use diff::{Diff, DiffExtent, TruncatedDiff, unified_diff};
+pub use hunks::{ContextNote, HunkError, LocatedHunk, locate_hunks};
+pub use line_place::{AnchorError, LinePlace, anchored};
 pub use moved_offsets::MovedOffsets;
-pub use neighbours::neighbours;
-pub use outcome::Located;
+pub use outcome::{Diagnosis, EditError, Located, MAX_PLACES, Next, Place};
 pub use request::{Replacement, Request};
 pub use strategy::{Strategies, Strategy};
-pub use truncated_diff::TruncatedDiff;
 pub use words::longer_word;
 
 /// Finds the place or places of `request.old` in `text`.

@@ -1,9 +1,19 @@
-//! Lines by their numbers: where they are in a text, and what takes their place.
+//! Lines by their numbers: where they are in a text, what takes their place, and where they are in a later text.
 //!
 //! Lines are those that [`lines`] yields, so that a file with nothing but CR is a single line.
+//!
+//! Lines that only moved are found again. A block of lines that both texts have once is the same block wherever it is
+//! now. Other lines, a closing brace among many, are where a comparison of both texts has them, if a comparison from the
+//! ends backwards has them there too and one of their neighbours is still next to them.
 
-use std::{cell::OnceCell, ops::Range};
+use std::{
+    cell::OnceCell,
+    collections::HashMap,
+    ops::Range,
+    time::{Duration, Instant},
+};
 
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use text_file::{LineEnding, lines, with_lf};
 
 use super::{Prepared, Replacement, Request, keep_line_endings, prepared::TextFacts};
@@ -126,4 +136,186 @@ fn ending_around(text: &str, offset: usize, whole: LineEnding, new: &str) -> &'s
         LineEnding::None => LineEnding::of(new).characters(),
         whole => whole.characters(),
     })
+}
+
+/// Time for one comparison; what is not aligned by then counts as changed.
+const DIFF_TIME: Duration = Duration::from_secs(1);
+/// Letters and digits that a block has at least, to be recognised without its neighbours.
+const DISTINCTIVE: usize = 4;
+/// Places at which the rarest line of a block may be; more of them say nothing.
+const CANDIDATES: usize = 200;
+
+/// Why lines cannot be found again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnchorError {
+    /// The earlier text has no more than so many lines.
+    Beyond(usize),
+    /// They are not there any more as they were.
+    Changed,
+    /// The same lines are there, but not surely those.
+    Uncertain,
+}
+
+/// The place in `new` that `place` was in `old`. Line endings make no difference.
+///
+/// # Errors
+/// [`AnchorError`], where the lines changed or several places could be meant.
+///
+/// # Examples
+/// ```
+/// use text_edit::{LinePlace, anchored};
+///
+/// let (old, new) = ("use a;\n\nfn f() {}\n", "use a;\nuse b;\n\nfn f() {}\n");
+/// assert_eq!(anchored(old, new, &LinePlace::Range(2..3)), Ok(LinePlace::Range(3..4)));
+/// assert!(anchored(old, "fn g() {}\n", &LinePlace::Range(2..3)).is_err());
+/// ```
+pub fn anchored(old: &str, new: &str, place: &LinePlace) -> Result<LinePlace, AnchorError> {
+    let contents = |text| lines(text).map(|line| line.content(text)).collect::<Vec<&str>>();
+    let (old, new) = (contents(old), contents(new));
+    let check = |last: usize| if last > old.len() { Err(AnchorError::Beyond(old.len())) } else { Ok(()) };
+    match place {
+        LinePlace::Range(range) => {
+            check(range.end)?;
+            block(&old, &new, range).map(LinePlace::Range)
+        }
+        LinePlace::After(0) => Ok(LinePlace::After(0)),
+        LinePlace::After(count) => {
+            check(*count)?;
+            // Between two lines that are still neighbours, or behind the first of them.
+            let both = (*count < old.len()).then(|| block(&old, &new, &(count - 1..count + 1)).ok()).flatten();
+            let before = both.map_or_else(|| block(&old, &new, &(count - 1..*count)), Ok)?;
+            Ok(LinePlace::After(before.start + 1))
+        }
+    }
+}
+
+/// The lines of `new` that `range` was in `old`.
+fn block(old: &[&str], new: &[&str], range: &Range<usize>) -> Result<Range<usize>, AnchorError> {
+    let wanted = &old[range.clone()];
+    let found = occurrences(wanted, new);
+    let (Some(first), second) = (found.first(), found.get(1)) else { return Err(AnchorError::Changed) };
+    let letters = wanted.iter().flat_map(|line| line.chars()).filter(|one| one.is_alphanumeric());
+    if second.is_none() && occurrences(wanted, old).len() == 1 && letters.take(DISTINCTIVE).count() == DISTINCTIVE {
+        return Ok(*first..first + range.len());
+    }
+    let aligned = aligned(old, new, range);
+    aligned.filter(|now| has_neighbour(old, new, range, now)).ok_or(AnchorError::Uncertain)
+}
+
+/// Where `block` is in `text`, at most two places; where its lines are too frequent to look at each, where it may be.
+fn occurrences(block: &[&str], text: &[&str]) -> Vec<usize> {
+    let mut counts: HashMap<&str, usize> = block.iter().map(|line| (*line, 0)).collect();
+    for line in text {
+        if let Some(count) = counts.get_mut(line) {
+            *count += 1;
+        }
+    }
+    let rarest = block.iter().enumerate().min_by_key(|(_, line)| counts[**line]);
+    let Some((at, rarest)) = rarest else { return Vec::new() };
+    let is_there = |start: &usize| text.get(*start..start + block.len()) == Some(block);
+    let places = text.iter().enumerate().filter(|(_, line)| *line == rarest).map(|(place, _)| place);
+    if counts[rarest] > CANDIDATES {
+        // Each is a place as far as anybody can say.
+        return places.filter_map(|place| place.checked_sub(at)).take(2).collect();
+    }
+    places.filter_map(|place| place.checked_sub(at)).filter(is_there).take(2).collect()
+}
+
+/// Where both comparisons, from the first line on and from the last one back, have all lines of `range` as one block.
+fn aligned(old: &[&str], new: &[&str], range: &Range<usize>) -> Option<Range<usize>> {
+    let deadline = || Some(Instant::now() + DIFF_TIME);
+    let forward = shifted(&capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline()), range)?;
+    let back: Vec<Vec<&str>> = [old, new].iter().map(|lines| lines.iter().rev().copied().collect()).collect();
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &back[0], &back[1], deadline());
+    let backward = shifted(&ops, &(old.len() - range.end..old.len() - range.start))?;
+    (new.len() - backward.end == forward.start).then_some(forward)
+}
+
+/// The lines that `range` is by a comparison that has it within one equal part.
+fn shifted(ops: &[DiffOp], range: &Range<usize>) -> Option<Range<usize>> {
+    ops.iter().find_map(|op| match *op {
+        DiffOp::Equal { old_index, new_index, len } if old_index <= range.start && range.end <= old_index + len => {
+            let start = range.start - old_index + new_index;
+            Some(start..start + range.len())
+        }
+        _ => None,
+    })
+}
+
+/// Whether the line before, or the one behind, is the same as it was; the ends of the texts are lines, too.
+fn has_neighbour(old: &[&str], new: &[&str], was: &Range<usize>, now: &Range<usize>) -> bool {
+    let line_before = |range: &Range<usize>| range.start.checked_sub(1);
+    line_before(was).map(|at| old[at]) == line_before(now).map(|at| new[at]) || old.get(was.end) == new.get(now.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn moved(old: &str, new: &str, range: Range<usize>) -> Result<Range<usize>, AnchorError> {
+        anchored(old, new, &LinePlace::Range(range)).map(|place| match place {
+            LinePlace::Range(range) => range,
+            LinePlace::After(_) => unreachable!("a range stays one"),
+        })
+    }
+
+    #[test]
+    fn lines_that_moved_are_found() {
+        let old = "one\ntwo\nthree\nfour\n";
+        assert_eq!(moved(old, "zero\none\ntwo\nthree\nfour\n", 1..3), Ok(2..4));
+        assert_eq!(moved(old, "two\r\nthree\r\n", 1..3), Ok(0..2));
+        assert_eq!(moved(old, "four\nthree\none\ntwo", 2..3), Ok(1..2));
+    }
+
+    #[test]
+    fn changed_lines_are_not_found() {
+        let old = "one\ntwo\nthree\nfour\n";
+        assert_eq!(moved(old, "one\ntwo\nTHREE\nfour\n", 1..3), Err(AnchorError::Changed));
+        assert_eq!(moved(old, "one\ntwo\nand\nthree\nfour\n", 1..3), Err(AnchorError::Changed));
+        assert_eq!(moved(old, "", 1..3), Err(AnchorError::Changed));
+        assert_eq!(moved(old, "two\n", 3..5), Err(AnchorError::Beyond(4)));
+    }
+
+    #[test]
+    fn frequent_lines_are_found_with_their_neighbours() {
+        let old = "a {\n}\nb {\n}\nc {\n}\n";
+        assert_eq!(moved(old, "new {\n}\na {\n}\nb {\n}\nc {\n}\n", 3..4), Ok(5..6));
+        assert_eq!(moved(old, "c {\n}\n", 3..4), Err(AnchorError::Uncertain));
+    }
+
+    #[test]
+    fn a_line_that_was_repeated_is_uncertain() {
+        assert_eq!(moved("x\nfoo()\ny\n", "x\nfoo()\nfoo()\ny\n", 1..2), Err(AnchorError::Uncertain));
+    }
+
+    #[test]
+    fn a_place_behind_a_line_moves_with_it() {
+        let after = |old, new, count| anchored(old, new, &LinePlace::After(count));
+        assert_eq!(after("one();\ntwo();\n", "zero\none();\ntwo();\n", 1), Ok(LinePlace::After(2)));
+        assert_eq!(after("one();\ntwo();\n", "one();\n2\n", 1), Ok(LinePlace::After(1)));
+        assert_eq!(after("one();\ntwo();\n", "1\ntwo();\n", 1), Err(AnchorError::Changed));
+        assert_eq!(after("one();\n", "zero\n", 0), Ok(LinePlace::After(0)));
+    }
+
+    proptest! {
+        /// Wherever lines are found again, they are the same.
+        #[test]
+        fn found_lines_are_the_lines(old in "([abc]|four){0,9}(\n([abc]|four)?){0,9}", new in "([abc]|four)(\n([abc]|four)?){0,9}", at in 0_usize..9, count in 1_usize..4) {
+            if let Ok(now) = moved(&old, &new, at..at + count) {
+                let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+                prop_assert_eq!(&old[at..at + count], &new[now]);
+            }
+        }
+
+        /// Lines inserted above and below never lose a block, unless they could be taken for it.
+        #[test]
+        fn lines_inserted_elsewhere_only_move_it(above in "(x\n){0,5}", below in "(y\n){0,5}", at in 0_usize..4) {
+            let old = "first();\n}\nsecond();\n}\nthird();\n";
+            let new = format!("{above}{old}{below}");
+            let shift = above.len() / 2;
+            prop_assert_eq!(moved(old, &new, at..at + 1), Ok(at + shift..at + shift + 1));
+        }
+    }
 }

@@ -1,8 +1,8 @@
-//! The answer of a step of the ladder, and what it comes to for the request.
+//! The answer of a step of the ladder, what it comes to for the request, and why a request does not apply.
 
 use text_file::shorten;
 
-use super::{EditError, MAX_PLACES, Place, Refusal, Replacement, Request, Strategies, Strategy};
+use super::{Replacement, Request, Strategies, Strategy};
 
 /// Lines shown to a model are cut to so many characters.
 const SHOWN_CHARS: usize = 160;
@@ -137,4 +137,124 @@ fn line_at(text: &str, offset: usize) -> String {
     let end = text[offset..].find('\n').map_or(text.len(), |found| offset + found);
     let line = &text[start..end];
     shorten(line.strip_suffix('\r').unwrap_or(line), SHOWN_CHARS).into_owned()
+}
+
+/// Why a place that matched is none. Offsets are byte offsets into the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// The line that starts here was given without its indentation, and further new lines may lack theirs.
+    BareLine(usize),
+    /// White space that begins here would be left as a separate line.
+    TrailingSpace(usize),
+    /// The change is made already, in the lines that start here.
+    AlreadyApplied(usize),
+    /// New lines would have several possible indentations in the block that starts here, or none.
+    Indentation(usize),
+    /// This line of the new text (counted from 1) is a placeholder for code, and the old text is not exact.
+    Placeholder(usize),
+    /// Whole words are wanted, and the text is within longer ones alone, the first of them here.
+    WithinWord(usize),
+    /// The file has too many lines to be searched for anything but the exact text.
+    TooManyLines,
+    /// A reason that says nothing beyond what differs.
+    Unclear,
+}
+
+impl Refusal {
+    /// Whether no other step may look for another place.
+    pub(super) const fn is_final(self) -> bool {
+        !matches!(self, Self::TrailingSpace(_) | Self::Unclear)
+    }
+
+    /// How much it explains: of several the highest is said.
+    const fn rank(self) -> usize {
+        match self {
+            Self::Unclear => 0,
+            Self::Indentation(_) => 1,
+            Self::TrailingSpace(_) => 2,
+            Self::Placeholder(_) => 3,
+            Self::AlreadyApplied(_) => 4,
+            Self::BareLine(_) => 5,
+            Self::WithinWord(_) => 6,
+            Self::TooManyLines => 7,
+        }
+    }
+
+    /// The one of `refusals` that explains the most.
+    pub(super) fn chief(refusals: &[Self]) -> Option<Self> {
+        refusals.iter().copied().max_by_key(|refusal| refusal.rank()).filter(|refusal| *refusal != Self::Unclear)
+    }
+}
+
+/// At most so many places are listed in a [`EditError`]; a list of this length means "or more".
+pub const MAX_PLACES: usize = 1000;
+
+/// Why a request does not apply.
+#[derive(Clone, Debug)]
+pub enum EditError {
+    /// Several places match and only one was asked for.
+    Ambiguous {
+        /// The step that found them.
+        strategy: Strategies,
+        /// At least two, at most [`MAX_PLACES`].
+        places: Vec<Place>,
+    },
+    /// The number of places is not the expected one.
+    Count {
+        /// The step that found them.
+        strategy: Strategies,
+        /// `expected_replacements`.
+        expected: usize,
+        /// At least one, at most [`MAX_PLACES`].
+        places: Vec<Place>,
+    },
+    /// All places were asked for, and their replacements would take too much memory.
+    TooMany {
+        /// At least so many places match.
+        places: usize,
+    },
+    /// No place matches.
+    NotFound(Diagnosis),
+}
+
+/// A place that matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Counted from 1, as `read` does.
+    pub line: usize,
+    /// That line, cut to a printable length.
+    pub text: String,
+}
+
+/// What is known about a text that was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// One to three lower-case clauses of at most 300 characters: the first lines of an error.
+    pub summary: String,
+    /// Further differences and the nearest block with line numbers; may be empty.
+    pub details: String,
+    /// What to do about it.
+    pub next: Next,
+}
+
+impl Diagnosis {
+    /// There is no place to be shown.
+    pub(super) fn without_place(summary: String) -> Self {
+        Self { summary, details: String::new(), next: Next::Read }
+    }
+}
+
+/// What a model does best about a text that was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Copy the lines that the details show.
+    Copy,
+    /// Read the file: there is nothing to be shown.
+    Read,
+    /// Look whether the change is made already.
+    Look,
+    /// Ask for parts of words as well.
+    LeaveOutWord,
+    /// Send less of the text, without the path in it: the client may have shown another one than the file has.
+    LeaveOutPath,
 }

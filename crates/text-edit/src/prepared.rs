@@ -1,4 +1,4 @@
-//! The request and the text, prepared once for all steps of the ladder.
+//! The request and the text, prepared once for all steps of the ladder, and a place of whole lines in it.
 //!
 //! What takes more than a look at the request is made when a step first asks for it: most requests are found exactly,
 //! and for them nothing of it is needed.
@@ -8,16 +8,13 @@ use std::{borrow::Cow, cell::OnceCell};
 use text_file::{Line, LineEnding};
 
 use super::{
-    Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies, Strategy, entities,
-    escapes, gutter, indent_shift::FileIndentation, line_parts, typography,
+    Found, LineEdit, LineReading, MAX_PLACES, Outcome, Reading, Refusal, Request, Strategies,
+    indent_shift::FileIndentation, line_parts, readings, typography,
 };
 
 /// Lines of a file in which a text is looked for that is not in it exactly: each takes some 40 bytes of memory, which
 /// in a file of nothing but newlines is 40 times its size.
 pub(super) const MAX_LINES: usize = 8_000_000;
-
-/// Readings of which no further ones are made: four kinds of damage on top of one another are rare.
-const MAX_READINGS: usize = 64;
 
 /// Lines of a text whose hashes are kept for the next request.
 const MAX_HASHED: usize = 1_000_000;
@@ -138,8 +135,8 @@ impl<'a> Prepared<'a> {
                 by: Strategies::default(),
                 is_doubtful: false,
             };
-            let texts = self.texts.get_or_init(|| all_readings(given()));
-            let reading = |text| LineReading::new(text, escapes::brings_in_quotes(text));
+            let texts = self.texts.get_or_init(|| readings::all(given()));
+            let reading = |text| LineReading::new(text, readings::escapes::brings_in_quotes(text));
             texts.iter().map(reading).collect()
         })
     }
@@ -158,30 +155,32 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Every way in which a request may have been meant: each damage taken off, and those that are below it.
-fn all_readings(given: Reading) -> Vec<Reading> {
-    let mut all = vec![given];
-    let mut at = 0;
-    while at < all.len() && all.len() < MAX_READINGS {
-        let reading = &all[at];
-        let mut found = Vec::new();
-        if !reading.by.has(Strategy::LineNumbers) {
-            found.extend(gutter::readings(reading));
-        }
-        if !reading.by.has(Strategy::Entities) {
-            found.extend(entities::reading(reading));
-        }
-        if !reading.by.has(Strategy::Escapes) {
-            found.extend(escapes::readings(reading));
-        }
-        for one in found {
-            if all.iter().all(|known| (&known.old, &known.new) != (&one.old, &one.new)) {
-                all.push(one);
-            }
-        }
-        at += 1;
+/// Where the old lines of an edit may be.
+#[derive(Clone, Copy)]
+pub(super) struct Site<'s, 'a> {
+    pub(super) prepared: &'s Prepared<'a>,
+    pub(super) edit: &'s LineEdit<'s>,
+    /// Index of the first line.
+    pub(super) line: usize,
+    /// Whether `old` starts after the indentation of that line.
+    pub(super) after_indent: bool,
+}
+
+impl<'a> Site<'_, 'a> {
+    /// Offset at which the first line starts.
+    pub(super) fn start(self) -> usize {
+        self.prepared.lines()[self.line].start
     }
-    all
+
+    /// The file's lines here, the first one without its indentation where the site starts after it.
+    pub(super) fn file_lines(self) -> Vec<&'a str> {
+        let lines = self.line..self.line + self.edit.old.len();
+        let mut file: Vec<&str> = lines.map(|line| self.prepared.line(line)).collect();
+        if self.after_indent {
+            file[0] = file[0].trim_start_matches([' ', '\t']);
+        }
+        file
+    }
 }
 
 /// The step before the first one that lists the file's lines: refuses a file with too many of them.

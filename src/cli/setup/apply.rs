@@ -31,7 +31,6 @@ pub(super) enum Applied {
 }
 
 impl FileChange {
-    /// Whether anything changes.
     pub(super) fn is_needed(&self) -> bool {
         self.before != self.after
     }

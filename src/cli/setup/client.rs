@@ -73,7 +73,6 @@ pub(super) enum Base {
     Config,
     /// `~/.config` on macOS, too.
     DotConfig,
-    /// The current directory.
     Project,
 }
 

@@ -21,7 +21,6 @@ use super::{
 /// The name of an entry unless another is given.
 pub(super) const NAME: &str = "files";
 
-/// One entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServerEntry {
     pub(super) name: String,

@@ -17,7 +17,6 @@ pub(super) enum System {
 }
 
 impl System {
-    /// This one.
     pub(super) fn this() -> Self {
         match () {
             () if cfg!(windows) => Self::Windows,

@@ -9,7 +9,6 @@ use super::folders::System;
 /// What starts the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Launcher {
-    /// Its own file.
     Program,
     Npx,
     Uvx,

@@ -21,7 +21,6 @@ pub(super) struct SetupTarget<'f> {
     pub(super) client: &'static Client,
     pub(super) scope: EntryScope,
     pub(super) folders: &'f Folders<'f>,
-    /// The client's file.
     pub(super) path: PathBuf,
     pub(super) list: ServerList,
 }

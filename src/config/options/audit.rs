@@ -4,7 +4,6 @@ use crate::config::{NumberField, OptionRow, UNBOUNDED, ValueKind};
 
 use super::limits::KIB;
 
-/// Their rows.
 pub(super) const AUDIT: &[OptionRow] = &[
     OptionRow {
         flag: "audit",

@@ -23,7 +23,6 @@ use crate::server::connection::Server;
 /// What was cut out of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// A line.
     Line(Vec<u8>),
     /// A line over the limit, and the id found in it.
     TooLong(Option<Value>),
@@ -38,7 +37,6 @@ pub(crate) enum ParsedLine {
     Other,
     /// An error for the client: its id, code and message.
     Refused(Value, i32, String),
-    /// Nothing.
     Ignored,
 }
 

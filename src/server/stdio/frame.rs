@@ -77,7 +77,6 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         self.buffer.capacity()
     }
 
-    /// The next frame.
     pub(super) async fn next(&mut self) -> Frame<'_> {
         loop {
             match self.step() {

@@ -32,16 +32,13 @@ pub(in crate::server) struct DuplicateKey(pub(in crate::server) String);
 /// The code of a request that is refused for now: JSON-RPC reserves -32000 to -32099 for servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
-/// A parsed line.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    /// For the service.
     Deliver(Box<ClientJsonRpcMessage>),
     /// To be answered with an error.
     Refuse {
         /// The request's id, if it is known.
         id: Option<RequestId>,
-        /// The error.
         error: ErrorData,
     },
     /// A notification that changes nothing here, or a response without an id.
@@ -68,7 +65,6 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
     T::deserialize(deserializer).map(Some)
 }
 
-/// Reads one line.
 pub(super) fn parse(line: &[u8]) -> Incoming {
     if line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
         return refuse(None, ErrorCode::INVALID_REQUEST, "batches are not supported; send one message per line");

@@ -79,7 +79,6 @@ impl OutputQueue {
         });
     }
 
-    /// Enqueues a message.
     pub(in crate::server) fn message(&self, message: &ServerJsonRpcMessage) {
         let permit = match message {
             JsonRpcMessage::Response(response) => arrive(&self.expected, &response.id),

@@ -27,7 +27,6 @@ pub(in crate::server) enum Listener {
     Request(RequestId),
 }
 
-/// One subscription.
 #[derive(Debug)]
 pub(super) struct Subscriber {
     pub(super) listener: Listener,
@@ -61,7 +60,6 @@ impl Subscriber {
 pub(super) enum Noticed {
     /// Not at all yet.
     NotYet,
-    /// By events.
     ByEvents,
     /// By looking now and then.
     ByPolling,

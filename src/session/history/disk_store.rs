@@ -66,7 +66,6 @@ impl DiskStore {
         self.limits.bytes / 2
     }
 
-    /// Keeps a content.
     pub(super) fn keep(&self, content: &mut dyn Read, durable: Durable) -> io::Result<Revision> {
         let folder = self.folder()?;
         let (revision, size) = folder.store(content, self.capacity(), durable)?;
@@ -92,7 +91,6 @@ impl DiskStore {
         self.folder().is_ok_and(|folder| folder.refresh(revision))
     }
 
-    /// A kept content.
     pub(super) fn content(&self, revision: Revision) -> Option<Vec<u8>> {
         self.folder().ok()?.object(revision, self.limits.bytes).ok()
     }

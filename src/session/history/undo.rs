@@ -8,7 +8,6 @@ use std::{
 
 use confined_fs::{NewDirectory, Revision, TreePosition, WorkspacePath};
 
-/// Changes remembered.
 const CHANGES: usize = 500;
 /// Entries of deleted trees remembered in all.
 const ENTRIES: usize = 60_000;

@@ -12,7 +12,6 @@ use super::{
     numbered_lines::NumberedLines,
 };
 
-/// One edit, checked.
 #[derive(Clone, Debug)]
 pub(super) struct EditEntry {
     /// Where it is in the arguments, for errors; empty for a single edit.

@@ -18,7 +18,6 @@ const SHOWN: usize = 160;
 /// Files that a sentence names.
 const NAMED: usize = 5;
 
-/// Collects failures.
 #[derive(Default)]
 pub(super) struct Failures {
     first: Option<ToolError>,

@@ -74,7 +74,6 @@ impl LinesPlace {
         }
     }
 
-    /// The numbers alone.
     pub(super) fn numbers(self) -> String {
         match self {
             Self::Range { first, last } if first == last => first.to_string(),

@@ -24,7 +24,6 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// A single place.
     pub(super) fn one(span: Range<usize>, new: String) -> Self {
         Self { spans: vec![(span, new)], replacements: 1, ..Self::default() }
     }

@@ -39,9 +39,7 @@ pub(super) struct Planned {
 
 /// What an edit makes of cells of a notebook.
 pub(super) struct ChangedCells {
-    /// Counted from 1.
     pub(super) numbers: BTreeSet<usize>,
-    /// Their sources.
     old: String,
     new: String,
 }

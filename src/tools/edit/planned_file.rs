@@ -16,7 +16,6 @@ use super::{
     planned::Planned,
 };
 
-/// See the module.
 pub(super) struct PlannedFile {
     pub(super) job: Job,
     pub(super) planned: Planned,

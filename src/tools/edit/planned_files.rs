@@ -22,7 +22,6 @@ use super::{
 /// How often the files are planned again because another call or program has changed one of them.
 const ATTEMPTS: usize = 8;
 
-/// See the module.
 pub(super) struct PlannedFiles {
     pub(super) files: Vec<PlannedFile>,
     /// What there is to know of the searches for files.

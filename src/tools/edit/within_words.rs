@@ -7,7 +7,6 @@ use super::super::answer::count;
 
 /// Words that are named.
 const NAMED: usize = 2;
-/// Characters of each.
 const SHOWN: usize = 60;
 
 /// The places of one call, or of one file of it.

@@ -39,7 +39,6 @@ struct PatternNames {
     names: Vec<GivenName>,
     /// Services of their names.
     parts: Vec<GivenName>,
-    /// Their extensions.
     extensions: Vec<GivenName>,
     /// The directories by name.
     directories: Vec<(String, GivenName)>,

@@ -16,7 +16,6 @@ use super::{
 const DEFAULT_RESULTS: usize = 200;
 const MAX_RESULTS: usize = 1000;
 
-/// The arguments, understood.
 #[derive(Debug)]
 pub(super) struct GlobRequest {
     pub(super) glob: NameGlob,

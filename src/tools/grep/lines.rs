@@ -15,7 +15,6 @@ use super::{output::MatchLine, page::Page, scope_labels::ScopeLabels};
 /// Which matches are shown, with how many lines around each, and in which form.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LineForm {
-    /// Matches passed over.
     pub(super) skip: usize,
     /// Matches shown at most.
     pub(super) take: usize,

@@ -16,7 +16,6 @@ const MAX_RESULTS: usize = 500;
 /// Context lines at most, on each side.
 const MAX_CONTEXT: usize = 50;
 
-/// The arguments, understood.
 #[derive(Debug)]
 pub(super) struct GrepRequest {
     pub(super) pattern: Pattern,

@@ -8,7 +8,6 @@ pub(super) const MAX_COUNTED: usize = 10_000;
 /// Ignored entries that are named, where there are no more.
 pub(super) const NAMED: usize = 3;
 
-/// One directory, listed.
 #[derive(Default)]
 pub(super) struct Listing {
     /// What is shown of it, in order. A directory has its place among the listings when it was listed too.
@@ -46,7 +45,6 @@ pub(super) enum State {
 /// The entries of a directory that was not opened.
 #[derive(Clone, Copy)]
 pub(super) struct Counted {
-    /// At most [`MAX_COUNTED`].
     pub(super) entries: usize,
     /// Entries that ignore rules leave out.
     pub(super) ignored: usize,

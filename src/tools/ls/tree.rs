@@ -13,7 +13,6 @@ use super::{
     order::Sort,
 };
 
-/// Entries at most.
 pub(super) const MAX_RESULTS: usize = 2000;
 /// Entries shown of a nested directory.
 const NESTED: usize = 100;

@@ -25,7 +25,6 @@ struct OutputSize {
 
 /// The cells of a notebook that fit into an answer.
 pub(super) struct ShownCells {
-    /// Whole lines.
     pub(super) text: String,
     pub(super) count: usize,
     /// `12 cells`, or `cells 1-9 of 12`.

@@ -27,7 +27,6 @@ pub(in crate::tools) enum Content {
     Binary(String),
 }
 
-/// A file, described.
 #[derive(Debug)]
 pub(in crate::tools) struct Description {
     pub(in crate::tools) stat: Stat,

@@ -25,9 +25,7 @@ pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath,
 
 /// The content that a caller has, next to the file as it is now.
 pub(in crate::tools) enum Held {
-    /// The current content.
     Same,
-    /// This former content.
     Former(Vec<u8>),
     /// Another content, which is not kept.
     Unknown,

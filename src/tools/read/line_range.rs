@@ -12,10 +12,14 @@ const DEFAULT_LIMIT: usize = 2000;
 /// The lines that were asked for.
 #[derive(Clone, Debug)]
 pub(super) enum LineRange {
-    /// `offset` and `limit`.
-    Offset { start: Start, take: Option<usize> },
-    /// `start_line` and `end_line`.
-    Numbers { skip: usize, take: Option<usize> },
+    Offset {
+        start: Start,
+        take: Option<usize>,
+    },
+    Numbers {
+        skip: usize,
+        take: Option<usize>,
+    },
     /// All lines of one of several files.
     All,
     /// Ranges behind the path, numbered from 0: disjoint and ascending.

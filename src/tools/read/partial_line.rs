@@ -50,7 +50,6 @@ impl PartialLine {
         self.chars -= 1;
     }
 
-    /// Characters of it.
     pub(super) fn chars(&self) -> usize {
         self.chars
     }

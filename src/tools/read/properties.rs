@@ -9,9 +9,7 @@ use super::output::Facts;
 /// What a text file is like.
 #[derive(Clone, Debug)]
 pub(in crate::tools) struct Properties {
-    /// Lines.
     pub(in crate::tools) total: usize,
-    /// Bytes.
     pub(in crate::tools) size: u64,
     pub(in crate::tools) encoding: &'static str,
     pub(in crate::tools) bom: bool,

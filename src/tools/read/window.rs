@@ -52,7 +52,6 @@ pub(super) struct Window {
     pub(super) shown: Vec<Range<usize>>,
     /// Characters of the longest line in the ranges, as far as they were looked at.
     pub(super) longest: usize,
-    /// NULs so far.
     pub(super) nuls: usize,
     /// The hidden characters in the lines kept.
     pub(super) hidden: HiddenNote,
@@ -159,7 +158,6 @@ impl Window {
         }
     }
 
-    /// Ends the text.
     pub(super) fn finish(&mut self) -> LineTotals {
         let only_cr = self.first_has_cr && self.lf + self.crlf == 0;
         let mut final_newline = true;

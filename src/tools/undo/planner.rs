@@ -32,7 +32,6 @@ pub(super) trait DiskAndHistory: Disk {
 pub(super) enum ChangedPart {
     /// The content of a file.
     Content,
-    /// The entry.
     Entry,
 }
 

@@ -339,7 +339,6 @@ fn unchanged_tree(
     if mark.is_none_or(|mark| tree.content_mark() == mark) { Ok(tree) } else { Err(changed_since(entry.path())) }
 }
 
-/// A kept content.
 fn kept_content(cx: &CallContext, path: &WorkspacePath, revision: Revision) -> Result<Vec<u8>, ToolError> {
     cx.session.history.content(revision).ok_or_else(|| not_kept(path))
 }

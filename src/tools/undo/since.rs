@@ -30,7 +30,6 @@ pub(crate) enum HistoryPoint<'a> {
 /// Changes to be taken back.
 #[derive(Debug, Default)]
 pub(in crate::tools) struct ChangesSince {
-    /// The newest first.
     pub(in crate::tools) changes: Vec<UndoableChange>,
     /// Paths that other sessions changed since, as far as these changes are not among them.
     pub(in crate::tools) others: BTreeSet<String>,

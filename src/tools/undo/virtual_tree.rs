@@ -27,7 +27,6 @@ pub(super) trait Disk {
 /// What would be at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum VirtualNode {
-    /// Nothing.
     Absent,
     /// What the disk has at this path, with everything in it.
     OnDisk(WorkspacePath),
@@ -35,7 +34,6 @@ pub(super) enum VirtualNode {
     Kept(Former),
     /// A link with this target.
     Link(OsString),
-    /// A directory.
     Directory(VirtualDirectory),
 }
 

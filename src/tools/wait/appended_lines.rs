@@ -7,11 +7,9 @@ use super::decoded_line::{LineUnit, MAX_LINE, RawLine};
 /// The state behind the bytes that were taken so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AppendedLines {
-    /// Complete lines.
     pub(super) lines: usize,
     /// The kept bytes of the line that is not complete.
     unfinished: Vec<u8>,
-    /// All its bytes.
     pub(super) unfinished_bytes: u64,
 }
 

@@ -52,7 +52,6 @@ pub(super) struct RawLine<'b> {
     pub(super) bytes: &'b [u8],
     /// Whether it has more bytes than are kept.
     pub(super) is_cut: bool,
-    /// Counted from 1.
     pub(super) number: usize,
 }
 

@@ -12,7 +12,6 @@ use super::{
     timeout::shown,
 };
 
-/// What happened.
 #[derive(Clone, Debug)]
 pub(super) struct WaitResult {
     pub(super) outcome: Outcome,

@@ -22,7 +22,6 @@ pub(super) enum NewFrom {
     Since(RevisionPrefix),
 }
 
-/// The arguments, understood.
 #[derive(Debug)]
 pub(super) struct WaitRequest {
     pub(super) path: WorkspacePath,

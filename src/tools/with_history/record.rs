@@ -31,7 +31,6 @@ pub(in crate::tools) fn record_written(
     report(cx, made_directories(tool, made), change(tool, kind, EntryKind::File, path, Some(after)));
 }
 
-/// Directories were made.
 pub(in crate::tools) fn record_directories(cx: &CallContext, tool: &'static str, made: &[NewDirectory]) {
     if let Some(log) = &cx.changes {
         for directory in made {

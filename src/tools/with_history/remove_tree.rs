@@ -156,7 +156,6 @@ impl FormerEntry {
     }
 }
 
-/// What was removed.
 pub(in crate::tools) struct Removed {
     pub(in crate::tools) entries: Arc<Vec<FormerEntry>>,
     pub(in crate::tools) pending: PendingChange,

@@ -14,7 +14,6 @@ use super::{
 pub(super) struct AppendAt {
     /// As it was given.
     given: String,
-    /// Bytes.
     size: Option<u64>,
     rev: Option<RevisionPrefix>,
 }

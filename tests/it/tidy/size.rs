@@ -29,7 +29,6 @@ const MAX_SIBLINGS: usize = 20;
 /// Folders that are wider, and how wide they may be until they are divided.
 const WIDE: &[(&str, usize)] = &[
     ("crates/confined-fs/src", 50),
-    ("crates/text-edit/src", 56),
     ("src/config", 30),
     ("src/server", 36),
     ("src/tools", 48),

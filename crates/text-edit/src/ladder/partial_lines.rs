@@ -1,0 +1,93 @@
+//! Places that begin or end within the white space of a line, where new lines may come out wrong.
+
+use std::ops::Range;
+
+use crate::{
+    Prepared, Refusal, Site,
+    line_parts::{opens_block_without_body, parts},
+};
+
+/// Why a text found byte by byte at `span` cannot take the new one.
+pub(super) fn refusal_at(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal> {
+    loses_indent(prepared, span).or_else(|| leaves_trailing_space(prepared, span))
+}
+
+/// Why lines found at `site`, which starts after the indentation of its first line at `span`, cannot take the new ones.
+pub(super) fn refusal_at_site(site: Site<'_, '_>, span: &Range<usize>) -> Option<Refusal> {
+    loses_indent(site.prepared, span).or_else(|| line_loses_indent(site))
+}
+
+/// Whether the first line of the request, matched behind white space at the start of the file's line, would leave
+/// further lines of `new` with less than that. Either `old` begins with white space itself, too little of it,
+/// which the shift of indentation resolves. Or it is a whole line without its indentation: then nobody can tell
+/// whether the other lines lack theirs too or are meant to be further left, and the request is refused.
+fn loses_indent(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal> {
+    let new_lines = || prepared.new.lines().filter(|line| !line.trim().is_empty());
+    // Whole lines that go would leave the indentation of the first in front of the line after them.
+    let deletes = prepared.old.ends_with(['\n', '\r']) && prepared.new.trim().is_empty();
+    let has_further_lines = prepared.old.trim_end().contains('\n');
+    if prepared.old.trim().is_empty() || !deletes && !has_further_lines && new_lines().nth(1).is_none() {
+        return None;
+    }
+    let is_indented = |line: &str| line.starts_with([' ', '\t']);
+    // The first of several lines with a part of its indentation: what is brought in may lack as much. One without
+    // any stays in front of its own line only.
+    let is_placed = || {
+        let (first, new_first) = (prepared.old.lines().next(), prepared.new.lines().next());
+        if !is_indented(prepared.old) {
+            // Further down in the new text, it would lack what is in front of it now.
+            let is_moved = prepared.new.lines().skip(1).any(|new| Some(new) == first && !new.trim().is_empty());
+            return first == new_first || !is_moved && prepared.old.lines().skip(1).all(|old| Some(old) != new_first);
+        }
+        let is_new = |line: &str| prepared.old.lines().all(|old| old != line);
+        first == new_first && !new_lines().any(|line| is_indented(line) && is_new(line))
+    };
+    if has_further_lines && !deletes && is_placed() {
+        return None;
+    }
+    let before = &prepared.text[..span.start];
+    let indent = &before[before.trim_end_matches([' ', '\t']).len()..];
+    let line_start = span.start - indent.len();
+    let starts_line = line_start == 0 || before[..line_start].ends_with(['\n', '\r']);
+    if indent.is_empty() || !starts_line {
+        return None;
+    }
+    if deletes || has_further_lines || is_indented(prepared.old) {
+        return Some(Refusal::Unclear);
+    }
+    let after = prepared.text[span.end..].trim_start_matches([' ', '\t']);
+    let ends_line = prepared.old.ends_with(['\n', '\r']) || after.is_empty() || after.starts_with(['\n', '\r']);
+    let loses = ends_line
+        && (new_lines().skip(1).any(|line| !line.starts_with(indent)) || opens_block_without_body(new_lines(), indent));
+    loses.then_some(Refusal::BareLine(line_start))
+}
+
+/// Whether white space that ends the last line would be left as a separate line, behind a new text that ends with a
+/// line ending where the old one does not.
+fn leaves_trailing_space(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal> {
+    let is_ending = |character: char| matches!(character, '\n' | '\r');
+    // Asked first, as the rest of a long line is long for each of its places.
+    if !prepared.new.ends_with(is_ending) || prepared.old.ends_with(is_ending) {
+        return None;
+    }
+    let rest = prepared.text[span.end..].split(is_ending).next().unwrap_or_default();
+    let leaves = !rest.is_empty() && rest.trim().is_empty();
+    leaves.then_some(Refusal::TrailingSpace(span.end))
+}
+
+/// Whether a single line without its indentation is to be followed by lines that may lack theirs too, or is to go and
+/// would leave it behind.
+fn line_loses_indent(site: Site<'_, '_>) -> Option<Refusal> {
+    let edit = site.edit;
+    let (indent, ..) = parts(site.prepared.line(site.line));
+    let filled = |line: &&&str| !line.trim().is_empty();
+    if edit.new.first().is_none_or(|first| first.trim().is_empty()) {
+        return Some(Refusal::Unclear);
+    }
+    let moves = edit.changes().any(|(is_kept, old, new)| is_kept && old.start == 0 && new.start > 0);
+    let loses = moves
+        || edit.old.iter().filter(filled).count() == 1
+            && (edit.new.iter().skip(1).filter(filled).any(|line| !line.starts_with(indent))
+                || opens_block_without_body(edit.new.iter().copied(), indent));
+    loses.then_some(Refusal::Unclear)
+}
