@@ -1,16 +1,14 @@
 //! The instructions of a page: which strings are shown where (ISO 32000-1, 9).
 //!
-//! Paths, colours and images are passed over; images are counted.
+//! Paths, colours and images are passed over, also those whose bytes are among the instructions (8.9.7); images are
+//! counted.
 
 use std::{collections::HashMap, rc::Rc};
 
 use super::{
-    error::PdfError,
-    font::Font,
-    font_cache::{FONTS, FontCache, weight},
-    inline_image::skip_image,
-    lexer::{PdfLexer, PdfToken},
-    matrix::Matrix,
+    budget::PdfError,
+    font::{FONTS, Font, FontCache, weight},
+    lexer::{PdfLexer, PdfToken, is_space},
     object::{Dict, Object, Reference, Stream},
     page_layout::{Glyph, PageLayout},
     pdf_file::PdfFile,
@@ -393,4 +391,48 @@ fn matrix(operands: &[Object]) -> Option<Matrix> {
         *number = operand.number()?;
     }
     Some(Matrix(matrix))
+}
+
+/// Moves over the bytes of an image within the instructions, to behind its `EI`; false if there is none.
+pub(super) fn skip_image(lexer: &mut PdfLexer<'_>) -> bool {
+    let rest = lexer.rest();
+    let space = |at: usize| rest.get(at).is_none_or(|byte| is_space(*byte));
+    // The bytes of an image may hold `EI` by chance; text follows a real one.
+    let end = memchr::memmem::find_iter(rest, b"EI").find(|at| {
+        *at > 0
+            && space(at - 1)
+            && space(at + 2)
+            && rest[at + 2..].iter().take(10).all(|byte| byte.is_ascii() && (*byte >= 32 || is_space(*byte)))
+    });
+    lexer.skip(end.map_or(rest.len(), |end| end + 2));
+    end.is_some()
+}
+
+/// `[a b c d e f]`: x' = a·x + c·y + e, y' = b·x + d·y + f.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Matrix(pub(super) [f64; 6]);
+
+impl Matrix {
+    pub(super) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+
+    /// This one first, then `after`.
+    pub(super) fn then(&self, after: &Self) -> Self {
+        let (own, after) = (&self.0, &after.0);
+        let cell = |row: usize, column: usize| {
+            let offset = if row == 2 { after[4 + column] } else { 0.0 };
+            own[2 * row] * after[column] + own[2 * row + 1] * after[2 + column] + offset
+        };
+        Self([cell(0, 0), cell(0, 1), cell(1, 0), cell(1, 1), cell(2, 0), cell(2, 1)])
+    }
+
+    /// Where a point is moved to.
+    pub(super) fn point(&self, x: f64, y: f64) -> (f64, f64) {
+        let own = &self.0;
+        (own[0] * x + own[2] * y + own[4], own[1] * x + own[3] * y + own[5])
+    }
+
+    /// Moved by a vector before it is applied.
+    pub(super) fn moved(&self, x: f64, y: f64) -> Self {
+        Self([1.0, 0.0, 0.0, 1.0, x, y]).then(self)
+    }
 }

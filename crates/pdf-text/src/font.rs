@@ -1,16 +1,27 @@
-//! Fonts: what the codes of a string mean, and how wide their glyphs are.
+//! Fonts: what the codes of a string mean, and how wide their glyphs are. They are kept from page to page.
+//!
+//! # Map
+//! A code is a character by the font's `cmap`, its `base_encoding` or the encoding in its program (`type1`); the last two
+//! name glyphs, whose text is in `glyph_names`. `standard_widths` has the widths that a file need not give.
+
+mod base_encoding;
+mod cmap;
+mod glyph_names;
+mod standard_widths;
+mod type1;
+
+use std::{cell::RefCell, collections::HashMap, rc::Rc};
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};
 
+use base_encoding::BaseEncoding;
+use cmap::CMap;
+use standard_widths::standard_width;
+
 use super::{
-    base_encoding::BaseEncoding,
-    cmap::CMap,
-    error::PdfError,
-    glyph_names,
-    object::{Dict, Object},
+    budget::PdfError,
+    object::{Dict, Object, Reference},
     pdf_file::PdfFile,
-    standard_widths::standard_width,
-    type1,
 };
 
 /// Bytes of a character map; one for all codes of two bytes has half of it.
@@ -364,4 +375,42 @@ fn named_glyph(name: &[u8], code: u8) -> String {
         }
         None => String::new(),
     }
+}
+
+/// Bytes of the fonts that are kept.
+pub(super) const FONTS: usize = 24 << 20;
+
+/// Fonts by the object that they are.
+#[derive(Default)]
+pub(super) struct FontCache {
+    loaded: RefCell<HashMap<u32, Rc<Font>>>,
+}
+
+impl FontCache {
+    /// The font that `dict` describes, which is the object `reference` where it is one.
+    pub(super) fn load(
+        &self,
+        file: &PdfFile<'_>,
+        reference: Option<Reference>,
+        dict: &Dict,
+    ) -> Result<Rc<Font>, PdfError> {
+        let kept = reference.and_then(|reference| self.loaded.borrow().get(&reference.number).cloned());
+        if let Some(font) = kept {
+            return Ok(font);
+        }
+        let font = Rc::new(Font::load(file, dict)?);
+        if let Some(reference) = reference {
+            let mut loaded = self.loaded.borrow_mut();
+            if weight(loaded.values()) + font.weight() > FONTS {
+                loaded.clear();
+            }
+            loaded.insert(reference.number, Rc::clone(&font));
+        }
+        Ok(font)
+    }
+}
+
+/// How much memory these fonts take.
+pub(super) fn weight<'f>(fonts: impl Iterator<Item = &'f Rc<Font>>) -> usize {
+    fonts.map(|font| font.weight()).sum()
 }

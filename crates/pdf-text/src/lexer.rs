@@ -1,12 +1,9 @@
 //! From bytes to objects, for the file itself and for the instructions of a page.
 //!
 //! Accepts any bytes: an invalid token ends an object or is skipped. Depth and size of one object are
-//! bounded.
+//! bounded. Which bytes are space, part of a word, or a digit is said in ISO 32000-1, 7.2.2.
 
-use super::{
-    byte_class::{hex_digit, is_number_start, is_regular, is_space},
-    object::{Dict, Object, Reference},
-};
+use super::object::{Dict, Object, Reference};
 
 /// Arrays and dictionaries within one another; deeper ones are refused, as each level takes stack.
 const DEPTH: usize = 64;
@@ -384,4 +381,25 @@ impl<'a> PdfLexer<'a> {
         }
         if negative { -number } else { number }
     }
+}
+
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b'\0' | b'\t' | b'\n' | 12 | b'\r' | b' ')
+}
+
+pub(super) fn is_regular(byte: u8) -> bool {
+    !is_space(byte) && !matches!(byte, b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'{' | b'}' | b'/' | b'%')
+}
+
+pub(super) fn is_number_start(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+pub(super) fn hex_digit(byte: u8) -> Option<u8> {
+    Some(match byte {
+        b'0'..=b'9' => byte - b'0',
+        b'a'..=b'f' => byte - b'a' + 10,
+        b'A'..=b'F' => byte - b'A' + 10,
+        _ => return None,
+    })
 }

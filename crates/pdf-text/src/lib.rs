@@ -9,10 +9,9 @@
 //! read here, and libraries decode what is in it: Flate, LZW, AES, the encodings of older systems.
 //!
 //! # Map
-//! Bytes to objects: `byte_class`, `lexer`, `object`, `indirect_object`, `xref` (where objects are), `pdf_file` (objects
-//! by reference), `filter` and `crypt` (the bytes of streams). Pages: `page_tree`, `content` and `inline_image` (the
-//! instructions of a page), `page_layout` (glyphs to lines). Fonts: `font` and `font_cache`, with `cmap`, `base_encoding`, `glyph_names`, `type1`
-//! and `standard_widths`.
+//! Bytes to objects: `lexer`, `object`, `pdf_file` (objects by reference, and the bytes of streams). Pages: `page_tree`,
+//! `content` (the instructions of a page), `page_layout` (glyphs to lines). Fonts: `font`. All work counts against the
+//! `budget`.
 //!
 //! # Limits
 //! No layout of tables, no text in pictures, and no glyphs of fonts that do not say which characters they are.
@@ -26,31 +25,14 @@
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-mod accents;
-mod base_encoding;
 mod budget;
-mod byte_class;
-mod cmap;
 mod content;
-mod crypt;
-mod error;
-mod filter;
 mod font;
-mod font_cache;
-mod glyph_names;
-mod indirect_object;
-mod inline_image;
 mod lexer;
-mod matrix;
 mod object;
 mod page_layout;
 mod page_tree;
 mod pdf_file;
-mod right_to_left;
-mod standard_widths;
-mod stream_filters;
-mod type1;
-mod xref;
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -59,14 +41,13 @@ use std::{
 };
 
 use budget::PdfBudget;
-use content::{PageContent, read_page};
-use font_cache::FontCache;
-use matrix::Matrix;
+use content::{Matrix, PageContent, read_page};
+use font::FontCache;
 use object::{Object, Reference};
 use page_tree::{inherited, loose_pages, pages};
 use pdf_file::PdfFile;
 
-pub use error::PdfError;
+pub use budget::PdfError;
 
 /// One file is read at a time, so that several calls together take no more memory than one.
 static READING: Mutex<()> = Mutex::new(());

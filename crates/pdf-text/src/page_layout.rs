@@ -2,10 +2,14 @@
 //!
 //! Glyphs are taken in the order in which the page draws them, which for nearly all writers is the order of reading,
 //! also in several columns. Spaces and line ends are found by the gaps. A page drawn from its bottom to its top is
-//! turned round.
+//! turned round. Accents that are drawn as separate glyphs are put on the letter before them; lines in Hebrew and Arabic
+//! are in `right_to_left`.
 
-use super::accents::{composed, is_accent};
-use super::right_to_left::{in_reading_order, is_right_to_left};
+mod right_to_left;
+
+use unicode_normalization::char::compose;
+
+use right_to_left::{in_reading_order, is_right_to_left};
 
 /// Characters of the longest line; a longer one is continued on the next.
 const LINE: usize = 1000;
@@ -277,4 +281,41 @@ enum GlyphStep {
 /// A text as a number, so that nothing is kept for each glyph.
 fn key(text: &str) -> u64 {
     text.bytes().fold(0, |key, byte| key.wrapping_mul(257).wrapping_add(u64::from(byte)))
+}
+
+/// Accents as characters with a width, and in the same order as marks on the letter before them.
+const ACCENTS: &str = "`´ˆ˜¯˘˙¨˚˝ˇ¸";
+const MARKS: &str = "\u{300}\u{301}\u{302}\u{303}\u{304}\u{306}\u{307}\u{308}\u{30a}\u{30b}\u{30c}\u{327}";
+
+pub(super) fn is_accent(character: char) -> bool {
+    ACCENTS.contains(character)
+}
+
+/// A letter with its accent: one character where there is one, else the letter and the mark.
+pub(super) fn composed(letter: char, accent: char) -> impl Iterator<Item = char> {
+    // A dotless letter is what accents are put on.
+    let letter = match letter {
+        'ı' => 'i',
+        'ȷ' => 'j',
+        letter => letter,
+    };
+    let mark = ACCENTS.chars().zip(MARKS.chars()).find_map(|(listed, mark)| (listed == accent).then_some(mark));
+    let whole = mark.and_then(|mark| compose(letter, mark));
+    [Some(whole.unwrap_or(letter)), mark.filter(|_| whole.is_none())].into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_composed_with_their_accents() {
+        for (letter, accent, text) in [('e', '´', "é"), ('ı', '¨', "ï"), ('y', 'ˆ', "ŷ"), ('q', '˜', "q\u{303}")]
+        {
+            assert_eq!(composed(letter, accent).collect::<String>(), text);
+        }
+        assert!(is_accent('ˇ') && !is_accent('e'));
+        assert_eq!((ACCENTS.chars().count(), MARKS.chars().count()), (12, 12));
+        assert_eq!(composed('c', '¸').collect::<String>(), "ç");
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{
-    error::PdfError,
+    budget::PdfError,
     object::{Dict, Object, Reference},
     pdf_file::PdfFile,
 };

@@ -1,19 +1,27 @@
 //! A PDF file: its objects by reference, and the bytes of its streams.
 //!
 //! Nothing is read before it is asked for, and but for streams of objects nothing is kept.
+//!
+//! # Map
+//! `xref` says where an object is, `indirect_object` reads it there. The bytes of a stream are decrypted by `crypt` and
+//! decoded by `filter`.
+
+mod crypt;
+mod filter;
+mod indirect_object;
+mod xref;
 
 use std::{cell::RefCell, rc::Rc};
 
+use crypt::Decryptor;
+use filter::{Decoded, Filter, direct_filters, filters};
+use indirect_object::{read_indirect, stream_range};
+use xref::{Xref, XrefEntry};
+
 use super::{
-    budget::PdfBudget,
-    crypt::Decryptor,
-    error::PdfError,
-    filter::{self, Decoded, Filter},
-    indirect_object::{read_indirect, stream_range},
+    budget::{PdfBudget, PdfError},
     lexer::PdfLexer,
     object::{Dict, Object, Reference, Stream},
-    stream_filters::{direct_filters, filters},
-    xref::{Xref, XrefEntry},
 };
 
 /// References that lead from one to the next.

@@ -1,17 +1,63 @@
 //! Languages with braces: definitions by what precedes a `{` or `;`, extents by the braces.
 //!
-//! Holds the tokens since the last boundary, bounded, and the open braces. What a header means is the grammar's.
+//! Holds the tokens since the last boundary, bounded, the open braces, and the state to which each branch of an `#if`
+//! returns. What a header means is said by the [`BraceGrammar`] of the language: `c`, `go`, `java`, `javascript` or `rust`.
+
+pub(super) mod c;
+pub(super) mod go;
+pub(super) mod java;
+pub(super) mod javascript;
+pub(super) mod rust;
 
 use super::{
-    brace_grammar::BraceGrammar,
     definition::{Definition, MOST},
     directives::{Branch, Directive},
-    header::{Around, BlockKind, Ending, Named, Opening},
-    header_buffer::HeaderBuffer,
+    header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening, TokenKind},
+    keyword_grammar::Words,
+    lex_rules::LexRules,
     lexer::{Lexeme, LexemeKind, Lexer},
-    line_break,
-    open_block::{Fork, OpenBlock},
 };
+
+/// A language with braces.
+#[derive(Debug)]
+pub(super) struct BraceGrammar {
+    pub(super) lex: &'static LexRules,
+    /// What a header before `{` means.
+    pub(super) open: fn(&Header<'_>, Around<'_>) -> Opening,
+    /// What a header means where the statement ends.
+    pub(super) end: fn(&Header<'_>, Around<'_>) -> Ending,
+    /// A line break can end a statement.
+    pub(super) newline_ends: bool,
+    /// Lines that begin with `#` are directives, and `}` in the first column closes what began there.
+    pub(super) directives: bool,
+    /// `type (` and the like begin a group of definitions.
+    pub(super) groups: &'static [&'static str],
+    /// Words before a `:` that begins a section of members.
+    pub(super) labels: &'static [&'static str],
+}
+
+/// An open brace, and the header before it.
+#[derive(Clone, Debug)]
+pub(super) struct OpenBlock {
+    pub(super) block: BlockKind,
+    /// The definition that it is the body of, as its place.
+    pub(super) definition: Option<usize>,
+    pub(super) continues: bool,
+    /// The header before it, and the tokens up to its end.
+    pub(super) header: HeaderStart,
+    pub(super) tokens: usize,
+    /// The column that the line of its header begins in.
+    pub(super) indent: usize,
+    pub(super) is_paren: bool,
+}
+
+/// The state at an `#if`.
+#[derive(Clone, Debug)]
+pub(super) struct Fork {
+    pub(super) open: Vec<OpenBlock>,
+    pub(super) header: HeaderStart,
+    pub(super) tokens: usize,
+}
 
 /// Braces within each other at most; deeper ones are counted.
 const DEPTH: usize = 256;
@@ -310,7 +356,7 @@ impl BraceOutline {
     fn end_at_newline(&mut self, next: &Lexeme, line: &str) {
         let Some((last, word)) = self.headers.last() else { return };
         let next = (next.kind, &line[next.start..next.end]);
-        let may_end = self.headers.start.parens == 0 && line_break::ends_statement((last.kind, word), next);
+        let may_end = self.headers.start.parens == 0 && ends_statement((last.kind, word), next);
         // A decorator belongs to what follows.
         if may_end && !self.headers.is_only_decorators() {
             self.end_statement();
@@ -379,5 +425,44 @@ impl BraceOutline {
                 self.forks.pop();
             }
         }
+    }
+}
+
+/// Words that something must follow.
+const GO_ON: Words =
+    Words("extends implements function class export default async const return type abstract new in of func");
+/// Words that belong to what is before them.
+const BELONG: Words = Words("extends implements where throws instanceof as in");
+
+/// Whether the break between the last token of a line and the first lexeme of the next, each with its text, ends the
+/// statement: unless one of them requires a continuation.
+pub(super) fn ends_statement(last: (TokenKind, &str), next: (LexemeKind, &str)) -> bool {
+    let continues = match last.0 {
+        TokenKind::Braces | TokenKind::Lexeme(LexemeKind::Text | LexemeKind::Number) => false,
+        TokenKind::Lexeme(LexemeKind::Sign(sign)) => !matches!(sign, b')' | b']' | b'>' | b'}' | b'?' | b'!'),
+        TokenKind::Lexeme(LexemeKind::Word) => GO_ON.contains(last.1),
+        TokenKind::Lexeme(_) => true,
+    };
+    let belongs = match next.0 {
+        LexemeKind::Sign(sign) => !matches!(sign, b'@' | b'#' | b'[' | b'(' | b'~' | b'!' | b'*' | b'}'),
+        LexemeKind::Word => BELONG.contains(next.1),
+        LexemeKind::Number | LexemeKind::Text => false,
+        LexemeKind::Arrow | LexemeKind::PathSeparator | LexemeKind::Operator => true,
+    };
+    !continues && !belongs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_goes_on_where_either_line_says_so() {
+        let word = (TokenKind::Lexeme(LexemeKind::Word), "load");
+        let comma = (TokenKind::Lexeme(LexemeKind::Sign(b',')), ",");
+        let next = (LexemeKind::Word, "next");
+        assert!(ends_statement(word, next) && ends_statement((TokenKind::Braces, ""), next));
+        assert!(!ends_statement(comma, next) && !ends_statement(word, (LexemeKind::Sign(b'.'), ".")));
+        assert!(!ends_statement(word, (LexemeKind::Word, "extends")));
     }
 }

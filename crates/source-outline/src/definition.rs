@@ -1,5 +1,9 @@
 //! One definition of a source text, and finding the one that is meant.
 
+mod not_shown;
+
+pub use not_shown::not_shown;
+
 /// Definitions of a file at most.
 pub(super) const MOST: usize = 200_000;
 

@@ -3,6 +3,9 @@
 //! A definition ends before the next line that is indented no more, or with it where that closes it (`end`, `}`). So
 //! neither nested blocks nor quotes that a line-wise look gets wrong matter.
 
+pub(super) mod keywords;
+mod line_patterns;
+
 use super::{
     definition::{Definition, MOST},
     header::Named,

@@ -1,7 +1,9 @@
 //! Which language a file is in, by its name, or the first line of a script without one.
 
 use super::{
-    brace_grammar::BraceGrammar, c, go, java, javascript, keyword_grammar::KeywordGrammar, keywords, rust,
+    braces::{BraceGrammar, c, go, java, javascript, rust},
+    indents::keywords,
+    keyword_grammar::KeywordGrammar,
     sections::SectionFormat,
 };
 

@@ -3,10 +3,11 @@
 //! Knows of a language no more than where its comments and strings begin and end; what spans lines is kept from line to
 //! line. One pass over the bytes of a line, of any content.
 
-use super::{
-    lex_rules::{LexRules, Quotes, is_word, is_word_start},
-    multiline_state::{MultilineState, OpenLiteral},
-};
+mod multiline_state;
+
+use multiline_state::{MultilineState, OpenLiteral};
+
+use super::lex_rules::{LexRules, Quotes, is_word, is_word_start};
 
 /// What a lexeme is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

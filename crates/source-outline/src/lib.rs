@@ -21,44 +21,29 @@
 //! `indents` (languages whose definitions begin with a keyword, such as Python and Ruby) and `sections` (headings).
 //! `outline_builder` splits a text into lines for the engine.
 //!
-//! - `braces` reads the tokens of `lexer` (whose rules for each language are in `lex_rules`; comments and strings over
-//!   several lines are in `multiline_state`) into a `header` up to the next brace, and asks the `brace_grammar` of the
-//!   language (`c`, `go`, `java`, `javascript`, `rust`) what it defines. `directives` handles `#if`, `line_break`
-//!   statements without semicolons.
-//! - `indents` looks up the words of a line in `keywords`, and `line_patterns` for definitions without a keyword.
+//! - `braces` reads the tokens of `lexer` (whose rules for each language are in `lex_rules`) into a `header` up to the next
+//!   brace, and asks the grammar of the language (below it: `c`, `go`, `java`, `javascript`, `rust`) what it defines.
+//!   `directives` handles `#if`.
+//! - `indents` looks up the words of a line in the `keyword_grammar` of the language; the grammars are below it.
 
-mod brace_grammar;
 mod braces;
-mod c;
 mod definition;
 mod directives;
-mod go;
 mod header;
-mod header_buffer;
 mod indents;
-mod java;
-mod javascript;
 mod keyword_grammar;
-mod keywords;
 mod language;
 mod lex_rules;
 mod lexer;
-mod line_break;
-mod line_patterns;
-mod multiline_state;
-mod not_shown;
-mod open_block;
 mod outline_builder;
 pub mod problems;
-mod rust;
 mod sections;
 pub mod syntax;
 
-pub use definition::{Definition, enclosing, enclosing_definition, named};
+pub use definition::{Definition, enclosing, enclosing_definition, named, not_shown};
 use directives::{Branch, Directive};
 use lex_rules::{C, GO, JAVA, JAVASCRIPT, LexRules, PROTO, PYTHON, RUST};
 use lexer::{Lexeme, LexemeKind, Lexer};
-pub use not_shown::not_shown;
 pub use outline_builder::{OutlineBuilder, definitions, may_have_definitions};
 
 #[cfg(test)]

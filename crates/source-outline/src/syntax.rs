@@ -6,12 +6,11 @@
 //!
 //! # Map
 //! `format` says by the name of a file what is checked. Data formats are checked by [`structured_text`]; `brackets` checks
-//! the programming languages of `language`, with `indentation` for Python.
+//! programming languages, with `indentation` for Python.
 
 mod brackets;
 mod format;
 mod indentation;
-mod language;
 
 use structured_text::{
     Findings, SyntaxError, is_template,

@@ -22,7 +22,6 @@ pub mod json;
 pub mod mask;
 mod notebook;
 mod syntax_error;
-mod template;
 #[cfg(test)]
 mod testing;
 pub mod toml;
@@ -30,5 +29,4 @@ pub mod xml;
 pub mod yaml;
 
 pub use notebook::{Cell, CellOutput, Notebook, SourceEdit};
-pub use syntax_error::{Findings, SyntaxError, line_of, quoted};
-pub use template::is_template;
+pub use syntax_error::{Findings, SyntaxError, is_template, line_of, quoted};

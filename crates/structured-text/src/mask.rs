@@ -10,11 +10,9 @@
 //!
 //! Limits: names, their order, the number of values and comments, and whether a value is empty are visible.
 
-mod brackets;
-mod colons;
 mod json;
 mod lines;
-mod netrc;
+mod password_files;
 mod sentinel;
 mod span;
 mod toml;
@@ -261,9 +259,9 @@ fn scan(format: MaskFormat, body: &[u8]) -> Option<Vec<Span>> {
         MaskFormat::Json => json::scan(text()?)?,
         MaskFormat::Yaml => yaml::scan(text()?).or_else(|| json::scan(text()?))?,
         MaskFormat::Toml => toml::scan(text()?)?,
-        MaskFormat::Netrc => netrc::scan(body)?,
-        MaskFormat::Pgpass => colons::scan(body, colons::pgpass),
-        MaskFormat::Htpasswd => colons::scan(body, colons::htpasswd),
+        MaskFormat::Netrc => password_files::netrc(body)?,
+        MaskFormat::Pgpass => password_files::colons(body, password_files::pgpass),
+        MaskFormat::Htpasswd => password_files::colons(body, password_files::htpasswd),
         MaskFormat::Whole => span::whole(body),
     };
     is_disjoint(&spans, body.len()).then_some(spans)

@@ -4,7 +4,6 @@
 //! background for the next keystroke, and an index is begun. What is returned was there at the moment it was looked at,
 //! and is nothing that policy hides or denies.
 
-mod folded;
 mod names;
 mod query;
 mod rank;

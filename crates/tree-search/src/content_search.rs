@@ -3,18 +3,31 @@
 //! The walk hands out names in path order, in chunks; any free thread searches a chunk, the walking
 //! thread included; results are merged in order, and once the page that was asked for is complete
 //! everything else stops. Holds no more than a few chunks beyond what is shown.
+//!
+//! # Map
+//! `producer` (chunks of files, and what `stored_results` knows of them) → `pool` (threads) → `worker` (one file) → `merge`
+//! (results in order).
+
+mod merge;
+mod pool;
+mod producer;
+mod stored_results;
+mod worker;
 
 use std::{sync::atomic::Ordering, thread};
-
-use crossbeam_channel::bounded;
 
 use confined_fs::{
     AccessError, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath, stop::StopReason,
 };
+use crossbeam_channel::bounded;
+
+use pool::{Chunk, SearchPool};
+use producer::{Producer, StartVisitor};
+use stored_results::StoredResults;
+use worker::{SearchItem, Worker};
 
 use super::{
-    Chunk, FileFilter, FileHits, PathSource, Producer, Query, Scope, SearchItem, SearchMode, SearchPool, SkippedPaths,
-    StartVisitor, StoredResults, Tally, Worker,
+    FileFilter, FileHits, PathSource, Query, Scope, SearchMode, SkippedPaths, Tally,
     path_index::{walk_ignored_entries, walk_snapshot},
 };
 

@@ -9,10 +9,12 @@ use ignore::{
     overrides::{Override, OverrideBuilder},
     types::{FileTypeDef, Types, TypesBuilder},
 };
-
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use super::{GlobEncoding, GlobError, literal_glob, name_glob::check_bounds};
+use super::{
+    GlobError,
+    name_glob::{GlobEncoding, check_bounds, escaped, interpretations},
+};
 
 /// Why a filter cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +68,7 @@ impl FileFilter {
     /// # Errors
     /// As there.
     pub fn literal(name: &str, kind: Option<&str>, longest: usize) -> Result<Self, FilterError> {
-        Self::new(Some(&literal_glob::escaped(name.trim())), kind, longest)
+        Self::new(Some(&escaped(name.trim())), kind, longest)
     }
 
     /// Whether every file is searched.
@@ -114,7 +116,7 @@ fn overrides(glob: &str, longest: usize) -> Result<Override, FilterError> {
         while let Some(rest) = plain.strip_prefix("./") {
             plain = rest;
         }
-        for (index, interpretation) in literal_glob::interpretations(plain).iter().enumerate() {
+        for (index, interpretation) in interpretations(plain).iter().enumerate() {
             match builder.add(&format!("{not}{interpretation}")) {
                 Err(error) if index == 0 => return Err(wrong(one, GlobError::Syntax(reason(&error)))),
                 _ => {}
@@ -123,7 +125,7 @@ fn overrides(glob: &str, longest: usize) -> Result<Override, FilterError> {
     }
     // A name may hold what several globs are split at.
     if glob.contains(',') && !glob.starts_with('!') {
-        let _ = builder.add(&literal_glob::escaped(glob.trim_start_matches("./")));
+        let _ = builder.add(&escaped(glob.trim_start_matches("./")));
     }
     builder.build().map_err(|error| wrong(glob, GlobError::Syntax(reason(&error))))
 }

@@ -1,12 +1,19 @@
-//! The pattern of the glob tool, and what makes any glob unusable.
+//! The pattern of the glob tool, what makes any glob unusable, and what else a glob may mean.
 //!
-//! Pure matching of paths relative to where a search starts, on ripgrep's own matcher.
+//! Pure matching of paths relative to where a search starts, on ripgrep's own matcher; names beyond ASCII are in
+//! `glob_unicode`.
+//!
+//! Some globs are names: `app/[slug]/page.tsx` is both the name of a file and a pattern for `app/s/page.tsx`. Frameworks
+//! name files so, and models pass such names as they saw them. Read both ways a glob finds what it would find as a
+//! pattern, and the file of that very name.
+
+mod glob_unicode;
 
 use std::path::Path;
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::{GlobEncoding, literal_glob};
+pub(super) use glob_unicode::GlobEncoding;
 
 /// Why a glob cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,11 +72,7 @@ impl NameGlob {
             return Ok(Self(Matcher::Ending(ending.to_owned())));
         }
         glob_set([anchored.as_str()], case_sensitive)?;
-        Self::of(
-            &anchored,
-            literal_glob::interpretations(pattern).iter().map(|one| self::anchored(one)),
-            case_sensitive,
-        )
+        Self::of(&anchored, interpretations(pattern).iter().map(|one| self::anchored(one)), case_sensitive)
     }
 
     /// As [`Self::compile`], for a pattern that is a name and nothing else.
@@ -78,7 +81,7 @@ impl NameGlob {
     /// As there.
     pub fn literal(name: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
         check_bounds(name, longest)?;
-        let anchored = anchored(&literal_glob::escaped(without_root(name)?));
+        let anchored = anchored(&escaped(without_root(name)?));
         Self::of(&anchored, [anchored.clone()].into_iter(), case_sensitive)
     }
 
@@ -170,6 +173,50 @@ pub(super) fn check_bounds(glob: &str, longest: usize) -> Result<(), GlobError> 
     Ok(())
 }
 
+/// What means something in a glob besides itself.
+const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
+
+/// The glob, and what else it may mean: brackets as brackets in a pattern (`app/[slug]/*.tsx`), and all of it as
+/// a name.
+pub(super) fn interpretations(glob: &str) -> Vec<String> {
+    let mut interpretations = vec![glob.to_owned()];
+    if glob.contains(['[', ']', '{', '}', '\\']) {
+        for other in [with_brackets(glob), escaped(glob)] {
+            if !interpretations.contains(&other) {
+                interpretations.push(other);
+            }
+        }
+    }
+    interpretations
+}
+
+/// The glob that matches just this text.
+pub(super) fn escaped(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len() + 8), |mut out, letter| {
+        if SPECIAL.contains(&letter) {
+            out.push('\\');
+        }
+        out.push(letter);
+        out
+    })
+}
+
+/// The glob with its brackets as text.
+fn with_brackets(glob: &str) -> String {
+    let mut out = String::with_capacity(glob.len() + 8);
+    let mut letters = glob.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '[' || letter == ']' {
+            out.push('\\');
+        }
+        out.push(letter);
+        if letter == '\\' {
+            out.extend(letters.next());
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,5 +286,14 @@ mod tests {
             }
         }
         assert!(NameGlob::compile("*.c", false, LONGEST).unwrap().matches(Path::new("x.C")));
+    }
+
+    #[test]
+    fn only_globs_with_brackets_have_literal_interpretations() {
+        assert_eq!(interpretations("src/*.rs"), ["src/*.rs"]);
+        assert_eq!(interpretations("*.{a,b}"), ["*.{a,b}", r"\*.\{a,b\}"]);
+        assert_eq!(interpretations("[s]/*"), ["[s]/*", r"\[s\]/*", r"\[s\]/\*"]);
+        assert_eq!(interpretations("[s]/x"), ["[s]/x", r"\[s\]/x"]);
+        assert_eq!(interpretations(r"\[s]/x"), [r"\[s]/x", r"\[s\]/x", r"\\\[s\]/x"]);
     }
 }

@@ -17,11 +17,8 @@
 //! [bitfunnel]: https://dl.acm.org/doi/10.1145/3077136.3080789
 
 mod candidates;
-mod columns;
-mod content_grams;
 mod filter;
 mod filter_query;
-mod frequent_pairs;
 mod gram;
 mod gram_query;
 mod kept_filter;
@@ -31,12 +28,10 @@ mod segments;
 pub(crate) const FILTER_VERSION: u32 = 4;
 
 pub(crate) use candidates::{Candidates, MayMatch};
-pub(in crate::ngram_filter) use columns::Columns;
-pub(crate) use content_grams::ContentGrams;
 pub(crate) use filter::NgramFilter;
 pub(crate) use filter_query::FilterQuery;
 pub(crate) use gram::COLUMNS;
 pub(in crate::ngram_filter) use gram::OVERLAP;
 pub(in crate::ngram_filter) use gram_query::GramQuery;
-pub(in crate::ngram_filter) use segments::{BLOCK, SegmentBlock};
-pub(crate) use segments::{FileSegments, SEGMENT, SEGMENTS, SegmentSlice};
+pub(in crate::ngram_filter) use segments::{BLOCK, Columns, SegmentBlock};
+pub(crate) use segments::{ContentGrams, FileSegments, SEGMENT, SEGMENTS, SegmentSlice};

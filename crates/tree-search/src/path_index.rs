@@ -9,9 +9,9 @@
 //! What is known of the names and files is stored in the background ([`super::stored_index`]). A search of a process that
 //! has no index yet takes the names from there, once a stat of each directory has shown that they are still the same
 //! (`loaded`), or else walks. It opens only the files that the stored index does not leave out: of all others a stat shows
-//! that they are still in the state that it knows (`stored_results`). The index of the process takes the same over
-//! (`take_over`), so that it reads only what has changed, and writes what it read (`save`). Where no index can be kept,
-//! as on an overlay, the files are read for the stored one alone.
+//! that they are still in the state that it knows (`content_search`). The index of the process takes the same over
+//! (`root_index`), so that it reads only what has changed, and writes what it read (`background`). Where no index can be
+//! kept, as on an overlay, the files are read for the stored one alone.
 //!
 //! # Limits
 //! Some writes cause no event:
@@ -27,22 +27,14 @@
 
 mod background;
 mod directory_names;
-mod fill;
-mod finish;
 mod indexed_path;
 mod kept_names;
 mod loaded;
 mod path_list;
 mod path_page;
 mod path_state;
-mod path_summary;
 mod path_table;
-mod path_text;
 mod root_index;
-mod save;
-mod settled;
-mod take_over;
-mod update;
 mod walk;
 
 use std::{
@@ -63,11 +55,10 @@ pub use directory_names::DirectoryNames;
 pub(crate) use indexed_path::IndexedPath;
 pub(crate) use kept_names::{ListedName, Listing};
 pub(in crate::path_index) use path_list::Edits;
+pub(crate) use path_page::{PathSummary, PathText};
 pub(crate) use path_state::KnownContent;
 pub(in crate::path_index) use path_state::{KnownStat, PathState, short_inode};
-pub(crate) use path_summary::PathSummary;
 pub(in crate::path_index) use path_table::{NewPath, PathRun, PathTable};
-pub(crate) use path_text::PathText;
 pub(crate) use walk::walk_snapshot;
 pub use walk::{PathSource, SearchEntry, Visit, walk_ignored_entries};
 

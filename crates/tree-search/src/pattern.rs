@@ -2,13 +2,15 @@
 //!
 //! A wrong pattern becomes an error that shows the place. Knows nothing of files.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, convert::Infallible, sync::Arc};
 
 use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
-use regex_syntax::hir::{Class, Hir, HirKind, LookSet};
-
-use super::{PatternError, anchors::without_anchors};
+use regex_syntax::{
+    ast::{self, Assertion, AssertionKind, Ast, Span, Visitor},
+    hir::{Class, Hir, HirKind, LookSet},
+};
+use text_file::shorten;
 
 /// Cache of the lazy automaton per thread, in bytes; it grows only as states are met.
 const DFA_CACHE: usize = 10 << 20;
@@ -265,6 +267,130 @@ fn repeated_positions(hir: &Hir, times: usize, counted: bool) -> usize {
     }
 }
 
+/// `pattern` with nothing where it has anchors; `None` if it has none, or is not a regular expression.
+pub(super) fn without_anchors(pattern: &str) -> Option<String> {
+    let ast = ast::parse::Parser::new().parse(pattern).ok()?;
+    let Ok(anchors) = ast::visit(&ast, Anchors::default());
+    if anchors.0.is_empty() {
+        return None;
+    }
+    let (mut text, mut from) = (String::new(), 0);
+    for span in anchors.0 {
+        text.push_str(&pattern[from..span.start.offset]);
+        text.push_str("(?:)");
+        from = span.end.offset;
+    }
+    text.push_str(&pattern[from..]);
+    Some(text)
+}
+
+/// The anchors that were met, in their order.
+#[derive(Default)]
+struct Anchors(Vec<Span>);
+
+impl Visitor for Anchors {
+    type Output = Self;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<Self, Infallible> {
+        Ok(self)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        if let Ast::Assertion(assertion) = ast {
+            let Assertion { span, kind } = &**assertion;
+            let is_anchor = matches!(
+                kind,
+                AssertionKind::StartLine | AssertionKind::EndLine | AssertionKind::StartText | AssertionKind::EndText
+            );
+            if is_anchor {
+                self.0.push(*span);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Characters of the pattern that an error shows around the place.
+const SHOWN: usize = 80;
+
+/// Why a pattern cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PatternError {
+    /// Longer than `limit` bytes.
+    TooLong {
+        /// Bytes given.
+        length: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Not a regular expression.
+    Syntax {
+        /// What is wrong, in a few words.
+        reason: String,
+        /// Where, counted in characters from 1.
+        column: usize,
+        /// The pattern around the place, with a line of carets under it.
+        place: String,
+    },
+    /// It needs a line break to match, but lines are searched one by one.
+    LineBreak,
+    /// It needs a NUL byte to match, which no text holds.
+    Nul,
+    /// Compiled, it would have more than `limit` bytes.
+    TooBig {
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// Its counted repetitions expand to more than `limit` positions.
+    TooRepetitive {
+        /// Positions that they expand to.
+        positions: usize,
+        /// Positions allowed.
+        limit: usize,
+    },
+}
+
+impl PatternError {
+    /// `reason` at `span` of `text`.
+    pub(super) fn syntax(text: &str, reason: &impl ToString, span: &Span) -> Self {
+        let before = text.get(..span.start.offset).unwrap_or(text);
+        // A pattern of several lines is shown by the line that holds the place.
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = text[line_start..].lines().next().unwrap_or_default();
+        let column = before[line_start..].chars().count();
+        let width = text.get(span.start.offset..span.end.offset).map_or(1, |part| part.chars().count().max(1));
+
+        let skipped = column.saturating_sub(SHOWN / 2);
+        let mut place: String = line.chars().skip(skipped).take(SHOWN).collect();
+        let shown = place.chars().count();
+        let mut carets_at = column - skipped;
+        if skipped > 0 {
+            place.insert(0, '…');
+            carets_at += 1;
+        }
+        if line.chars().count() > skipped + SHOWN {
+            place.push('…');
+        }
+        let carets = width.min((shown + 1).saturating_sub(column - skipped)).max(1);
+        place.push('\n');
+        place.extend(std::iter::repeat_n(' ', carets_at));
+        place.extend(std::iter::repeat_n('^', carets));
+        Self::Syntax { reason: first_line(&reason.to_string()), column: before.chars().count() + 1, place }
+    }
+
+    /// `reason` without a place.
+    pub(super) fn elsewhere(reason: &str) -> Self {
+        Self::Syntax { reason: first_line(reason), column: 1, place: String::new() }
+    }
+}
+
+/// The first line of a reason: the others explain it at length.
+fn first_line(reason: &str) -> String {
+    let first = reason.lines().next().unwrap_or_default();
+    shorten(first, 200).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use grep_matcher::Matcher;
@@ -416,5 +542,19 @@ mod tests {
             compile("abcd", PatternLimits { regex: 3, ..default }).unwrap_err(),
             PatternError::TooLong { length: 4, limit: 3 }
         );
+    }
+
+    #[test]
+    fn anchors_are_left_out_and_nothing_else() {
+        for (pattern, expected) in [
+            ("^load$", "(?:)load(?:)"),
+            (r"(?:^|x)\w+(er)?\z", r"(?:(?:)|x)\w+(er)?(?:)"),
+            ("(?x) ^ é # ^\n$", "(?x) (?:) é # ^\n(?:)"),
+        ] {
+            assert_eq!(without_anchors(pattern).as_deref(), Some(expected));
+        }
+        for pattern in [r"\bload\b", "[^a]", r"\^", "load", "(", "(?x) # ^"] {
+            assert_eq!(without_anchors(pattern), None, "{pattern}");
+        }
     }
 }

@@ -7,8 +7,6 @@ use std::{
 
 use confined_fs::stop::StopSignal;
 
-use super::interruptible::stopped_error;
-
 /// Between two reports.
 pub(super) const EVERY: Duration = Duration::from_millis(250);
 
@@ -24,6 +22,11 @@ pub enum SearchProgress {
         /// Bytes in the file; it may be growing.
         total: u64,
     },
+}
+
+/// What ends a search that should stop; the searcher passes it on.
+pub(super) fn stopped_error() -> io::Error {
+    io::Error::other("the search was stopped")
 }
 
 /// A reader that reports how much has passed, and ends with an error once the call should stop, so that a large

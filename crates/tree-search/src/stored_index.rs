@@ -7,7 +7,7 @@
 //!
 //! | part | file |
 //! |---|---|
-//! | what the file belongs to, and how long its parts are | `header` |
+//! | what the file belongs to, how long its parts are, and why it is not used | `header` |
 //! | what is added when it is written | `contents` |
 //! | one index, open: its answers | `reader` |
 //! | names, facts and contents of files, as they are read | `tables`, `stored_file`, `bytes` |
@@ -29,10 +29,9 @@ mod stored_indexes;
 mod tables;
 #[cfg(all(test, target_os = "linux"))]
 mod testing;
-mod unusable;
 
 pub(crate) use contents::IndexContents;
+pub use header::Unusable;
 pub(crate) use reader::{StoredCursor, StoredIndex};
 pub(crate) use stored_file::StoredFile;
 pub use stored_indexes::{Saved, StoredIndexes, StoredStatus};
-pub use unusable::Unusable;

@@ -27,16 +27,8 @@ const MAX_LINES: &[(&str, usize)] = &[
 const MAX_SIBLINGS: usize = 20;
 
 /// Folders that are wider, and how wide they may be until they are divided.
-const WIDE: &[(&str, usize)] = &[
-    ("crates/pdf-text/src", 26),
-    ("crates/source-outline/src", 27),
-    ("crates/tree-search/src", 35),
-    ("src/config", 30),
-    ("src/server", 36),
-    ("src/tools", 48),
-    ("src/tools/edit", 21),
-    ("src/tools/read", 30),
-];
+const WIDE: &[(&str, usize)] =
+    &[("src/config", 30), ("src/server", 36), ("src/tools", 48), ("src/tools/edit", 21), ("src/tools/read", 30)];
 
 /// Whether a file of `src` is part of the program.
 fn is_product(name: &str) -> bool {

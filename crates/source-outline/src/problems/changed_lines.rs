@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use super::problem::{Problem, Severity};
+use super::{Problem, Severity};
 
 /// The lines that differ between two texts: all lines before and behind them are the same.
 ///

@@ -6,11 +6,12 @@
 
 use structured_text::{Findings, SyntaxError, line_of};
 
-use super::{
-    indentation::{Indentation, PythonLine},
-    language::BracketLanguage,
-};
 use crate::{Branch, Directive, Lexeme, LexemeKind, Lexer};
+
+use super::{
+    format::BracketLanguage,
+    indentation::{Indentation, PythonLine},
+};
 
 /// Bytes of the longest line that is read: longer ones are generated.
 const LONGEST_LINE: usize = 16 << 10;

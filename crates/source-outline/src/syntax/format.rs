@@ -1,8 +1,8 @@
-//! Which format a file has, by its name.
+//! Which format a file has, by its name, and of programming languages, how their brackets are checked.
 
 use structured_text::json::JsonDialect;
 
-use super::language::BracketLanguage;
+use crate::{C, GO, JAVA, JAVASCRIPT, LexRules, PROTO, PYTHON, RUST};
 
 /// A format that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +86,62 @@ impl CheckedFormat {
         } else {
             let extension = name.rsplit_once('.')?.1;
             BracketLanguage::of_extension(extension).map(Self::Source)
+        }
+    }
+}
+
+/// A programming language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BracketLanguage {
+    /// C, C++ and Objective-C, whose preprocessor may take lines away.
+    C,
+    Go,
+    Java,
+    JavaScript,
+    Proto,
+    /// Its indentation is checked, too.
+    Python,
+    Rust,
+}
+
+impl BracketLanguage {
+    /// The language of files with this extension, in lower case.
+    pub(super) fn of_extension(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "inl" | "ipp" | "m" | "mm" | "cu" | "cuh"
+            | "ino" => Self::C,
+            "go" => Self::Go,
+            "java" => Self::Java,
+            "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" => Self::JavaScript,
+            "proto" => Self::Proto,
+            "py" | "pyi" => Self::Python,
+            "rs" => Self::Rust,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn lex_rules(self) -> &'static LexRules {
+        match self {
+            Self::C => &C,
+            Self::Go => &GO,
+            Self::Java => &JAVA,
+            Self::JavaScript => &JAVASCRIPT,
+            Self::Proto => &PROTO,
+            Self::Python => &PYTHON,
+            Self::Rust => &RUST,
+        }
+    }
+
+    /// Its name, for messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::C => "C",
+            Self::Go => "Go",
+            Self::Java => "Java",
+            Self::JavaScript => "JavaScript",
+            Self::Proto => "Protocol Buffers",
+            Self::Python => "Python",
+            Self::Rust => "Rust",
         }
     }
 }

@@ -1,7 +1,6 @@
 //! TOML, line by line: values in brackets are masked as one.
 
-use super::brackets::{Syntax, closing_bracket, closing_string};
-use super::span::{Span, TextLine, skip_blanks, trim_blanks};
+use super::span::{Span, Syntax, TextLine, closing_bracket, closing_string, skip_blanks, trim_blanks};
 
 /// The values of the text; `None` where a line is none of TOML.
 pub(super) fn scan(text: &str) -> Option<Vec<Span>> {

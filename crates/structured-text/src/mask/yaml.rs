@@ -1,7 +1,8 @@
 //! The block style of YAML, line by line. What needs more to be understood (tags, anchors, `?` keys, tabs) is not masked.
 
-use super::brackets::{Syntax, closing_bracket, closing_string};
-use super::span::{Place, Span, TextLine, YamlParent, skip_blanks, trim_blanks};
+use super::span::{
+    Place, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, trim_blanks,
+};
 
 /// The values of the text; `None` where it is not understood.
 pub(super) fn scan(text: &str) -> Option<Vec<Span>> {

@@ -7,13 +7,11 @@
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap};
 
 use code_fuzzy_match::FuzzyMatcher;
-
 use confined_fs::{WorkspacePath, stop::StopSignal};
 
 use super::{
-    folded::{folded, has_in_order},
     names::{Name, TreeNames},
-    query::PathQuery,
+    query::{PathQuery, folded, has_in_order},
 };
 
 /// Names that are scored at most.

@@ -13,7 +13,7 @@
 //! left for every other query. A frequent one has a single column: its text is in so many segments that more would refuse
 //! little.
 
-use super::frequent_pairs;
+mod frequent_pairs;
 
 /// Bytes that have to be known before a byte to name its grams.
 pub(super) const CONTEXT: u8 = 3;

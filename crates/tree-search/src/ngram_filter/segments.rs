@@ -1,8 +1,8 @@
-//! Segments of content, and the blocks of bits that represent them.
+//! The segments of the filter: which of them a file has, the grams that each holds, and their columns.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use super::COLUMNS;
+use super::{COLUMNS, OVERLAP, gram};
 
 /// Bytes of content that one segment covers.
 pub(crate) const SEGMENT: usize = 32 << 10;
@@ -60,4 +60,77 @@ pub(crate) struct SegmentSlice {
     pub(crate) segment: u32,
     /// Where it ends in the file; it begins where the one before ends.
     pub(crate) end: u32,
+}
+
+/// Where the words of columns come from. A word has a bit for each segment of one block.
+#[derive(Clone, Debug)]
+pub(crate) enum Columns {
+    /// A filter in memory, as of one moment.
+    Memory(Arc<Vec<Option<Arc<SegmentBlock>>>>),
+    /// By column, for each block its word.
+    Read(HashMap<u16, Box<[u64]>>),
+}
+
+impl Columns {
+    /// The word of a column for a block; `None` where that is not known, so that nothing may be refused.
+    pub(super) fn word(&self, block: usize, column: u16) -> Option<u64> {
+        match self {
+            Self::Memory(blocks) => Some(blocks.get(block)?.as_ref()?.columns[usize::from(column)]),
+            Self::Read(columns) => columns.get(&column)?.get(block).copied(),
+        }
+    }
+}
+
+/// What a filter takes in of a file.
+#[derive(Debug)]
+pub(crate) struct ContentGrams {
+    pub(super) slices: Vec<SliceGrams>,
+    /// A line runs from one slice into the next.
+    pub(super) within_line: bool,
+    /// Bytes of content.
+    pub(crate) bytes: u32,
+}
+
+/// A slice of the content.
+#[derive(Debug)]
+pub(super) struct SliceGrams {
+    /// Where it ends in the file; it begins where the one before ends.
+    pub(super) end: u32,
+    /// Which columns its grams have: a bit for each.
+    pub(super) columns: Box<[u64; COLUMNS / 64]>,
+}
+
+impl ContentGrams {
+    /// The grams of `content`; `None` for more than 4 GiB.
+    pub(crate) fn of(content: &[u8]) -> Option<Self> {
+        let bytes = u32::try_from(content.len()).ok()?;
+        let (mut slices, mut within_line, mut at) = (Vec::new(), false, 0);
+        loop {
+            let (end, cut) = slice_end(content, at);
+            within_line |= cut;
+            // Two KiB that stay in the nearest cache; a slice repeats its grams often.
+            let mut columns = Box::new([0_u64; COLUMNS / 64]);
+            gram::each(&content[at..(end + OVERLAP).min(content.len())], |column| {
+                let column = usize::from(column);
+                columns[column / 64] |= 1 << (column % 64);
+            });
+            slices.push(SliceGrams { end: u32::try_from(end).ok()?, columns });
+            at = end;
+            if at == content.len() {
+                return Some(Self { slices, within_line, bytes });
+            }
+        }
+    }
+}
+
+/// Where the slice that begins at `at` ends: at the last line break within reach, else in the middle
+/// of a line; whether it is the latter.
+fn slice_end(content: &[u8], at: usize) -> (usize, bool) {
+    if content.len() - at <= SEGMENT {
+        return (content.len(), false);
+    }
+    match memchr::memrchr(b'\n', &content[at..at + SEGMENT]) {
+        Some(line_break) => (at + line_break + 1, false),
+        None => (at + SEGMENT, true),
+    }
 }

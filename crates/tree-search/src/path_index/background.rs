@@ -2,6 +2,9 @@
 //!
 //! One thread of low priority, which waits while searches are under way.
 
+mod fill;
+mod save;
+
 use std::{
     io,
     sync::{Arc, Weak, atomic::Ordering},
@@ -12,13 +15,15 @@ use std::{
 use confined_fs::{Unwatchable, Workspace, WorkspacePath};
 use self_sandbox::{Priority, lower_priority};
 
+use fill::{begin, fill};
+use save::save;
+
+use crate::Saved;
+
 use super::{
     COMPARED_EVERY, IndexMode, PathIndex, PathList, RootIndex, RootSlot, RootState,
-    fill::{begin, fill},
     root_index::{changed_files, filter_memory, slot_of},
-    save::save,
 };
-use crate::Saved;
 
 /// Files from which a tree is worth an index: a walk over fewer takes a millisecond or two.
 const LARGE: usize = 2000;

@@ -50,7 +50,7 @@ pub(super) struct KnownStat {
     /// a moment.
     pub(super) asked: bool,
     /// Its content was read when no change that came later could have left this stat as it is: see
-    /// [`Settled`](super::settled::Settled).
+    /// [`Settled`](super::root_index::Settled).
     pub(super) is_settled: bool,
 }
 

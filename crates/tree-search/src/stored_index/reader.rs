@@ -16,11 +16,10 @@ use crate::{
 };
 
 use super::{
-    header::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER},
+    header::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER, Unusable},
     listing::decode_listing,
     stored_file::StoredFile,
     tables::{StoredDirectory, Tables},
-    unusable::Unusable,
 };
 
 /// The stored index of one root. Holds its tables in memory and its file open, so that it stays readable when

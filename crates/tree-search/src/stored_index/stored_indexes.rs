@@ -16,9 +16,8 @@ use crate::ngram_filter::NgramFilter;
 
 use super::{
     contents::{IndexContents, Tables},
-    header::{Header, LISTING, SEGMENT_LIST, TABLES},
+    header::{Header, LISTING, SEGMENT_LIST, TABLES, Unusable},
     reader::{StoredIndex, read_header},
-    unusable::Unusable,
 };
 
 /// The folder below the state folder.

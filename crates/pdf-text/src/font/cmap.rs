@@ -1,0 +1,233 @@
+//! Character maps: from the codes of a string to text, or to the numbers of glyphs (ISO 32000-1, 9.7.5 and 9.10.3).
+//!
+//! Maps of any size are read, but only so many entries are kept.
+
+use crate::{
+    budget::{PdfBudget, PdfError},
+    lexer::{PdfLexer, PdfToken},
+    object::Object,
+};
+
+/// Entries of one map: a code of two bytes has no more.
+const ENTRIES: usize = 70_000;
+
+/// Bytes of all texts of one map.
+const POOL: usize = 1 << 20;
+
+/// Ranges of codes that define how many bytes a code has.
+const SPACES: usize = 256;
+
+/// What was read of a map.
+#[derive(Debug, Default)]
+pub(super) struct CMap {
+    /// Codes of so many bytes are between two of them.
+    spaces: Vec<CodeSpace>,
+    /// Sorted by their first code.
+    ranges: Vec<Range>,
+    /// The texts that ranges refer to.
+    pool: String,
+    vertical: bool,
+}
+
+#[derive(Debug)]
+struct CodeSpace {
+    bytes: usize,
+    low: u32,
+    high: u32,
+}
+
+#[derive(Debug)]
+struct Range {
+    low: u32,
+    high: u32,
+    target: CodeTarget,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum CodeTarget {
+    /// A text in the pool. Its last character counts up with the code.
+    Text { from: u32, length: u16 },
+    /// The number of the first glyph.
+    Glyph(u32),
+}
+
+impl CMap {
+    pub(super) fn parse(bytes: &[u8], budget: &PdfBudget<'_>) -> Result<Self, PdfError> {
+        let mut map = Self::default();
+        let mut lexer = PdfLexer::of_content(bytes);
+        let mut operands: Vec<Object> = Vec::new();
+        loop {
+            let before = lexer.position();
+            let Some(token) = lexer.token() else { break };
+            budget.parsed(lexer.position() - before)?;
+            match token {
+                // No section has more than a hundred entries of three, says the standard; some have thousands.
+                PdfToken::Object(object) if operands.len() < 3 * ENTRIES => operands.push(object),
+                PdfToken::Object(_) => {}
+                PdfToken::Keyword(word) => {
+                    map.section(word, &operands);
+                    operands.clear();
+                }
+            }
+        }
+        map.ranges.sort_by_key(|range| range.low);
+        Ok(map)
+    }
+
+    fn section(&mut self, end: &[u8], operands: &[Object]) {
+        match end {
+            b"endcodespacerange" => {
+                for pair in operands.chunks_exact(2) {
+                    if let (Some(low), Some(high)) = (pair[0].string(), pair[1].string())
+                        && self.spaces.len() < SPACES
+                        && (1..=4).contains(&low.len())
+                    {
+                        self.spaces.push(CodeSpace { bytes: low.len(), low: code(low), high: code(high) });
+                    }
+                }
+            }
+            b"endbfchar" => {
+                for pair in operands.chunks_exact(2) {
+                    if let Some(low) = pair[0].string().map(code) {
+                        self.add_text(low, low, &pair[1]);
+                    }
+                }
+            }
+            b"endbfrange" => {
+                for triple in operands.chunks_exact(3) {
+                    let (Some(low), Some(high)) = (triple[0].string().map(code), triple[1].string().map(code)) else {
+                        continue;
+                    };
+                    if let Some(items) = triple[2].array() {
+                        for (code, item) in (low..=high).zip(items) {
+                            self.add_text(code, code, item);
+                        }
+                    } else {
+                        self.add_text(low, high, &triple[2]);
+                    }
+                }
+            }
+            b"endcidchar" => {
+                for pair in operands.chunks_exact(2) {
+                    if let (Some(low), Some(glyph)) = (pair[0].string().map(code), pair[1].index()) {
+                        self.add(low, low, CodeTarget::Glyph(u32::try_from(glyph).unwrap_or_default()));
+                    }
+                }
+            }
+            b"endcidrange" => {
+                for triple in operands.chunks_exact(3) {
+                    if let (Some(low), Some(high), Some(glyph)) =
+                        (triple[0].string().map(code), triple[1].string().map(code), triple[2].index())
+                    {
+                        self.add(low, high, CodeTarget::Glyph(u32::try_from(glyph).unwrap_or_default()));
+                    }
+                }
+            }
+            b"def" => {
+                if let [Object::Name(name), Object::Number(mode)] = operands
+                    && name == b"WMode"
+                {
+                    self.vertical = *mode != 0.0;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_text(&mut self, low: u32, high: u32, text: &Object) {
+        let from = self.pool.len();
+        match text {
+            Object::String(units) => {
+                let units = units.chunks(2).map(|unit| unit.iter().fold(0, |unit, byte| unit << 8 | u16::from(*byte)));
+                self.pool.extend(char::decode_utf16(units).map_while(Result::ok).take(64));
+            }
+            Object::Name(name) => {
+                let name = str::from_utf8(name).unwrap_or_default();
+                self.pool.push_str(&super::glyph_names::text_of(name).unwrap_or_default());
+            }
+            _ => return,
+        }
+        let length = u16::try_from(self.pool.len() - from);
+        if let (Ok(from), Ok(length)) = (u32::try_from(from), length)
+            && self.pool.len() <= POOL
+        {
+            self.add(low, high, CodeTarget::Text { from, length });
+        }
+        if self.pool.len() > POOL {
+            self.pool.truncate(from);
+        }
+    }
+
+    fn add(&mut self, low: u32, high: u32, target: CodeTarget) {
+        if self.ranges.len() < ENTRIES && low <= high {
+            self.ranges.push(Range { low, high, target });
+        }
+    }
+
+    pub(super) fn is_vertical(&self) -> bool {
+        self.vertical
+    }
+
+    /// Whether it says how long codes are.
+    pub(super) fn has_code_spaces(&self) -> bool {
+        !self.spaces.is_empty()
+    }
+
+    /// How much memory it takes, in entries and texts.
+    pub(super) fn weight(&self) -> usize {
+        self.ranges.len() * size_of::<Range>() + self.pool.len()
+    }
+
+    /// The first code of a string that is not empty, and its bytes.
+    pub(super) fn next_code(&self, string: &[u8]) -> (u32, usize) {
+        for bytes in 1..=string.len().min(4) {
+            let candidate = code(&string[..bytes]);
+            if self.spaces.iter().any(|space| space.holds(candidate, bytes)) {
+                return (candidate, bytes);
+            }
+        }
+        let shortest = self.spaces.iter().map(|space| space.bytes).min().unwrap_or(1).min(string.len());
+        (code(&string[..shortest]), shortest)
+    }
+
+    fn range(&self, code: u32) -> Option<&Range> {
+        let after = self.ranges.partition_point(|range| range.low <= code);
+        // Ranges that overlap are rare: of those that begin before, the nearest ones are looked at.
+        self.ranges[..after].iter().rev().take(4).find(|range| code <= range.high)
+    }
+
+    /// The number of the glyph of a code.
+    pub(super) fn glyph(&self, code: u32) -> Option<u32> {
+        let range = self.range(code)?;
+        if let CodeTarget::Glyph(first) = range.target { Some(first.saturating_add(code - range.low)) } else { None }
+    }
+
+    /// Appends the text of a code; false if it has none.
+    pub(super) fn text(&self, code: u32, to: &mut String) -> bool {
+        let Some(Range { low, target: CodeTarget::Text { from, length }, .. }) = self.range(code) else { return false };
+        let text = &self.pool[*from as usize..*from as usize + usize::from(*length)];
+        let mut characters = text.chars();
+        let Some(last) = characters.next_back() else { return true };
+        to.push_str(characters.as_str());
+        match u32::from(last).checked_add(code - low).and_then(char::from_u32) {
+            Some(character) => to.push(character),
+            None => return false,
+        }
+        true
+    }
+}
+
+impl CodeSpace {
+    /// Each byte is between those of the two ends.
+    fn holds(&self, code: u32, bytes: usize) -> bool {
+        self.bytes == bytes
+            && [24, 16, 8, 0].iter().all(|shift| {
+                let byte = |code: u32| code >> shift & 0xFF;
+                (byte(self.low)..=byte(self.high)).contains(&byte(code))
+            })
+    }
+}
+
+fn code(bytes: &[u8]) -> u32 {
+    bytes.iter().take(4).fold(0, |code, byte| code << 8 | u32::from(*byte))
+}

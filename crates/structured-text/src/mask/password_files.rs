@@ -1,0 +1,159 @@
+//! Files of user names and passwords: `.pgpass` and `.htpasswd` have lines with fields between colons, `.netrc` has words,
+//! of which every second one is a value.
+
+use std::ops::Range;
+
+use super::{
+    sentinel::OPENER,
+    span::{Place, Span, TextLine, skip_blanks, text_lines},
+};
+
+/// The values in the fields of one line; `None` where they are not what they should be.
+type Fields = fn(&[u8], &[Range<usize>]) -> Option<Vec<Span>>;
+
+/// The values of the text; a line with other fields is masked whole.
+pub(super) fn colons(body: &[u8], of_line: Fields) -> Vec<Span> {
+    text_lines(body)
+        .flat_map(|line| {
+            let first = line.first(body);
+            if first == line.end {
+                return Vec::new();
+            }
+            if body[first] == b'#' {
+                let text = skip_blanks(body, first + 1, line.end);
+                return if text < line.end { vec![Span::comment(text..line.end)] } else { Vec::new() };
+            }
+            let fields = fields(body, first, line.end);
+            of_line(body, &fields).unwrap_or_else(|| vec![Span::bare(first..line.end, "line").at(Place::Line)])
+        })
+        .collect()
+}
+
+/// `host:port:database:user:password`, where the user and the password are values. More colons are a part of the password:
+/// a line of another form would tell of them.
+pub(super) fn pgpass(body: &[u8], fields: &[Range<usize>]) -> Option<Vec<Span>> {
+    let [host, port, database, user, password, ..] = fields else { return None };
+    let rest = password.start..fields.last()?.end;
+    let are_shown = [host, port, database].into_iter().all(|field| is_shown(&body[field.clone()]));
+    are_shown.then(|| named([(user, "user", Place::User), (&rest, "password", Place::Value)]))
+}
+
+/// `user:hash`, and more fields in a digest file.
+pub(super) fn htpasswd(body: &[u8], fields: &[Range<usize>]) -> Option<Vec<Span>> {
+    let [user, hash, ..] = fields else { return None };
+    let rest = hash.start..fields.last()?.end;
+    is_shown(&body[user.clone()]).then(|| named([(&rest, "password", Place::Value)]))
+}
+
+fn named<const N: usize>(fields: [(&Range<usize>, &str, Place); N]) -> Vec<Span> {
+    let fields = fields.into_iter().filter(|(field, ..)| !field.is_empty());
+    fields.map(|(field, name, place)| Span::bare(field.clone(), name).at(place)).collect()
+}
+
+fn is_shown(field: &[u8]) -> bool {
+    field.len() <= 64 && field.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_.@*/-".contains(byte))
+}
+
+/// The fields of a line; a backslash escapes a colon, and the colon in a sentinel separates nothing.
+fn fields(body: &[u8], first: usize, end: usize) -> Vec<Range<usize>> {
+    let (mut fields, mut start, mut at) = (Vec::new(), first, first);
+    while at < end {
+        match body[at] {
+            b'\\' => at += 1,
+            b'<' if body[at..end].starts_with(OPENER.as_bytes()) => at += OPENER.len() - 1,
+            b':' => {
+                fields.push(start..at);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    fields.push(start..end);
+    fields
+}
+
+/// The values of the text: all words but the names of the entries and of the machines. `None` where a quote is open.
+pub(super) fn netrc(body: &[u8]) -> Option<Vec<Span>> {
+    let (mut spans, mut at, mut place) = (Vec::new(), 0, Place::Word);
+    loop {
+        let word = next_word(body, at)?;
+        let text = &body[word.clone()];
+        at = word.end;
+        let is_machine = std::mem::replace(&mut place, Place::Word) == Place::Machine;
+        match text {
+            b"" => return Some(spans),
+            b"default" => {}
+            b"machine" => {
+                let name = next_word(body, at)?;
+                if is_host(&body[name.clone()]) {
+                    at = name.end;
+                } else {
+                    place = Place::Machine;
+                }
+            }
+            b"login" | b"account" | b"password" => {
+                let value = next_word(body, at)?;
+                at = value.end;
+                if !value.is_empty() {
+                    spans.push(Span::bare(value, String::from_utf8_lossy(text)));
+                }
+            }
+            b"macdef" => {
+                let end = end_of_macro(body, at);
+                let rest = body[at..end].iter().position(|byte| !byte.is_ascii_whitespace());
+                let last = at + body[at..end].trim_ascii_end().len();
+                spans.extend(rest.map(|rest| Span::bare(at + rest..last, "macdef").at(Place::Macro)));
+                at = end;
+            }
+            _ if text[0] == b'#' => {
+                at = TextLine::at(body, word.start).end;
+                let note = skip_blanks(body, word.start + 1, at);
+                spans.extend((note < at).then(|| Span::comment(note..at)));
+            }
+            _ => {
+                let place = if is_machine { Place::Machine } else { Place::Word };
+                spans.push(Span::bare(word, "word").at(place));
+            }
+        }
+    }
+}
+
+fn is_host(word: &[u8]) -> bool {
+    let is_keyword = matches!(word, b"login" | b"account" | b"password" | b"macdef" | b"default" | b"machine");
+    !is_keyword
+        && !word.is_empty()
+        && word.len() <= 253
+        && word.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(byte))
+}
+
+/// The next word, with the white space in its quotes if it begins with one; empty at the end of the text. `None` if
+/// these quotes do not end.
+fn next_word(body: &[u8], from: usize) -> Option<Range<usize>> {
+    let white = |byte: &u8| byte.is_ascii_whitespace();
+    let start = from + body[from..].iter().position(|byte| !white(byte)).unwrap_or(body.len() - from);
+    let mut at = start;
+    if body.get(start) == Some(&b'"') {
+        loop {
+            at += 1;
+            match *body.get(at)? {
+                b'\\' => at += 1,
+                b'"' => break,
+                _ => {}
+            }
+        }
+    }
+    Some(start..at + body[at..].iter().position(white).unwrap_or(body.len() - at))
+}
+
+/// A macro ends at an empty line.
+fn end_of_macro(body: &[u8], from: usize) -> usize {
+    let mut line = TextLine::at(body, from);
+    while line.next < body.len() {
+        line = TextLine::at(body, line.next);
+        if line.first(body) == line.end {
+            return line.start;
+        }
+    }
+    body.len()
+}

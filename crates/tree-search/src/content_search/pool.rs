@@ -1,0 +1,337 @@
+//! What the threads of one search share: chunks of files, what is left of the page, and when to end.
+
+use std::{
+    ops::ControlFlow,
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use confined_fs::{AccessError, Workspace};
+use crossbeam_channel::Receiver;
+
+use crate::{FileHits, Keep, Query, SearchMode};
+
+use super::{
+    merge::{ChunkHits, Merge},
+    worker::{FileLimits, SearchItem, Searched, Worker},
+};
+
+/// How long fetching the lines of a page may take when counting its matches took until the deadline.
+const TO_FINISH: Duration = Duration::from_millis(200);
+/// Upper bound of one wait: the stop signal is checked in between.
+pub(super) const WAIT: Duration = Duration::from_millis(20);
+/// Files between two looks at the clock: the search of a file that takes long looks at it itself.
+const FILES_PER_CHECK: usize = 4;
+/// The same for files of which only the state is checked.
+const STATS_PER_CHECK: usize = 64;
+
+/// Consecutive files of the walk.
+pub(super) struct Chunk {
+    pub(super) index: usize,
+    pub(super) files: Vec<SearchItem>,
+}
+
+/// What the threads of one search share.
+pub(super) struct SearchPool<'a> {
+    pub(super) query: &'a Query<'a>,
+    /// Files are counted, and those of the page searched once more.
+    counts_first: bool,
+    merge: Mutex<Merge>,
+    /// Signalled after each chunk.
+    pub(super) merged: Condvar,
+    done: AtomicBool,
+    /// Files searched so far.
+    pub(super) searched: AtomicUsize,
+    /// Files that were in another state than the stored index knows, and those that it answered for.
+    pub(super) outdated: AtomicUsize,
+    pub(super) answered: AtomicUsize,
+}
+
+impl<'a> SearchPool<'a> {
+    pub(super) fn new(query: &'a Query<'a>, counts_first: bool) -> Self {
+        Self {
+            query,
+            counts_first,
+            merge: Mutex::new(Merge::new(query.keep, query.mode.is_of_lines())),
+            merged: Condvar::new(),
+            done: AtomicBool::new(false),
+            searched: AtomicUsize::new(0),
+            outdated: AtomicUsize::new(0),
+            answered: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether nothing that is found from now on can be shown.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn go_on(&self) -> ControlFlow<()> {
+        if self.is_done() || self.query.stop.stopped().is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Whether to wait on for what other threads find.
+    pub(super) fn wait_on(&self) -> bool {
+        !self.is_done() && self.query.stop.stopped_while_waiting().is_none()
+    }
+
+    pub(super) fn merge(&self) -> MutexGuard<'_, Merge> {
+        // A worker that panicked while it merged ends the call anyway.
+        self.merge.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn into_merge(self) -> Merge {
+        self.merge.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Searches chunks until there are no more.
+    pub(super) fn help(&self, workspace: &Workspace, receiver: &Receiver<Chunk>) {
+        // Without this, the walk would wait for the chunk of a worker that panicked.
+        let _guard = EndOnPanic(self);
+        let mut worker = Worker::new(workspace, self.query);
+        for chunk in receiver {
+            if !self.is_done() {
+                // Only a named file's error is returned, and none is named in a walk.
+                let _ = self.search(&mut worker, chunk);
+            }
+        }
+    }
+
+    /// Searches a chunk and merges it.
+    ///
+    /// # Errors
+    /// As [`Worker::search`].
+    pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) -> Result<(), AccessError> {
+        let mut search = ChunkSearch::new(self);
+        for haystack in chunk.files {
+            if search.files(worker, haystack)?.is_break() {
+                break;
+            }
+        }
+        let hits = search.hits;
+        worker.close_directory();
+        self.searched.fetch_add(hits.tally.searched, Ordering::Relaxed);
+        self.outdated.fetch_add(std::mem::take(&mut worker.outdated), Ordering::Relaxed);
+        self.answered.fetch_add(std::mem::take(&mut worker.answered), Ordering::Relaxed);
+        let mut merge = self.merge();
+        merge.add(chunk.index, hits);
+        if merge.done() {
+            self.done.store(true, Ordering::Relaxed);
+        }
+        drop(merge);
+        self.merged.notify_all();
+        Ok(())
+    }
+
+    /// How many results a chunk may have before nothing more of it can be shown, and how many of the first
+    /// are not shown.
+    fn wanted(&self) -> (usize, usize) {
+        match (self.query.keep, self.query.mode.is_of_lines()) {
+            (Keep::Page { skip, take }, true) if self.counts_first => (past_page(skip, take), usize::MAX),
+            (Keep::Page { skip, take }, true) => {
+                // Exact on one thread, and on several nothing is skipped.
+                let skip = skip.saturating_sub(if skip > 0 { self.merge().results } else { 0 });
+                (past_page(skip, take), skip)
+            }
+            (Keep::Page { skip, take }, false) => (past_page(skip, take), 0),
+            (Keep::Newest { .. } | Keep::Nothing, _) => (usize::MAX, 0),
+        }
+    }
+
+    /// Searches the files of the page once more, in order, for the lines that are on it. One that
+    /// has changed meanwhile shows what it holds now.
+    pub(super) fn fetch_lines(&self, workspace: &Workspace) {
+        let Keep::Page { skip, take } = self.query.keep else { return };
+        let mut merge = self.merge();
+        let stop = self.query.stop.to_finish(TO_FINISH);
+        let query = Query { stop: &stop, ..*self.query };
+        let mut worker = Worker::new(workspace, &query);
+        let mut text = TextBudget::of(&query);
+        for (before, counted) in std::mem::take(&mut merge.kept) {
+            let room = past_page(skip, take).saturating_sub(before);
+            let limits = text.limits(query.mode, room, skip.saturating_sub(before));
+            let found = match worker.search(SearchItem::Again(counted.path), limits) {
+                Ok(Searched::Done(found)) => found,
+                Ok(Searched::Stopped(reason, found)) => {
+                    merge.stopped = merge.stopped.or(Some(reason));
+                    found
+                }
+                Ok(Searched::NotUtf8(_) | Searched::Skipped(..) | Searched::Gone) | Err(_) => None,
+            };
+            let Some(found) = found else { continue };
+            text.take(&found);
+            merge.kept.push((before, found));
+            if text.is_spent() {
+                merge.capped = true;
+                break;
+            }
+        }
+    }
+}
+
+/// The search of one chunk.
+struct ChunkSearch<'s, 'a> {
+    pool: &'s SearchPool<'a>,
+    /// Results that it may have, and how many of the first are not shown.
+    room: usize,
+    skip: usize,
+    text: TextBudget,
+    hits: ChunkHits,
+    /// Files looked at so far.
+    looked_at: usize,
+}
+
+impl<'s, 'a> ChunkSearch<'s, 'a> {
+    fn new(pool: &'s SearchPool<'a>) -> Self {
+        let (room, skip) = pool.wanted();
+        Self { pool, room, skip, text: TextBudget::of(pool.query), hits: ChunkHits::default(), looked_at: 0 }
+    }
+
+    /// Searches one file, or several where only their state is to be checked; whether to go on.
+    fn files(&mut self, worker: &mut Worker<'_>, haystack: SearchItem) -> Result<ControlFlow<()>, AccessError> {
+        let SearchItem::Unmatched(files) = haystack else { return self.file(worker, haystack) };
+        for at in 0..files.len() {
+            if worker.is_unmatched(&files, at) {
+                self.hits.tally.searched += 1;
+                // Each is a small part of a file's time.
+                if at.is_multiple_of(STATS_PER_CHECK) && self.goes_on().is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            } else if self.file(worker, SearchItem::Walked(files.entry(at), None))?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn goes_on(&mut self) -> ControlFlow<()> {
+        if self.pool.is_done() {
+            return ControlFlow::Break(());
+        }
+        self.hits.stopped = self.pool.query.stop.stopped();
+        if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn file(&mut self, worker: &mut Worker<'_>, haystack: SearchItem) -> Result<ControlFlow<()>, AccessError> {
+        if self.pool.is_done() || self.looked_at.is_multiple_of(FILES_PER_CHECK) && self.goes_on().is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+        self.looked_at += 1;
+        let mode = self.pool.query.mode;
+        let limits = self.text.limits(mode, self.room, self.skip);
+        let Some(found) = search_file(worker, haystack, limits, &mut self.hits)? else {
+            return Ok(self.after_file());
+        };
+        let results = if mode.is_of_lines() { found.matches } else { 1 };
+        self.room = self.room.saturating_sub(results);
+        if !self.pool.counts_first {
+            self.skip = self.skip.saturating_sub(results);
+        }
+        self.text.take(&found);
+        self.hits.files.push((self.hits.tally, found));
+        // Nothing after this can be shown.
+        if self.room == 0 || self.text.is_spent() {
+            self.hits.cut = true;
+            return Ok(ControlFlow::Break(()));
+        }
+        Ok(self.after_file())
+    }
+
+    /// A file that was left early ends the chunk.
+    fn after_file(&self) -> ControlFlow<()> {
+        if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Searches one file of a chunk and counts what became of it.
+fn search_file(
+    worker: &mut Worker<'_>,
+    haystack: SearchItem,
+    limits: FileLimits,
+    hits: &mut ChunkHits,
+) -> Result<Option<Box<FileHits>>, AccessError> {
+    if let SearchItem::Cached(tally) = haystack {
+        hits.tally = hits.tally.plus(tally);
+        return Ok(None);
+    }
+    let found = match worker.search(haystack, limits)? {
+        Searched::Done(found) => found,
+        Searched::NotUtf8(found) => {
+            hits.tally.not_utf8 += 1;
+            found
+        }
+        Searched::Stopped(reason, found) => {
+            hits.stopped = Some(reason);
+            found
+        }
+        Searched::Skipped(path, why) => {
+            hits.tally.skip(why);
+            hits.skipped.push(path, why);
+            return Ok(None);
+        }
+        Searched::Gone => return Ok(None),
+    };
+    hits.tally.searched += 1;
+    Ok(found)
+}
+
+/// Results up to the end of the page, and one that shows that there are more.
+fn past_page(skip: usize, take: usize) -> usize {
+    skip.saturating_add(take).saturating_add(1)
+}
+
+/// What is left of [`Query::text_budget`].
+struct TextBudget {
+    budget: usize,
+    /// Bytes of lines kept.
+    text: usize,
+    /// Bytes of content handed on.
+    content: usize,
+}
+
+impl TextBudget {
+    fn of(query: &Query<'_>) -> Self {
+        Self { budget: query.text_budget, text: 0, content: 0 }
+    }
+
+    fn take(&mut self, found: &FileHits) {
+        self.text += found.bytes;
+        self.content += found.content();
+    }
+
+    fn is_spent(&self) -> bool {
+        self.text >= self.budget
+    }
+
+    /// A file ends when the page and one result more are complete, with the lines after the page's
+    /// last match, each of which may be a match itself.
+    fn limits(&self, mode: SearchMode, room: usize, skip: usize) -> FileLimits {
+        let content = self.budget.saturating_sub(self.content);
+        if !mode.is_of_lines() {
+            return FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content };
+        }
+        let after = if let SearchMode::Lines { after, .. } = mode { after } else { 0 };
+        let text = self.budget.saturating_sub(self.text);
+        FileLimits { skip, matches: room.saturating_add(after), text, content }
+    }
+}
+
+/// Ends the search when its thread unwinds.
+struct EndOnPanic<'a>(&'a SearchPool<'a>);
+
+impl Drop for EndOnPanic<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.done.store(true, Ordering::Relaxed);
+            self.0.merged.notify_all();
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The walking thread of a search: takes paths from the walk, counts those whose result the path index
+//! knows, and hands the rest over in chunks; it searches a chunk itself when no helper is free.
+//!
+//! What is searched in a file is decided in `worker`, and the order of results in `merge`.
+
+use std::{
+    ffi::OsStr,
+    ops::ControlFlow,
+    path::Path,
+    sync::{PoisonError, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use confined_fs::{AccessError, Entry, EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
+use crossbeam_channel::{Sender, TrySendError};
+
+use crate::{
+    Candidates, FileFilter, IndexedPath, PathSummary, SEGMENT, Scope, SearchEntry, SearchProgress, Skipped,
+    SkippedPaths, Tally, Visit, progress,
+};
+
+use super::{
+    pool::{Chunk, SearchPool, WAIT},
+    stored_results::{KnownResult, StoredResult, StoredResults, UnmatchedFiles},
+    worker::{SearchItem, Worker},
+};
+
+/// Files in the first chunk, so that a capped search of a common word ends at once; later ones
+/// double up to [`LARGEST_CHUNK`], so that handing over costs little.
+const FIRST_CHUNK: usize = 8;
+const LARGEST_CHUNK: usize = 64;
+/// Files that only need a stat take about as long as one that is read.
+const STATS_FOR_ONE: usize = 8;
+/// Bytes of results that may wait for an earlier chunk before the walk waits too.
+const MAX_HELD: usize = 8 << 20;
+/// Names that are settled without a look into a file between two looks at the clock.
+const NAMES_PER_CHECK: usize = 1024;
+/// How many of them take as long as one that comes from the disk.
+const WALKED_NAME: usize = 64;
+/// Chunks that the walking thread searches itself before it lets others help: most searches end with
+/// the first or soon after. Of what the filter leaves, more of them while no more than this time has
+/// passed, as all of it often takes less than starting a thread.
+const ALONE: usize = 1;
+const ALONE_INDEXED: usize = 3;
+const SHORT: Duration = Duration::from_millis(1);
+
+/// Fills chunks and hands them over.
+pub(super) struct Producer<'a> {
+    pool: &'a SearchPool<'a>,
+    sender: Sender<Chunk>,
+    worker: Worker<'a>,
+    chunk: Vec<SearchItem>,
+    index: usize,
+    size: usize,
+    began: Instant,
+    reported: Instant,
+    /// Starts another thread that helps; false where none can be made.
+    start_helper: &'a dyn Fn() -> bool,
+    helpers: usize,
+    helping: usize,
+    /// Files that were handed over by their paths to be counted as left out.
+    named: usize,
+    /// Files in the chunk that only need a stat.
+    unmatched: usize,
+}
+
+impl<'a> Producer<'a> {
+    /// One that can have as many as `helpers` started.
+    pub(super) fn new(
+        workspace: &'a Workspace,
+        pool: &'a SearchPool<'a>,
+        sender: Sender<Chunk>,
+        helpers: usize,
+        start_helper: &'a dyn Fn() -> bool,
+    ) -> Self {
+        Self {
+            pool,
+            sender,
+            worker: Worker::new(workspace, pool.query),
+            chunk: Vec::new(),
+            index: 0,
+            size: FIRST_CHUNK,
+            began: Instant::now(),
+            reported: Instant::now(),
+            start_helper,
+            helpers,
+            helping: 0,
+            named: 0,
+            unmatched: 0,
+        }
+    }
+
+    /// Searches what is left; gives back what can search on, as nothing more will come.
+    ///
+    /// # Errors
+    /// As [`Worker::search`].
+    pub(super) fn end(mut self) -> Result<Worker<'a>, AccessError> {
+        if !self.pool.is_done() {
+            self.hand_over(usize::MAX)?;
+        }
+        Ok(self.worker)
+    }
+
+    /// Takes in files that need not be opened.
+    fn count(&mut self, tally: Tally) {
+        match self.chunk.last_mut() {
+            Some(SearchItem::Cached(sum)) => *sum = sum.plus(tally),
+            _ => self.chunk.push(SearchItem::Cached(tally)),
+        }
+    }
+
+    /// Takes in a file that is left out, with its path as long as an answer may name it.
+    fn leave(&mut self, item: &IndexedPath<'_>, why: Skipped) {
+        if self.names_skipped() {
+            self.named += 1;
+            self.chunk.push(SearchItem::Left(item.path().clone(), why));
+        } else {
+            let mut tally = Tally::default();
+            tally.skip(why);
+            self.count(tally);
+        }
+    }
+
+    /// Takes in a file that holds no match as long as it has those facts.
+    fn unmatched(&mut self, origin: &EntryOrigin, directory: &Path, name: &OsStr, facts: StatFacts) {
+        self.unmatched += 1;
+        let last = if let Some(SearchItem::Unmatched(files)) = self.chunk.last_mut() { Some(files) } else { None };
+        if last.is_some_and(|files| files.push(directory, name, facts)) {
+            return;
+        }
+        let mut files = UnmatchedFiles::new(origin, directory);
+        files.push(directory, name, facts);
+        self.chunk.push(SearchItem::Unmatched(Box::new(files)));
+    }
+
+    /// Whether the chunk is to be handed over.
+    fn is_chunk_full(&self) -> bool {
+        self.chunk.len() + self.unmatched / STATS_FOR_ONE >= self.size
+    }
+
+    /// Whether the answer may still name a file that is left out.
+    fn names_skipped(&self) -> bool {
+        self.named < SkippedPaths::NAMED
+    }
+
+    /// Hands the chunk over, or searches it: while it is among the first `alone` ones, and when
+    /// no helper is free.
+    fn hand_over(&mut self, alone: usize) -> Result<(), AccessError> {
+        let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
+        if self.index >= alone && self.helping < self.helpers {
+            if (self.start_helper)() {
+                self.helping += 1;
+            } else {
+                self.helpers = self.helping;
+            }
+        }
+        self.index += 1;
+        self.unmatched = 0;
+        self.size = (self.size * 2).min(LARGEST_CHUNK);
+        if self.reported.elapsed() >= progress::EVERY {
+            self.reported = Instant::now();
+            (self.pool.query.progress)(SearchProgress::Files(self.pool.searched.load(Ordering::Relaxed)));
+        }
+        if self.helping == 0 {
+            return self.pool.search(&mut self.worker, chunk);
+        }
+        // One slow file must not let the results of everything behind it pile up.
+        let mut merge = self.pool.merge();
+        while merge.held > MAX_HELD && self.pool.wait_on() {
+            let waited = self.pool.merged.wait_timeout(merge, WAIT);
+            merge = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        drop(merge);
+        match self.sender.try_send(chunk) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
+                self.pool.search(&mut self.worker, chunk)
+            }
+        }
+    }
+}
+
+/// The walk from one start.
+pub(super) struct StartVisitor<'f, 'a> {
+    producer: &'f mut Producer<'a>,
+    workspace: &'f Workspace,
+    scope: &'f Scope,
+    start: &'f WorkspacePath,
+    filter: &'f mut FileFilter,
+    /// What the n-gram filter leaves, where names come from the path index that it is about.
+    pub(super) candidates: Option<Candidates>,
+    /// What the stored index knows, where names come from a walk.
+    pub(super) stored: Option<StoredResults>,
+    /// Whether every file is searched, so that names do not matter.
+    admits_all: bool,
+    /// Whether the pattern is searched in what files that are not UTF-8 decode to.
+    searches_decoded: bool,
+    steps: usize,
+    /// Files met so far.
+    pub(super) files: usize,
+    /// Why a named file could not be searched.
+    pub(super) failed: Option<AccessError>,
+}
+
+impl<'f, 'a> StartVisitor<'f, 'a> {
+    /// Takes in the files of `scope` below `start` that `filter` admits.
+    pub(super) fn new(
+        producer: &'f mut Producer<'a>,
+        workspace: &'f Workspace,
+        (scope, start): (&'f Scope, &'f WorkspacePath),
+        filter: &'f mut FileFilter,
+    ) -> Self {
+        let admits_all = filter.admits_all() && scope.starts().len() == 1;
+        let searches_decoded = producer.pool.query.pattern.beyond_ascii().searches_decoded();
+        Self {
+            producer,
+            workspace,
+            scope,
+            start,
+            filter,
+            candidates: None,
+            stored: None,
+            admits_all,
+            searches_decoded,
+            steps: 0,
+            files: 0,
+            failed: None,
+        }
+    }
+
+    /// A file on the disk, with what the stored index knows of its result.
+    fn walked(&mut self, entry: Entry, max_file_size: u64) -> SearchItem {
+        let stored = self.stored.as_mut();
+        let known =
+            stored.and_then(|stored| stored.of_file(entry.path().relative(), max_file_size, self.searches_decoded));
+        haystack(entry, known)
+    }
+
+    /// A file in the list of a former process, with what the stored index knows of its result.
+    fn listed(&mut self, item: &IndexedPath<'_>, max_file_size: u64) {
+        let known = self.stored.as_mut();
+        let known = known.and_then(|stored| stored.of_file(item.relative(), max_file_size, self.searches_decoded));
+        match (known, split_path(item.relative())) {
+            (Some((KnownResult::NoMatch, facts)), Some((directory, name))) => {
+                self.producer.unmatched(item.origin(), directory, name, facts);
+            }
+            (known, _) => self.producer.chunk.push(haystack(item.entry(), known)),
+        }
+    }
+
+    /// Whether to continue after so many names were settled.
+    fn settled(&mut self, names: usize) -> ControlFlow<()> {
+        self.steps += names;
+        if self.steps < NAMES_PER_CHECK {
+            return ControlFlow::Continue(());
+        }
+        self.steps = 0;
+        self.producer.pool.go_on()
+    }
+}
+
+/// A file with what is known of its result, as long as it has those facts.
+fn haystack(entry: Entry, known: Option<(KnownResult, StatFacts)>) -> SearchItem {
+    match known {
+        Some((KnownResult::NoMatch, facts)) => {
+            SearchItem::Stored(entry, Box::new(StoredResult { facts, skipped: None }))
+        }
+        Some((KnownResult::Skipped(why), facts)) => {
+            SearchItem::Stored(entry, Box::new(StoredResult { facts, skipped: Some(why) }))
+        }
+        Some((KnownResult::Within(lines), facts)) => SearchItem::Walked(entry, Some((lines, facts.fingerprint()))),
+        Some((KnownResult::Anywhere, _)) | None => SearchItem::Walked(entry, None),
+    }
+}
+
+impl Visit for StartVisitor<'_, '_> {
+    fn pass(&mut self, summaries: &[PathSummary]) -> ControlFlow<(), usize> {
+        let Some(candidates) = self.candidates.as_mut().filter(|_| self.admits_all) else {
+            return ControlFlow::Continue(0);
+        };
+        let max_file_size = self.producer.pool.query.max_file_size;
+        let names_skipped = self.producer.names_skipped();
+        let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
+        for summary in summaries.iter().take(NAMES_PER_CHECK) {
+            match *summary {
+                PathSummary::NoFile => folders += 1,
+                PathSummary::Secret | PathSummary::Binary(_) if names_skipped => break,
+                PathSummary::Secret => tally.secret += 1,
+                PathSummary::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
+                // What it holds once it is decoded, the filter does not know.
+                PathSummary::Segment { utf8: false, .. } | PathSummary::Segments { utf8: false, .. }
+                    if self.searches_decoded =>
+                {
+                    break;
+                }
+                PathSummary::Segment { segment, .. }
+                    if max_file_size >= SEGMENT as u64 && !candidates.segment_may_match(segment) =>
+                {
+                    tally.searched += 1;
+                }
+                PathSummary::Segments { first, count, last, .. }
+                    if max_file_size >= (u64::from(count) + 1) * SEGMENT as u64
+                        && candidates.none_may_match(first..first + u32::from(count), last) =>
+                {
+                    tally.searched += 1;
+                }
+                _ => break,
+            }
+            passed += 1;
+        }
+        if passed > folders {
+            self.files += passed - folders;
+            self.producer.count(tally);
+        }
+        self.settled(passed)?;
+        ControlFlow::Continue(passed)
+    }
+
+    fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
+        let pool = self.producer.pool;
+        if met.kind() != FileKind::File || self.scope.belongs_to_other_start(self.workspace, &met) {
+            return self.settled(WALKED_NAME);
+        }
+        self.files += 1;
+        let max_file_size = pool.query.max_file_size;
+        let admitted = self.filter.admits(met.relative_to(self.start));
+        match (&met, &mut self.candidates) {
+            (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
+            (SearchEntry::Walked(_), _) if !admitted => return self.settled(WALKED_NAME),
+            (SearchEntry::Indexed(item), Some(candidates)) => {
+                match KnownResult::of(&item.content(), candidates, max_file_size, self.searches_decoded) {
+                    KnownResult::NoMatch => {
+                        self.producer.count(Tally { searched: 1, ..Tally::default() });
+                        return self.settled(1);
+                    }
+                    KnownResult::Skipped(why) => {
+                        self.producer.leave(item, why);
+                        return self.settled(1);
+                    }
+                    KnownResult::Within(lines) => {
+                        let lines = item.state().map(|state| (lines, state));
+                        self.producer.chunk.push(SearchItem::Walked(item.entry(), lines));
+                    }
+                    KnownResult::Anywhere => self.producer.chunk.push(SearchItem::Walked(item.entry(), None)),
+                }
+            }
+            (SearchEntry::Indexed(item), None) => {
+                self.listed(item, max_file_size);
+            }
+            (SearchEntry::Walked(_), _) => {
+                let haystack = self.walked(met.into_entry(), max_file_size);
+                self.producer.chunk.push(haystack);
+            }
+        }
+        if !self.producer.is_chunk_full() {
+            return self.settled(WALKED_NAME);
+        }
+        let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
+        let alone = if short { ALONE_INDEXED } else { ALONE };
+        match self.producer.hand_over(alone) {
+            Ok(()) => pool.go_on(),
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! Searches one file at a time with buffers that live as long as the worker.
+//!
+//! A [`SearchItem`] is a file as the walk hands it over, [`Searched`] what becomes of it. A small file costs one read and
+//! one pass of the matcher's prefilter; a large one is streamed.
+//! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
+//!
+//! # Map
+//! `read_buffer` reads a small file, `required_bytes` leaves it out where no match can be in it, `file_content` says whether
+//! it is text. The searcher runs the matcher of `interruptible` and hands lines to `collector`, which keeps an `excerpt` of
+//! each; `definition_search` keeps definitions instead.
+
+mod collector;
+mod definition_search;
+mod excerpt;
+mod file_content;
+mod interruptible;
+mod read_buffer;
+mod required_bytes;
+
+use std::{
+    cell::{Cell, OnceCell},
+    io::{self, Cursor, Read, Seek, SeekFrom},
+    ops::Range,
+};
+
+use confined_fs::{
+    AccessError, AccessErrorKind, Entry, OpenFile, Revision, SiblingCache, Workspace, WorkspacePath, stop::StopReason,
+};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use grep_matcher::Matcher as _;
+use grep_regex::RegexMatcher;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+
+pub(super) use collector::FileLimits;
+use collector::{Collector, FileMatches};
+use definition_search::DefinitionSearch;
+use file_content::FileContent;
+use interruptible::{InterruptibleMatcher, PieceSize};
+use read_buffer::{AsciiProbe, SMALL, WithoutNuls, read_long_line, read_small};
+use required_bytes::RequiredBytes;
+
+use crate::{BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped, Tally};
+
+use super::stored_results::{StoredResult, UnmatchedFiles};
+
+/// A file to be searched: met on the walk, or named by the caller.
+#[derive(Clone, Debug)]
+pub(super) enum SearchItem {
+    /// Met on the walk of a directory. Where the lines that may match are known, those, and the fingerprint of the
+    /// state in which there are no others.
+    Walked(Entry, Option<(Vec<Range<u32>>, u64)>),
+    /// Met on the walk of a directory; what is known of its result has to be checked first.
+    Stored(Entry, Box<StoredResult>),
+    /// Consecutive files of a directory that hold no match, by what is known; that has to be checked first.
+    Unmatched(Box<UnmatchedFiles>),
+    /// Named as the path of the call.
+    Named(WorkspacePath),
+    /// Met before and counted: wanted for its lines.
+    Again(WorkspacePath),
+    /// Consecutive files that need not be opened: the path index knows their result.
+    Cached(Tally),
+    /// A file that is left out, by what the path index knows.
+    Left(WorkspacePath, Skipped),
+}
+
+/// The result for one file.
+#[derive(Debug)]
+pub(super) enum Searched {
+    /// Looked into; there may be hits.
+    Done(Option<Box<FileHits>>),
+    /// Looked into without a match, for a pattern beyond ASCII, and in no encoding that is recognised.
+    NotUtf8(Option<Box<FileHits>>),
+    /// Left out.
+    Skipped(WorkspacePath, Skipped),
+    /// No longer there, or no regular file: nothing to report.
+    Gone,
+    /// The call was stopped within the file; hits so far.
+    Stopped(StopReason, Option<Box<FileHits>>),
+}
+
+const SMALL_FILE: u64 = SMALL as u64;
+/// Bytes of the longest line, and of the largest file in a multiline search.
+const HEAP: usize = 64 << 20;
+const HEAP_FILE: u64 = HEAP as u64;
+/// Bytes up to which the content of a file with hits is handed on to the ledger.
+const KEPT_CONTENT: usize = 64 << 10;
+
+/// One thread's searcher.
+pub(super) struct Worker<'a> {
+    workspace: &'a Workspace,
+    query: &'a Query<'a>,
+    matcher: RegexMatcher,
+    beyond_ascii: BeyondAscii,
+    searcher: Searcher,
+    buffer: Vec<u8>,
+    piece_size: PieceSize,
+    siblings: SiblingCache,
+    /// Found with the first file of a walk.
+    required: OnceCell<Option<RequiredBytes>>,
+    /// Files that were in another state than the stored index knows, and those that it answered for.
+    pub(super) outdated: usize,
+    pub(super) answered: usize,
+}
+
+/// What is searched of one opened file, and how much of it may be kept.
+struct SearchTarget<'t> {
+    content: FileContent<'t>,
+    /// Bytes of the file when it was opened.
+    size: u64,
+    limits: FileLimits,
+    /// Named by the caller: the result is more exact.
+    named: bool,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(workspace: &'a Workspace, query: &'a Query<'a>) -> Self {
+        Self {
+            workspace,
+            query,
+            matcher: query.pattern.matcher.clone(),
+            beyond_ascii: query.pattern.beyond_ascii(),
+            searcher: builder(query).build(),
+            buffer: Vec::new(),
+            piece_size: PieceSize::default(),
+            siblings: SiblingCache::default(),
+            required: OnceCell::new(),
+            outdated: 0,
+            answered: 0,
+        }
+    }
+
+    /// Searches `haystack`.
+    ///
+    /// # Errors
+    /// Only for a named file: the caller asked about this one.
+    pub(super) fn search(&mut self, haystack: SearchItem, limits: FileLimits) -> Result<Searched, AccessError> {
+        let named = matches!(haystack, SearchItem::Named(_));
+        let mut within = None;
+        if let SearchItem::Walked(entry, _) | SearchItem::Stored(entry, _) = &haystack
+            && self.is_without_definitions(entry.path())
+        {
+            return Ok(Searched::Done(None));
+        }
+        let opened = match haystack {
+            SearchItem::Walked(entry, lines) => {
+                within = lines;
+                entry.open_among(&mut self.siblings)
+            }
+            SearchItem::Stored(entry, stored) => {
+                if stored.is_of(&entry, &mut self.siblings) {
+                    self.answered += 1;
+                    return Ok(match stored.skipped {
+                        None => Searched::Done(None),
+                        Some(why) => Searched::Skipped(entry.into_path(), why),
+                    });
+                }
+                self.outdated += 1;
+                entry.open_among(&mut self.siblings)
+            }
+            SearchItem::Cached(_) | SearchItem::Unmatched(_) => return Ok(Searched::Gone),
+            SearchItem::Left(path, why) => return Ok(Searched::Skipped(path, why)),
+            SearchItem::Named(path) | SearchItem::Again(path) => self.workspace.open_file(&path),
+        };
+        let mut file = match opened {
+            Ok(file) => file,
+            Err(error) if named => return Err(error),
+            Err(error) => return Ok(skipped_by(error)),
+        };
+        if !named && file.stat().size > self.query.max_file_size {
+            return Ok(Searched::Skipped(file.into_path(), Skipped::TooLarge));
+        }
+        if let Some((lines, state)) = within {
+            if self.holds_none(&mut file, &lines, state) {
+                return Ok(Searched::Done(None));
+            }
+            if file.rewind().is_err() {
+                return Ok(Searched::Skipped(file.into_path(), Skipped::Unreadable));
+            }
+        }
+        Ok(self.search_open(file, limits, named))
+    }
+
+    /// Whether a file still is in the state in which it holds no match.
+    pub(super) fn is_unmatched(&mut self, files: &UnmatchedFiles, at: usize) -> bool {
+        let is_unchanged = files.is_unchanged(at, &mut self.siblings);
+        *if is_unchanged { &mut self.answered } else { &mut self.outdated } += 1;
+        is_unchanged
+    }
+
+    /// Whether definitions are searched, and none is recognised in files of that name.
+    fn is_without_definitions(&self, path: &WorkspacePath) -> bool {
+        matches!(self.query.mode, SearchMode::Definitions { .. })
+            && !source_outline::may_have_definitions(&path.to_string())
+    }
+
+    /// Whether the file is in that state and none of `lines` matches.
+    fn holds_none(&mut self, file: &mut OpenFile, lines: &[Range<u32>], state: u64) -> bool {
+        if file.stat().fingerprint() != state {
+            return false;
+        }
+        let matcher =
+            InterruptibleMatcher { inner: &self.matcher, stop: self.query.stop, piece_size: &self.piece_size };
+        for range in lines {
+            self.buffer.resize(self.buffer.len().max(range.len()), 0);
+            let lines = &mut self.buffer[..range.len()];
+            let read = file.seek(SeekFrom::Start(range.start.into())).and_then(|_| file.read_exact(lines));
+            // A stopped search is no answer, and the search of the whole says why.
+            if read.is_err() || !matches!(matcher.find_candidate_line(lines), Ok(None)) {
+                return false;
+            }
+        }
+        file.restat().is_ok_and(|stat| stat.fingerprint() == state)
+    }
+
+    /// Closes the directory that is kept open for the next file.
+    pub(super) fn close_directory(&mut self) {
+        self.siblings.clear();
+    }
+
+    fn search_open(&mut self, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
+        let size = file.stat().size;
+        if size > text_file::HEAD as u64 && file.is_mostly_holes() {
+            return Searched::Skipped(file.into_path(), Skipped::Binary);
+        }
+        let read = match size {
+            0..=SMALL_FILE => read_small(&mut file, size, &mut self.buffer),
+            0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(&mut file, size, &mut self.buffer),
+            _ => Ok((0, false)),
+        };
+        let Ok((length, whole)) = read else { return Searched::Skipped(file.into_path(), Skipped::Unreadable) };
+        if whole && !named && self.rules_out(length) {
+            return Searched::Done(None);
+        }
+        let buffer = std::mem::take(&mut self.buffer);
+        let content = FileContent { bytes: &buffer[..length], whole };
+        let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
+        let found = found.and_then(|found| match self.query.mode {
+            SearchMode::Definitions { prototypes } if found.matches > 0 && found.stopped.is_none() => {
+                let wanted = self.query.names.unwrap_or(self.query.pattern);
+                DefinitionSearch { names: &wanted.matcher, prototypes, limits, stop: self.query.stop }
+                    .search(&mut file, content)
+            }
+            _ => Ok(found),
+        });
+        let result = match found {
+            Err(why) => Searched::Skipped(file.into_path(), why),
+            Ok(found) => {
+                let (stopped, undecoded) = (found.stopped, found.undecoded && found.matches == 0);
+                // Of a file that was left early it is not known whether it holds a match.
+                let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
+                let hits = is_result.then(|| self.file_hits(&file, content, limits, found));
+                match stopped {
+                    Some(reason) => Searched::Stopped(reason, hits),
+                    None if undecoded => Searched::NotUtf8(hits),
+                    None => Searched::Done(hits),
+                }
+            }
+        };
+        self.buffer = buffer;
+        result
+    }
+
+    /// Whether the whole file, which the buffer holds, is text without a match.
+    fn rules_out(&mut self, length: usize) -> bool {
+        let content = &self.buffer[..length];
+        // What is not UTF-8 may be searched in another form, and a file without a match may itself be a result.
+        if self.query.mode == SearchMode::FilesWithout
+            || length > SMALL
+            || Encoding::for_bom(content).is_some()
+            || self.beyond_ascii.searches_decoded() && !content.is_ascii()
+        {
+            return false;
+        }
+        self.required.get_or_init(|| RequiredBytes::of(self.query.pattern));
+        let Some(Some(required)) = self.required.get_mut() else { return false };
+        required.rules_out(content) && memchr::memchr(0, content).is_none()
+    }
+
+    fn file_hits(
+        &self,
+        file: &OpenFile,
+        content: FileContent<'_>,
+        limits: FileLimits,
+        found: FileMatches,
+    ) -> Box<FileHits> {
+        let FileMatches { lines, bytes, matches, occurrences, cut, .. } = found;
+        let shown = self.query.mode.is_of_lines() && !lines.is_empty();
+        let prototypes = self.query.mode == SearchMode::Definitions { prototypes: true };
+        let seen = (shown && content.whole).then(|| SeenContent {
+            revision: Revision::of(content.bytes),
+            bytes: (content.bytes.len() <= KEPT_CONTENT.min(limits.content)).then(|| content.bytes.to_vec()),
+            is_plain: content.is_plain(),
+        });
+        let (path, real, stat) = (file.path().clone(), file.real_path().clone(), file.stat().clone());
+        Box::new(FileHits { path, real, stat, matches, occurrences, lines, prototypes, seen, bytes, cut })
+    }
+
+    /// Searches what `read` would show of the file. Its bytes are searched first: where they are UTF-8 they are the
+    /// text, and for a pattern of ASCII alone nearly every other encoding has the same. A file in another encoding in
+    /// which something may match, or is to be shown, is decoded and searched again.
+    fn search_text(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
+        let content = target.content.bytes;
+        let marked = Encoding::for_bom(content).is_some();
+        if target.content.whole && (marked || text_file::is_padded(content)) {
+            return self.search_decoded(file, target);
+        }
+        // A NUL anywhere, as where a larger file is streamed.
+        let late = target.content.whole && content.len() > SMALL && memchr::memchr(0, content).is_some();
+        let mut found = if late {
+            FileMatches { binary: true, ..FileMatches::default() }
+        } else {
+            self.run(file, target, Input::Bytes(None))?
+        };
+        if !marked && !found.binary && found.foreign && !target.content.is_utf8(file)? {
+            let encoding = target.content.encoding(file)?;
+            let damaged = encoding == Some(UTF_8);
+            match self.beyond_ascii {
+                _ if encoding.is_none() => {}
+                // Once more, with the lines as they are to be shown.
+                BeyondAscii::Bytes => found = self.run(file, target, Input::Bytes(encoding))?,
+                BeyondAscii::Nothing if damaged => {}
+                _ => found = self.search_decoded(file, target)?,
+            }
+            found.undecoded = damaged && self.beyond_ascii == BeyondAscii::Named;
+        }
+        if found.binary && target.content.may_be_text(file)? {
+            return self.search_decoded(file, target);
+        }
+        // The searcher looks for NUL in what comes first and in matching lines. That is enough among
+        // many files; not for one that is named, or that is shown for having no match.
+        let is_exact = target.named || self.query.mode == SearchMode::FilesWithout;
+        let is_binary = found.binary
+            || is_exact && found.matches == 0 && target.content.holds_nul()
+            || (is_exact || found.matches > 0) && text_file::binary_kind(content).is_some();
+        if is_binary { Err(Skipped::Binary) } else { Ok(found) }
+    }
+
+    /// Searches what the file decodes to; an error if that is not text.
+    fn search_decoded(&mut self, file: &mut OpenFile, target: &SearchTarget<'_>) -> Result<FileMatches, Skipped> {
+        let found = if target.content.whole && target.content.bytes.len() <= text_file::HEAD {
+            let mut text = text_file::view(target.content.bytes, None).map_err(|_| Skipped::Binary)?;
+            if memchr::memchr(0, text.as_bytes()).is_some() {
+                text = text.replace('\0', "").into();
+            }
+            self.run(file, target, Input::Decoded(&text))
+        } else {
+            let encoding = target.content.encoding(file)?.ok_or(Skipped::Binary)?;
+            self.run(file, target, Input::Stream(encoding))
+        };
+        found.and_then(|found| if found.binary { Err(Skipped::Binary) } else { Ok(found) })
+    }
+
+    /// One pass of the searcher over the file in that form.
+    fn run(
+        &mut self,
+        file: &mut OpenFile,
+        target: &SearchTarget<'_>,
+        input: Input<'_>,
+    ) -> Result<FileMatches, Skipped> {
+        let stop = self.query.stop;
+        let content = target.content.bytes;
+        let slice = match input {
+            Input::Decoded(text) => Some(text.as_bytes()),
+            Input::Bytes(_) => target.content.whole.then_some(content),
+            Input::Stream(_) => None,
+        };
+        let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
+        let (foreign, nuls) = (Cell::new(false), Cell::new(0));
+        let mut sink = Collector::new(&self.matcher, self.query.mode, target.limits, stop, slice, shown_in);
+        let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
+        let result = if let Some(content) = slice {
+            self.searcher.search_slice(&matcher, content, &mut sink)
+        } else {
+            // What a small file that grew had at first, then the rest.
+            file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
+            let reader = AsciiProbe { inner: Cursor::new(content).chain(file), foreign: &foreign };
+            // Of one file among many, the number of files is enough.
+            let report = target.named.then_some(self.query.progress);
+            let reader = ProgressReader::new(reader, target.size, stop, report);
+            match input {
+                Input::Stream(encoding) => {
+                    let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
+                    let encoding = grep_searcher::Encoding::new(encoding.name()).ok();
+                    let mut searcher =
+                        builder(self.query).binary_detection(BinaryDetection::none()).encoding(encoding).build();
+                    if is_utf16 {
+                        searcher.search_reader(&matcher, reader, &mut sink)
+                    } else {
+                        let reader = WithoutNuls { inner: reader, nuls: &nuls };
+                        searcher.search_reader(&matcher, reader, &mut sink)
+                    }
+                }
+                _ => self.searcher.search_reader(&matcher, reader, &mut sink),
+            }
+        };
+        let mut found = sink.found.shown(target.limits);
+        found.binary |= nuls.get() > target.size / 2;
+        if self.beyond_ascii.searches_decoded() {
+            found.foreign |= foreign.get() || slice.is_some_and(|content| !content.is_ascii());
+        }
+        if let Err(error) = result {
+            match stop.stopped() {
+                // Only an error of that kind is of our own making, or of the searcher's.
+                Some(reason) if error.kind() == io::ErrorKind::Other => found.stopped = Some(reason),
+                // The searcher's heap limit: one line, or for multiline the file, is too long.
+                _ if error.kind() == io::ErrorKind::Other => return Err(Skipped::TooLarge),
+                _ => return Err(Skipped::Unreadable),
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// In which form a file is given to the searcher.
+#[derive(Clone, Copy)]
+enum Input<'i> {
+    /// Its bytes, whose lines are shown in that encoding, or else as UTF-8.
+    Bytes(Option<&'static Encoding>),
+    /// The text of all of it.
+    Decoded(&'i str),
+    /// Decoded as it comes.
+    Stream(&'static Encoding),
+}
+
+fn builder(query: &Query<'_>) -> SearcherBuilder {
+    let (before, after) = match query.mode {
+        SearchMode::Lines { before, after } => (before, after),
+        _ => (0, 0),
+    };
+    let mut builder = SearcherBuilder::new();
+    builder
+        .line_number(matches!(query.mode, SearchMode::Lines { .. }))
+        .before_context(before)
+        .after_context(after)
+        .multi_line(query.pattern.multiline())
+        .binary_detection(BinaryDetection::quit(0))
+        .heap_limit(Some(HEAP));
+    builder
+}
+
+fn skipped_by(error: AccessError) -> Searched {
+    let why = match &error.kind {
+        AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => {
+            return Searched::Gone;
+        }
+        AccessErrorKind::Secret => Skipped::Secret,
+        AccessErrorKind::Limit(limit) if limit.is_open_files() => Skipped::OutOfFiles,
+        AccessErrorKind::TooLarge { .. } => Skipped::TooLarge,
+        _ => Skipped::Unreadable,
+    };
+    Searched::Skipped(error.path, why)
+}
