@@ -20,7 +20,7 @@
 //! `contract` is what each system keeps: what a name is opened for, how that fails. `unix` and `windows` are directory
 //! handles; `open` opens a path below one (`openat2` by the kernel), `cached` without waiting for a disk, `entries` changes
 //! names, `list` lists them, `fstat` and [`Stat`] say what a file is, `file_changes` writes content. `faults` makes a call
-//! fail or ends the process there, and `slow_check` compares each open with a walk, both with debug assertions. [`lexical`] takes paths apart by their text.
+//! fail or ends the process there, for tests with debug assertions. [`lexical`] takes paths apart by their text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
@@ -50,8 +50,6 @@ mod openat2;
 #[cfg(unix)]
 mod process;
 mod random;
-#[cfg(all(target_os = "linux", debug_assertions))]
-mod slow_check;
 mod stat;
 #[cfg(unix)]
 mod unix;

@@ -9,7 +9,7 @@ use super::{Source, crates, none, root, sources};
 
 /// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
-    ("crates/beneath", 1_650),
+    ("crates/beneath", 1_600),
     ("crates/confined-fs", 14_200),
     ("crates/image-view", 1_100),
     ("crates/lsp-check", 1_850),
