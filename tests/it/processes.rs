@@ -17,7 +17,7 @@ use std::{
     path::PathBuf,
     process::Stdio,
     sync::{
-        Mutex,
+        Barrier, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
@@ -472,12 +472,15 @@ fn servers_with_concurrent_appends_lose_none() {
         let callers = Callers::Servers(SERVERS);
         let world = World::new(Case { callers, one_state, one_file: true, kills: false }, 0);
         let file = &world.files()[0];
+        // A read of a file that is replaced meanwhile says that it has to be repeated.
+        let all_have_read = Barrier::new(SERVERS);
         thread::scope(|scope| {
             for worker in 0..SERVERS {
-                let world = &world;
+                let (world, all_have_read) = (&world, &all_have_read);
                 scope.spawn(move || {
                     let mut client = Client::new(world, worker);
                     client.read(file);
+                    all_have_read.wait();
                     let mut server = client.server.take().unwrap();
                     let mut sent = HashMap::new();
                     for number in 0..CALLS {
