@@ -38,7 +38,7 @@
 //!
 //! 1. A module uses only modules of lower layers, and no two files use each other, directly or by a chain.
 //! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
-//! 3. Files are touched only in `beneath` and `confined_fs`; `ignore` serves as a matcher alone.
+//! 3. Files are touched only in `beneath`, `confined_fs` and `self_sandbox`; `ignore` serves as a matcher alone.
 //! 4. `tokio` appears only in `main` and `server/`; everything below is synchronous.
 //! 5. A host path never reaches text for the model: [`confined_fs::WorkspacePath`] prints the public
 //!    form and is the only way to show one.

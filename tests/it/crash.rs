@@ -1,6 +1,6 @@
 //! A server that ends, or whose system calls fail, at each call that changes the disk.
 //!
-//! `sys/faults.rs` of the program picks the call. A run without a fault shows what the tree holds after each answer. Then
+//! `faults.rs` of the crate `beneath` picks the call. A run without a fault shows what the tree holds after each answer. Then
 //! there is one run for each call that changes the disk: the tree must hold, byte for byte, what it held before or after
 //! the change that the fault interrupted. `CRASH_POINTS=all` tries every fault everywhere, and a second end at each call
 //! of the recovery.

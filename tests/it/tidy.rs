@@ -42,7 +42,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("WalkBuilder", &[]),
     ("WalkParallel", &[]),
     ("memmap", &[]),
-    // Each is a point at which a test ends the process or makes the call fail (sys/faults.rs).
+    // Each is a point at which a test ends the process or makes the call fail (beneath/src/faults.rs).
     (".sync_data()", &["crates/beneath/src"]),
     (".sync_all()", &["crates/beneath/src"]),
     (".set_len(", &["crates/beneath/src"]),
