@@ -3,7 +3,7 @@
 //! It answers two questions: which names a directory in the state that its stat says has, and whether a file in the state
 //! that its stat says could hold a match. What does not match is read from the disk, so an answer never differs from that of
 //! the walk alone. The format and its
-//! rules are described in `docs/index.md`.
+//! rules are described in `docs/internals/index.md`.
 //!
 //! | part | file |
 //! |---|---|
