@@ -2,13 +2,9 @@
 //!
 //! Walks, matches names, orders and numbers them. Never opens a file.
 
-mod args;
 mod nearest;
-mod output;
 mod render;
 mod request;
-mod seen_names;
-mod walk;
 
 use std::time::Instant;
 
@@ -18,10 +14,9 @@ use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
 };
-use args::Args;
-use output::Output;
-use request::GlobRequest;
+use render::Output;
 pub(in crate::tools) use request::below_prefix;
+use request::{Args, GlobRequest};
 
 pub(crate) struct Glob;
 

@@ -2,18 +2,9 @@
 //!
 //! Reads the arguments, runs the search and notes the shown files as seen. The search itself is `search`'s.
 
-mod args;
-mod cells;
-mod definitions;
-mod enclosing;
-mod lines;
-mod notes;
-mod output;
-mod page;
+mod match_scopes;
 mod render;
 mod request;
-mod run;
-mod scope_labels;
 
 use std::time::Instant;
 
@@ -25,11 +16,9 @@ use super::{
     alias::{LISTING_ALIASES, PATH_ALIASES},
     fitted::fitted,
 };
-use args::{Args, OutputMode};
-use enclosing::note_scopes;
-use output::{MatchLine, Output};
-use render::Report;
-use request::GrepRequest;
+use match_scopes::{note_scopes, show_sources};
+use render::{MatchLine, Output, Report};
+use request::{Args, GrepRequest, OutputMode};
 pub(in crate::tools) use request::{filter_error, pattern_error};
 
 pub(crate) struct Grep;
@@ -62,7 +51,7 @@ impl Tool for Grep {
         let hidden = request.look_into_ignored(cx, &scope, &found);
         let unscoped =
             if request.scope { note_scopes(cx, &mut found, request.mode == OutputMode::Definitions) } else { 0 };
-        cells::show_sources(cx, &request.pattern, &mut found);
+        show_sources(cx, &request.pattern, &mut found);
         // A name alone shows nothing of the file.
         let is_of_lines = request.mode.is_of_lines();
         let revision = |hits: &FileHits| hits.revision(&cx.workspace, cx.settings.max_file_size, &cx.stop);

@@ -7,7 +7,6 @@
 mod entry;
 mod ignores;
 mod limits_hit;
-mod listing;
 mod tree_listing;
 mod visit;
 mod walker;

@@ -3,24 +3,32 @@
 //! Names come from the path index where there is one, else from a short walk. A tree that takes longer is listed in the
 //! background for the next keystroke, and an index is begun. What is returned was there at the moment it was looked at,
 //! and is nothing that policy hides or denies.
-
-mod names;
-mod query;
-mod rank;
+//!
+//! The names below one root, as a completion sees them.
+//!
+//! What was typed of a path, ready to be compared with names without regard to case and Unicode normal form.
+//!
+//! The order of the names that fit.
+//!
+//! How a name fits decides first ([`Fit`]). Within one kind of fit, files come before directories where a name was
+//! typed, then what was used last, then the better score of the fuzzy matcher. Scores take time, so they are computed
+//! only for the best kinds of fit, and there for the shortest paths.
 
 use std::{
+    borrow::Cow,
+    cmp::Reverse,
     collections::HashMap,
+    path::Path,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
+use code_fuzzy_match::FuzzyMatcher;
 use confined_fs::{FileKind, Visibility, Workspace, WorkspacePath, stop::StopSignal};
+use percent_encoding::percent_decode_str;
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-use names::TreeNames;
-use query::PathQuery;
-use rank::{Ranked, ranked};
-
-use super::{Newest, PathIndex};
+use crate::{IndexSnapshot, IndexedPath, ListedName, Listing, Newest, PathIndex};
 
 /// How long the modification times of files may be asked for, for an answer to no text at all.
 const STAT_TIME: Duration = Duration::from_millis(8);
@@ -114,4 +122,326 @@ fn present(request: &CompletionRequest<'_>, found: Ranked, is_complete: bool) ->
         }
     }
     Completions { has_more: !is_complete || total > shown.len(), paths: shown, total }
+}
+
+/// How long a walk may take before an answer is given with what it has found.
+const WALK_TIME: Duration = Duration::from_millis(12);
+/// Looks at the clock, one for 64 names, before that counts: a small tree is listed whole on a busy machine, too.
+const FEW_LOOKS: usize = 32;
+
+/// All names, or as many as were found in time.
+enum TreeNames {
+    Indexed(IndexSnapshot),
+    Listed(Listing),
+}
+
+/// One of them.
+#[derive(Clone)]
+enum Name<'n> {
+    Indexed(IndexedPath<'n>),
+    Listed(&'n ListedName),
+}
+
+impl TreeNames {
+    /// The names below `root` that an answer can wait for.
+    pub(super) fn of(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Self {
+        // A missing directory holds nothing: kept as an unfinished listing, it would hide what appears in it.
+        if root.root().is_absent() {
+            index.kept_names.forget(root);
+            return Self::Listed(Listing::default());
+        }
+        if let Some(snapshot) = index.live_snapshot(root, None) {
+            index.kept_names.forget(root);
+            // Brings the rest of the index up to date in the background, where that is due.
+            index.after_search(workspace, root, usize::MAX, false);
+            return Self::Indexed(snapshot);
+        }
+        if let Some(listing) = index.kept_names.get(root) {
+            return Self::Listed(listing);
+        }
+        let started = Instant::now();
+        let mut looks = 0;
+        let is_over = || {
+            looks += 1;
+            stop.stopped().is_some() || (looks > FEW_LOOKS && started.elapsed() >= WALK_TIME)
+        };
+        let listing = Listing::read(workspace, root, is_over);
+        if !listing.is_complete {
+            index.after_search(workspace, root, listing.names.len(), true);
+            index.kept_names.keep(workspace, root);
+        }
+        Self::Listed(listing)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Name<'_>> {
+        let (indexed, listed) = match self {
+            Self::Indexed(snapshot) => (Some(snapshot.shown()), None),
+            Self::Listed(listing) => (None, Some(listing.names.iter())),
+        };
+        let indexed = indexed.into_iter().flatten().map(Name::Indexed);
+        indexed.chain(listed.into_iter().flatten().map(Name::Listed))
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        match self {
+            Self::Indexed(_) => true,
+            Self::Listed(listing) => listing.is_complete,
+        }
+    }
+}
+
+impl<'n> Name<'n> {
+    pub(super) fn path(&self) -> &WorkspacePath {
+        match self {
+            Self::Indexed(item) => item.path(),
+            Self::Listed(name) => &name.path,
+        }
+    }
+
+    /// Its path below the root.
+    pub(super) fn relative(&self) -> &'n Path {
+        match self {
+            Self::Indexed(item) => item.relative(),
+            Self::Listed(name) => name.path.relative(),
+        }
+    }
+
+    pub(super) fn is_directory(&self) -> bool {
+        match self {
+            Self::Indexed(item) => item.kind() == FileKind::Directory,
+            Self::Listed(name) => name.is_directory,
+        }
+    }
+
+    /// When it was last modified: what is known, and if it `may_ask`, what the system says.
+    pub(super) fn modified(&self, may_ask: bool) -> Option<SystemTime> {
+        match self {
+            Self::Indexed(item) if may_ask => item.modified(),
+            Self::Indexed(item) => item.known_modified(),
+            Self::Listed(name) => name.modified,
+        }
+    }
+}
+
+/// Bytes of the longest text that is completed: a person types less, and the work grows with it.
+const MAX_TYPED: usize = 512;
+
+/// A typed beginning, part or abbreviation of a path below a root.
+#[derive(Debug)]
+struct PathQuery {
+    /// Without `.`, `..` and leading slashes.
+    pub(super) text: String,
+    /// The same, folded.
+    pub(super) folded: String,
+}
+
+impl PathQuery {
+    /// `None` for what leaves the root, and for what is too long or no path: nothing fits it.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if text.len() > MAX_TYPED || text.contains('\0') {
+            return None;
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for name in text.split('/') {
+            match name {
+                "" | "." => {}
+                ".." => {
+                    names.pop()?;
+                }
+                _ => names.push(name),
+            }
+        }
+        let mut text = names.join("/") + if text.ends_with('/') && !names.is_empty() { "/" } else { "" };
+        text.shrink_to_fit();
+        Some(Self { folded: folded(&text).into_owned(), text })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Whether more than a name was typed.
+    fn is_path(&self) -> bool {
+        self.text.contains('/')
+    }
+
+    /// What else it may mean when nothing fits it: without the `@` of a mention, and percent-decoded.
+    fn other_readings(&self) -> Vec<Self> {
+        let mention = self.text.strip_prefix('@').and_then(Self::parse);
+        let decoded = || percent_decode_str(&self.text).decode_utf8().ok().filter(|decoded| *decoded != self.text);
+        let decoded = decoded().and_then(|decoded| Self::parse(&decoded));
+        [mention, decoded].into_iter().flatten().filter(|query| !query.is_empty()).collect()
+    }
+}
+
+/// `text` as names are compared: composed, as macOS stores names decomposed, and in lower case.
+pub(super) fn folded(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        let has_upper = text.bytes().any(|byte| byte.is_ascii_uppercase());
+        return if has_upper { Cow::Owned(text.to_ascii_lowercase()) } else { Cow::Borrowed(text) };
+    }
+    let lower = text.to_lowercase();
+    Cow::Owned(if is_nfc(&lower) { lower } else { lower.nfc().collect() })
+}
+
+/// Whether the characters of `needle` are in `text`, in that order.
+fn has_in_order(text: &str, needle: &str) -> bool {
+    if text.is_ascii() && needle.is_ascii() {
+        let mut rest = text.bytes();
+        return needle.bytes().all(|wanted| rest.any(|one| one == wanted));
+    }
+    let mut rest = text.chars();
+    needle.chars().all(|wanted| rest.any(|one| one == wanted))
+}
+
+/// Names that are scored at most.
+const SCORED: usize = 1000;
+/// Bytes of the longest path that is scored: the time grows with it.
+const LONGEST_SCORED: usize = 1024;
+/// Names between two looks at the stop signal.
+const RANKED_PER_CHECK: usize = 256;
+
+/// Paths in the order of an answer.
+#[derive(Debug, Default)]
+struct Ranked {
+    pub(super) paths: Vec<WorkspacePath>,
+    /// All that fit.
+    pub(super) total: usize,
+}
+
+/// How a name or a path fits what was typed, the best first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// The whole name, with or without its ending; or the whole path.
+    Whole,
+    /// The beginning of the name, or of the path.
+    Beginning,
+    /// A part of the name; for a path, whole names in it.
+    Part,
+    /// Letters of the name in order; for a path, a part of it.
+    Letters,
+    /// Where a name was typed, a part of the path.
+    PathPart,
+    /// Letters of the path in order.
+    PathLetters,
+}
+
+/// A name that fits.
+struct Candidate<'n> {
+    name: Name<'n>,
+    text: Cow<'n, str>,
+    group: (Fit, bool),
+    recent: usize,
+}
+
+/// The `wanted` best of `names`.
+fn ranked(
+    names: &TreeNames,
+    query: &PathQuery,
+    recent: &HashMap<&WorkspacePath, usize>,
+    wanted: usize,
+    stop: &StopSignal,
+) -> Ranked {
+    let mut candidates = Vec::new();
+    for (at, name) in names.iter().enumerate() {
+        if at % RANKED_PER_CHECK == 0 && stop.stopped().is_some() {
+            break;
+        }
+        // Nobody types what is not Unicode.
+        let Some(text) = name.relative().to_str() else { continue };
+        let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
+        if let Some(fit) = fit(&text, query) {
+            let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
+            let group = (fit, name.is_directory() && !query.is_path());
+            candidates.push(Candidate { name, text, group, recent: recent.unwrap_or(usize::MAX) });
+        }
+    }
+    let total = candidates.len();
+    shorten(&mut candidates);
+    let mut matcher = FuzzyMatcher::new();
+    let mut order: Vec<_> = candidates
+        .iter()
+        .enumerate()
+        .map(|(at, candidate)| {
+            let (name, path) = scores(&mut matcher, &candidate.text, query);
+            (
+                candidate.group,
+                candidate.recent,
+                Reverse(name),
+                Reverse(path),
+                candidate.text.len(),
+                &*candidate.text,
+                at,
+            )
+        })
+        .collect();
+    order.sort_unstable();
+    let paths = order.into_iter().take(wanted).map(|(.., at)| candidates[at].name.path().clone()).collect();
+    Ranked { paths, total }
+}
+
+/// Leaves the candidates that can be the best: of all groups in their order, and of the last one of these what was used
+/// last and is shortest.
+fn shorten(candidates: &mut Vec<Candidate<'_>>) {
+    if candidates.len() > SCORED {
+        let key = |candidate: &Candidate<'_>| (candidate.group, candidate.recent, candidate.text.len());
+        candidates.select_nth_unstable_by(SCORED, |one, other| {
+            key(one).cmp(&key(other)).then_with(|| one.text.cmp(&other.text))
+        });
+        candidates.truncate(SCORED);
+    }
+}
+
+/// How well the name and the path fit.
+fn scores(matcher: &mut FuzzyMatcher, path: &str, query: &PathQuery) -> (usize, usize) {
+    if path.len() > LONGEST_SCORED {
+        return (0, 0);
+    }
+    let mut score = |text: &str| matcher.fuzzy_match(text, &query.text).unwrap_or(0);
+    let name = if query.is_path() { 0 } else { score(name_of(path)) };
+    (name, score(path))
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+fn fit(path: &str, query: &PathQuery) -> Option<Fit> {
+    let wanted = query.folded.as_str();
+    // Most do not fit at all, which is seen at once; of a mention, `@src/a`, its first character.
+    if wanted.starts_with('@') && !path.contains('@') {
+        return None;
+    }
+    let path = folded(path);
+    if !has_in_order(&path, wanted) {
+        return None;
+    }
+    if query.is_path() {
+        return Some(if path == wanted {
+            Fit::Whole
+        } else if path.starts_with(wanted) {
+            Fit::Beginning
+        } else {
+            match path.find(wanted) {
+                Some(at) if path.as_bytes()[at - 1] == b'/' => Fit::Part,
+                Some(_) => Fit::Letters,
+                None => Fit::PathLetters,
+            }
+        });
+    }
+    let name = name_of(&path);
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    Some(if name == wanted || stem == wanted {
+        Fit::Whole
+    } else if name.starts_with(wanted) {
+        Fit::Beginning
+    } else if name.contains(wanted) {
+        Fit::Part
+    } else if has_in_order(name, wanted) {
+        Fit::Letters
+    } else if path.contains(wanted) {
+        Fit::PathPart
+    } else {
+        Fit::PathLetters
+    })
 }

@@ -8,10 +8,11 @@
 //! `producer` (chunks of files, and what `stored_results` knows of them) → `pool` (threads) → `worker` (one file) → `merge`
 //! (results in order).
 
-mod merge;
+mod collector;
+mod known_result;
 mod pool;
 mod producer;
-mod stored_results;
+mod required_bytes;
 mod worker;
 
 use std::{sync::atomic::Ordering, thread};
@@ -21,13 +22,14 @@ use confined_fs::{
 };
 use crossbeam_channel::bounded;
 
-use pool::{Chunk, SearchPool};
-use producer::{Producer, StartVisitor};
-use stored_results::StoredResults;
-use worker::{SearchItem, Worker};
-
-use super::{
+use crate::{
     FileFilter, FileHits, PathSource, Query, Scope, SearchMode, SkippedPaths, Tally,
+    content_search::{
+        known_result::StoredResults,
+        pool::{Chunk, SearchPool},
+        producer::{Producer, StartVisitor},
+        worker::{SearchItem, Worker},
+    },
     path_index::{walk_ignored_entries, walk_snapshot},
 };
 

@@ -11,7 +11,7 @@ use ignore::{
 };
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
-use super::{
+use crate::{
     GlobError,
     name_glob::{GlobEncoding, check_bounds, escaped, interpretations},
 };

@@ -1,10 +1,9 @@
 //! What a content search found in one file, and why it did not look into another one.
 
+use confined_fs::{Revision, Stat, Workspace, WorkspacePath, stop::StopSignal};
 use text_file::Document;
 
-use confined_fs::{Revision, Stat, Workspace, WorkspacePath, stop::StopSignal};
-
-use super::ProgressReader;
+use crate::ProgressReader;
 
 /// A line to show.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -24,37 +24,36 @@
 
 mod completion;
 mod content_search;
-mod decoded_file;
 mod file_filter;
+mod file_text;
 mod hits;
 mod name_glob;
 mod newest;
 mod ngram_filter;
 mod path_index;
 mod pattern;
-mod progress;
 mod query;
-mod scope;
 mod stored_index;
 mod suffix_search;
 
-pub use completion::{CompletionRequest, Completions};
-pub use content_search::{ContentHits, search};
-pub use decoded_file::{encoding_of_file, outline_of_file};
-pub use file_filter::{FileFilter, FilterError};
-pub use hits::{FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
-pub use name_glob::{GlobError, NameGlob, literal_prefix};
-pub use newest::{Newest, NewestNames};
-pub use path_index::{DirectoryNames, IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
-pub use pattern::{BeyondAscii, Pattern, PatternError, PatternLimits, PatternOptions};
-pub use progress::SearchProgress;
-pub use query::{Keep, Query, SearchMode};
-pub use scope::Scope;
-pub use stored_index::{Saved, StoredIndexes, StoredStatus, Unusable};
-pub use suffix_search::{NearestTop, SuffixHits, search_tail};
-
-pub(crate) use decoded_file::read_decoded;
-pub(crate) use ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT, SegmentSlice};
-pub(crate) use path_index::{IndexSnapshot, IndexedPath, KnownContent, ListedName, Listing, PathSummary};
-pub(crate) use progress::ProgressReader;
-pub(crate) use stored_index::{IndexContents, StoredFile, StoredIndex};
+pub use crate::completion::{CompletionRequest, Completions};
+pub use crate::content_search::{ContentHits, search};
+pub use crate::file_filter::{FileFilter, FilterError};
+pub(crate) use crate::file_text::ProgressReader;
+pub use crate::file_text::SearchProgress;
+pub(crate) use crate::file_text::read_decoded;
+pub use crate::file_text::{encoding_of_file, outline_of_file};
+pub use crate::hits::{FileHits, HitLine, SeenContent, Skipped, SkippedPaths, Tally};
+pub use crate::name_glob::{GlobError, NameGlob, literal_prefix};
+pub use crate::newest::{Newest, NewestNames};
+pub(crate) use crate::ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT, SegmentSlice};
+pub use crate::path_index::{
+    DirectoryNames, IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries,
+};
+pub(crate) use crate::path_index::{IndexSnapshot, IndexedPath, KnownContent, ListedName, Listing, PathSummary};
+pub use crate::pattern::{BeyondAscii, Pattern, PatternError, PatternLimits, PatternOptions};
+pub use crate::query::Scope;
+pub use crate::query::{Keep, Query, SearchMode};
+pub(crate) use crate::stored_index::{IndexContents, StoredFile, StoredIndex};
+pub use crate::stored_index::{Saved, StoredIndexes, StoredStatus, Unusable};
+pub use crate::suffix_search::{NearestTop, SuffixHits, search_tail};

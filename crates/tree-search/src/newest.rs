@@ -16,7 +16,7 @@ use std::{
 
 use confined_fs::{Entry, StatCache, WorkspacePath};
 
-use super::SearchEntry;
+use crate::SearchEntry;
 
 /// The `limit` newest of what is pushed, ties by their keys, of which each is pushed once; holds no more than twice that.
 ///

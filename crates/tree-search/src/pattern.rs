@@ -268,7 +268,7 @@ fn repeated_positions(hir: &Hir, times: usize, counted: bool) -> usize {
 }
 
 /// `pattern` with nothing where it has anchors; `None` if it has none, or is not a regular expression.
-pub(super) fn without_anchors(pattern: &str) -> Option<String> {
+fn without_anchors(pattern: &str) -> Option<String> {
     let ast = ast::parse::Parser::new().parse(pattern).ok()?;
     let Ok(anchors) = ast::visit(&ast, Anchors::default());
     if anchors.0.is_empty() {
@@ -353,7 +353,7 @@ pub enum PatternError {
 
 impl PatternError {
     /// `reason` at `span` of `text`.
-    pub(super) fn syntax(text: &str, reason: &impl ToString, span: &Span) -> Self {
+    fn syntax(text: &str, reason: &impl ToString, span: &Span) -> Self {
         let before = text.get(..span.start.offset).unwrap_or(text);
         // A pattern of several lines is shown by the line that holds the place.
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);

@@ -18,20 +18,871 @@
 //! Another program of the same user may write to the file. Each length and place in it is checked before it is used, and
 //! no more memory is taken than the file has bytes; but names and facts that such a program wrote with right checksums are
 //! believed. It could as well write to the files themselves.
+//!
+//! One stored index, open: what is checked before it is used, and its answers.
+//!
+//! The stored indexes of all roots: one file for each in a folder of the state folder.
+//!
+//! Readers take no lock, as a file is only ever replaced. Writers take the folder's, one at a time for all roots; who
+//! does not get it does not wait. A file that cannot be used is replaced by the next index of its root.
 
-mod bytes;
-mod contents;
-mod header;
-mod listing;
-mod reader;
-mod stored_file;
-mod stored_indexes;
+mod format;
 mod tables;
 #[cfg(all(test, target_os = "linux"))]
 mod testing;
 
-pub(crate) use contents::IndexContents;
-pub use header::Unusable;
-pub(crate) use reader::{StoredCursor, StoredIndex};
-pub(crate) use stored_file::StoredFile;
-pub use stored_indexes::{Saved, StoredIndexes, StoredStatus};
+use std::{
+    borrow::Borrow,
+    collections::HashMap,
+    ffi::OsStr,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::{Duration, SystemTime},
+};
+
+use confined_fs::{
+    NewPrivateFile, PrivateFile, RootIdentity, StateDir, StateFile, StoredMoment, TreeListing, WorkspacePath,
+    split_path,
+};
+
+use crate::{
+    Candidates, FilterQuery,
+    ngram_filter::{FileSegments, NgramFilter, SEGMENTS},
+    stored_index::{
+        format::{CHECKSUM, HEADER, Header, LISTING, SEGMENT_LIST, TABLES, TRAILER},
+        tables::{EncodedTables, StoredDirectory, Tables, decode_listing},
+    },
+};
+
+pub(crate) use format::StoredFile;
+pub use format::Unusable;
+pub(crate) use tables::IndexContents;
+
+/// The stored index of one root. Holds its tables in memory and its file open, so that it stays readable when
+/// another process replaces or removes that.
+#[derive(Debug)]
+pub(crate) struct StoredIndex {
+    file: PrivateFile,
+    header: Header,
+    tables: Tables,
+    /// Read when it is asked for; `None` where there is none, or it is damaged.
+    listing: OnceLock<Option<TreeListing>>,
+}
+
+impl StoredIndex {
+    /// Reads the header and the tables of `file`, which may have at most so many bytes.
+    ///
+    /// # Errors
+    /// What about it is in doubt.
+    pub(super) fn open(
+        file: PrivateFile,
+        most: u64,
+        identity: &RootIdentity,
+        now: &StoredMoment,
+    ) -> Result<Self, Unusable> {
+        let header = read_header(&file)?;
+        if file.size() > most {
+            return Err(Unusable::TooLarge);
+        }
+        if let Some(why) = difference(&header, identity, now) {
+            return Err(why);
+        }
+        let damaged = |_| Unusable::Damaged;
+        let mut tables = vec![0; usize::try_from(header.tables()).map_err(|_| Unusable::TooLarge)?];
+        file.read_at(&mut tables, HEADER as u64).map_err(damaged)?;
+        if Header::checksum(header.id, TABLES, &tables) != header.tables_checksum {
+            return Err(Unusable::Damaged);
+        }
+        Ok(Self { tables: Tables::new(tables, &header), file, header, listing: OnceLock::new() })
+    }
+
+    /// Notes that it is used, unless that was noted less than so long ago.
+    fn note_use(&self, every: Duration) {
+        let age = self.file.used().and_then(|used| SystemTime::now().duration_since(used).ok());
+        if age.is_none_or(|age| age >= every) {
+            // In a state folder that is read-only nothing is removed, either.
+            let _ = self.file.touch();
+        }
+    }
+
+    /// How many files have a known content.
+    pub(crate) fn files(&self) -> u64 {
+        self.header.files
+    }
+
+    /// The names below the root.
+    pub(crate) fn listing(&self) -> Option<&TreeListing> {
+        self.listing.get_or_init(|| self.read_listing()).as_ref()
+    }
+
+    fn read_listing(&self) -> Option<TreeListing> {
+        let mut bytes = vec![0; self.header.listing as usize];
+        self.file.read_at(&mut bytes, self.header.listing_at()).ok()?;
+        if Header::checksum(self.header.id, LISTING, &bytes) != self.header.listing_checksum {
+            return None;
+        }
+        decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
+    }
+
+    /// For files in path order.
+    pub(crate) fn cursor(self: &Arc<Self>) -> StoredCursor {
+        StoredCursor { index: Arc::clone(self), path: PathBuf::new(), directory: None, has_begun: false }
+    }
+
+    /// What `query` leaves of the files whose content is known. Reads the columns that it names. `None` without a
+    /// filter, and where one of them is damaged.
+    pub(crate) fn candidates(&self, query: FilterQuery) -> Option<Candidates> {
+        let read = |column| Some((column, self.column(column)?));
+        let columns: HashMap<_, _> = query.columns().into_iter().map(read).collect::<Option<_>>()?;
+        Some(query.candidates_of(columns))
+    }
+
+    /// The filter, with room for `memory` bytes, to be changed from now on. `files` are those of this index that are
+    /// still in the state that it knows, each with its bytes. `None` without a filter, and where it is damaged.
+    pub(crate) fn filter<S: Borrow<FileSegments>>(
+        &self,
+        memory: usize,
+        files: impl Iterator<Item = (S, u32)>,
+    ) -> Option<NgramFilter> {
+        NgramFilter::of_columns(memory, &self.segment_bytes()?, |column| self.column(column), files)
+    }
+
+    fn segment_bytes(&self) -> Option<Vec<u32>> {
+        let mut bytes = vec![0; self.header.segments as usize];
+        self.file.read_at(&mut bytes, self.header.segments_at()).ok()?;
+        if Header::checksum(self.header.id, SEGMENT_LIST, &bytes) != self.header.segments_checksum {
+            return None;
+        }
+        let (words, rest) = bytes.as_chunks();
+        let is_whole = rest.is_empty() && words.len() == self.header.segment_count() as usize;
+        is_whole.then(|| words.iter().map(|word| u32::from_le_bytes(*word)).collect())
+    }
+
+    fn column(&self, column: u16) -> Option<Box<[u64]>> {
+        if self.header.blocks == 0 {
+            return None;
+        }
+        let (columns, width) = (self.header.columns(), self.header.width());
+        let stored = usize::from(column) % columns;
+        let mut bytes = vec![0; self.header.blocks as usize * size_of::<u64>() + CHECKSUM];
+        self.file.read_at(&mut bytes, self.header.column_at(stored)).ok()?;
+        let (words, checksum) = bytes.split_last_chunk::<CHECKSUM>()?;
+        if Header::checksum(self.header.id, stored as u64, words) != u32::from_le_bytes(*checksum) {
+            return None;
+        }
+        let bits = |word: &[u8; 8]| u64::from_le_bytes(*word) >> (usize::from(column) / columns * width);
+        Some(words.as_chunks().0.iter().map(|word| bits(word) & u64::MAX >> (SEGMENTS - width)).collect())
+    }
+}
+
+/// The header of a file that is as long as it says.
+fn read_header(file: &PrivateFile) -> Result<Header, Unusable> {
+    let damaged = |_| Unusable::Damaged;
+    let mut bytes = [0; HEADER];
+    file.read_at(&mut bytes, 0).map_err(damaged)?;
+    let header = Header::decode(&bytes)?;
+    if header.length() != file.size() {
+        return Err(Unusable::Damaged);
+    }
+    let mut trailer = [0; TRAILER];
+    file.read_at(&mut trailer, header.length() - TRAILER as u64).map_err(damaged)?;
+    if trailer == header.trailer() { Ok(header) } else { Err(Unusable::Damaged) }
+}
+
+/// Why what the header says is not about the root as it is now, if so.
+fn difference(header: &Header, identity: &RootIdentity, now: &StoredMoment) -> Option<Unusable> {
+    let stored = &header.identity;
+    if *stored != (RootIdentity { policy: stored.policy, ..identity.clone() }) {
+        return Some(Unusable::OtherDirectory);
+    }
+    if stored.policy != identity.policy {
+        return Some(Unusable::OtherRules);
+    }
+    (!header.written.is_before(now)).then_some(Unusable::Clock)
+}
+
+/// Files of a stored index, each directory decoded once for those that are asked for in a row.
+#[derive(Debug)]
+pub(crate) struct StoredCursor {
+    index: Arc<StoredIndex>,
+    path: PathBuf,
+    /// `None` where nothing is known of it, and before the first file.
+    directory: Option<StoredDirectory>,
+    has_begun: bool,
+}
+
+impl StoredCursor {
+    /// What is known of a file, by its path below the root.
+    pub(crate) fn file(&mut self, relative: &Path) -> Option<&StoredFile> {
+        let (parent, name) = split_path(relative)?;
+        // Not as paths, which would be compared component by component.
+        if !self.has_begun || self.path.as_os_str() != parent.as_os_str() {
+            self.has_begun = true;
+            self.directory = self.index.tables.directory(parent);
+            self.path.clear();
+            self.path.push(parent);
+        }
+        self.directory.as_mut()?.find(name)
+    }
+}
+
+/// The folder below the state folder.
+const FOLDER: &str = "index";
+/// What the name of a stored index ends in; the key of its root is before that.
+const SUFFIX: &str = ".index";
+/// How long after its last use a file is touched when it is used again: the time is only for the order of removal.
+const TOUCHED_EVERY: Duration = Duration::from_secs(60 * 60);
+/// Bytes that are written at once.
+const PIECE: usize = 1 << 20;
+
+/// Where the stored indexes are, and how many bytes they may have together. Opens nothing before it is used.
+#[derive(Debug, Default)]
+pub struct StoredIndexes {
+    state: Option<StateDir>,
+    /// Bytes of all together.
+    most: u64,
+}
+
+/// What became of an index that was to be stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// It is stored, with so many bytes.
+    Whole(u64),
+    /// Without the filter, which is too large.
+    WithoutFilter(u64),
+    /// Another process or call is writing one.
+    Busy,
+    /// Nothing is stored: that is switched off, nothing may be kept of this root, or it is too large.
+    Nothing,
+}
+
+/// What is stored of a root.
+#[derive(Debug)]
+pub struct StoredStatus {
+    /// Bytes of the file, if there is one.
+    pub bytes: Option<u64>,
+    /// When it was written, by its own account.
+    pub written: Option<SystemTime>,
+    /// Files whose content is known.
+    pub files: Option<u64>,
+    /// Why it is not used, if so.
+    pub unusable: Option<Unusable>,
+}
+
+impl StoredIndexes {
+    /// Those below a state folder, with at most so many bytes.
+    pub fn new(state: StateDir, most: u64) -> Self {
+        Self { state: Some(state).filter(|_| most > 0), most }
+    }
+
+    /// Whether anything is ever stored.
+    pub fn is_kept(&self) -> bool {
+        self.state.is_some()
+    }
+
+    /// The stored index of a root; `None` where there is none that is beyond doubt.
+    pub(crate) fn load(&self, root: &WorkspacePath) -> Option<Arc<StoredIndex>> {
+        self.state.as_ref()?;
+        let opened = root.root().identity_for_index().map_err(Unusable::Root).and_then(|identity| self.open(&identity));
+        match opened {
+            Ok(index) => {
+                index.note_use(TOUCHED_EVERY);
+                Some(Arc::new(index))
+            }
+            Err(why) => {
+                tracing::debug!(%root, %why, "no stored index is used");
+                None
+            }
+        }
+    }
+
+    /// Stores an index, in the place of what was stored of that root.
+    ///
+    /// # Errors
+    /// Those of the system; what was stored stays then.
+    pub(crate) fn save(
+        &self,
+        root: &WorkspacePath,
+        contents: IndexContents,
+        filter: &NgramFilter,
+    ) -> io::Result<Saved> {
+        match root.root().identity_for_index() {
+            Ok(identity) => self.write(identity, contents, filter),
+            Err(_) => Ok(Saved::Nothing),
+        }
+    }
+
+    /// What is stored of a root, and whether it would be used now.
+    pub fn status(&self, root: &WorkspacePath) -> StoredStatus {
+        let identity = root.root().identity_for_index().map_err(Unusable::Root);
+        let file = match self.file_of(root.root().key()) {
+            Ok(file) => file,
+            Err(why) => {
+                let unusable = Some(identity.err().unwrap_or(why));
+                return StoredStatus { bytes: None, written: None, files: None, unusable };
+            }
+        };
+        let (bytes, header) = (file.size(), read_header(&file).ok());
+        let written = header.as_ref().and_then(|header| u64::try_from(header.written.wall).ok());
+        StoredStatus {
+            bytes: Some(bytes),
+            written: written.map(|wall| SystemTime::UNIX_EPOCH + Duration::from_nanos(wall)),
+            files: header.map(|header| header.files),
+            unusable: identity.and_then(|identity| self.index_in(file, &identity)).err(),
+        }
+    }
+
+    /// Removes what is stored of the root with that [key](confined_fs::Root::key), whatever it is and whether the
+    /// root exists; how many bytes that were. `None` where nothing is.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn clear(&self, key: &str) -> io::Result<Option<u64>> {
+        let Some(folder) = self.folder_to_clear()? else { return Ok(None) };
+        let _lock = folder.lock();
+        let name = file_name(key);
+        let bytes = folder.size(&name);
+        match folder.remove_any(OsStr::new(&name)) {
+            Ok(()) => Ok(Some(bytes.unwrap_or_default())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Removes the stored indexes of all roots: how many, and their bytes.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn clear_all(&self) -> io::Result<(usize, u64)> {
+        let Some(folder) = self.folder_to_clear()? else { return Ok((0, 0)) };
+        let _lock = folder.lock();
+        let mut removed = (0, 0);
+        for file in folder.files()?.iter().filter(|file| file.name.ends_with(SUFFIX)) {
+            folder.remove_any(OsStr::new(&file.name))?;
+            removed = (removed.0 + 1, removed.1 + file.size);
+        }
+        folder.sweep()?;
+        Ok(removed)
+    }
+
+    /// Bytes of all that is stored.
+    pub fn bytes(&self) -> u64 {
+        let files = self.existing_folder().ok().and_then(|folder| folder.files().ok());
+        files.iter().flatten().map(|file| file.size).sum()
+    }
+
+    /// Whether something could be stored now.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn probe(&self) -> io::Result<()> {
+        let Some(state) = &self.state else { return Ok(()) };
+        // Removed again when it is dropped.
+        state.private_folder(FOLDER)?.new_private().map(drop)
+    }
+
+    /// As [`Self::load`], by what it belongs to.
+    pub(super) fn open(&self, identity: &RootIdentity) -> Result<StoredIndex, Unusable> {
+        self.index_in(self.file_of(&identity.key)?, identity)
+    }
+
+    fn index_in(&self, file: PrivateFile, identity: &RootIdentity) -> Result<StoredIndex, Unusable> {
+        let now = StoredMoment::now().ok_or(Unusable::Clock)?;
+        StoredIndex::open(file, self.most, identity, &now)
+    }
+
+    /// The file of the root with that key.
+    fn file_of(&self, key: &str) -> Result<PrivateFile, Unusable> {
+        self.existing_folder()?.open_private(&file_name(key)).map_err(refused)
+    }
+
+    /// As [`Self::save`], by what it belongs to.
+    pub(super) fn write(
+        &self,
+        identity: RootIdentity,
+        contents: IndexContents,
+        filter: &NgramFilter,
+    ) -> io::Result<Saved> {
+        let (Some(state), Some(written)) = (&self.state, StoredMoment::now()) else { return Ok(Saved::Nothing) };
+        let folder = state.private_folder(FOLDER)?;
+        let Some(lock) = folder.try_lock()? else { return Ok(Saved::Busy) };
+        // Each writer has the lock, so these are of killed ones.
+        folder.sweep_locked(&lock)?;
+        let name = file_name(&identity.key);
+        let tables = contents.finish()?;
+        let mut segments: Vec<u8> = filter.segment_bytes().flat_map(u32::to_le_bytes).collect();
+        let mut header = header_of(identity, written, &tables, &segments, filter.blocks())?;
+        let is_whole = header.length() <= self.most_of_one();
+        if !is_whole {
+            segments.clear();
+            header = header_of(header.identity, written, &tables, &segments, 0)?;
+        }
+        let bytes = header.length();
+        if bytes > self.most_of_one() {
+            return Ok(Saved::Nothing);
+        }
+        make_room(&folder, &name, self.most.saturating_sub(bytes))?;
+        let mut file = folder.new_private()?;
+        file.write(&header.encode())?;
+        file.write(&tables.bytes)?;
+        file.write(&tables.listing)?;
+        file.write(&segments)?;
+        if header.blocks > 0 {
+            write_columns(&mut file, header.id, filter)?;
+        }
+        file.write(&header.trailer())?;
+        file.publish(&name)?;
+        Ok(if is_whole { Saved::Whole(bytes) } else { Saved::WithoutFilter(bytes) })
+    }
+
+    /// Bytes of one index: so that others have room, too.
+    fn most_of_one(&self) -> u64 {
+        self.most / 4 * 3
+    }
+
+    fn existing_folder(&self) -> Result<StateDir, Unusable> {
+        self.state.as_ref().ok_or(Unusable::Missing)?.existing_private_folder(FOLDER).map_err(refused)
+    }
+
+    fn folder_to_clear(&self) -> io::Result<Option<StateDir>> {
+        let Some(state) = &self.state else { return Ok(None) };
+        match state.existing_private_folder(FOLDER) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn refused(error: io::Error) -> Unusable {
+    if error.kind() == io::ErrorKind::NotFound { Unusable::Missing } else { Unusable::Refused(error) }
+}
+
+/// The header of an index with these parts.
+///
+/// # Errors
+/// `FileTooLarge` where a part is longer than the header can say.
+fn header_of(
+    identity: RootIdentity,
+    written: StoredMoment,
+    tables: &EncodedTables,
+    segments: &[u8],
+    blocks: usize,
+) -> io::Result<Header> {
+    let narrow = |length: usize| u32::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge));
+    // Only one that was written at the same nanosecond has the same.
+    let id = written.wall.cast_unsigned();
+    Ok(Header {
+        id,
+        identity,
+        written,
+        directories: tables.directories,
+        files: tables.files,
+        paths: tables.paths,
+        entries: tables.entries,
+        tables_checksum: Header::checksum(id, TABLES, &tables.bytes),
+        segments: narrow(segments.len())?,
+        segments_checksum: Header::checksum(id, SEGMENT_LIST, segments),
+        blocks: narrow(blocks)?,
+        listing: narrow(tables.listing.len())?,
+        listing_checksum: Header::checksum(id, LISTING, &tables.listing),
+    })
+}
+
+/// Removes indexes of other roots than that of `name`, the least recently used first, until the others have at most
+/// `most` bytes.
+fn make_room(folder: &StateDir, name: &str, most: u64) -> io::Result<()> {
+    let mut others: Vec<StateFile> = folder.files()?;
+    others.retain(|file| file.name != name);
+    others.sort_unstable_by_key(|file| file.modified);
+    let mut total: u64 = others.iter().map(|file| file.size).sum();
+    for file in others {
+        if total <= most {
+            break;
+        }
+        folder.remove_any(OsStr::new(&file.name))?;
+        total -= file.size;
+        tracing::debug!(file = file.name, "removed a stored index to make room");
+    }
+    Ok(())
+}
+
+fn write_columns(file: &mut NewPrivateFile<'_>, id: u64, filter: &NgramFilter) -> io::Result<()> {
+    let mut bytes = Vec::with_capacity(PIECE);
+    filter.each_column(|column, words| {
+        let start = bytes.len();
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        let checksum = Header::checksum(id, u64::from(column), &bytes[start..]);
+        bytes.extend(checksum.to_le_bytes());
+        if bytes.len() < PIECE {
+            return Ok(());
+        }
+        let written = file.write(&bytes);
+        bytes.clear();
+        written
+    })?;
+    file.write(&bytes)
+}
+
+fn file_name(key: &str) -> String {
+    format!("{key}{SUFFIX}")
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    //! What is stored comes back, and nothing that is damaged, or about something else, does.
+
+    #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "the tests act as another program")]
+
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::stored_index::{IndexContents, Saved, testing::*};
+    use crate::{
+        KnownContent, MayMatch,
+        ngram_filter::{COLUMNS, ContentGrams, SEGMENT},
+    };
+    use confined_fs::{Revision, StatFacts};
+
+    #[test]
+    fn stored_index_comes_back_whole() {
+        let fixture = Fixture::new();
+        let mut filter = NgramFilter::new(MEMORY);
+        let first = stored(&mut filter, 1 << 40, b"a needle in it\n");
+        let large = stored(&mut filter, 3, &b"plain words here\n".repeat(9000));
+        let last = stored(&mut filter, 4, b"nothing of note\n");
+        let binary = StoredFile { facts: facts(9, 70), content: KnownContent::Binary(70) };
+        let mut contents = IndexContents::new(DEVICE);
+        let files = [("a/large", &large), ("a.txt", &first), ("b", &last), ("binary", &binary)];
+        for (path, file) in files {
+            contents.file(Path::new(path), file);
+        }
+        contents.file(Path::new("again"), &last);
+        let saved = fixture.indexes.write(identity(1), contents, &filter).unwrap();
+        assert!(matches!(saved, Saved::Whole(bytes) if bytes > 0), "{saved:?}");
+
+        let index = Arc::new(fixture.indexes.open(&identity(1)).unwrap());
+        assert_eq!(index.files(), 4);
+        let mut cursor = index.cursor();
+        for (path, known) in files {
+            assert_eq!(file(&index, path).as_ref(), Some(known), "{path}");
+            assert_eq!(cursor.file(Path::new(path)), Some(known), "{path}");
+        }
+        for path in ["", "a", "a/b", "again", "a/large/x", "/b", "c"] {
+            assert_eq!(file(&index, path), None, "{path}");
+        }
+
+        for pattern in ["needle", "plain", "haystack", "note|words", "ab", "words.here"] {
+            let mut left = index.candidates(query(pattern)).unwrap();
+            let mut expected = filter.candidates(query(pattern));
+            for file in [&first, &large, &last] {
+                assert_eq!(left.may_match(segments(file).0), expected.may_match(segments(file).0), "{pattern}");
+            }
+        }
+        let mut whole = index.filter(MEMORY, [&first, &large, &last].into_iter().map(segments)).unwrap();
+        assert_eq!(whole.candidates(query("needle")).may_match(segments(&first).0), MayMatch::Anywhere);
+        assert_eq!(whole.candidates(query("haystack")).may_match(segments(&large).0), MayMatch::Nowhere);
+        whole.remove(segments(&large).0, segments(&large).1 as usize);
+        whole.add(&ContentGrams::of(b"more").unwrap()).unwrap();
+        drop(fixture.temp);
+        assert!(index.candidates(query("plain")).is_some(), "the file is open");
+    }
+
+    #[test]
+    fn small_filter_has_fewer_columns_that_say_the_same() {
+        let words = ["needle", "kernel_init", "the", "xjq", "a b c d e f"];
+        for (count, kept) in [(1, 1), (2, 2), (3, 4), (5, 8), (33, 64), (64, 64), (65, 128)] {
+            let fixture = Fixture::new();
+            let mut filter = NgramFilter::new(MEMORY);
+            let files: Vec<_> = (0..count)
+                .map(|number| {
+                    let text = format!("{} {number:09}\n", words[number % words.len()]);
+                    stored(&mut filter, 4, &text.repeat((SEGMENT - 100) / text.len()).into_bytes())
+                })
+                .collect();
+            let mut contents = IndexContents::new(DEVICE);
+            for (number, file) in files.iter().enumerate() {
+                contents.file(Path::new(&format!("{number:03}")), file);
+            }
+            let Saved::Whole(bytes) = fixture.indexes.write(identity(1), contents, &filter).unwrap() else { panic!() };
+            let index = fixture.indexes.open(&identity(1)).unwrap();
+            assert_eq!(index.segment_bytes().unwrap().len(), kept);
+            let filter_bytes = if kept <= 64 { 12 * COLUMNS * kept / 64 } else { 20 * COLUMNS };
+            assert!(bytes < (filter_bytes + 4 * kept + 60 * count + 400) as u64, "{count}: {bytes}");
+
+            let taken_over = index.filter(MEMORY, files.iter().map(segments)).unwrap();
+            for pattern in words.into_iter().chain(["noodle", "000000004", "zzz", "q.*x"]) {
+                let mut left = index.candidates(query(pattern)).unwrap();
+                let mut whole = taken_over.candidates(query(pattern));
+                let mut expected = filter.candidates(query(pattern));
+                for file in &files {
+                    let expected = expected.may_match(segments(file).0);
+                    assert_eq!(left.may_match(segments(file).0), expected, "{count} {pattern}");
+                    assert_eq!(whole.may_match(segments(file).0), expected, "{count} {pattern}, taken over");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn number_of_columns_that_cannot_be_is_damage() {
+        let small = Small::new();
+        let known = small.header();
+        assert_eq!((known.blocks, known.segments), (1, 4 * 8), "a file of five segments, and another");
+        let opened = |blocks: u32, segments: u32, length: Option<u64>| {
+            let header = Header { segments, blocks, ..known.clone() };
+            // As long as it says where that can be made, so that the length is not what refuses it.
+            let mut bytes = [&header.encode()[..], &small.bytes[HEADER..]].concat();
+            bytes.resize(usize::try_from(length.unwrap_or(small.bytes.len() as u64)).unwrap() - TRAILER, 0);
+            bytes.extend(length.map_or(known.trailer(), |_| header.trailer()));
+            small.put(bytes);
+            small.fixture.indexes.open(&identity(1)).map(drop).map_err(|why| why.to_string())
+        };
+        for segments in [0, 1, 2, 4 * 3, 4 * 7, 4 * 8 + 1, 4 * 65, 4 * 128, 4 << 28, u32::MAX - 3, u32::MAX] {
+            for blocks in [0, 1, 2, u32::MAX] {
+                let header = Header { segments, blocks, ..known.clone() };
+                for length in [None, Some(header.length()).filter(|length| *length < 64 << 20)] {
+                    let fits = (blocks, segments) == (0, 0) || (blocks, segments) == (2, 4 * 128);
+                    let expected = if fits && length.is_some() { Ok(()) } else { Err(Unusable::Damaged.to_string()) };
+                    assert_eq!(opened(blocks, segments, length), expected, "{blocks} {segments} {length:?}");
+                }
+            }
+        }
+        // Another number of columns that can be, in a file of that length: nothing in it has the right checksum.
+        for segments in [4, 4 * 4, 4 * 64] {
+            let header = Header { segments, ..known.clone() };
+            opened(1, segments, Some(header.length())).unwrap();
+            let index = small.fixture.indexes.open(&identity(1)).unwrap();
+            assert!(index.candidates(query("needle")).is_none(), "{segments}");
+            assert!(index.filter(MEMORY, small.files[..2].iter().map(testing::segments)).is_none(), "{segments}");
+        }
+        small.fixture.indexes.write(identity(1), IndexContents::new(DEVICE), &small.filter).unwrap();
+        assert!(small.fixture.indexes.open(&identity(1)).is_ok(), "the next one takes its place");
+    }
+
+    #[test]
+    fn bit_flipped_anywhere_never_changes_an_answer() {
+        let small = Small::new();
+        assert!(small.ask());
+        // All bits of what is read at the start, and some of each column; all of them take some minutes.
+        let step = if std::env::var_os("INDEX_DAMAGE").is_some() { 1 } else { 997 };
+        let tables = small.bytes.len() - (12 * COLUMNS / 8) - 16 - 4 * 8;
+        let places = (0..tables)
+            .chain((tables..small.bytes.len()).step_by(step))
+            .chain(small.bytes.len() - 16..small.bytes.len());
+        let mut bytes = small.bytes.clone();
+        for at in places {
+            for bit in if at < tables { 0..8 } else { at % 8..at % 8 + 1 } {
+                bytes[at] ^= 1 << bit;
+                overwrite(&small.path, at, bytes[at]);
+                assert!(!small.ask() || at >= tables, "{at}.{bit}");
+                bytes[at] ^= 1 << bit;
+            }
+            overwrite(&small.path, at, bytes[at]);
+        }
+        assert!(small.ask());
+    }
+
+    fn overwrite(path: &Path, at: usize, byte: u8) {
+        use std::io::{Seek as _, SeekFrom, Write as _};
+        let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.seek(SeekFrom::Start(at as u64)).unwrap();
+        file.write_all(&[byte]).unwrap();
+    }
+
+    #[test]
+    fn truncated_or_longer_file_is_not_used() {
+        let small = Small::new();
+        let whole = small.bytes.len();
+        for length in (0..1000).chain((1000..whole).step_by(4999)).chain([whole - 1]) {
+            small.put(&small.bytes[..length]);
+            assert!(!small.ask(), "{length}");
+        }
+        small.put([&small.bytes[..], b"x"].concat());
+        assert!(!small.ask());
+    }
+
+    #[test]
+    fn facts_from_after_the_writing_are_not_used() {
+        let fixture = Fixture::new();
+        let mut filter = NgramFilter::new(MEMORY);
+        let mut contents = IndexContents::new(DEVICE);
+        let soon =
+            i64::try_from(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs()).unwrap() + 60;
+        let old = stored(&mut filter, 4, b"old\n");
+        let changed = StoredFile { facts: StatFacts { changed: (soon, 0), ..facts(5, 4) }, ..old.clone() };
+        let modified = StoredFile { facts: StatFacts { modified: (soon, 0), ..facts(6, 4) }, ..old.clone() };
+        let elsewhere = StoredFile { facts: StatFacts { device: 1, ..facts(7, 4) }, ..old.clone() };
+        for (name, file) in [("changed", &changed), ("elsewhere", &elsewhere), ("modified", &modified), ("old", &old)] {
+            contents.file(Path::new(name), file);
+        }
+        fixture.indexes.write(identity(1), contents, &filter).unwrap();
+        let index = Arc::new(fixture.indexes.open(&identity(1)).unwrap());
+        for name in ["changed", "modified", "elsewhere"] {
+            assert_eq!(file(&index, name), None, "{name}");
+        }
+        assert_eq!(file(&index, "old"), Some(old));
+    }
+
+    #[test]
+    fn index_of_another_root_rule_version_or_time_is_not_used() {
+        let small = Small::new();
+        let other = |identity: RootIdentity| small.fixture.indexes.open(&identity).unwrap_err().to_string();
+        for elsewhere in [
+            RootIdentity { inode: 3, ..identity(1) },
+            RootIdentity { device: 3, ..identity(1) },
+            RootIdentity { file_system: 3, ..identity(1) },
+            RootIdentity { file_system_id: 3, ..identity(1) },
+            RootIdentity { created: 3, ..identity(1) },
+        ] {
+            assert_eq!(other(elsewhere), Unusable::OtherDirectory.to_string());
+        }
+        assert_eq!(other(RootIdentity { policy: Revision::of(b""), ..identity(1) }), Unusable::OtherRules.to_string());
+        assert_eq!(other(identity(2)), Unusable::Missing.to_string());
+        // Of another root, under the name of this one.
+        let second = small.path.with_file_name(format!("{}.index", identity(2).key));
+        std::fs::copy(&small.path, second).unwrap();
+        assert_eq!(other(identity(2)), Unusable::OtherDirectory.to_string());
+        let written = |change: &dyn Fn(&mut Header)| {
+            let mut header = small.header();
+            change(&mut header);
+            small.put([&header.encode()[..], &small.bytes[HEADER..]].concat());
+            other(identity(1))
+        };
+        assert_eq!(written(&|header| header.written.wall += 60_000_000_000), Unusable::Clock.to_string());
+        assert_eq!(written(&|header| header.written.started += 60_000_000_000), Unusable::Clock.to_string());
+        assert_eq!(written(&|header| header.written.wall = i64::MAX), Unusable::Clock.to_string());
+        for version in [small.bytes[8] + 1, small.bytes[8] - 1, 0] {
+            let mut bytes = small.bytes.clone();
+            bytes[8] = version;
+            small.put(bytes);
+            assert_eq!(other(identity(1)), Unusable::OtherVersion.to_string());
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod stored_indexes_tests {
+    //! Bounds, several writers, and what others put in the place of an index.
+
+    #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
+
+    use std::path::Path;
+
+    use super::*;
+    use crate::stored_index::testing::*;
+    use crate::{KnownContent, ngram_filter::FileSegments};
+
+    /// An index of one small file, whose filter has one block.
+    fn little(indexes: &StoredIndexes, key: u8) -> Saved {
+        let mut filter = NgramFilter::new(MEMORY);
+        let mut contents = IndexContents::new(DEVICE);
+        let file = stored(&mut filter, 4, b"content\n");
+        contents.file(Path::new("f"), &file);
+        indexes.write(identity(key), contents, &filter).unwrap()
+    }
+
+    #[test]
+    fn least_recently_used_index_makes_room() {
+        let Fixture { temp, indexes } = Fixture::new();
+        let Saved::Whole(bytes) = little(&indexes, 1) else { panic!() };
+        let indexes = StoredIndexes::new(StateDir::open(temp.path()).unwrap(), bytes * 5 / 2);
+        let kept = |key: u8| indexes.open(&identity(key)).is_ok();
+        little(&indexes, 2);
+        assert!(kept(1) && kept(2));
+        // The first is used, so the second goes.
+        std::thread::sleep(Duration::from_millis(20));
+        indexes.open(&identity(1)).unwrap().note_use(Duration::ZERO);
+        little(&indexes, 3);
+        assert_eq!((kept(1), kept(2), kept(3)), (true, false, true));
+        assert!(indexes.bytes() <= bytes * 5 / 2);
+    }
+
+    #[test]
+    fn index_that_is_too_large_goes_without_the_filter_or_not_at_all() {
+        let Fixture { temp, indexes } = Fixture::new();
+        let Saved::Whole(bytes) = little(&indexes, 1) else { panic!() };
+        let smaller = StoredIndexes::new(StateDir::open(temp.path()).unwrap(), bytes);
+        let Saved::WithoutFilter(bytes) = little(&smaller, 1) else { panic!() };
+        let index = Arc::new(smaller.open(&identity(1)).unwrap());
+        assert_eq!(file(&index, "f").unwrap().content, KnownContent::AlwaysSearch);
+        assert!(index.candidates(query("content")).is_none());
+        assert!(index.filter(MEMORY, std::iter::empty::<(FileSegments, u32)>()).is_none());
+        let tiny = StoredIndexes::new(StateDir::open(temp.path()).unwrap(), bytes);
+        assert_eq!(little(&tiny, 2), Saved::Nothing);
+        assert!(tiny.open(&identity(1)).is_ok());
+    }
+
+    #[test]
+    fn second_writer_does_not_wait_and_leftovers_of_killed_ones_are_swept() {
+        let Fixture { temp, indexes } = Fixture::new();
+        little(&indexes, 1);
+        let folder = temp.path().join("index");
+        let leftover = folder.join(".rootbound-0123456789abcdef.tmp");
+        std::fs::write(&leftover, "half").unwrap();
+        let state = StateDir::open(temp.path()).unwrap();
+        let lock = state.private_folder("index").unwrap().try_lock().unwrap().expect("nobody else has it");
+        assert_eq!(little(&indexes, 1), Saved::Busy);
+        assert!(leftover.exists() && indexes.open(&identity(1)).is_ok());
+        drop(lock);
+        assert!(matches!(little(&indexes, 1), Saved::Whole(_)));
+        assert!(!leftover.exists());
+    }
+
+    #[test]
+    fn files_that_others_may_have_written_are_not_used_but_replaced() {
+        use std::os::unix::fs::{PermissionsExt as _, symlink};
+        let small = Small::new();
+        let (path, indexes) = (&small.path, &small.fixture.indexes);
+        let elsewhere = small.fixture.temp.path().join("elsewhere");
+        let restore = || {
+            let _ = std::fs::remove_file(path);
+            std::fs::write(path, &small.bytes).unwrap();
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            let _ = std::fs::remove_file(&elsewhere);
+            assert!(small.ask());
+        };
+        let attacks: [&dyn Fn(); 5] = [
+            &|| {
+                std::fs::rename(path, &elsewhere).unwrap();
+                symlink(&elsewhere, path).unwrap();
+            },
+            &|| std::fs::hard_link(path, &elsewhere).unwrap(),
+            &|| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o620)).unwrap(),
+            &|| {
+                std::fs::remove_file(path).unwrap();
+                rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+            },
+            &|| {
+                std::fs::remove_file(path).unwrap();
+                std::fs::create_dir(path).unwrap();
+            },
+        ];
+        for (number, attack) in attacks.iter().enumerate() {
+            restore();
+            attack();
+            assert!(!small.ask(), "{number}");
+            let kept = std::fs::read(&elsewhere).ok();
+            if path.is_dir() {
+                // A folder is not replaced by a file, and says so.
+                std::fs::remove_dir(path).unwrap();
+            }
+            little(indexes, 1);
+            assert!(indexes.open(&identity(1)).is_ok(), "{number}");
+            assert_eq!(std::fs::read(&elsewhere).ok(), kept, "{number}: nothing is written through a link");
+            let now = std::fs::symlink_metadata(path).unwrap();
+            assert_eq!((now.permissions().mode() & 0o777, now.is_file()), (0o600, true));
+        }
+        // The folder itself.
+        let folder = path.parent().unwrap();
+        let mode = |mode| std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(std::fs::metadata(folder).unwrap().permissions().mode() & 0o777, 0o700);
+        mode(0o770);
+        assert!(indexes.open(&identity(1)).is_err() && indexes.probe().is_err());
+        mode(0o700);
+        std::fs::rename(folder, elsewhere.with_extension("d")).unwrap();
+        symlink(elsewhere.with_extension("d"), folder).unwrap();
+        assert!(indexes.open(&identity(1)).is_err() && indexes.probe().is_err());
+    }
+}

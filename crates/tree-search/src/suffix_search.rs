@@ -7,7 +7,7 @@ use std::{ops::ControlFlow, sync::Arc, time::Duration};
 
 use confined_fs::{FileKind, Ignored, PathSuffix, Visibility, WalkOptions, Workspace, WorkspacePath, stop::StopSignal};
 
-use super::{PathIndex, Scope, SearchEntry};
+use crate::{PathIndex, Scope, SearchEntry};
 
 /// How long the search may take: names found by then are offered, and none of them is the only one.
 const TIME: Duration = Duration::from_secs(5);

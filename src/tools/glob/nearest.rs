@@ -6,16 +6,13 @@
 
 use std::{cell::LazyCell, cmp::Ordering, ops::ControlFlow, path::Path, time::Duration};
 
-use text_file::nearest_name::{GivenName, ONE_OF_MANY};
-
 use confined_fs::{FileKind, WalkOptions, WorkspacePath};
+use text_file::nearest_name::{GivenName, ONE_OF_MANY};
 use tree_search::{NameGlob, Scope, SearchEntry};
 
-use super::{
-    super::CallContext,
-    request::GlobRequest,
-    seen_names::{self, SeenNames},
-    walk::GlobHits,
+use crate::tools::{
+    CallContext,
+    glob::request::{GlobHits, GlobRequest, MAX_SEEN_NAMES, SeenNames},
 };
 
 /// Most names that are offered.
@@ -172,7 +169,7 @@ impl GlobRequest {
         for start in scope.starts() {
             let mut visit = |entry: SearchEntry<'_>| {
                 visited += 1;
-                if visited > seen_names::MOST || (visited % CHECK_EVERY == 0 && stop.stopped().is_some()) {
+                if visited > MAX_SEEN_NAMES || (visited % CHECK_EVERY == 0 && stop.stopped().is_some()) {
                     return ControlFlow::Break(());
                 }
                 if !scope.belongs_to_other_start(&cx.workspace, &entry) {

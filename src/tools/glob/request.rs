@@ -1,15 +1,28 @@
 //! The arguments of `glob`, checked and compiled, and the errors for those that cannot be used.
+//!
+//! What `glob` is asked for.
+//!
+//! The walk of `glob`, and the look at what the ignore rules leave out.
+//!
+//! The names that a walk met, for a second look when nothing matched.
 
-use std::path::Path;
+use std::{ops::ControlFlow, path::Path};
 
+use confined_fs::{
+    FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath,
+    stop::{StopReason, StopSignal},
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use text_file::{backslash_note, shorten, with_slashes};
+use tree_search::{
+    GlobError, NameGlob, NewestNames, PathSource, Scope, SearchEntry, literal_prefix, walk_ignored_entries,
+};
 
-use confined_fs::{Ignored, Workspace};
-use tree_search::{GlobError, NameGlob, Scope, literal_prefix};
-
-use super::{
-    super::{CallContext, ExistingKind, Kind, ToolError, paging},
-    args::{Args, Sort},
+use crate::tools::{
+    CallContext, ExistingKind, Kind, ToolError,
+    omissions::{self, InIgnored},
+    paging,
 };
 
 /// Results when the call does not say, and at most.
@@ -122,4 +135,243 @@ fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
         GlobError::Empty | GlobError::Syntax(_) => "patterns look like \"**/*.rs\", \"src/*.{ts,tsx}\" or \"Makefile\"",
     };
     ToolError::invalid(format!("invalid pattern {shown:?}: {error}")).hint(hint)
+}
+
+/// Which names to look for, and where.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Glob on the path relative to `path`: "**/*.rs", "src/*.{ts,tsx}". Without a slash it matches names at any depth.
+    pub(super) pattern: String,
+    /// Directory to search. Default: the root, or all roots.
+    pub(super) path: Option<String>,
+    /// List matching directories too, with a trailing slash. Default: false.
+    pub(super) include_dirs: Option<bool>,
+    /// Order: newest first, or by path. Default: modified.
+    pub(super) sort: Option<Sort>,
+    /// Most paths to return, at most 1000. Default: 200.
+    pub(super) max_results: Option<i64>,
+    /// Paths to skip, for the next page. Default: 0.
+    pub(super) offset: Option<i64>,
+    /// List ignored files too. Default: false.
+    pub(super) no_ignore: Option<bool>,
+    /// Match upper and lower case exactly. Default: true.
+    pub(super) case_sensitive: Option<bool>,
+}
+
+/// The order of paths.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sort {
+    /// Newest first, ties by path.
+    Modified,
+    /// By path.
+    Path,
+}
+
+/// Names between two looks at the clock.
+const CHECK_EVERY: usize = 64;
+/// Names between two progress reports.
+const REPORT_EVERY: usize = 10_000;
+
+/// What a walk found.
+#[derive(Debug, Default)]
+pub(super) struct GlobHits {
+    /// The first `skip + take` paths in order; whether each is a directory.
+    pub(super) paths: Vec<(WorkspacePath, bool)>,
+    /// Paths found in all, or up to where the walk ended.
+    pub(super) total: usize,
+    /// Matching directories that were not asked for.
+    pub(super) directories: usize,
+    /// Files and directories looked at.
+    pub(super) visited: usize,
+    /// The walk ended because the page was complete.
+    pub(super) capped: bool,
+    pub(super) stopped: Option<StopReason>,
+    pub(super) walk: WalkReport,
+    pub(super) source: PathSource,
+    /// The names that were met on the disk, as long as none matched.
+    pub(super) seen: SeenNames,
+}
+
+impl GlobRequest {
+    /// Walks; or looks through what an earlier walk left out.
+    pub(super) fn walk(
+        &self,
+        cx: &CallContext,
+        ignored: Ignored,
+        stop: &StopSignal,
+        entries: Option<&IgnoredEntries>,
+    ) -> Result<GlobHits, ToolError> {
+        let mut found = GlobHits::default();
+        let counting = ignored == Ignored::Only;
+        let wanted = self.skip + self.take;
+        let mut looks_again = !counting;
+        let mut newest = NewestNames::new(if counting { 0 } else { wanted }, cx.settings.search_threads());
+        let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
+        for (number, start) in self.scope.starts().iter().enumerate() {
+            let mut visit = |entry: SearchEntry<'_>| {
+                found.visited += 1;
+                if found.visited % CHECK_EVERY == 0 {
+                    found.stopped = stop.stopped();
+                    if found.stopped.is_some() {
+                        return ControlFlow::Break(());
+                    }
+                    if found.visited % REPORT_EVERY < CHECK_EVERY && !counting {
+                        cx.report(found.visited as u64, None, format!("looked at {} names", found.visited));
+                    }
+                }
+                let directory = entry.kind() == FileKind::Directory;
+                let relative = entry.relative_to(start);
+                let is_match = (directory || entry.kind() == FileKind::File) && self.glob.matches(relative);
+                if !is_match || self.scope.belongs_to_other_start(&cx.workspace, &entry) {
+                    if looks_again && matches!(entry, SearchEntry::Walked(_)) {
+                        let is_elsewhere = self.scope.belongs_to_other_start(&cx.workspace, &entry);
+                        found.seen.push(number, (!is_elsewhere).then_some((entry.kind(), relative)));
+                    }
+                    return ControlFlow::Continue(());
+                }
+                if looks_again {
+                    looks_again = false;
+                    found.seen.forget();
+                }
+                if directory && !self.directories {
+                    found.directories += 1;
+                    return ControlFlow::Continue(());
+                }
+                found.total += 1;
+                if counting {
+                    return ControlFlow::Continue(());
+                }
+                if self.newest {
+                    newest.push(entry, directory);
+                } else if found.total > wanted {
+                    found.capped = true;
+                    return ControlFlow::Break(());
+                } else {
+                    found.paths.push((entry.into_path(), directory));
+                }
+                ControlFlow::Continue(())
+            };
+            let walked = match entries.and_then(IgnoredEntries::all) {
+                Some(entries) => {
+                    Ok((walk_ignored_entries(&cx.workspace, start, entries, &options, &mut visit), PathSource::Walk))
+                }
+                None => cx.path_index.walk(&cx.workspace, start, &options, &mut visit),
+            };
+            let (report, source) = walked.map_err(|error| ToolError::access(&cx.workspace, error))?;
+            if source == PathSource::Index {
+                // Met again as fast.
+                found.seen.forget();
+            }
+            found.source = source;
+            found.walk.add(report);
+            if found.walk.stopped {
+                break;
+            }
+        }
+        if self.newest && !counting {
+            found.paths = newest.into_sorted().collect();
+        }
+        Ok(found)
+    }
+
+    /// Counts what ignored folders hold, for a moment, after a walk that left them out.
+    pub(super) fn look_into_ignored(&self, cx: &CallContext, found: &GlobHits) -> Option<InIgnored> {
+        let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
+        if self.no_ignore || ignored == 0 || found.capped || found.stopped.is_some() {
+            return None;
+        }
+        let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.total > 0));
+        let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)).ok()?;
+        let exact = below.stopped.is_none();
+        (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })
+    }
+}
+
+/// Names that are kept: more are not looked at again.
+pub(super) const MAX_SEEN_NAMES: usize = 100_000;
+
+/// Names in the order of a walk, as text.
+#[derive(Debug, Default)]
+pub(super) struct SeenNames {
+    /// The paths below their starts, one after the other.
+    text: String,
+    names: Vec<SeenName>,
+    /// Names that were met, with those that are not to be looked at.
+    met: usize,
+    /// Whether a name is missing here.
+    lacks_some: bool,
+}
+
+#[derive(Debug)]
+struct SeenName {
+    /// The number of the start.
+    start: usize,
+    kind: FileKind,
+    /// Where the path ends in the text.
+    end: usize,
+}
+
+impl SeenNames {
+    /// Adds a name below the start of this number; `None` is one that is not to be looked at.
+    pub(super) fn push(&mut self, start: usize, name: Option<(FileKind, &Path)>) {
+        self.met += 1;
+        let Some((kind, relative)) = name.filter(|_| self.met <= MAX_SEEN_NAMES && !self.lacks_some) else { return };
+        match relative.to_str() {
+            Some(relative) => {
+                self.text.push_str(relative);
+                self.names.push(SeenName { start, kind, end: self.text.len() });
+            }
+            // A path with such a name may end in one that is text.
+            None => self.lacks_some = true,
+        }
+    }
+
+    /// Leaves them all out.
+    pub(super) fn forget(&mut self) {
+        *self = Self { lacks_some: true, ..Self::default() };
+    }
+
+    /// The numbers of the starts, the kinds and the paths; `None` where not all that are to be looked at are here.
+    pub(super) fn all(&self) -> Option<impl Iterator<Item = (usize, FileKind, &Path)>> {
+        let mut from = 0;
+        (!self.lacks_some).then(|| {
+            self.names.iter().map(move |name| {
+                let path = &self.text[std::mem::replace(&mut from, name.end)..name.end];
+                (name.start, name.kind, Path::new(path))
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seen_names_are_all_or_none() {
+        let mut seen = SeenNames::default();
+        seen.push(0, Some((FileKind::Directory, Path::new("src"))));
+        seen.push(0, None);
+        seen.push(1, Some((FileKind::File, Path::new("src/a.rs"))));
+        let all: Vec<_> = seen.all().unwrap().collect();
+        assert_eq!(all, [(0, FileKind::Directory, Path::new("src")), (1, FileKind::File, Path::new("src/a.rs"))]);
+        for _ in 3..MAX_SEEN_NAMES + 7 {
+            seen.push(0, Some((FileKind::File, Path::new("x"))));
+        }
+        assert_eq!(seen.all().unwrap().count(), MAX_SEEN_NAMES - 1, "the second one met is none");
+        seen.forget();
+        seen.push(0, Some((FileKind::File, Path::new("x"))));
+        assert!(seen.all().is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_no_text_needs_another_walk() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let mut seen = SeenNames::default();
+        seen.push(0, Some((FileKind::File, Path::new(std::ffi::OsStr::from_bytes(b"\xff/a.rs")))));
+        assert!(seen.all().is_none());
+    }
 }

@@ -1,27 +1,37 @@
 //! The words of grep's answer: header, lines, footer, facts.
 //!
 //! Pure: what was found in, text out, within the budget. A cut is always at a whole match.
+//!
+//! The lines of content mode, within a budget. A cut is always at a whole match.
+//!
+//! Two forms. Matches in several files without context are `path:12: text`. With context, or in one file, the path is
+//! a heading, and nothing comes between a line's mark and its text (`12:text`, `13-text`): a model copies the text with
+//! its indentation.
+//!
+//! What of the results is in one answer.
+//!
+//! Which definition the lines that follow are in, said once for lines in a row (`[fn load]`).
+//!
+//! The notes below the lines of content mode: on the files they are from, and on lines that are cut.
+//!
+//! What `grep` returns as data.
 
 use std::{fmt::Write as _, time::Duration};
 
-use confined_fs::Revision;
-use tree_search::{ContentHits, Scope};
+use confined_fs::{Revision, Workspace};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_with::skip_serializing_none;
+use tree_search::{ContentHits, FileHits, HitLine, PathSource, Scope};
 
 use crate::tools::{
     Answer, AnswerBudget, CallContext,
     answer::count,
     fenced_list::{is_untrusted_scope, listed},
+    grep::request::{GrepRequest, OutputMode},
+    hidden_note::HiddenNote,
     omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
     paging::shown_range,
-};
-
-use super::{
-    args::OutputMode,
-    lines::LineForm,
-    notes::{UnusualFiles, cut_note, hidden_note, not_utf8_note},
-    output::{Facts, FileResult, MatchLine, Output},
-    page::Page,
-    request::GrepRequest,
 };
 
 /// What a capped answer advises.
@@ -254,5 +264,376 @@ impl Report<'_> {
             None if skip > 0 && shown > 0 => format!("{found}, showing {}", shown_range(skip, shown)),
             None => found,
         }
+    }
+}
+
+/// Which matches are shown, with how many lines around each, and in which form.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LineForm {
+    pub(super) skip: usize,
+    /// Matches shown at most.
+    pub(super) take: usize,
+    /// Lines shown before each match.
+    pub(super) before: u64,
+    /// Lines shown after each match.
+    pub(super) after: u64,
+    /// The path is a heading.
+    pub(super) headed: bool,
+}
+
+/// Adjacent lines of a file, each with its match where that is shown.
+type Group<'h> = Vec<(&'h HitLine, Option<usize>)>;
+
+impl LineForm {
+    /// The lines of `files`, each file with the number of matches before it, within `budget`: as many whole
+    /// matches as fit. Where not even one does, its context is less; where it has none, its own lines are.
+    pub(super) fn page(self, files: &[(usize, Box<FileHits>)], budget: AnswerBudget) -> Page {
+        let mut form = self;
+        loop {
+            match form.fill(files, budget) {
+                Ok(page) => {
+                    let less = (form.before, form.after) != (self.before, self.after);
+                    return Page { less_context: less.then_some((form.before, form.after)), ..page };
+                }
+                Err(0) => {
+                    // One match is shown in any case.
+                    (form.before, form.after) = (form.before / 2, form.after / 2);
+                    form.take = self.take;
+                }
+                Err(fitting) => form.take = fitting,
+            }
+        }
+    }
+
+    /// All lines of the page; an error says how many matches may fit where they do not.
+    fn fill(self, files: &[(usize, Box<FileHits>)], budget: AnswerBudget) -> Result<Page, usize> {
+        let (mut page, mut gauge) = (Page::default(), budget.gauge());
+        let mut in_prototypes = false;
+        for (at, (matches_before, hits)) in files.iter().enumerate() {
+            let groups = self.groups(*matches_before, hits);
+            if groups.is_empty() {
+                continue;
+            }
+            if hits.prototypes && !in_prototypes {
+                in_prototypes = true;
+                page.text.push_str("\nprototypes:");
+            }
+            let path = hits.path.to_string();
+            if self.headed {
+                let _ = write!(page.text, "\n==> {path} <==");
+            }
+            let (mut lines, mut last_match) = (Vec::new(), None);
+            let mut scopes = ScopeLabels::of(hits);
+            for (place, group) in groups.iter().enumerate() {
+                if self.has_context() && place > 0 {
+                    page.text.push_str("\n--");
+                    scopes.begin_group();
+                }
+                for (index, (HitLine { number, text, cut_at, scope, .. }, hit)) in group.iter().enumerate() {
+                    let label = scopes.label(group, index);
+                    if let Some(label) = label {
+                        let _ = write!(page.text, "\n[{label}]");
+                    }
+                    page.shown += usize::from(hit.is_some() && *hit != last_match.map(|(hit, _)| hit));
+                    last_match = hit.map(|hit| (hit, *number)).or(last_match);
+                    let mark = if hit.is_some() { ':' } else { '-' };
+                    let _ = if self.headed {
+                        write!(page.text, "\n{number}{mark}{text}")
+                    } else {
+                        write!(page.text, "\n{path}{mark}{number}{mark} {text}")
+                    };
+                    lines.push(MatchLine {
+                        number: *number,
+                        text: text.clone(),
+                        context: hit.is_none(),
+                        cut_at: *cut_at,
+                        scope: scope.clone().filter(|_| hit.is_some()),
+                        prototype: hits.prototypes,
+                    });
+                    if gauge.fits(&page.text) {
+                        continue;
+                    }
+                    // Behind the reach of the last match it is context of the next one.
+                    let in_reach = last_match.is_some_and(|(_, last)| number - last <= self.after);
+                    let fitting = page.shown - usize::from(in_reach);
+                    if fitting > 0 || self.has_context() {
+                        return Err(fitting);
+                    }
+                    let left = group[index + 1..].iter().filter(|(_, other)| other == hit).count();
+                    if left > 0 {
+                        let _ = write!(page.text, "\n(… {left} more lines of this match)");
+                    }
+                    page.files.push((at, lines));
+                    return Ok(page);
+                }
+            }
+            page.files.push((at, lines));
+        }
+        Ok(page)
+    }
+
+    fn has_context(&self) -> bool {
+        self.before + self.after > 0
+    }
+
+    /// The lines of `hits` that are on the page.
+    fn groups<'h>(&self, matches_before: usize, hits: &'h FileHits) -> Vec<Group<'h>> {
+        let first = self.skip.saturating_sub(matches_before);
+        let end = (self.skip + self.take).saturating_sub(matches_before).min(hits.matches);
+        let shown = |line: &HitLine| line.hit.filter(|hit| (first..end).contains(hit));
+        let numbers: Vec<u64> =
+            hits.lines.iter().filter(|line| shown(line).is_some()).map(|line| line.number).collect();
+        let mut groups: Vec<Group<'h>> = Vec::new();
+        for line in &hits.lines {
+            let hit = shown(line);
+            if hit.is_none() && !near(&numbers, line.number, self.before, self.after) {
+                continue;
+            }
+            match groups.last_mut() {
+                Some(group) if group.last().is_some_and(|(last, _)| last.number + 1 == line.number) => {
+                    group.push((line, hit));
+                }
+                _ => groups.push(vec![(line, hit)]),
+            }
+        }
+        groups
+    }
+}
+
+/// Whether line `number` is within `before` lines before, or `after` lines after, one of the
+/// ascending `numbers`.
+fn near(numbers: &[u64], number: u64, before: u64, after: u64) -> bool {
+    let at = numbers.partition_point(|hit| *hit < number);
+    numbers.get(at).is_some_and(|next| next - number <= before)
+        || at.checked_sub(1).is_some_and(|at| number - numbers[at] <= after)
+}
+
+/// The results of an answer.
+#[derive(Debug, Default)]
+pub(super) struct Page {
+    /// Each with a line break before it.
+    pub(super) text: String,
+    /// Results in them: matches in content mode, else files.
+    pub(super) shown: usize,
+    /// The files shown, as places in what was found, and in content mode their lines.
+    pub(super) files: Vec<(usize, Vec<MatchLine>)>,
+    /// Lines shown around each match, where more were asked for and do not fit.
+    pub(super) less_context: Option<(u64, u64)>,
+}
+
+/// What has been said of one file.
+#[derive(Debug)]
+pub(super) struct ScopeLabels<'h> {
+    /// Whether there is anything to say.
+    known: bool,
+    last: Option<&'h str>,
+}
+
+/// Where no definition is around a match.
+const TOP_LEVEL: &str = "top level";
+
+impl<'h> ScopeLabels<'h> {
+    pub(super) fn of(hits: &FileHits) -> Self {
+        Self { known: hits.lines.iter().any(|line| line.scope.is_some()), last: None }
+    }
+
+    /// The next label is printed even if it repeats the last one.
+    pub(super) fn begin_group(&mut self) {
+        self.last = None;
+    }
+
+    /// What to say before line `index` of adjacent lines: where the first match is, or this one if that is elsewhere.
+    pub(super) fn label(&mut self, group: &[(&'h HitLine, Option<usize>)], index: usize) -> Option<&'h str> {
+        let from = if index == 0 { group } else { &group[index..=index] };
+        let (line, _) = from.iter().find(|(_, hit)| hit.is_some())?;
+        let label = line.scope.as_deref().unwrap_or(TOP_LEVEL);
+        (self.known && self.last.replace(label) != Some(label)).then_some(label)
+    }
+}
+
+/// Files whose unusual encoding or line ending a note names.
+const MAX_UNUSUAL_NAMED: usize = 3;
+/// Columns that a note advises to read of a line that is cut, and how many of them are before its match.
+const COLUMNS: u64 = 2000;
+const COLUMNS_BEFORE: u64 = 200;
+
+/// Shown files that are not UTF-8 with LF: an edit keeps that, and it is not seen in the lines.
+#[derive(Debug, Default)]
+pub(super) struct UnusualFiles {
+    /// The first ones by their places on the page, each with its unusual encoding or line ending.
+    pub(super) named: Vec<(usize, Vec<String>)>,
+    more: usize,
+}
+
+impl UnusualFiles {
+    pub(super) fn of(workspace: &Workspace, found: &ContentHits, page: &Page) -> Self {
+        let mut unusual = Self::default();
+        for (place, (at, lines)) in page.files.iter().enumerate() {
+            let hits = &found.files[*at].1;
+            if lines.is_empty() || hits.is_plain() == Some(true) {
+                continue;
+            }
+            let all_named = unusual.named.len() == MAX_UNUSUAL_NAMED;
+            if all_named && hits.is_plain().is_some() {
+                unusual.more += 1;
+                continue;
+            }
+            let words = hits.unusual(workspace);
+            if !words.is_empty() && all_named {
+                unusual.more += 1;
+            } else if !words.is_empty() {
+                unusual.named.push((place, words));
+            }
+        }
+        unusual
+    }
+
+    /// `(a.txt: windows-1252, CRLF; b.txt: CRLF)`.
+    pub(super) fn note(&self, found: &ContentHits, page: &Page) -> Option<String> {
+        let file = |(place, words): &(usize, Vec<String>)| {
+            format!("{}: {}", found.files[page.files[*place].0].1.path, words.join(", "))
+        };
+        let mut parts: Vec<String> = self.named.iter().map(file).collect();
+        let verb = if self.more == 1 { "is" } else { "are" };
+        parts.extend((self.more > 0).then(|| format!("{} {verb} not UTF-8 with LF", count(self.more, "more file"))));
+        (!parts.is_empty()).then(|| format!("({})", parts.join("; ")))
+    }
+}
+
+/// Where the lines hold characters that one does not see. The column of a line that is cut is not known.
+pub(super) fn hidden_note(found: &ContentHits, page: &Page) -> Option<String> {
+    let mut note = HiddenNote::default();
+    for (at, lines) in &page.files {
+        let path = &found.files[*at].1.path;
+        for MatchLine { number, text, cut_at, .. } in lines {
+            match (page.files.len(), cut_at) {
+                (1, None) => note.look(number, text),
+                (_, None) => note.look(format_args!("{path}:{number}"), text),
+                (_, Some(_)) => note.look_at_part(format_args!("{path}:{number}"), text),
+            }
+        }
+    }
+    note.text()
+}
+
+/// How to get the rest of the first line that is cut. `is_one_file`: a heading names it.
+pub(super) fn cut_note(found: &ContentHits, page: &Page, is_one_file: bool) -> Option<String> {
+    let cut = |(at, lines): &(usize, Vec<MatchLine>)| {
+        // A line that matches, before its context.
+        let line = lines.iter().filter(|line| line.cut_at.is_some()).min_by_key(|line| line.context)?;
+        Some((*at, line.number, line.cut_at?))
+    };
+    let (at, number, column) = page.files.iter().find_map(cut)?;
+    let first = column.saturating_sub(COLUMNS_BEFORE).max(1);
+    let last = first + COLUMNS - 1;
+    let path = &found.files[at].1.path;
+    let file = if is_one_file { String::new() } else { format!(" of {path}") };
+    Some(format!("(more of line {number}{file}: read part=\"columns {first}-{last}\")"))
+}
+
+/// The note on files whose letters beyond ASCII are other bytes than the pattern's.
+pub(super) fn not_utf8_note(files: usize) -> String {
+    let (verb, them) = if files == 1 { ("is", "it") } else { ("are", "them") };
+    format!(
+        "({} without a match {verb} not UTF-8: characters beyond ASCII are not found in {them}; search for an ASCII part of the text)",
+        count(files, "file")
+    )
+}
+
+/// grep's result as data.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// What was asked for.
+    #[serde(rename = "output_mode")]
+    pub(super) mode: OutputMode,
+    /// The numbers.
+    #[serde(flatten)]
+    pub(super) facts: Facts,
+    /// The files shown, in the order shown.
+    pub(super) results: Vec<FileResult>,
+    /// What the answer leaves out, in words.
+    pub(super) notes: Vec<String>,
+}
+
+/// One file of the result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileResult {
+    /// Its path, as it can be passed back.
+    pub(super) path: String,
+    /// Matches in it, as far as it was searched.
+    pub(super) matches: usize,
+    /// Unusual encoding and line ending, given for the first such files: "windows-1252", "CRLF".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unusual: Vec<String>,
+    /// The lines shown, in content mode.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) lines: Vec<MatchLine>,
+}
+
+/// One line shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct MatchLine {
+    /// Its number, from 1.
+    #[serde(rename = "line")]
+    pub(super) number: u64,
+    /// Its text, cut around the match where it is long.
+    pub(super) text: String,
+    /// Whether it is context of a match and none itself.
+    pub(super) context: bool,
+    /// Where the line is cut: the column of its match, or its first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cut_at: Option<u64>,
+    /// The definition around a match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scope: Option<String>,
+    /// Whether it declares a name without defining it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) prototype: bool,
+}
+
+/// The numbers for programs.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Facts {
+    /// Matches found, as far as the search went (with `files_with_matches`: files).
+    pub(super) matches: usize,
+    /// Files with matches (with `files_without_match`: without), as far as the search went.
+    pub(super) files: usize,
+    /// Results shown: matches in content mode, else files.
+    pub(super) shown: usize,
+    /// Whether there is more than is shown.
+    pub(super) truncated: bool,
+    /// The offset of the next page.
+    pub(super) next_offset: Option<usize>,
+    /// Whether every file was looked into.
+    pub(super) complete: bool,
+    /// Files looked into.
+    pub(super) searched_files: usize,
+    /// Files left out.
+    pub(super) skipped: SkippedFiles,
+    /// Each of them, where they are few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) skipped_paths: Vec<SkippedPath>,
+    /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
+    pub(super) not_utf8: Option<usize>,
+    /// What ignored files hold.
+    pub(super) ignored: Option<InIgnored>,
+    /// Whether the names came from the path index or from a walk.
+    pub(super) source: PathSource,
+    /// Why no path index can be kept, where it cannot.
+    pub(super) walked_because: Option<String>,
+    /// How long it took.
+    pub(super) elapsed_ms: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn context_is_near_a_shown_match() {
+        let numbers = [10, 20];
+        assert!(near(&numbers, 8, 2, 0) && !near(&numbers, 7, 2, 0) && !near(&numbers, 11, 2, 0));
+        assert!(near(&numbers, 12, 0, 2) && !near(&numbers, 13, 0, 2) && near(&numbers, 22, 0, 2));
     }
 }

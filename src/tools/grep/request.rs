@@ -1,13 +1,26 @@
 //! The arguments of `grep`, checked and compiled, and the errors for those that cannot be used.
+//!
+//! What `grep` is asked for.
+//!
+//! The search of `grep`, and the look at the files that the ignore rules leave out.
+//!
+//! Definitions, then prototypes: one list, in pages that go from the one to the other.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use confined_fs::{Ignored, IgnoredEntries, stop::StopSignal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use text_file::{backslash_note, nearest_name::did_you_mean, with_slashes};
+use tree_search::{
+    ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, Query, Scope,
+    SearchMode, SearchProgress, search,
+};
 
-use confined_fs::Ignored;
-use tree_search::{FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, SearchMode};
-
-use super::{
-    super::{CallContext, ExistingKind, ToolError, paging},
-    args::{Args, OutputMode, Sort},
+use crate::tools::{
+    CallContext, ExistingKind, ToolError,
+    omissions::{self, InIgnored},
+    paging,
 };
 
 /// Results when the call does not say, and at most.
@@ -192,5 +205,186 @@ pub(in crate::tools) fn filter_error(error: FilterError) -> ToolError {
                 None => format!("filter by name instead: glob=\"*.{name}\""),
             })
         }
+    }
+}
+
+/// What to search for, where, and what to show.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Regular expression (Rust syntax, as ripgrep), or plain text with literal=true.
+    pub(super) pattern: String,
+    /// Directory or file to search. Default: the root, or all roots.
+    pub(super) path: Option<String>,
+    /// Only files matching this glob: "*.ts", "src/**/*.py", "!*.min.js"; several by commas or braces. Default: all
+    /// files.
+    pub(super) glob: Option<String>,
+    /// Only files of this ripgrep type: rust, py, js, ts, go, java … Default: all.
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    /// Take pattern as plain text, not as a regular expression. Default: false.
+    pub(super) literal: Option<bool>,
+    /// Match upper and lower case exactly. Default: false.
+    pub(super) case_sensitive: Option<bool>,
+    /// Match whole words only. Default: false.
+    pub(super) word: Option<bool>,
+    /// Matches may span lines and `.` matches line breaks. Default: false.
+    pub(super) multiline: Option<bool>,
+    /// Matching lines, names of files with or without a match, matches per file, or only lines that define a matching
+    /// name. Default: content.
+    pub(super) output_mode: Option<OutputMode>,
+    /// Lines to show before and after each match, at most 50. Default: 0.
+    pub(super) context: Option<i64>,
+    /// Lines to show before each match. Default: context.
+    pub(super) before: Option<i64>,
+    /// Lines to show after each match. Default: context.
+    pub(super) after: Option<i64>,
+    /// Name the function or type around each match. Default: false.
+    pub(super) scope: Option<bool>,
+    /// Order of files: by path, or newest first. Default: path.
+    pub(super) sort: Option<Sort>,
+    /// Most lines (in other modes: files) to return, at most 500. Default: 100.
+    pub(super) max_results: Option<i64>,
+    /// Results to skip, for the next page. Default: 0.
+    pub(super) offset: Option<i64>,
+    /// Search ignored files too. Default: false.
+    pub(super) no_ignore: Option<bool>,
+}
+
+/// What is shown of a match.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OutputMode {
+    /// Matching lines.
+    Content,
+    /// File names.
+    FilesWithMatches,
+    /// Names of files without a match.
+    FilesWithoutMatch,
+    /// Matches per file.
+    Count,
+    /// Lines that define what matches.
+    Definitions,
+}
+
+impl OutputMode {
+    /// Whether results are lines, not files.
+    pub(super) fn is_of_lines(self) -> bool {
+        matches!(self, Self::Content | Self::Definitions)
+    }
+}
+
+/// The order of files.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sort {
+    /// By path.
+    Path,
+    /// Newest first.
+    Modified,
+}
+
+/// Bytes of text that are kept in any case: those of a match with all its context.
+const LEAST_TEXT: usize = 256 << 10;
+/// Kept text may be this many times what is shown: it is counted with its overhead.
+const TEXT_FACTOR: usize = 4;
+
+impl GrepRequest {
+    /// Searches; or counts what there is in the files that an earlier search left out.
+    pub(super) fn run(
+        &self,
+        cx: &CallContext,
+        scope: &Scope,
+        stop: &StopSignal,
+        entries: Option<&IgnoredEntries>,
+    ) -> Result<ContentHits, ToolError> {
+        let mode = match self.search_mode() {
+            SearchMode::Lines { .. } if entries.is_some() => SearchMode::Counts,
+            mode => mode,
+        };
+        let keep = if entries.is_some() { Keep::Nothing } else { self.keep() };
+        self.search(cx, scope, stop, (mode, keep), entries)
+    }
+
+    /// One search in that mode.
+    pub(super) fn search(
+        &self,
+        cx: &CallContext,
+        scope: &Scope,
+        stop: &StopSignal,
+        (mode, keep): (SearchMode, Keep),
+        entries: Option<&IgnoredEntries>,
+    ) -> Result<ContentHits, ToolError> {
+        let ignored = if entries.is_some() { Ignored::Only } else { self.ignored() };
+        let last = AtomicU64::new(0);
+        let query = Query {
+            pattern: &self.pattern,
+            names: self.names.as_ref(),
+            mode,
+            keep,
+            text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR).max(LEAST_TEXT),
+            max_file_size: cx.settings.max_search_file_size,
+            threads: cx.settings.search_threads(),
+            stop,
+            progress: &|progress| {
+                let (done, total, what) = match progress {
+                    SearchProgress::Files(files) => (files as u64, None, format!("searched {files} files")),
+                    SearchProgress::Bytes { done, total } => {
+                        (done, Some(total), format!("searched {done} of {total} bytes"))
+                    }
+                };
+                // Progress must grow from update to update.
+                if last.fetch_max(done, Ordering::Relaxed) < done {
+                    cx.report(done, total, what);
+                }
+            },
+            path_index: Some(&cx.path_index),
+            ignored_entries: entries,
+        };
+        search(&cx.workspace, scope, &mut self.filter.clone(), ignored, &query)
+            .map_err(|error| ToolError::access(&cx.workspace, error))
+    }
+
+    /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
+    /// says what it does not show. `None` where there is nothing to say.
+    pub(super) fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> Option<InIgnored> {
+        let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
+        if self.no_ignore || ignored == 0 || !found.complete() || scope.file().is_some() {
+            return None;
+        }
+        let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));
+        let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
+        let count = match self.mode {
+            OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
+            OutputMode::Content | OutputMode::Count | OutputMode::Definitions => below.matches,
+        };
+        let exact = below.stopped.is_none();
+        // A pass that was cut and met nothing is worth a word only where nothing else was found.
+        (count > 0 || (!exact && found.matches == 0)).then_some(InIgnored { count, exact })
+    }
+}
+
+impl GrepRequest {
+    /// Adds the prototypes that are on the page to the definitions on it; returns how many were found.
+    pub(super) fn add_prototypes(
+        &self,
+        cx: &CallContext,
+        scope: &Scope,
+        found: &mut ContentHits,
+    ) -> Result<usize, ToolError> {
+        if self.mode != OutputMode::Definitions || found.capped || found.stopped.is_some() {
+            return Ok(0);
+        }
+        let before = found.matches;
+        let skip = self.skip.saturating_sub(before);
+        let keep = Keep::Page { skip, take: (self.skip + self.take).saturating_sub(before).saturating_sub(skip) };
+        let mode = SearchMode::Definitions { prototypes: true };
+        let prototypes = self.search(cx, scope, &cx.stop, (mode, keep), None)?;
+        found.files.extend(prototypes.files.into_iter().map(|(at, hits)| (at + before, hits)));
+        found.matches += prototypes.matches;
+        found.matching_files += prototypes.matching_files;
+        found.capped = prototypes.capped;
+        found.stopped = prototypes.stopped;
+        Ok(prototypes.matches)
     }
 }

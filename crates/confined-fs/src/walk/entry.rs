@@ -1,20 +1,36 @@
 //! One visited name, with the authority to look at it and to open it.
+//!
+//! Opens of many entries in path order: those of one directory go through its descriptor.
+//!
+//! An open from the root resolves each name on the way, and all threads of a search count the references of the root
+//! while they do. One name from its directory's descriptor, links refused (`O_NOFOLLOW`), saves both.
+//!
+//! # Limits
+//! The directory is reached from the root for each run of entries, and is held for that run alone. One that is moved out
+//! of the root meanwhile is read on until the run ends, as by a walk that is in it; Landlock refuses that where it is in
+//! force.
+//!
+//! Stats of many entries in path order: each directory is opened once for all that is asked of it in a row.
+//! [`ShownStats`] are those that tools show.
+//!
+//! The names of a directory, in the order of a walk.
 
-mod sibling_cache;
-mod stat_cache;
+use std::{
+    borrow::Cow,
+    ffi::OsStr,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
+};
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::path::Path;
-use std::sync::{Arc, Weak};
+use beneath::{Failure, FileKind, Listed, OpenFor, Stat};
 
-use beneath::{Failure, FileKind, Stat};
-
-use crate::open::{Visibility, mask_or_open, regular, visibility};
-use crate::{AccessError, AtPath as _, Dir, Location, OpenFile, Root, Shared, WorkspacePath, links};
-
-pub use sibling_cache::SiblingCache;
-pub use stat_cache::{ShownStats, StatCache};
+use crate::{
+    AccessError, AtPath as _, Dir, DirectoryStack, Location, OpenFile, Root, Shared, Visibility, Workspace,
+    WorkspacePath, links,
+    open::{mask_or_open, regular, visibility},
+    split_path,
+};
 
 /// Where a walk began: as asked, and where that truly is.
 #[derive(Debug)]
@@ -215,4 +231,137 @@ impl Entry {
         };
         Cow::Owned(roots.in_nested(&real).unwrap_or(real))
     }
+}
+
+/// The directory of the last entry.
+#[derive(Debug, Default)]
+pub struct SiblingCache {
+    /// The index of its root, and its path below it.
+    directory: Option<(usize, PathBuf)>,
+    /// Open from the second entry in a row: for one alone, it costs more than it saves.
+    dir: Option<Dir>,
+}
+
+impl SiblingCache {
+    /// The directory that holds a real path, with the name in it; `None` where the path is to be taken from the root.
+    pub(super) fn parent<'c, 'p>(&'c mut self, real: &'p WorkspacePath) -> Option<(&'c Dir, &'p OsStr)> {
+        let (parent, name) = split_path(real.relative())?;
+        let is_other = self.go_to(real.root(), parent)?;
+        if is_other {
+            return None;
+        }
+        Some((self.open(real.root())?, name))
+    }
+
+    /// What has that name in `directory`, the path below its root of a directory from which more than one name is asked for;
+    /// `None` where that cannot be told.
+    pub(super) fn stat(&mut self, root: &Root, directory: &Path, name: &OsStr) -> Option<Stat> {
+        self.go_to(root, directory)?;
+        self.open(root)?.child_stat(name).ok()
+    }
+
+    /// Makes a directory the current one; whether it was another one. `None` where directories are not kept open.
+    fn go_to(&mut self, root: &Root, directory: &Path) -> Option<bool> {
+        // Windows lets nobody rename a directory while it is open, and a staged file may be in either half of its
+        // directory.
+        if cfg!(windows) || root.is_staged() {
+            return None;
+        }
+        if self.directory.as_ref().is_some_and(|(index, path)| *index == root.index && same(path, directory)) {
+            return Some(false);
+        }
+        self.dir = None;
+        let mut path = self.directory.take().map(|(_, path)| path).unwrap_or_default();
+        path.clear();
+        path.push(directory);
+        self.directory = Some((root.index, path));
+        Some(true)
+    }
+
+    /// The current directory.
+    fn open(&mut self, root: &Root) -> Option<&Dir> {
+        if self.dir.is_none() {
+            self.dir = root.dir.dir_beneath(&self.directory.as_ref()?.1, OpenFor::Traverse).ok();
+        }
+        self.dir.as_ref()
+    }
+
+    /// Closes the directory.
+    pub fn clear(&mut self) {
+        self.directory = None;
+        self.dir = None;
+    }
+}
+
+/// Whether both are spelled the same.
+fn same(one: &Path, other: &Path) -> bool {
+    one.as_os_str() == other.as_os_str()
+}
+
+/// The directories down to the last entry, and the index of the root that they are in. A stat through them takes a
+/// third of what a path from the root takes.
+#[derive(Debug, Default)]
+pub struct StatCache(Option<(usize, DirectoryStack<Box<Dir>>)>);
+
+impl StatCache {
+    /// As [`Entry::stat`].
+    pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
+        let real = entry.real();
+        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return entry.stat() };
+        let root = parent.root();
+        if self.0.as_ref().is_none_or(|(index, _)| *index != root.index) {
+            let top = root.dir.dir_beneath(Path::new(""), OpenFor::Traverse).at(entry.path())?;
+            self.0 = Some((root.index, DirectoryStack::new(Box::new(top), OpenFor::Traverse)));
+        }
+        let Some((_, stack)) = &mut self.0 else { return entry.stat() };
+        let same = stack.names().zip(parent.relative()).take_while(|(one, other)| one == other).count();
+        stack.leave_to(same);
+        for name in parent.relative().iter().skip(same) {
+            stack.enter(name).at(entry.path())?;
+        }
+        stack.dir().at(entry.path())?.child_stat(name).at(entry.path())
+    }
+}
+
+/// Stats through the directory of the last entry. A masked file is as long as what is shown.
+#[derive(Debug)]
+pub struct ShownStats {
+    /// Whether there are masked files.
+    masks: bool,
+    stats: StatCache,
+}
+
+impl Workspace {
+    /// For stats of its entries.
+    pub fn shown_stats(&self) -> ShownStats {
+        let masks = self.roots().iter().any(|root| root.policy().masks);
+        ShownStats { masks, stats: StatCache::default() }
+    }
+}
+
+impl ShownStats {
+    /// As [`Entry::stat`]; `None` where that fails.
+    pub fn stat(&mut self, entry: &Entry) -> Option<Stat> {
+        let is_masked = self.masks && entry.kind() == FileKind::File && entry.visibility() == Visibility::Masked;
+        // Where the directory cannot be opened for itself, as with too many open files, the path may still do.
+        let known = if is_masked { None } else { self.stats.stat(entry).ok() };
+        known.or_else(|| entry.stat().ok())
+    }
+}
+
+/// The names of a directory in byte order: getdents(2) gives them in none that means anything.
+pub(super) fn sorted(dir: &Dir) -> io::Result<Vec<Listed>> {
+    let mut names = dir.list()?;
+    names.sort_unstable_by(|one, two| one.name.as_encoded_bytes().cmp(two.name.as_encoded_bytes()));
+    Ok(names)
+}
+
+/// Where this name is in a sorted listing.
+pub(super) fn position(names: &[Listed], name: &[u8]) -> Option<usize> {
+    names.binary_search_by(|listed| listed.name.as_encoded_bytes().cmp(name)).ok()
+}
+
+/// Whether a sorted listing has this name.
+pub(super) fn has(names: &[Listed], name: &str) -> bool {
+    position(names, name.as_bytes()).is_some()
 }

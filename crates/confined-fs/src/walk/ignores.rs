@@ -1,19 +1,44 @@
 //! What decides which entries are ignored: the names that the walk reads and the watcher has to notice, and what the
 //! configuration says for all walks of a workspace.
+//!
+//! Ignore rules as ripgrep and git have them, read through directory handles.
+//!
+//! `.ignore` of any directory goes before `.gitignore`, that before `.git/info/exclude`, then the configured
+//! patterns, and the default ignores last; the deepest file that says something wins, and in it the last line. A
+//! nested repository does not inherit git's rules from above. The user's own `core.excludesFile` is not read: it is
+//! outside of every root.
+//!
+//! Where ignore rules are read from: a file in an open directory, or what a link of that name leads to.
+//!
+//! Rules are read by policy as any other content: a link counts, as it does for ripgrep, when what it leads to is
+//! in a root and no secret, so that a repository cannot make the server read a file outside. git itself follows no
+//! link of that name in the work tree since 2.32 (gitignore(5), NOTES).
+//!
+//! The lines of an ignore file compiled, within a bound of memory.
+//!
+//! The default ignores: names that are never source, some only next to a project file or with a marker inside.
+//!
+//! To add a name, add it to one of the tables; the tests try every row.
 
-mod compile_ignores;
-pub(super) mod default_ignores;
-mod rule_source;
-mod rules;
+use std::{
+    ffi::OsStr,
+    fs::File,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    io::{self, Read as _},
+    path::Path,
+    sync::Arc,
+};
 
-use std::ffi::OsStr;
+use beneath::{Failure, FileKind, Listed, OpenFor};
+use ignore::{
+    Match,
+    gitignore::{Gitignore, GitignoreBuilder},
+};
 
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
-use crate::Revision;
-
-pub(crate) use rule_source::{LocatedDir, RuleSource, linked_content};
-pub(super) use rules::{DirectoryIgnores, Rules};
+use crate::{
+    Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links,
+    walk::{entry::has, limits_hit::CutIgnoreFile},
+};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
 pub(super) const IGNORE: &str = ".ignore";
@@ -82,4 +107,457 @@ pub(crate) fn holds_rules(name: &OsStr) -> bool {
 /// Whether the name makes the directory that it is in an ignored one.
 pub(crate) fn is_marker(name: &OsStr) -> bool {
     [CACHE_TAG, ENVIRONMENT_MARKER].iter().any(|known| name == *known)
+}
+
+/// Bytes that the compiled rules of all files from the root down to one directory take at most.
+const STACK_MEMORY: usize = 64 << 20;
+
+/// The ignore files of one directory that has any, and the next such directory above.
+#[derive(Debug)]
+pub(crate) struct DirectoryIgnores {
+    ignore: Gitignore,
+    git: Gitignore,
+    exclude: Gitignore,
+    /// A repository starts here.
+    repository: bool,
+    /// About the bytes that these rules and those above take.
+    memory: usize,
+    above: Option<Arc<DirectoryIgnores>>,
+}
+
+/// The rules of one walk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules<'w> {
+    pub(crate) ignores: &'w Ignores,
+    pub(crate) roots: &'w Roots,
+    /// False when ignored entries are visited like all others, so nothing has to be read.
+    pub(crate) needed: bool,
+}
+
+impl Rules<'_> {
+    /// Whether the default ignores count.
+    pub(crate) fn defaults(&self) -> bool {
+        !self.ignores.no_default
+    }
+
+    /// What the user's files and the configured patterns say about a path below the root.
+    pub(crate) fn matched(&self, innermost: Option<&DirectoryIgnores>, path: &Path, directory: bool) -> Match<()> {
+        let (mut by_ignore, mut by_git, mut by_exclude) = (Match::None, Match::None, Match::None);
+        let mut in_repository = true;
+        let mut next = innermost;
+        while let Some(here) = next {
+            match_first(&mut by_ignore, &here.ignore, path, directory);
+            if in_repository {
+                match_first(&mut by_git, &here.git, path, directory);
+                match_first(&mut by_exclude, &here.exclude, path, directory);
+            }
+            in_repository &= !here.repository;
+            next = here.above.as_deref();
+        }
+        let mut decided = by_ignore.or(by_git).or(by_exclude);
+        match_first(&mut decided, &self.ignores.extra, path, directory);
+        decided
+    }
+
+    /// The rules of the directories from the root down to the one above `start`.
+    ///
+    /// # Errors
+    /// As [`Self::in_directory`].
+    pub(crate) fn above(
+        &self,
+        start: &WorkspacePath,
+        limits_hit: &mut LimitsHit,
+    ) -> io::Result<Option<Arc<DirectoryIgnores>>> {
+        if !self.needed {
+            return Ok(None);
+        }
+        let mut ancestors: Vec<_> = start.relative().ancestors().skip(1).collect();
+        ancestors.reverse();
+        ancestors.into_iter().try_fold(None, |above, relative| {
+            // Asked for by name: a directory above may hold any number of others, and `ls` starts a
+            // walk in each directory that it shows.
+            match start.root().dir.dir_beneath(relative, OpenFor::Traverse) {
+                Ok(dir) => {
+                    let here = LocatedDir { root: start.root(), relative, dir: &dir };
+                    let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();
+                    // Whoever keeps the effect of rules had these reported when it looked at that directory.
+                    self.in_directory(above, here, has, &mut |_, _| {}, limits_hit)
+                }
+                Err(Failure::Io(error)) if Limit::of_open_files(&error).is_some() => Err(error),
+                Err(_) => Ok(above),
+            }
+        })
+    }
+
+    /// The rules in a directory, given those above it; `has` says whether it holds a name. What does not count of
+    /// them is noted in `limits_hit`.
+    ///
+    /// # Errors
+    /// When too many files are open for them to be read: without them everything would be shown.
+    pub(crate) fn in_directory(
+        &self,
+        above: Option<Arc<DirectoryIgnores>>,
+        here: LocatedDir<'_>,
+        has: impl Fn(&str) -> bool,
+        on_source: OnSource<'_>,
+        limits_hit: &mut LimitsHit,
+    ) -> io::Result<Option<Arc<DirectoryIgnores>>> {
+        if !self.needed {
+            return Ok(None);
+        }
+        let (ignore, git, repository) = (has(IGNORE), has(GITIGNORE), has(GIT));
+        if !(ignore || git || repository) {
+            return Ok(above);
+        }
+        let mut memory = above.as_ref().map_or(0, |above| above.memory);
+        let mut load = |present: bool, name: &'static str| -> io::Result<Gitignore> {
+            if !present {
+                return Ok(Gitignore::empty());
+            }
+            let bytes = here.read(name, self.roots, on_source)?;
+            on_source(name, RuleSource::Content(bytes.as_deref()));
+            let Some(bytes) = bytes else { return Ok(Gitignore::empty()) };
+            let compiled = compile(bytes, here.relative, STACK_MEMORY.saturating_sub(memory));
+            memory += compiled.memory;
+            if let Some(from_line) = compiled.ends_before {
+                let file = WorkspacePath::new(here.root, &here.relative.join(name));
+                limits_hit.ignore_file(CutIgnoreFile { file, from_line });
+            }
+            Ok(compiled.rules)
+        };
+        let exclude = load(repository, EXCLUDE)?;
+        let ignore = load(ignore, IGNORE)?;
+        let git = load(git, GITIGNORE)?;
+        Ok(Some(Arc::new(DirectoryIgnores { ignore, git, exclude, repository, memory, above })))
+    }
+}
+
+/// Asks the matcher, unless a deeper one has decided.
+fn match_first(decided: &mut Match<()>, matcher: &Gitignore, path: &Path, directory: bool) {
+    if decided.is_none() && !matcher.is_empty() {
+        *decided = matcher.matched(path, directory).map(|_| ());
+    }
+}
+
+/// What rules were read from, for a caller that caches what they ignore.
+#[derive(Debug)]
+pub(crate) enum RuleSource<'f> {
+    /// A file of that name, which is open and has not been read yet.
+    File(&'f File),
+    /// A link, or a name behind one, with a hash of what was read ([`linked_content`]).
+    Link(u64),
+    /// What was read, after all else; `None` where nothing can be.
+    Content(Option<&'f [u8]>),
+}
+
+/// Called for each file that rules are read from, with its path below the directory that is looked at.
+pub(super) type OnSource<'r> = &'r mut dyn FnMut(&'static str, RuleSource<'_>);
+
+/// A directory that may have ignore files: its path below its root, and its handle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocatedDir<'h> {
+    pub(crate) root: &'h Arc<Root>,
+    pub(crate) relative: &'h Path,
+    pub(crate) dir: &'h Dir,
+}
+
+impl LocatedDir<'_> {
+    /// The content of an ignore file in it; `None` where it cannot be read.
+    ///
+    /// # Errors
+    /// When too many files are open.
+    pub(crate) fn read(
+        &self,
+        name: &'static str,
+        roots: &Roots,
+        on_source: OnSource<'_>,
+    ) -> io::Result<Option<Vec<u8>>> {
+        match self.open(name) {
+            Ok(file) => {
+                on_source(name, RuleSource::File(&file));
+                Ok(content(&file).ok())
+            }
+            Err(error) if Limit::of_open_files(&error).is_some() => Err(error),
+            Err(error) if is_link(&error) => {
+                let bytes = read_linked(roots, self.root, &self.relative.join(name))?.unwrap_or_default();
+                on_source(name, RuleSource::Link(hash(&bytes)));
+                Ok(Some(bytes))
+            }
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Opens a file of rules in it, links refused.
+    fn open(&self, name: &str) -> io::Result<File> {
+        if name != EXCLUDE {
+            return self.dir.child_file(name.as_ref());
+        }
+        let git = self.dir.child_dir(GIT.as_ref(), OpenFor::Traverse).map_err(|error| {
+            // Linked worktrees and submodules have a file of that name (gitrepository-layout(5)): nothing is below it.
+            let is_file = || self.dir.child_stat(GIT.as_ref()).is_ok_and(|stat| stat.kind == FileKind::File);
+            if is_link(&error) && is_file() { io::ErrorKind::NotFound.into() } else { error }
+        })?;
+        git.child_dir("info".as_ref(), OpenFor::Traverse)?.child_file("exclude".as_ref())
+    }
+}
+
+/// A hash of the rules that a link leads to, as they are now; that of no rules where it leads to none.
+pub(crate) fn linked_content(roots: &Roots, link: &WorkspacePath) -> u64 {
+    let bytes = read_linked(roots, link.root(), link.relative());
+    hash(&bytes.ok().flatten().unwrap_or_default())
+}
+
+/// What a link to a file of rules leads to: only inside the roots, and nothing that policy hides or denies. `None`
+/// where that is nothing.
+///
+/// # Errors
+/// When too many files are open for the link to be followed.
+fn read_linked(roots: &Roots, root: &Arc<Root>, relative: &Path) -> io::Result<Option<Vec<u8>>> {
+    let nothing_or = |error: Option<io::Error>| match error {
+        Some(error) if Limit::of_open_files(&error).is_some() => Err(error),
+        _ => Ok(None),
+    };
+    let way = match links::follow(roots, &WorkspacePath::new(root, relative)) {
+        Ok(way) => way,
+        Err(error) => return nothing_or(error.source),
+    };
+    if way.hidden() || way.secret() {
+        return Ok(None);
+    }
+    match way.real.root().dir.file_beneath(way.real.relative()) {
+        Ok(file) => Ok(content(&file).ok()),
+        Err(Failure::Io(error)) => nothing_or(Some(error)),
+        Err(Failure::Link) => Ok(None),
+    }
+}
+
+fn content(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if beneath::file_stat(file)?.kind == FileKind::File {
+        file.take(MAX_RULE_BYTES + 1).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether an open with links refused may have failed because of one: with `O_DIRECTORY` that is `ENOTDIR`.
+fn is_link(error: &io::Error) -> bool {
+    beneath::met_a_link(error) || error.kind() == io::ErrorKind::NotADirectory
+}
+
+/// Longest ignore file that is read, in bytes; what follows does not count, which is said.
+pub(super) const MAX_RULE_BYTES: u64 = 1024 * 1024;
+/// Bytes that the compiled rules of one file take at most.
+const FILE_MEMORY: usize = 32 << 20;
+/// About what one rule takes (measured with globset 0.4: a name is a key of a hash table; what holds
+/// wildcards is compiled to a regex, with caches for each thread).
+const NAME_MEMORY: usize = 1 << 10;
+const WILDCARD_MEMORY: usize = 10 << 10;
+const WILDCARD_BYTE_MEMORY: usize = 1 << 8;
+
+/// The rules of an ignore file.
+pub(super) struct Compiled {
+    pub(super) rules: Gitignore,
+    /// About the bytes that they take.
+    pub(super) memory: usize,
+    /// The first line that does not count, from 1.
+    pub(super) ends_before: Option<usize>,
+}
+
+/// The rules in the content of an ignore file (of at most one byte more than [`MAX_RULE_BYTES`]), as many as fit into
+/// `memory` bytes. A line that is no pattern says nothing.
+pub(super) fn compile(mut bytes: Vec<u8>, relative: &Path, memory: usize) -> Compiled {
+    let longest = usize::try_from(MAX_RULE_BYTES).unwrap_or(usize::MAX);
+    let cut = bytes.len() > longest;
+    if cut {
+        // The line that is cut is another one than was meant.
+        let end = bytes[..longest].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        bytes.truncate(end);
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut compiled = compile_lines(text, relative, memory.min(FILE_MEMORY));
+    if cut && compiled.ends_before.is_none() {
+        compiled.ends_before = Some(text.lines().count() + 1);
+    }
+    compiled
+}
+
+fn compile_lines(text: &str, relative: &Path, most: usize) -> Compiled {
+    let (mut memory, mut ends_before) = (0, None);
+    let mut builder = GitignoreBuilder::new(relative);
+    for (at, line) in text.lines().enumerate() {
+        let cost = memory_of(line);
+        if memory + cost > most {
+            ends_before = Some(at + 1);
+            break;
+        }
+        memory += cost;
+        let _ = builder.add_line(None, line);
+    }
+    match builder.build() {
+        Ok(rules) => Compiled { rules, memory, ends_before },
+        // More than globset compiles at once.
+        Err(_) if memory > WILDCARD_MEMORY => compile_lines(text, relative, memory / 2),
+        Err(_) => Compiled { rules: Gitignore::empty(), memory: 0, ends_before: Some(1) },
+    }
+}
+
+/// About the bytes that the rule in a line takes.
+fn memory_of(line: &str) -> usize {
+    let rule = line.trim_end();
+    if rule.is_empty() || rule.starts_with('#') {
+        return 0;
+    }
+    // Those that globset looks up: names, and endings of names.
+    let plain = rule.trim_start_matches('!').trim_start_matches("**/").trim_start_matches("*.");
+    // Braces are no part of git's syntax, but globset compiles them all the same.
+    if plain.contains(['*', '?', '[', '{', '\\']) {
+        WILDCARD_MEMORY + rule.len() * WILDCARD_BYTE_MEMORY
+    } else {
+        NAME_MEMORY + rule.len() * 4
+    }
+}
+
+/// Directories of version control, never entered from above.
+const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn", ".bzr", ".jj"];
+
+/// Names that are ignored anywhere: of JavaScript, of Python, and others.
+const ANYWHERE: &[&[&str]] = &[
+    &["node_modules", ".next", ".nuxt", ".turbo"],
+    &["__pycache__", ".venv", ".tox", ".nox", ".mypy_cache", ".pytest_cache", ".ruff_cache"],
+    &[".gradle", ".cache", ".DS_Store"],
+];
+
+/// Endings of names that are ignored anywhere: the swap files of vim.
+const ENDINGS: &[&str] = &[".swp"];
+
+/// Output directories, each with the project files next to which it is one.
+const NEXT_TO: &[(&str, &[&str])] = &[
+    ("target", &["Cargo.toml", "pom.xml", "build.sbt", "project.clj"]),
+    ("build", &["package.json", "pyproject.toml", "setup.py", "CMakeLists.txt"]),
+    ("build", &["build.gradle", "build.gradle.kts", "meson.build", "pubspec.yaml"]),
+    ("dist", &["package.json", "pyproject.toml", "setup.py"]),
+    ("out", &["package.json", "CMakeLists.txt", "build.gradle", "build.gradle.kts", "foundry.toml"]),
+];
+
+/// Directories that are virtual environments when [`ENVIRONMENT_MARKER`] is in them.
+const ENVIRONMENTS: &[&str] = &["venv", "env"];
+
+/// Whether a directory of this name belongs to version control.
+pub(crate) fn is_version_control(name: &OsStr) -> bool {
+    VERSION_CONTROL.iter().any(|known| name == *known)
+}
+
+/// Whether an entry is ignored because of its name; `siblings` is the sorted listing that it is in. Asked for every
+/// name of a tree: comparing with every row takes some 3 ns, as a filter by the first byte did.
+pub(crate) fn is_ignored_by_name(listed: &Listed, siblings: &[Listed]) -> bool {
+    let name = listed.name.as_os_str();
+    let ends = |ending: &&str| name.as_encoded_bytes().ends_with(ending.as_bytes());
+    if ANYWHERE.iter().any(|names| names.iter().any(|known| name == *known))
+        || is_version_control(name)
+        || ENDINGS.iter().any(ends)
+    {
+        return true;
+    }
+    listed.kind == FileKind::Directory
+        && NEXT_TO.iter().any(|(known, projects)| name == *known && projects.iter().any(|file| has(siblings, file)))
+}
+
+/// Whether a name decides whether directories next to it are ignored.
+pub(crate) fn is_project_file(name: &OsStr) -> bool {
+    NEXT_TO.iter().any(|(_, projects)| projects.iter().any(|file| name == *file))
+}
+
+/// Whether a directory is ignored because of a marker in it; `holds` says whether it holds a name.
+pub(crate) fn is_ignored_by_marker(name: &OsStr, holds: impl Fn(&str) -> bool) -> bool {
+    holds(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && holds(ENVIRONMENT_MARKER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignores(compiled: &Compiled, name: &str) -> bool {
+        compiled.rules.matched(Path::new(name), false).is_ignore()
+    }
+
+    #[test]
+    fn names_all_count_and_wildcards_up_to_a_reported_line() {
+        let lines = |line: &dyn Fn(usize) -> String| (0..20_000).map(line).collect::<Vec<_>>().join("\n");
+        let names = lines(&|n| if n % 2 == 0 { format!("generated_{n}.txt") } else { format!("*.x{n}") });
+        let compiled = compile_lines(&names, Path::new(""), FILE_MEMORY);
+        assert_eq!(compiled.ends_before, None);
+        assert!(ignores(&compiled, "src/generated_0.txt") && ignores(&compiled, "a.x19999"));
+
+        let wildcards = lines(&|n| format!("gen_*_{n}_*.tmp"));
+        let compiled = compile_lines(&wildcards, Path::new(""), FILE_MEMORY);
+        let end = compiled.ends_before.expect("they do not fit");
+        assert!((1_000..10_000).contains(&end) && compiled.memory <= FILE_MEMORY, "{end}");
+        assert!(ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 2)));
+        assert!(!ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 1)));
+    }
+
+    #[test]
+    fn wildcard_rules_cost_the_memory_of_a_regex() {
+        assert_eq!(memory_of("plain"), NAME_MEMORY + 5 * 4);
+        for rule in ["a*b", "a?b", "[ab]", "{a,b}", "\\a", "!{a,b}"] {
+            assert!(memory_of(rule) > WILDCARD_MEMORY, "{rule}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod default_ignores_tests {
+    use super::*;
+    use crate::walk::ignores::is_marker;
+
+    fn listed(name: &str, kind: FileKind) -> Listed {
+        Listed { name: name.into(), kind }
+    }
+
+    fn is_ignored(name: &str, kind: FileKind, siblings: &[&str]) -> bool {
+        let siblings: Vec<Listed> = siblings.iter().map(|name| listed(name, FileKind::File)).collect();
+        is_ignored_by_name(&listed(name, kind), &siblings)
+    }
+
+    #[test]
+    fn every_row_of_the_tables_counts() {
+        for name in ANYWHERE.iter().copied().flatten().chain(VERSION_CONTROL) {
+            assert!(is_ignored(name, FileKind::Directory, &[]), "{name}");
+            assert!(is_ignored(name, FileKind::File, &[]), "{name}");
+            assert!(!is_ignored(&format!("{name}x"), FileKind::Directory, &[]), "{name}x");
+        }
+        for ending in ENDINGS {
+            assert!(is_ignored(&format!(".file{ending}"), FileKind::File, &[]), "{ending}");
+        }
+        for (name, projects) in NEXT_TO {
+            assert!(!is_ignored(name, FileKind::Directory, &["other"]), "{name}");
+            for project in *projects {
+                assert!(is_ignored(name, FileKind::Directory, &[project]), "{name} next to {project}");
+                assert!(!is_ignored(name, FileKind::File, &[project]), "a file {name} next to {project}");
+            }
+        }
+        for name in ["src", "targets", "environment", "main.rs"] {
+            assert!(!is_ignored(name, FileKind::Directory, &["Cargo.toml"]), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_marker_counts_and_the_watcher_knows_it() {
+        for marker in [CACHE_TAG, ENVIRONMENT_MARKER] {
+            assert!(is_marker(OsStr::new(marker)), "{marker}");
+        }
+        assert!(is_ignored_by_marker(OsStr::new("any"), |name| name == CACHE_TAG));
+        for name in ENVIRONMENTS {
+            assert!(is_ignored_by_marker(OsStr::new(name), |name| name == ENVIRONMENT_MARKER), "{name}");
+        }
+        assert!(!is_ignored_by_marker(OsStr::new("src"), |name| name == ENVIRONMENT_MARKER));
+        assert!(!is_ignored_by_marker(OsStr::new("venv"), |_| false));
+    }
 }

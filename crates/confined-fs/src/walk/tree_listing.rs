@@ -4,26 +4,32 @@
 //! A directory has the same names as long as its facts are the same: whoever adds, removes or renames an entry changes the
 //! times of the directory, and no program can set its change time (inode(7)). What ignore rules leave out follows from
 //! names and from the content of the files of rules, of which a digest is kept.
-
-mod verify_listing;
+//!
+//! The names below a root from a listing of a former process, each directory compared with the disk: a stat of each
+//! directory takes the place of reading and sorting its names and matching them with ignore rules.
+//!
+//! What has changed is listed again, one directory at a time; below a directory whose rules are others nothing of the
+//! listing is used. A directory that is replaced while this goes on may show its old names or its new ones, as in a walk.
 
 use std::{
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     ops::ControlFlow,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
     time::{Duration, SystemTime},
 };
 
-use beneath::{FileKind, Stat};
+use beneath::{FileKind, OpenFor, Stat};
 
-use crate::{Dir, Entry, Ignored, Revision, Shared, StatFacts, Visibility, WalkOptions, WorkspacePath};
-
-use super::ignores::{EXCLUDE, GITIGNORE, IGNORE};
-use super::{RuleSource, Visitor, walk};
-
-pub(crate) use verify_listing::verify_listing;
-pub use verify_listing::{VerifiedListing, VerifiedName};
+use crate::{
+    AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Shared, StatFacts, Visibility, WalkOptions,
+    WorkspacePath,
+    walk::{
+        RuleSource, Visitor,
+        ignores::{CACHE_TAG, ENVIRONMENT_MARKER, EXCLUDE, GITIGNORE, IGNORE, LocatedDir},
+        walk,
+    },
+};
 
 /// Directories one below the other of which the names are kept.
 const DEEPEST: usize = 256;
@@ -203,5 +209,480 @@ impl Visitor for ListTree {
 
     fn unreadable(&mut self) {
         self.unreadable = true;
+    }
+}
+
+/// Directories that are listed again one by one; with more, a walk is as quick.
+const MAX_LISTED_AGAIN: usize = 64;
+
+/// A name that is below a root now.
+#[derive(Clone, Copy, Debug)]
+pub struct VerifiedName<'n> {
+    /// Its path below the root.
+    pub relative: &'n Path,
+    /// What it is.
+    pub kind: FileKind,
+    /// Ignore rules leave it out; below such a directory nothing is listed.
+    pub ignored: bool,
+    /// It is a directory that has to be walked: whether rules leave it out, and what is below it.
+    pub unlisted: bool,
+}
+
+/// What became of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerifiedListing {
+    /// All names were met; otherwise only a walk can say what is there.
+    pub is_whole: bool,
+    /// Directories that were found in another state than the listing knows; `usize::MAX` where other rules make it useless.
+    pub outdated: usize,
+}
+
+/// Calls `met` for the names below `root` in path order, those above and below `start` alone.
+pub(crate) fn verify_listing(
+    shared: &Arc<Shared>,
+    root: &WorkspacePath,
+    listing: &TreeListing,
+    start: &Path,
+    met: &mut dyn FnMut(VerifiedName<'_>),
+) -> VerifiedListing {
+    if listing.rules != shared.ignores.digest {
+        return VerifiedListing { is_whole: false, outdated: usize::MAX };
+    }
+    let Ok(top) = root.root().dir.open().map(Arc::new) else {
+        return VerifiedListing { is_whole: false, outdated: 0 };
+    };
+    let dirs = DirectoryStack::new(top, OpenFor::Traverse);
+    let mut verify =
+        Verify { shared, root, listing, start, dirs, path: PathBuf::new(), met, listed_again: 0, outdated: 0 };
+    let is_possible = !root.root().is_staged() && !shared.roots.has_nested(root.root());
+    let is_whole = is_possible && verify.root().is_some();
+    VerifiedListing { is_whole, outdated: verify.outdated }
+}
+
+struct Verify<'v> {
+    shared: &'v Arc<Shared>,
+    root: &'v WorkspacePath,
+    listing: &'v TreeListing,
+    start: &'v Path,
+    /// Down to the last directory that had to be opened.
+    dirs: DirectoryStack<Arc<Dir>>,
+    /// The path of the current name.
+    path: PathBuf,
+    met: &'v mut dyn FnMut(VerifiedName<'_>),
+    listed_again: usize,
+    outdated: usize,
+}
+
+impl Verify<'_> {
+    /// All of it; `None` where only a walk can say what is there.
+    fn root(&mut self) -> Option<()> {
+        let (here, path) = (self.listing.directories.first()?, Path::new(""));
+        if here.is_state_of(&self.dirs.dir().ok()?.stat().ok()?) {
+            if self.has_same_rules(here, path)? {
+                return self.names(here, path, true);
+            }
+        } else if let Ok(level) = self.list_again(here, path)?
+            && level.rules == here.rules
+        {
+            return self.level(here, path, &level);
+        }
+        self.outdated = usize::MAX;
+        None
+    }
+
+    /// The names of a directory that is in the known state; `is_open`: it is the current one of the stack, whose parent is
+    /// that otherwise. `None` as for the root.
+    fn names(&mut self, here: &DirectoryListing, path: &Path, is_open: bool) -> Option<()> {
+        let mut has_opened = false;
+        for name in &here.names {
+            let text = self.listing.os_name(*name);
+            if !self.go_to(path, text) {
+                continue;
+            }
+            let Some(below) = name.below else {
+                self.meet(name.kind, name.ignored, name.kind == FileKind::Directory && !name.ignored);
+                continue;
+            };
+            if !is_open && !has_opened {
+                self.open(path)?;
+                has_opened = true;
+            }
+            self.directory(text, name.ignored, below)?;
+        }
+        if has_opened {
+            self.dirs.leave();
+        }
+        Some(())
+    }
+
+    /// The current name, which was a directory, in the current directory of the stack.
+    fn directory(&mut self, name: &OsStr, ignored: bool, below: u32) -> Option<()> {
+        let here = self.listing.directories.get(below as usize)?;
+        // Gone since its parent was looked at, or something else.
+        let stat = self.dirs.dir().ok()?.child_stat(name).ok().filter(|stat| stat.kind == FileKind::Directory)?;
+        let is_same = here.is_state_of(&stat);
+        if ignored {
+            // A marker in it may have been the reason.
+            self.meet(FileKind::Directory, is_same, !is_same);
+            return Some(());
+        }
+        let path = self.path.clone();
+        if !is_same {
+            return self.changed(here, &path);
+        }
+        let has_rules = !here.rules.is_empty();
+        if has_rules {
+            self.open(&path)?;
+        }
+        if self.has_same_rules(here, &path)? {
+            self.meet(FileKind::Directory, false, false);
+            self.names(here, &path, has_rules)?;
+        } else {
+            self.outdated = usize::MAX;
+            self.meet(FileKind::Directory, false, true);
+        }
+        if has_rules {
+            self.dirs.leave();
+        }
+        Some(())
+    }
+
+    /// A directory, the current name, that is in another state than is known, or of which not all is known.
+    fn changed(&mut self, here: &DirectoryListing, path: &Path) -> Option<()> {
+        let level = match self.list_again(here, path)? {
+            Ok(level) if level.rules == here.rules => level,
+            // What rules leave out below it is another matter now.
+            _ => {
+                self.outdated = usize::MAX;
+                self.meet(FileKind::Directory, false, true);
+                return Some(());
+            }
+        };
+        self.open(path)?;
+        let dir = self.dirs.dir().ok()?;
+        if [CACHE_TAG, ENVIRONMENT_MARKER].iter().any(|marker| dir.child_stat(marker.as_ref()).is_ok()) {
+            self.meet(FileKind::Directory, false, true);
+        } else {
+            self.meet(FileKind::Directory, false, false);
+            self.level(here, path, &level)?;
+        }
+        self.dirs.leave();
+        Some(())
+    }
+
+    /// The names of a directory that was listed again, which is the current one of the stack.
+    fn level(&mut self, here: &DirectoryListing, path: &Path, level: &Level) -> Option<()> {
+        for (name, kind, ignored) in &level.names {
+            if !self.go_to(path, name) {
+                continue;
+            }
+            if *kind != FileKind::Directory || *ignored {
+                self.meet(*kind, *ignored, false);
+                continue;
+            }
+            let known = self.listing.find(here, name).filter(|known| known.kind == *kind && !known.ignored);
+            match known.and_then(|known| known.below) {
+                Some(below) => self.directory(name, false, below)?,
+                None => self.meet(*kind, false, true),
+            }
+        }
+        Some(())
+    }
+
+    /// Whether the files of rules in a directory, which is the current one of the stack if it has any, have the known
+    /// content.
+    fn has_same_rules(&mut self, here: &DirectoryListing, path: &Path) -> Option<bool> {
+        for (name, known) in &here.rules {
+            let dir = self.dirs.dir().ok()?;
+            let located = LocatedDir { root: self.root.root(), relative: path, dir };
+            let bytes = located.read(name, &self.shared.roots, &mut |_, _| {}).ok()?;
+            if bytes.as_deref().map(Revision::of) != *known {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Lists one directory; the outer `None` as for the root.
+    fn list_again(&mut self, here: &DirectoryListing, path: &Path) -> Option<Result<Level, AccessError>> {
+        // One that is always incomplete is not outdated.
+        self.outdated = self.outdated.saturating_add(usize::from(!here.incomplete || here.facts.is_none()));
+        self.listed_again += 1;
+        if self.listed_again > MAX_LISTED_AGAIN {
+            return None;
+        }
+        let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };
+        let mut level = Level::default();
+        match walk(self.shared, &WorkspacePath::new(self.root.root(), path), &options, &mut level) {
+            Ok(report) => report.limits_hit.is_empty().then_some(Ok(level)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Opens a directory in the current one of the stack, which it becomes.
+    fn open(&mut self, path: &Path) -> Option<()> {
+        let name = path.file_name()?;
+        let dir = self.dirs.dir().ok()?.child_dir(name, OpenFor::Traverse).ok()?;
+        self.dirs.push(name, Arc::new(dir));
+        Some(())
+    }
+
+    /// Makes a name in a directory the current one; whether it is above or below the start, and policy does not hide it: that
+    /// is not for whoever wrote the listing to decide.
+    fn go_to(&mut self, directory: &Path, name: &OsStr) -> bool {
+        self.path.clear();
+        self.path.push(directory);
+        self.path.push(name);
+        let is_on_way = || self.path.starts_with(self.start) || self.start.starts_with(&self.path);
+        (self.start.as_os_str().is_empty() || is_on_way()) && !self.shared.roots.hidden(self.root.root(), &self.path)
+    }
+
+    fn meet(&mut self, kind: FileKind, ignored: bool, unlisted: bool) {
+        (self.met)(VerifiedName { relative: &self.path, kind, ignored, unlisted });
+    }
+}
+
+/// The names of a directory as they are now, and the rules in it.
+#[derive(Default)]
+struct Level {
+    /// Each with what it is, and whether ignore rules leave it out.
+    names: Vec<(OsString, FileKind, bool)>,
+    rules: Vec<(&'static str, Option<Revision>)>,
+}
+
+impl Level {
+    fn add(&mut self, entry: &Entry, ignored: bool) {
+        self.names.extend(entry.path().file_name().map(|name| (name.to_os_string(), entry.kind(), ignored)));
+    }
+}
+
+impl Visitor for Level {
+    fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
+        self.add(&entry, false);
+        ControlFlow::Continue(())
+    }
+
+    fn wants_ignored(&self) -> bool {
+        true
+    }
+
+    fn ignored(&mut self, entry: Entry) {
+        self.add(&entry, true);
+    }
+
+    fn rules(&mut self, _: &Path, name: &'static str, source: &RuleSource<'_>) {
+        if let RuleSource::Content(bytes) = source {
+            self.rules.push((name, bytes.map(Revision::of)));
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    //! After any changes, what is met is what a walk meets.
+
+    #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
+
+    use std::{fs, os::unix::fs::symlink, thread, time::Duration};
+
+    use proptest::{prelude::*, test_runner::TestRunner};
+
+    use super::*;
+    use crate::{Access, Workspace};
+
+    /// Longer than directories must have been left alone to be trusted.
+    const SETTLED: Duration = Duration::from_millis(2100);
+    const DIRECTORIES: [&str; 7] = ["", "a", "a/deep", "a/deep/er", "b", "b/target", "venv"];
+    const NAMES: [&str; 9] =
+        ["one.txt", "two.o", ".gitignore", ".ignore", "Cargo.toml", "pyvenv.cfg", "key.pem", "CACHEDIR.TAG", ".hidden"];
+
+    /// A name that a walk meets, as text: its path, what it is, and whether it is ignored.
+    type Met = (String, FileKind, bool);
+
+    struct All(Vec<Met>);
+
+    impl All {
+        fn add(&mut self, entry: &Entry, ignored: bool) {
+            self.0.push((entry.path().relative().to_str().unwrap().to_owned(), entry.kind(), ignored));
+        }
+    }
+
+    impl Visitor for All {
+        fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
+            self.add(&entry, false);
+            ControlFlow::Continue(())
+        }
+
+        fn wants_ignored(&self) -> bool {
+            true
+        }
+
+        fn ignored(&mut self, entry: Entry) {
+            self.add(&entry, true);
+        }
+    }
+
+    struct Tree {
+        folder: tempfile::TempDir,
+        workspace: Workspace,
+        root: WorkspacePath,
+    }
+
+    impl Tree {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            for directory in DIRECTORIES {
+                fs::create_dir_all(folder.path().join(directory)).unwrap();
+                for name in ["one.txt", "two.o"] {
+                    fs::write(folder.path().join(directory).join(name), name).unwrap();
+                }
+            }
+            fs::write(folder.path().join("a/.gitignore"), "*.o\n").unwrap();
+            fs::create_dir_all(folder.path().join("b/.git/info")).unwrap();
+            fs::write(folder.path().join("b/.git/info/exclude"), "two.o\n").unwrap();
+            fs::create_dir(folder.path().join("env")).unwrap();
+            fs::write(folder.path().join("env/pyvenv.cfg"), "").unwrap();
+            symlink("one.txt", folder.path().join("a/link")).unwrap();
+            let workspace = Workspace::of_directory(folder.path(), Access::ReadOnly);
+            let root = workspace.root_path(&workspace.roots()[0]);
+            Self { folder, workspace, root }
+        }
+
+        fn listing(&self) -> TreeListing {
+            self.workspace.list_tree(&self.root).unwrap()
+        }
+
+        fn options() -> WalkOptions {
+            WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true }
+        }
+
+        fn walked(&self, start: &str) -> Vec<Met> {
+            let mut all = All(Vec::new());
+            let start = self.root.child(Path::new(start));
+            walk(&self.workspace.shared, &start, &Self::options(), &mut all).unwrap();
+            all.0
+        }
+
+        /// What is met below `start` with the listing; `None` where that is not whole.
+        fn verified(&self, listing: &TreeListing, start: &str) -> Option<(Vec<Met>, VerifiedListing)> {
+            let mut all = All(Vec::new());
+            let met = &mut |name: VerifiedName<'_>| {
+                let path = self.root.child(name.relative);
+                if name.unlisted {
+                    crate::walk::walk_child(&self.workspace.shared, &path, &Self::options(), &mut all).unwrap();
+                } else {
+                    all.0.push((name.relative.to_str().unwrap().to_owned(), name.kind, name.ignored));
+                }
+            };
+            let verified = self.workspace.verify_listing(&self.root.child(Path::new(start)), listing, met);
+            let is_below = |met: &Met| Path::new(&met.0) != Path::new(start) && Path::new(&met.0).starts_with(start);
+            let below = all.0.into_iter().filter(is_below).collect();
+            verified.is_whole.then_some((below, verified))
+        }
+    }
+
+    /// One change: what is done, in which directory, to which name, and another number.
+    type Change = (u8, usize, usize, u8);
+
+    fn change(root: &Path, (what, directory, name, number): Change) {
+        if matches!(what, 4..=6) && directory == 0 {
+            // The root itself stays.
+            return;
+        }
+        let directory = root.join(DIRECTORIES[directory]);
+        let path = directory.join(NAMES[name]);
+        let other = root.join(DIRECTORIES[usize::from(number) % DIRECTORIES.len()]).join(NAMES[name]);
+        let _ = match what {
+            0 | 1 => fs::write(&path, ["*.o\n", "*.t\n", "one*", "", "#1\n\n"][usize::from(number) % 5]),
+            2 => fs::remove_file(&path),
+            3 => fs::rename(&path, &other),
+            4 => fs::remove_dir_all(&directory).and_then(|()| fs::create_dir(&directory)),
+            5 => fs::rename(&directory, directory.with_extension("away")),
+            6 => fs::rename(directory.with_extension("away"), &directory),
+            7 => fs::create_dir_all(path.join("below")),
+            8 => fs::remove_dir_all(&path),
+            9 => symlink("one.txt", &path),
+            10 => fs::create_dir_all(directory.join(".git/info")),
+            11 => fs::write(directory.join(".git/info/exclude"), ["one.txt\n", "two.o\n"][usize::from(number) % 2]),
+            12 => fs::remove_dir_all(directory.join(".git")),
+            _ => symlink("a/.gitignore", &path),
+        };
+    }
+
+    #[test]
+    fn names_after_any_changes_are_those_of_a_walk() {
+        let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6);
+        let changes = proptest::collection::vec((0_u8..14, 0..DIRECTORIES.len(), 0..NAMES.len(), any::<u8>()), 1..60);
+        let config =
+            ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 40, ..ProptestConfig::default() };
+        TestRunner::new(config)
+            .run(&(changes, any::<bool>()), |(changes, is_settled)| {
+                let tree = Tree::new();
+                if is_settled {
+                    thread::sleep(SETTLED);
+                }
+                let listing = tree.listing();
+                for (at, one) in changes.into_iter().enumerate() {
+                    change(tree.folder.path(), one);
+                    for start in if at % 4 == 0 { &DIRECTORIES[..] } else { &[""] } {
+                        if !tree.folder.path().join(start).symlink_metadata().is_ok_and(|data| data.is_dir()) {
+                            continue;
+                        }
+                        if let Some((met, _)) = tree.verified(&listing, start) {
+                            // A walk from within an ignored directory does not know that it is one.
+                            let is_ignored = met.is_empty();
+                            let walked = tree.walked(start);
+                            prop_assert!(is_ignored || met == walked, "{one:?} {start:?}\n{met:?}\n{walked:?}");
+                            prop_assert!(!is_ignored || start != &"" || walked.is_empty());
+                        }
+                    }
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn listing_of_an_unchanged_tree_is_used_and_one_changed_directory_is_listed_again() {
+        let tree = Tree::new();
+        thread::sleep(SETTLED);
+        let listing = tree.listing();
+        let unchanged = VerifiedListing { is_whole: true, outdated: 0 };
+        assert_eq!(tree.verified(&listing, ""), Some((tree.walked(""), unchanged)));
+        fs::write(tree.folder.path().join("a/deep/new.txt"), "").unwrap();
+        let one = VerifiedListing { is_whole: true, outdated: 1 };
+        assert_eq!(tree.verified(&listing, ""), Some((tree.walked(""), one)));
+        // The change time shows it alone.
+        let changed = tree.folder.path().join("b/target");
+        let before = fs::metadata(&changed).unwrap().modified().unwrap();
+        fs::write(changed.join("new.txt"), "").unwrap();
+        fs::File::open(&changed).unwrap().set_modified(before).unwrap();
+        assert_eq!(fs::metadata(&changed).unwrap().modified().unwrap(), before);
+        assert_eq!(tree.verified(&listing, "").unwrap().0, tree.walked(""));
+        // What a marker left out, and what it leaves out from now on.
+        fs::remove_file(tree.folder.path().join("env/pyvenv.cfg")).unwrap();
+        fs::write(tree.folder.path().join("venv/pyvenv.cfg"), "").unwrap();
+        assert_eq!(tree.verified(&listing, "").unwrap().0, tree.walked(""));
+        // The same number of bytes, and the time that it had.
+        let rules = tree.folder.path().join("a/.gitignore");
+        let before = fs::metadata(&rules).unwrap().modified().unwrap();
+        fs::write(&rules, "*.t\n").unwrap();
+        fs::File::open(&rules).unwrap().set_modified(before).unwrap();
+        let (met, verified) = tree.verified(&listing, "").unwrap();
+        assert_eq!((met, verified.outdated), (tree.walked(""), usize::MAX));
+        let configured = TreeListing { rules: Revision::of(b"others"), ..listing };
+        assert_eq!(tree.verified(&configured, ""), None);
+    }
+
+    #[test]
+    fn names_that_policy_hides_are_not_in_a_listing() {
+        let tree = Tree::new();
+        fs::write(tree.folder.path().join("a/key.pem"), "").unwrap();
+        thread::sleep(SETTLED);
+        let listing = tree.listing();
+        let names = listing.directories.iter().flat_map(|directory| &directory.names);
+        assert!(names.clone().count() > 10 && names.clone().all(|name| listing.name(*name) != b"key.pem"));
+        let (met, verified) = tree.verified(&listing, "").unwrap();
+        assert_eq!((met, verified.outdated), (tree.walked(""), 0), "it is listed each time, and is not outdated");
     }
 }

@@ -2,9 +2,8 @@
 
 use std::{ops::ControlFlow, path::Path};
 
-use crate::{Dir, WorkspacePath};
-
 use super::{Entry, LimitsHit, RuleSource};
+use crate::{Dir, WorkspacePath};
 
 /// How many unreadable directories a report names.
 const NAMED: usize = 5;

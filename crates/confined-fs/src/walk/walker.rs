@@ -1,25 +1,32 @@
 //! One walk: which entries are met, in what order, and which are visited.
+//!
+//! A look at a few names of a directory, for one that is known but for these: its cost does not depend on how many
+//! names the directory has.
 
-mod named;
-
-use std::ffi::OsStr;
-use std::io;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+    io,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+    sync::{Arc, Weak},
+};
 
 use beneath::{Failure, FileKind, Listed, OpenFor};
 use ignore::Match;
 
-use crate::write::is_reserved;
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath};
-
-use super::entry::WalkStart;
-use super::ignores::{DirectoryIgnores, GIT, LocatedDir, Rules, default_ignores};
-use super::listing::{has, position, sorted};
-use super::{Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport};
-
-pub(crate) use named::walk_names;
+use crate::{
+    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath,
+    walk::{
+        Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport,
+        entry::{WalkStart, has, position, sorted},
+        ignores::{
+            DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, holds_rules, is_ignored_by_marker,
+            is_ignored_by_name, is_marker, is_project_file, is_version_control,
+        },
+    },
+    write::is_reserved,
+};
 
 /// See [`Workspace::walk`](crate::Workspace::walk).
 pub(crate) fn walk(
@@ -183,7 +190,7 @@ impl<'w> Walk<'w> {
         let directory = kind == FileKind::Directory;
         let frame = &self.frames[depth - 1];
         let listed = &frame.names[frame.next - 1];
-        if (directory && default_ignores::is_version_control(&listed.name))
+        if (directory && is_version_control(&listed.name))
             // Left by a killed process until it is swept: no file of a person has such a name.
             || is_reserved(&listed.name)
             || self.is_hidden()
@@ -193,7 +200,7 @@ impl<'w> Walk<'w> {
         let mut matched = Match::None;
         if self.rules.needed && !frame.ignored {
             matched = self.rules.matched(frame.ignores.as_deref(), &self.path, directory);
-            if matched.is_none() && self.rules.defaults() && default_ignores::is_ignored_by_name(listed, &frame.names) {
+            if matched.is_none() && self.rules.defaults() && is_ignored_by_name(listed, &frame.names) {
                 matched = Match::Ignore(());
             }
         }
@@ -242,7 +249,7 @@ impl<'w> Walk<'w> {
     fn has_marker(&self, inside: &Subdirectory, listed: bool) -> bool {
         let Subdirectory { dir, names, closed } = inside;
         let holds = |name: &str| if listed { has(names, name) } else { dir.child_stat(name.as_ref()).is_ok() };
-        !closed && default_ignores::is_ignored_by_marker(self.path.file_name().unwrap_or_default(), holds)
+        !closed && is_ignored_by_marker(self.path.file_name().unwrap_or_default(), holds)
     }
 
     /// Whether policy hides the current entry: what the root hides that the start was asked for in cannot be opened
@@ -386,4 +393,65 @@ impl<'w> Walk<'w> {
 
 fn is_out_of_files(error: &io::Error) -> bool {
     Limit::of_open_files(error).is_some()
+}
+
+/// As a walk with a depth of 1 over `directory`, which meets no names but `names`, and files of ignore rules. `None`
+/// where that is not enough: one of them is a directory, or decides what becomes of others, or it cannot be told that
+/// upper and lower case are different names there, so that the entry may have another name.
+pub(crate) fn walk_names(
+    shared: &Arc<Shared>,
+    directory: &WorkspacePath,
+    names: &BTreeSet<OsString>,
+    visitor: &mut dyn Visitor,
+) -> Result<Option<WalkReport>, AccessError> {
+    let decides = |name: &OsString| holds_rules(name) || is_marker(name) || is_project_file(name);
+    let (what, way) = shared.stat(directory)?;
+    if what.kind != FileKind::Directory || names.iter().any(decides) {
+        return Ok(None);
+    }
+    let start = Arc::new(WalkStart::new(directory, way, shared));
+    let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };
+    let mut is_enough = false;
+    let look = |dir: &Dir| {
+        let (listed, exact) = among(dir, names)?;
+        is_enough = exact && listed.iter().all(|one| one.kind != FileKind::Directory || one.name == *GIT);
+        Ok(listed)
+    };
+    let mut walk = Walk::new(&start, &options, visitor, WalkReport::default(), look)?;
+    if !is_enough {
+        return Ok(None);
+    }
+    walk.run(0);
+    Ok(Some(walk.report))
+}
+
+/// Which of `names`, and of those that hold ignore rules, a directory has, in byte order; and whether letters of
+/// another case name something else there.
+fn among(dir: &Dir, names: &BTreeSet<OsString>) -> io::Result<(Vec<Listed>, bool)> {
+    let rules: BTreeSet<OsString> = [GIT, IGNORE, GITIGNORE].into_iter().map(OsString::from).collect();
+    let (mut listed, mut is_exact) = (Vec::new(), false);
+    for name in names.union(&rules) {
+        let stat = match dir.child_stat(name) {
+            Ok(stat) => stat,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        is_exact = is_exact || is_missing(dir, &in_other_case(name), name);
+        listed.push(Listed { name: name.clone(), kind: stat.kind });
+    }
+    Ok((listed, is_exact))
+}
+
+/// Whether `other`, another name than `name`, does not exist.
+fn is_missing(dir: &Dir, other: &OsStr, name: &OsStr) -> bool {
+    other != name && dir.child_stat(other).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// The name with the other case of each letter of ASCII; the same where it has none, or is not Unicode.
+fn in_other_case(name: &OsStr) -> OsString {
+    let Some(name) = name.to_str() else { return name.to_os_string() };
+    let other = |letter: char| {
+        if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() }
+    };
+    name.chars().map(other).collect::<String>().into()
 }

@@ -14,15 +14,14 @@ use std::{
 use confined_fs::{AccessError, Entry, EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
 use crossbeam_channel::{Sender, TrySendError};
 
+use super::{
+    known_result::{KnownResult, StoredResult, StoredResults, UnmatchedFiles},
+    pool::{Chunk, SearchPool, WAIT},
+    worker::{SearchItem, Worker},
+};
 use crate::{
     Candidates, FileFilter, IndexedPath, PathSummary, SEGMENT, Scope, SearchEntry, SearchProgress, Skipped,
-    SkippedPaths, Tally, Visit, progress,
-};
-
-use super::{
-    pool::{Chunk, SearchPool, WAIT},
-    stored_results::{KnownResult, StoredResult, StoredResults, UnmatchedFiles},
-    worker::{SearchItem, Worker},
+    SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
 };
 
 /// Files in the first chunk, so that a capped search of a common word ends at once; later ones
@@ -157,7 +156,7 @@ impl<'a> Producer<'a> {
         self.index += 1;
         self.unmatched = 0;
         self.size = (self.size * 2).min(LARGEST_CHUNK);
-        if self.reported.elapsed() >= progress::EVERY {
+        if self.reported.elapsed() >= PROGRESS_INTERVAL {
             self.reported = Instant::now();
             (self.pool.query.progress)(SearchProgress::Files(self.pool.searched.load(Ordering::Relaxed)));
         }

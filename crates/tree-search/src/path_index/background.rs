@@ -1,32 +1,41 @@
 //! Background work: lists a tree, has its files read into the filter, and compares it with the disk.
 //!
 //! One thread of low priority, which waits while searches are under way.
-
-mod fill;
-mod save;
+//!
+//! Reads the files of an index into its n-gram filter, a batch at a time.
+//!
+//! What was read counts only if no event says that the file has changed meanwhile.
+//!
+//! Writes what is known of a root's files to the stored index, for the processes that follow.
+//!
+//! The lock is held only to take a snapshot, which shares its memory with the index. Only what a stat of now shows in
+//! the state that is known is written, and only where no change since could have left that state as it is
+//! ([`KnownStat::is_settled`](crate::path_index::KnownStat)).
+//!
+//! At the end of a process, what is being read is read on for a short while, on all processors, and stored: a process
+//! that is started for a single call would never come to the end of a large tree in the background. What it has by then
+//! is stored, and the next process goes on with it.
 
 use std::{
     io,
-    sync::{Arc, Weak, atomic::Ordering},
+    sync::{Arc, OnceLock, Weak, atomic::Ordering},
     thread,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
-use confined_fs::{Unwatchable, Workspace, WorkspacePath};
+use confined_fs::{Entry, FileKind, StatCache, Unwatchable, Visibility, Workspace, WorkspacePath};
 use self_sandbox::{Priority, lower_priority};
 
-use fill::{begin, fill};
-use save::save;
-
-use crate::Saved;
-
 use super::{
-    COMPARED_EVERY, IndexMode, PathIndex, PathList, RootIndex, RootSlot, RootState,
-    root_index::{changed_files, filter_memory, slot_of},
+    COMPARED_EVERY, IndexMode, KnownContent, PathIndex, PathList, RootIndex, RootSlot, RootState, SAVE_INTERVAL,
+    is_outdated,
+    path_state::KnownStat,
+    root_index::{Settled, TICK, changed_files, filter_memory, slot_of},
 };
+use crate::{IndexContents, Saved, StoredFile, ngram_filter::ContentGrams};
 
 /// Files from which a tree is worth an index: a walk over fewer takes a millisecond or two.
-const LARGE: usize = 2000;
+const LARGE_TREE: usize = 2000;
 /// Paths that are compared with the disk between two turns of the lock.
 const VERIFY_FILES: usize = 512;
 /// Listings of a tree in a row while something is mounted or unmounted.
@@ -90,16 +99,16 @@ impl PathIndex {
             return;
         }
         let worth = match slot_of(&mut self.roots(), start).map(|slot| &mut slot.state) {
-            None | Some(RootState::Unknown) => files >= LARGE || ended || self.mode == IndexMode::Eager,
+            None | Some(RootState::Unknown) => files >= LARGE_TREE || ended || self.mode == IndexMode::Eager,
             Some(state @ RootState::Small) => {
-                let grown = files >= LARGE;
+                let grown = files >= LARGE_TREE;
                 if grown {
                     *state = RootState::Unknown;
                 }
                 grown
             }
             Some(RootState::Unwatchable(_)) => {
-                (files >= LARGE || self.mode == IndexMode::Eager) && self.stored.is_wanted(start)
+                (files >= LARGE_TREE || self.mode == IndexMode::Eager) && self.stored.is_wanted(start)
             }
             Some(RootState::Storing(..)) => false,
             Some(RootState::Indexed(index)) => index.is_stale(),
@@ -222,7 +231,7 @@ fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> Roo
             // Perhaps a directory was moved while it was listed: once more, later.
             (_, Some(Unwatchable::Twice)) | (Err(_), None) => RootState::Unknown,
             (_, Some(why)) => RootState::Unwatchable(why),
-            (Ok(list), None) if list.files() < LARGE && *mode != IndexMode::Eager => RootState::Small,
+            (Ok(list), None) if list.files() < LARGE_TREE && *mode != IndexMode::Eager => RootState::Small,
             (Ok(list), None) => {
                 let mut index = RootIndex::new(Some(watcher), list);
                 index.prepare(root, stored.get(root), memory);
@@ -253,7 +262,9 @@ fn unwatched(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath, why
     }
     index.stored.note_read(root);
     match PathList::walk(workspace, root) {
-        Ok(list) if list.files() >= LARGE || index.mode == IndexMode::Eager => index.storing_state(root, list, why),
+        Ok(list) if list.files() >= LARGE_TREE || index.mode == IndexMode::Eager => {
+            index.storing_state(root, list, why)
+        }
         _ => RootState::Unwatchable(why),
     }
 }
@@ -287,4 +298,322 @@ fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath
         slot_of(&mut index.roots(), root)?.refresh()?.distrust(&changed);
     }
     last
+}
+
+/// Bytes of the largest file that is taken in: larger ones are searched each time.
+const LARGEST_FILE: u64 = 16 << 20;
+/// Files that are chosen at once, and bytes that are read between two turns of the lock.
+const BATCH_FILES: usize = 64;
+const BATCH_BYTES: usize = 1 << 20;
+/// Bytes at the front of a file in which every search looks for a NUL: the buffer of
+/// grep-searcher.
+const FIRST_LOOK: usize = 64 << 10;
+/// Share of dead content, in percent, from which the filter is built again from nothing.
+const MAX_WASTE: u64 = 50;
+
+/// A file that was read for the filter.
+struct ReadFile {
+    path: WorkspacePath,
+    id: u32,
+    content: ReadContent,
+    known: Option<KnownStat>,
+}
+
+enum ReadContent {
+    /// Whether it is UTF-8.
+    Text(ContentGrams, bool),
+    Known(KnownContent),
+}
+
+/// Begins to take in what is not read, from the first path on.
+fn begin(index: &PathIndex, root: &WorkspacePath) {
+    let mut roots = index.roots();
+    let Some(index) = slot_of(&mut roots, root).and_then(RootSlot::filled) else { return };
+    (index.stale, index.filled_to) = (0, None);
+    if index.filter.waste() > MAX_WASTE {
+        index.clear_filter();
+    }
+}
+
+/// Takes in the next unread files; false when there are no more. Several threads may do that at once.
+fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
+    let batch = slot_of(&mut index.roots(), root).and_then(RootSlot::filled).and_then(next_batch);
+    let Some(Batch { files: batch, mounts, settled }) = batch else { return false };
+    let (mut files, mut bytes) = (Vec::new(), 0);
+    index.yield_to_searches();
+    for (entry, id) in batch {
+        let Some((content, known)) = read(&entry, settled) else { continue };
+        if let ReadContent::Text(grams, _) = &content {
+            bytes += grams.bytes as usize;
+        }
+        files.push(ReadFile { path: entry.into_path(), id, content, known });
+        if bytes >= BATCH_BYTES {
+            bytes = 0;
+            take_in(index, root, mounts, std::mem::take(&mut files));
+            index.yield_to_searches();
+        }
+    }
+    take_in(index, root, mounts, files);
+    if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
+        index.filling = index.filling.saturating_sub(1);
+    }
+    true
+}
+
+/// What is read between two turns of the lock.
+struct Batch {
+    /// Each with the number of its state.
+    files: Vec<(Entry, u32)>,
+    /// [`RootIndex::mounts`].
+    mounts: u64,
+    settled: Settled,
+}
+
+/// The next unread files.
+fn next_batch(index: &mut RootIndex) -> Option<Batch> {
+    let from = index.list.position_after(index.filled_to.as_ref());
+    let items = &index.list.items;
+    let unread = items.range(from..items.len()).filter(|item| item.is_unread());
+    let files: Vec<_> = unread.take(BATCH_FILES).map(|item| (item.entry(), item.id)).collect();
+    let Some((last, _)) = files.last() else {
+        index.built = Some(Instant::now());
+        let (paths, filter) = (index.list.memory(), index.filter.memory());
+        tracing::debug!(paths, filter, "the index is up to date; its size in bytes");
+        return None;
+    };
+    index.filled_to = Some(last.path().clone());
+    index.filling += 1;
+    Some(Batch { files, mounts: index.mounts, settled: index.settled })
+}
+
+fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<ReadFile>) {
+    let mut roots = index.roots();
+    let allowed = filter_memory(&roots, root);
+    let Some(index) = slot_of(&mut roots, root).and_then(RootSlot::filled) else { return };
+    index.filter.limit_to(allowed);
+    // Otherwise any of them may have been read from a file that was mounted there for a moment.
+    if index.mounts != mounts {
+        return;
+    }
+    let list = Arc::make_mut(&mut index.list);
+    index.unsaved += files.len();
+    for ReadFile { path, id, content, known } in files {
+        // Another number, or none: it has changed since the batch was chosen.
+        let Some(at) = list.find(&path).filter(|at| list.items.get(*at).id == id) else { continue };
+        let content = match content {
+            ReadContent::Known(content) => content,
+            ReadContent::Text(grams, utf8) => match index.filter.add(&grams) {
+                Some(segments) => KnownContent::Filtered(segments, grams.bytes, utf8),
+                None => KnownContent::AlwaysSearch,
+            },
+        };
+        list.items.change(at, |item| {
+            item.set_content(content);
+            if let Some(known) = known {
+                item.known = OnceLock::from(known);
+            }
+        });
+    }
+}
+
+/// What a file holds. `None` when it should be looked at another time.
+fn read(entry: &Entry, settled: Settled) -> Option<(ReadContent, Option<KnownStat>)> {
+    let always = Some((ReadContent::Known(KnownContent::AlwaysSearch), None));
+    match entry.visibility() {
+        Visibility::Denied => return Some((ReadContent::Known(KnownContent::Secret), None)),
+        Visibility::Masked => return always,
+        Visibility::Open => {}
+    }
+    let Ok(mut file) = entry.open() else { return always };
+    let stat = file.stat().clone();
+    // Another name can change it without an event here.
+    if stat.links() != 1 || stat.size > LARGEST_FILE {
+        return always;
+    }
+    // In the future counts as just now.
+    let age = stat.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
+    if age.is_none_or(|age| age < TICK) {
+        return None;
+    }
+    let is_settled = stat.facts().is_some_and(|facts| settled.is_settled(&facts));
+    let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or_default() + 1);
+    match file.read_to_limit(&mut bytes, LARGEST_FILE + 1) {
+        Ok(true) => {}
+        Ok(false) | Err(_) => return always,
+    }
+    if !file.restat().is_ok_and(|now| now.same_file_state(&stat)) || bytes.len() as u64 != stat.size {
+        return None;
+    }
+    Some((classified(&bytes), KnownStat::of(&stat, is_settled)))
+}
+
+/// The content of a file as a search would take it.
+fn classified(bytes: &[u8]) -> ReadContent {
+    // Searched as what it decodes to.
+    if encoding_rs::Encoding::for_bom(bytes).is_some() {
+        return ReadContent::Known(KnownContent::AlwaysSearch);
+    }
+    match memchr::memchr(0, bytes) {
+        None => ContentGrams::of(bytes).map_or(ReadContent::Known(KnownContent::AlwaysSearch), |grams| {
+            ReadContent::Text(grams, str::from_utf8(bytes).is_ok())
+        }),
+        Some(at) if at < FIRST_LOOK && !text_file::looks_like_utf16(bytes) && !text_file::is_padded(bytes) => {
+            ReadContent::Known(u32::try_from(bytes.len()).map_or(KnownContent::AlwaysSearch, KnownContent::Binary))
+        }
+        // UTF-16 is searched as what it decodes to; whether a search gets to a late NUL depends on its pattern.
+        Some(_) => ReadContent::Known(KnownContent::AlwaysSearch),
+    }
+}
+
+/// Writes the index of a root if enough of it is not stored; what became of that, if it was tried. `at_end`: without
+/// regard to when that was last done.
+pub(super) fn save(
+    index: &PathIndex,
+    workspace: &Workspace,
+    root: &WorkspacePath,
+    at_end: bool,
+) -> Option<io::Result<Saved>> {
+    let _under_way = SaveInProgress::of(index);
+    if !index.stored.stored.is_kept() {
+        return None;
+    }
+    let is_listing_outdated = index.stored.is_listing_outdated(root);
+    let snapshot = {
+        let mut roots = index.roots();
+        slot_of(&mut roots, root)
+            .and_then(RootSlot::filled)
+            .filter(|index| is_due(index, at_end, is_listing_outdated))
+            .map(|index| {
+                let taken = std::mem::take(&mut index.unsaved);
+                index.saved = Some(Instant::now());
+                (index.list.clone(), index.filter.clone(), taken)
+            })
+    };
+    let (list, filter, taken) = snapshot?;
+    // Where nothing may be kept of the root, nothing is to be tried again.
+    let identity = root.root().identity_for_index().ok()?;
+    let mut contents = contents(&list, identity.device);
+    drop(list);
+    if let Some(listing) = workspace.list_tree(root) {
+        contents.listing(&listing);
+    }
+    let saved = index.stored.stored.save(root, contents, &filter);
+    tracing::debug!(%root, ?saved, files = taken, "the index was to be stored");
+    match saved {
+        Ok(Saved::Busy) | Err(_) => {
+            // They are still to be stored, at another time.
+            if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
+                index.unsaved += taken;
+            }
+        }
+        Ok(_) => index.stored.forget(root),
+    }
+    Some(saved)
+}
+
+/// Counts in [`PathIndex::saves`] until it is dropped.
+struct SaveInProgress<'i>(&'i PathIndex);
+
+impl<'i> SaveInProgress<'i> {
+    fn of(index: &'i PathIndex) -> Self {
+        index.saves.fetch_add(1, Ordering::Relaxed);
+        Self(index)
+    }
+}
+
+impl Drop for SaveInProgress<'_> {
+    fn drop(&mut self) {
+        self.0.saves.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn is_due(index: &RootIndex, at_end: bool, is_listing_outdated: bool) -> bool {
+    let rested = at_end || index.saved.is_none_or(|saved| saved.elapsed() >= SAVE_INTERVAL);
+    rested && (is_listing_outdated || is_outdated(index.list.files(), index.unsaved))
+}
+
+/// What is known of the files that are in the known state.
+fn contents(list: &PathList, device: u64) -> IndexContents {
+    let mut contents = IndexContents::new(device);
+    let mut stats = StatCache::default();
+    for item in list.items.iter().filter(|item| item.kind() == FileKind::File && !item.mounted) {
+        let is_kept = match &*item.content() {
+            // That of a masked file says nothing, and its name is not stored.
+            KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
+            KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
+            KnownContent::Unread | KnownContent::Secret => false,
+        };
+        let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else { continue };
+        let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
+        if let Some(facts) = stat.facts().filter(|_| is_same) {
+            contents.file(item.relative(), &StoredFile { facts, content: item.content().into_owned() });
+        }
+    }
+    contents
+}
+
+/// How long files are read, and at least that long once they are listed: otherwise a process might get no further than
+/// the one before it.
+const READ_TIME: Duration = Duration::from_millis(800);
+const LEAST_READ_TIME: Duration = Duration::from_millis(300);
+/// How long a listing is waited for.
+const LISTING_TIME: Duration = Duration::from_millis(1200);
+/// How long another thread's write is waited for.
+const WRITE_TIME: Duration = Duration::from_millis(1500);
+const LOOK_INTERVAL: Duration = Duration::from_millis(1);
+
+impl PathIndex {
+    /// Whether something of these roots is being read or stored, or has yet to be stored.
+    pub fn is_unfinished(&self, workspace: &Workspace) -> bool {
+        let roots = workspace.roots().iter().filter(|root| !root.is_absent());
+        self.stored.stored.is_kept() && roots.map(|root| workspace.root_path(root)).any(|root| self.has_work(&root))
+    }
+
+    /// Goes on with that for about a second.
+    pub fn finish(self: &Arc<Self>, workspace: &Workspace) {
+        let began = Instant::now();
+        for root in workspace.roots().iter().filter(|root| !root.is_absent()) {
+            let root = workspace.root_path(root);
+            if !self.has_work(&root) {
+                continue;
+            }
+            wait(began + LISTING_TIME, || self.is_being_listed(&root));
+            let until = (began + READ_TIME).max(Instant::now() + LEAST_READ_TIME);
+            let threads = thread::available_parallelism().map_or(1, usize::from);
+            thread::scope(|scope| {
+                let read = || while Instant::now() < until && fill(self, &root) {};
+                for _ in 1..threads {
+                    // As many as the system makes.
+                    let _ = thread::Builder::new().spawn_scoped(scope, read);
+                }
+                read();
+            });
+            wait(until + LEAST_READ_TIME, || self.filled(&root, |index| index.filling > 0));
+            save(self, workspace, &root, true);
+        }
+        wait(Instant::now() + WRITE_TIME, || self.saves.load(Ordering::Relaxed) > 0);
+    }
+
+    fn has_work(&self, root: &WorkspacePath) -> bool {
+        self.saves.load(Ordering::Relaxed) > 0
+            || self.filled(root, |index| index.built.is_none() || is_outdated(index.list.files(), index.unsaved))
+            || self.is_being_listed(root) && !self.stored.is_good(root)
+    }
+
+    fn is_being_listed(&self, root: &WorkspacePath) -> bool {
+        let is_listed = |slot: &mut RootSlot| !matches!(slot.state, RootState::Unknown);
+        self.building.load(Ordering::Relaxed) && !slot_of(&mut self.roots(), root).is_some_and(is_listed)
+    }
+
+    /// Whether the index that is filled is such a one.
+    fn filled(&self, root: &WorkspacePath, is_such: impl FnOnce(&RootIndex) -> bool) -> bool {
+        slot_of(&mut self.roots(), root).and_then(RootSlot::filled).is_some_and(|index| is_such(index))
+    }
+}
+
+/// Waits while something is so, but not beyond `until`.
+fn wait(until: Instant, is_so: impl Fn() -> bool) {
+    while is_so() && Instant::now() < until {
+        thread::sleep(LOOK_INTERVAL);
+    }
 }

@@ -14,11 +14,10 @@ use crate::{
     FilterQuery, KnownContent, Pattern,
     ngram_filter::{ContentGrams, FileSegments, NgramFilter},
     pattern::PatternOptions,
-};
-
-use super::{
-    IndexContents, StoredFile, StoredIndex, StoredIndexes,
-    header::{HEADER, Header},
+    stored_index::{
+        IndexContents, StoredFile, StoredIndex, StoredIndexes,
+        format::{HEADER, Header},
+    },
 };
 
 pub(super) const MEMORY: usize = 96 << 20;

@@ -2,23 +2,31 @@
 //!
 //! One match is one line, or in a multiline search the lines that it (and matches sharing a line
 //! with it) spans. Never holds more than the limits it was given.
+//!
+//! The part of a line that is shown: at most [`WIDTH`] characters, around the match.
+//!
+//! Pure. Of a long line only the characters before the match are counted, for its column.
+//!
+//! The definitions of one file whose names match, as hits.
 
-use std::{fmt::Write as _, io, ops::Range};
+use std::{borrow::Cow, fmt::Write as _, io, ops::Range};
 
-use confined_fs::stop::{StopReason, StopSignal};
+use confined_fs::{
+    OpenFile,
+    stop::{StopReason, StopSignal},
+};
 use encoding_rs::Encoding;
-use grep_matcher::Matcher;
+use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
+use source_outline::Definition;
 
-use crate::{HitLine, SearchMode};
-
-use super::excerpt::{Excerpt, excerpt};
+use crate::{HitLine, SearchMode, Skipped, file_text::FileContent, outline_of_file, read_decoded};
 
 /// Lines kept of one match that spans many.
 const MATCH_LINES: usize = 50;
 /// Bytes, about, that an answer needs for a line in addition to its text: its number and a mark.
-const LINE: usize = 12;
+const LINE_OVERHEAD: usize = 12;
 /// Matches between two looks at the stop signal.
 const CHECK_EVERY: usize = 64;
 
@@ -121,7 +129,7 @@ impl<'a> Collector<'a> {
 
     fn keep(&mut self, number: u64, shown: Excerpt, hit: Option<usize>) {
         let Excerpt { text, cut_at } = shown;
-        self.found.bytes += text.len() + LINE;
+        self.found.bytes += text.len() + LINE_OVERHEAD;
         self.found.lines.push(HitLine { number, text, hit, cut_at, scope: None });
     }
 
@@ -133,7 +141,8 @@ impl<'a> Collector<'a> {
         }
         let first = number.saturating_sub(self.before() as u64);
         let unreached = self.found.lines.partition_point(|line| line.number < first);
-        self.found.bytes -= self.found.lines.drain(..unreached).map(|line| line.text.len() + LINE).sum::<usize>();
+        self.found.bytes -=
+            self.found.lines.drain(..unreached).map(|line| line.text.len() + LINE_OVERHEAD).sum::<usize>();
     }
 
     fn full(&mut self) -> bool {
@@ -301,6 +310,247 @@ fn breaks(bytes: &[u8]) -> u64 {
     bytes.split(|byte| *byte == b'\n').count() as u64 - 1
 }
 
+/// Characters of a printed line, the marks of cut ends included.
+const WIDTH: usize = 200;
+/// Characters shown before a match that does not fit from the line's beginning.
+const LEAD: usize = 60;
+/// Bytes of the longest UTF-8 character.
+const CHAR: usize = 4;
+
+/// What is shown of a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Excerpt {
+    /// Invalid UTF-8 is U+FFFD.
+    pub(super) text: String,
+    /// Where the line is cut: the column at which the match begins, in characters from 1.
+    pub(super) cut_at: Option<u64>,
+}
+
+/// `line` without its line break, cut around `hit` (a range of bytes) where it is too long; from
+/// its beginning where there is no hit.
+fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
+    let line = without_break(line);
+    let whole = |text: Cow<'_, str>| Excerpt { text: text.into_owned(), cut_at: None };
+    if line.len() <= WIDTH {
+        return whole(String::from_utf8_lossy(line));
+    }
+    let head = String::from_utf8_lossy(&line[..line.len().min((WIDTH + 1) * CHAR)]);
+    if line.len() <= (WIDTH + 1) * CHAR && head.chars().count() <= WIDTH {
+        return whole(head);
+    }
+    let hit = hit(line).unwrap_or(0..0);
+    let hit = hit.start.min(line.len())..hit.end.min(line.len());
+    // Does the match fit when the line is shown from its beginning?
+    let from_start = hit.end <= WIDTH * CHAR && characters(&line[..hit.end]) < WIDTH;
+    let start = if from_start || hit.start == 0 { 0 } else { back(line, hit.start, lead(line, &hit)) };
+    let mut text = String::new();
+    let mut left = WIDTH;
+    if start > 0 {
+        text.push('…');
+        left -= 1;
+    }
+    let tail = &line[start..line.len().min(start + (WIDTH + 1) * CHAR)];
+    let tail = String::from_utf8_lossy(tail);
+    let fits = start + (WIDTH + 1) * CHAR >= line.len() && tail.chars().count() <= left;
+    if fits {
+        text.push_str(&tail);
+    } else {
+        text.extend(tail.chars().take(left - 1));
+        text.push('…');
+    }
+    Excerpt { text, cut_at: Some(characters(&line[..hit.start]) as u64 + 1) }
+}
+
+/// Characters that `bytes` are shown as.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty())).sum()
+}
+
+/// `line` without `\n` or `\r\n` at its end.
+fn without_break(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Characters to show before the match: fewer when the match itself is long, more when the line
+/// ends soon after it.
+fn lead(line: &[u8], hit: &Range<usize>) -> usize {
+    let end = hit.end.min(hit.start + WIDTH * CHAR);
+    let width = characters(&line[hit.start..end]).min(WIDTH);
+    let after = characters(&line[end..line.len().min(end + WIDTH * CHAR)]);
+    // Two characters go to the marks.
+    let spare = (WIDTH - 2).saturating_sub(width);
+    LEAD.min(spare / 2).max(spare.saturating_sub(after))
+}
+
+/// The start of the character `count` characters before `at`.
+fn back(line: &[u8], mut at: usize, count: usize) -> usize {
+    for _ in 0..count {
+        if at == 0 {
+            break;
+        }
+        at -= 1;
+        // At most three continuation bytes belong to one character; more are invalid anyway.
+        for _ in 1..CHAR {
+            if at > 0 && line[at] & 0xC0 == 0x80 {
+                at -= 1;
+            }
+        }
+    }
+    at
+}
+
+/// Bytes of a line that are looked at.
+const MAX_DEFINING_LINE: usize = 64 << 10;
+
+/// What a definition must be to be found, and how many are kept.
+pub(super) struct DefinitionSearch<'s> {
+    pub(super) names: &'s RegexMatcher,
+    /// Declarations without a body, and no others.
+    pub(super) prototypes: bool,
+    pub(super) limits: FileLimits,
+    pub(super) stop: &'s StopSignal,
+}
+
+impl DefinitionSearch<'_> {
+    /// Searches a file, of which `content` has been read.
+    pub(super) fn search(&self, file: &mut OpenFile, content: FileContent<'_>) -> Result<FileMatches, Skipped> {
+        let name = file.path().to_string();
+        let mut found = FileMatches::default();
+        if content.whole && content.bytes.len() <= text_file::HEAD {
+            let text = text_file::view(content.bytes, None).map_err(|_| Skipped::Binary)?;
+            let definitions = self.wanted(source_outline::definitions(&name, &text));
+            let mut lines = DefiningLines::new(&definitions);
+            lines.push(&text, |one, line| self.take(one, line, &mut found));
+            lines.finish(|one, line| self.take(one, line, &mut found));
+            return Ok(found);
+        }
+        let definitions = match outline_of_file(file, &name, None, self.stop) {
+            Ok(definitions) => self.wanted(definitions),
+            Err(error) => return self.failed(&error),
+        };
+        let mut lines = DefiningLines::new(&definitions);
+        let read = read_decoded(file, None, self.stop, |piece| {
+            lines.push(piece, |one, line| self.take(one, line, &mut found));
+        });
+        if let Err(error) = read {
+            return self.failed(&error);
+        }
+        lines.finish(|one, line| self.take(one, line, &mut found));
+        Ok(found)
+    }
+
+    fn failed(&self, error: &io::Error) -> Result<FileMatches, Skipped> {
+        match self.stop.stopped() {
+            Some(reason) => Ok(FileMatches { stopped: Some(reason), ..FileMatches::default() }),
+            None if error.kind() == io::ErrorKind::InvalidData => Err(Skipped::Binary),
+            None => Err(Skipped::Unreadable),
+        }
+    }
+
+    fn wanted(&self, mut definitions: Vec<Definition>) -> Vec<Definition> {
+        definitions.retain(|one| one.prototype == self.prototypes);
+        definitions
+    }
+
+    /// Takes the definition, which is on this line, where it matches.
+    fn take(&self, one: &Definition, line: &str, found: &mut FileMatches) {
+        let number = one.line as u64;
+        // Several on one line are one hit.
+        if found.cut || found.lines.last().is_some_and(|last| last.number == number) {
+            return;
+        }
+        let Some(hit) = self.hit(one, line) else { return };
+        let index = found.matches;
+        found.matches += 1;
+        if index >= self.limits.skip {
+            let Excerpt { text, cut_at } = excerpt(line.as_bytes(), |_| Some(hit));
+            found.bytes += text.len() + size_of::<HitLine>();
+            found.lines.push(HitLine { number, text, hit: Some(index), cut_at, scope: None });
+        }
+        found.cut = found.matches >= self.limits.matches || found.bytes >= self.limits.text;
+    }
+
+    /// What is matched of the line, where the definition is meant: its name, in the line or alone (`^load$`), or what
+    /// comes before it with the word that defines it (`pub fn`).
+    fn hit(&self, one: &Definition, line: &str) -> Option<Range<usize>> {
+        let name = span_of(&one.name, line);
+        let keyword = line[..name.start].find(one.kind).map(|start| start..start + one.kind.len());
+        let mut hit = None;
+        let _ = self.names.find_iter(line.as_bytes(), |found| {
+            let overlaps = |span: &Range<usize>| found.start() < span.end && span.start < found.end();
+            let has_keyword =
+                keyword.as_ref().is_some_and(|word| found.start() <= word.start && word.end <= found.end());
+            if overlaps(&name) || has_keyword {
+                hit = Some(found.start()..found.end());
+            }
+            hit.is_none()
+        });
+        let is_named = |text: &str| self.names.is_match(text.as_bytes()).unwrap_or(false);
+        hit.or_else(|| {
+            (is_named(last_part(&one.name)) || is_named(&one.name) || is_named(&one.label())).then_some(name)
+        })
+    }
+}
+
+/// Where the line has the name, or the last part of it; nothing at its end where it has neither.
+fn span_of(name: &str, line: &str) -> Range<usize> {
+    let part = last_part(name);
+    let found = line.find(name).map(|start| start..start + name.len());
+    found.or_else(|| line.rfind(part).map(|start| start..start + part.len())).unwrap_or(line.len()..line.len())
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit(['.', ':']).next().filter(|part| !part.is_empty()).unwrap_or(name)
+}
+
+/// Finds the lines of definitions in a text that comes in pieces.
+#[derive(Debug)]
+struct DefiningLines<'d> {
+    /// Those whose lines are still to come, ascending.
+    definitions: &'d [Definition],
+    /// The number of the line that is coming, and what has come of it where it is wanted.
+    number: usize,
+    line: String,
+}
+
+impl<'d> DefiningLines<'d> {
+    fn new(definitions: &'d [Definition]) -> Self {
+        Self { definitions, number: 1, line: String::new() }
+    }
+
+    fn push(&mut self, mut piece: &str, mut take: impl FnMut(&Definition, &str)) {
+        while let Some(next) = self.definitions.first() {
+            let end = memchr::memchr(b'\n', piece.as_bytes());
+            if next.line == self.number {
+                let line = &piece[..end.unwrap_or(piece.len())];
+                let mut length = line.len().min(MAX_DEFINING_LINE.saturating_sub(self.line.len()));
+                while !line.is_char_boundary(length) {
+                    length -= 1;
+                }
+                self.line.push_str(&line[..length]);
+            }
+            let Some(end) = end else { return };
+            self.end_line(&mut take);
+            piece = &piece[end + 1..];
+        }
+    }
+
+    /// Ends the text.
+    fn finish(mut self, mut take: impl FnMut(&Definition, &str)) {
+        self.end_line(&mut take);
+    }
+
+    fn end_line(&mut self, take: &mut impl FnMut(&Definition, &str)) {
+        while let Some((next, rest)) = self.definitions.split_first().filter(|(next, _)| next.line <= self.number) {
+            take(next, &self.line);
+            self.definitions = rest;
+        }
+        self.line.clear();
+        self.number += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -430,5 +680,71 @@ mod tests {
             (sink.found.lines[0].number, sink.found.lines[0].text.as_str(), sink.found.binary),
             (2, "zwei ä", false)
         );
+    }
+}
+
+#[cfg(test)]
+mod excerpt_tests {
+    use super::*;
+
+    fn around(line: &str, needle: &str) -> String {
+        let shown = excerpt(line.as_bytes(), |line| {
+            let at = line.windows(needle.len()).position(|part| part == needle.as_bytes()).unwrap();
+            Some(at..at + needle.len())
+        });
+        let column = line[..line.find(needle).unwrap()].chars().count() as u64 + 1;
+        assert_eq!(shown.cut_at, Some(column));
+        shown.text
+    }
+
+    #[test]
+    fn short_line_is_shown_whole_without_its_break() {
+        assert_eq!(excerpt(b"abc\r\n", |_| None), Excerpt { text: "abc".to_owned(), cut_at: None });
+        let exact = "é".repeat(WIDTH);
+        assert_eq!(excerpt(exact.as_bytes(), |_| None), Excerpt { text: exact, cut_at: None });
+    }
+
+    #[test]
+    fn long_line_is_cut_around_its_match() {
+        let line = format!("{}needle{}", "a".repeat(1000), "b".repeat(1000));
+        let shown = around(&line, "needle");
+        assert_eq!(shown.chars().count(), WIDTH);
+        assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("needle"), "{shown}");
+    }
+
+    #[test]
+    fn early_match_keeps_the_beginning_and_late_match_the_end() {
+        let early = around(&format!("needle{}", "b".repeat(1000)), "needle");
+        assert!(early.starts_with("needle") && early.ends_with('…'), "{early}");
+        let late = around(&format!("{}needle", "a".repeat(1000)), "needle");
+        assert!(late.starts_with('…') && late.ends_with("needle"), "{late}");
+        assert_eq!(early.chars().count(), WIDTH);
+        assert!((WIDTH - 1..=WIDTH).contains(&late.chars().count()), "{late}");
+    }
+
+    #[test]
+    fn excerpt_width_counts_characters() {
+        let line = format!("{}needle{}", "日".repeat(500), "本".repeat(500));
+        let shown = around(&line, "needle");
+        assert_eq!(shown.chars().count(), WIDTH);
+        assert!(shown.contains("日needle本") && !shown.contains('\u{FFFD}'), "{shown}");
+    }
+
+    #[test]
+    fn match_longer_than_the_width_shows_its_beginning() {
+        let line = format!("{}{}", "a".repeat(300), "x".repeat(5000));
+        let shown = excerpt(line.as_bytes(), |_| Some(300..5300)).text;
+        assert_eq!(shown.chars().count(), WIDTH);
+        assert!(shown.contains("xxx") && shown.ends_with('…'), "{shown}");
+    }
+
+    #[test]
+    fn invalid_utf8_is_replaced_and_keeps_the_match() {
+        let mut line = vec![0xFF; 1000];
+        line.extend(b"needle");
+        line.extend(vec![0x80; 1000]);
+        let shown = excerpt(&line, |_| Some(1000..1006)).text;
+        assert!(shown.contains("\u{FFFD}needle\u{FFFD}"), "{shown}");
+        assert!(shown.chars().count() <= WIDTH);
     }
 }
