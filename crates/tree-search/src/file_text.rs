@@ -21,8 +21,6 @@ use encoding_rs::Encoding;
 use source_outline::{Definition, OutlineBuilder, may_have_definitions};
 use text_file::{DecodeError, Document};
 
-use crate::Skipped;
-
 /// Bytes decoded at a time.
 const PIECE: usize = 256 << 10;
 
@@ -291,18 +289,18 @@ impl<'c> FileContent<'c> {
     }
 
     /// The encoding that it is shown in; `None` where it is binary.
-    pub(super) fn encoding(&self, file: &mut OpenFile) -> Result<Option<&'static Encoding>, Skipped> {
+    pub(super) fn encoding(&self, file: &mut OpenFile) -> io::Result<Option<&'static Encoding>> {
         let (head, is_all) = self.head(file)?;
         let encoding = if is_all {
             Document::decode(head.into_owned(), None).map(|document| document.encoding())
         } else {
-            encoding_of_file(file, &head, None).map_err(|_| Skipped::Unreadable)?
+            encoding_of_file(file, &head, None)?
         };
         Ok(encoding.ok())
     }
 
     /// Whether the beginning of it is UTF-8.
-    pub(super) fn is_utf8(&self, file: &mut OpenFile) -> Result<bool, Skipped> {
+    pub(super) fn is_utf8(&self, file: &mut OpenFile) -> io::Result<bool> {
         let (head, is_all) = self.head(file)?;
         // A character that is cut at the end is not an invalid one.
         Ok(str::from_utf8(&head).map_or_else(|error| !is_all && error.error_len().is_none(), |_| true))
@@ -310,7 +308,7 @@ impl<'c> FileContent<'c> {
 
     /// Whether a file with a NUL byte may still be text: UTF-16 without a mark, or one whose NULs are at its beginning, at
     /// its end, or farther back than `read` looks.
-    pub(super) fn may_be_text(&self, file: &mut OpenFile) -> Result<bool, Skipped> {
+    pub(super) fn may_be_text(&self, file: &mut OpenFile) -> io::Result<bool> {
         if self.whole && self.bytes.len() <= text_file::HEAD {
             return Ok(text_file::looks_like_utf16(self.bytes) || text_file::is_padded(self.bytes));
         }
@@ -318,15 +316,14 @@ impl<'c> FileContent<'c> {
     }
 
     /// What `read` recognises the encoding by, and whether that is all of the file.
-    fn head(&self, file: &mut OpenFile) -> Result<(Cow<'c, [u8]>, bool), Skipped> {
+    fn head(&self, file: &mut OpenFile) -> io::Result<(Cow<'c, [u8]>, bool)> {
         let most = text_file::HEAD;
         if self.whole {
             return Ok((Cow::Borrowed(&self.bytes[..self.bytes.len().min(most)]), self.bytes.len() <= most));
         }
-        let failed = |_| Skipped::Unreadable;
         let mut head = Vec::new();
-        file.rewind().map_err(failed)?;
-        file.take(most as u64 + 1).read_to_end(&mut head).map_err(failed)?;
+        file.rewind()?;
+        file.take(most as u64 + 1).read_to_end(&mut head)?;
         let is_all = head.len() <= most;
         head.truncate(most);
         Ok((Cow::Owned(head), is_all))

@@ -1,5 +1,7 @@
 //! What a content search found in one file, and why it did not look into another one.
 
+use std::io;
+
 use confined_fs::{Revision, Stat, Workspace, WorkspacePath, stop::StopSignal};
 use text_file::Document;
 
@@ -107,6 +109,12 @@ pub enum Skipped {
     Unreadable,
     /// Too many files were open for it to be opened.
     OutOfFiles,
+}
+
+impl From<io::Error> for Skipped {
+    fn from(_: io::Error) -> Self {
+        Self::Unreadable
+    }
 }
 
 /// Paths that were left out, each with the reason: the first ones, as many as an answer names.

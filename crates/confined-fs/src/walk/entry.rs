@@ -12,18 +12,15 @@
 //!
 //! Stats of many entries in path order: each directory is opened once for all that is asked of it in a row.
 //! [`ShownStats`] are those that tools show.
-//!
-//! The names of a directory, in the order of a walk.
 
 use std::{
     borrow::Cow,
     ffi::OsStr,
-    io,
     path::{Path, PathBuf},
     sync::{Arc, Weak},
 };
 
-use beneath::{Failure, FileKind, Listed, OpenFor, Stat};
+use beneath::{Failure, FileKind, OpenFor, Stat};
 
 use crate::{
     AccessError, AtPath as _, Dir, DirectoryStack, Location, OpenFile, Root, Shared, Visibility, Workspace,
@@ -347,21 +344,4 @@ impl ShownStats {
         let known = if is_masked { None } else { self.stats.stat(entry).ok() };
         known.or_else(|| entry.stat().ok())
     }
-}
-
-/// The names of a directory in byte order: getdents(2) gives them in none that means anything.
-pub(super) fn sorted(dir: &Dir) -> io::Result<Vec<Listed>> {
-    let mut names = dir.list()?;
-    names.sort_unstable_by(|one, two| one.name.as_encoded_bytes().cmp(two.name.as_encoded_bytes()));
-    Ok(names)
-}
-
-/// Where this name is in a sorted listing.
-pub(super) fn position(names: &[Listed], name: &[u8]) -> Option<usize> {
-    names.binary_search_by(|listed| listed.name.as_encoded_bytes().cmp(name)).ok()
-}
-
-/// Whether a sorted listing has this name.
-pub(super) fn has(names: &[Listed], name: &str) -> bool {
-    position(names, name.as_bytes()).is_some()
 }

@@ -35,10 +35,7 @@ use ignore::{
     gitignore::{Gitignore, GitignoreBuilder},
 };
 
-use crate::{
-    Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links,
-    walk::{entry::has, limits_hit::CutIgnoreFile},
-};
+use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, walk::limits_hit::CutIgnoreFile};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
 pub(super) const IGNORE: &str = ".ignore";
@@ -477,6 +474,23 @@ pub(crate) fn is_project_file(name: &OsStr) -> bool {
 /// Whether a directory is ignored because of a marker in it; `holds` says whether it holds a name.
 pub(crate) fn is_ignored_by_marker(name: &OsStr, holds: impl Fn(&str) -> bool) -> bool {
     holds(CACHE_TAG) || (ENVIRONMENTS.iter().any(|known| name == *known) && holds(ENVIRONMENT_MARKER))
+}
+
+/// The names of a directory in byte order: getdents(2) gives them in none that means anything.
+pub(super) fn sorted(dir: &Dir) -> io::Result<Vec<Listed>> {
+    let mut names = dir.list()?;
+    names.sort_unstable_by(|one, two| one.name.as_encoded_bytes().cmp(two.name.as_encoded_bytes()));
+    Ok(names)
+}
+
+/// Where this name is in a sorted listing.
+pub(super) fn position(names: &[Listed], name: &[u8]) -> Option<usize> {
+    names.binary_search_by(|listed| listed.name.as_encoded_bytes().cmp(name)).ok()
+}
+
+/// Whether a sorted listing has this name.
+pub(super) fn has(names: &[Listed], name: &str) -> bool {
+    position(names, name.as_bytes()).is_some()
 }
 
 #[cfg(test)]

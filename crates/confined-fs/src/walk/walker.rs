@@ -19,10 +19,10 @@ use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Limit, Shared, WorkspacePath,
     walk::{
         Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport,
-        entry::{WalkStart, has, position, sorted},
+        entry::WalkStart,
         ignores::{
-            DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, holds_rules, is_ignored_by_marker,
-            is_ignored_by_name, is_marker, is_project_file, is_version_control,
+            DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_ignored_by_marker,
+            is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
         },
     },
     write::is_reserved,

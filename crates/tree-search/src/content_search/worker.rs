@@ -375,7 +375,7 @@ impl<'a> Worker<'a> {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
-            file.seek(SeekFrom::Start(content.len() as u64)).map_err(|_| Skipped::Unreadable)?;
+            file.seek(SeekFrom::Start(content.len() as u64))?;
             let reader = AsciiProbe { inner: Cursor::new(content).chain(file), foreign: &foreign };
             // Of one file among many, the number of files is enough.
             let report = target.named.then_some(self.query.progress);
