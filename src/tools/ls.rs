@@ -1,20 +1,16 @@
 //! `ls`: a directory as a short tree, or the facts of one file. Opens only a file that it is asked about.
 
-mod listing;
+mod entry;
 mod one_file;
-mod order;
-mod output;
 mod render;
-mod stat_words;
 mod total;
 mod tree;
 
 use std::fmt::Write as _;
 
+use confined_fs::{Access, Ignored};
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use confined_fs::{Access, Ignored};
 
 use super::{
     Answer, CallContext, ExistingKind, Group, Plan, Spec, Tool, ToolError,
@@ -22,9 +18,8 @@ use super::{
     answer::count,
     paging,
 };
-use order::Sort;
-use output::{Facts, ListedEntry, Output};
-use tree::{ListRequest, MAX_RESULTS};
+use entry::{Facts, ListedEntry, Output};
+use tree::{ListRequest, MAX_RESULTS, Sort};
 
 /// Entries when the call does not say.
 const DEFAULT_RESULTS: usize = 500;

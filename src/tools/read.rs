@@ -2,36 +2,20 @@
 //!
 //! Small files are decoded whole, larger ones are streamed.
 
-mod args;
-mod cells;
 mod copied_text;
 mod definition;
-mod describe;
-mod entry;
-mod footer;
-mod format;
-mod held;
-mod hunks;
 mod image;
-mod image_words;
-mod line_range;
 mod notebook;
 mod one_file;
-mod output;
-mod page;
-mod part;
-mod partial_line;
+mod open;
 mod pdf;
-mod properties;
 mod request;
 mod resource;
 mod section;
+mod selection;
 mod several;
 mod since;
-mod source;
-mod stream;
-mod text_file;
-mod whole;
+mod text;
 mod window;
 
 use super::{
@@ -39,18 +23,18 @@ use super::{
     alias::{LINE_ALIASES, PATH_ALIASES},
     fitted::try_fitted,
 };
-use args::Args;
 pub(in crate::tools) use copied_text::{CopiedText, TextSource};
-pub(in crate::tools) use describe::{Content, Description, describe};
-pub(in crate::tools) use entry::path_before_selection;
-pub(in crate::tools) use held::Held;
 use one_file::{Shown, read_one};
-use output::Output;
-pub(in crate::tools) use properties::Properties;
-use request::FileRequest;
+use request::{Args, FileRequest};
 pub(in crate::tools) use resource::{ResourceText, read_resource};
+use section::Output;
+pub(in crate::tools) use section::Properties;
+pub(in crate::tools) use selection::path_before_selection;
 use several::read_several;
+pub(in crate::tools) use since::Held;
+pub(in crate::tools) use text::{Content, Description, describe};
 
+/// The `read` tool.
 pub(crate) struct Read;
 
 impl Tool for Read {

@@ -1,8 +1,7 @@
 //! `ls` of one file: its facts without its content.
 
-use text_file::LineEnding;
-
 use confined_fs::{FileKind, Stat, Visibility, WorkspacePath};
+use text_file::{Layout, LineEnding};
 
 use super::{
     super::{
@@ -10,8 +9,7 @@ use super::{
         answer::count,
         read::{Content, Description, Properties, describe},
     },
-    output::{Facts, FileFacts, ListedEntry, Output},
-    stat_words::{mark, mode, modified},
+    entry::{Facts, FileFacts, ListedEntry, Output, mark, mode, modified},
 };
 
 /// The answer about `path`, which is not a directory.
@@ -74,22 +72,23 @@ fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<
     words.push(bytes(stat));
     match content {
         Content::Text(properties) => {
-            let Properties { total: lines, encoding, bom, lossy, nuls, line_ending, final_newline, .. } = properties;
+            let Properties { total: lines, layout, nuls, final_newline, .. } = properties;
+            let Layout { encoding, bom, lossy, line_ending } = *layout;
             words.push(count(*lines, "line"));
-            words.push(format!("{encoding}{}", if *bom { " with BOM" } else { "" }));
-            if *lossy {
+            words.push(format!("{encoding}{}", if bom { " with BOM" } else { "" }));
+            if lossy {
                 words.push("some bytes invalid".to_owned());
             }
             if *nuls > 0 {
                 words.push(count(*nuls, "NUL"));
             }
-            words.push(ending_words(*line_ending).to_owned());
+            words.push(ending_words(line_ending).to_owned());
             if *lines > 0 {
                 words.push(if *final_newline { "final newline" } else { "no final newline" }.to_owned());
             }
             facts.lines = Some(*lines);
-            facts.encoding = Some((*encoding).to_owned());
-            facts.line_ending = Some(line_ending.as_str().to_owned());
+            facts.encoding = Some(encoding);
+            facts.line_ending = Some(line_ending.as_str());
             facts.final_newline = Some(*final_newline);
         }
         Content::Image(image) => {

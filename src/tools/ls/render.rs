@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use text_file::byte_size::file_size;
-
 use confined_fs::{Entry, FileKind, Visibility, WorkspacePath, stop::StopReason};
+use text_file::byte_size::file_size;
 use tree_search::Tally;
 
 use super::{
@@ -16,11 +15,9 @@ use super::{
         fitted::fitted,
         omissions::{self, with_notes},
     },
-    listing::{Counted, Item, Listing, MAX_COUNTED, NAMED, State},
-    output::{Facts, ListedEntry, Output},
-    stat_words::{mark, mode, modified},
+    entry::{Facts, ListedEntry, Output, mark, mode, modified},
     total::{Total, Totals},
-    tree::{ListRequest, MAX_RESULTS, Tree},
+    tree::{Counted, Item, ListRequest, Listing, MAX_COUNTED, MAX_RESULTS, NAMED, State, Tree},
 };
 
 /// The answer about the directory `start`.

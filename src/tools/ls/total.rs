@@ -7,10 +7,9 @@ use std::{
     time::Duration,
 };
 
+use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath, stop::StopReason};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath, stop::StopReason};
 use tree_search::SearchEntry;
 
 use super::super::{CallContext, ToolError, answer::count};

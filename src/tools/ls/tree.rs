@@ -1,17 +1,16 @@
 //! Lists directories level by level, so that a limit cuts the deepest names first.
 
-use std::{collections::VecDeque, ops::ControlFlow, time::Duration};
+use std::{cmp::Ordering, collections::VecDeque, ops::ControlFlow, time::Duration};
 
 use confined_fs::{
-    AccessError, AccessErrorKind, FileKind, Ignored, LimitsHit, ShownStats, WorkspacePath, stop::StopReason,
+    AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, ShownStats, Stat, WorkspacePath,
+    stop::StopReason,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tree_search::{DirectoryNames, PathSource, SearchEntry};
 
-use super::{
-    super::{CallContext, ToolError},
-    listing::{Counted, Item, Listing, MAX_COUNTED, NAMED, State},
-    order::Sort,
-};
+use super::super::{CallContext, ToolError};
 
 pub(super) const MAX_RESULTS: usize = 2000;
 /// Entries shown of a nested directory.
@@ -242,5 +241,81 @@ fn out_of_time(cx: &CallContext) -> Result<bool, ToolError> {
         None => Ok(false),
         Some(StopReason::Deadline) => Ok(true),
         Some(StopReason::Cancelled) => Err(ToolError::cancelled()),
+    }
+}
+
+/// Names that are counted of a directory that is not opened.
+pub(super) const MAX_COUNTED: usize = 10_000;
+
+/// Ignored entries that are named, where there are no more.
+pub(super) const NAMED: usize = 3;
+
+#[derive(Default)]
+pub(super) struct Listing {
+    /// What is shown of it, in order. A directory has its place among the listings when it was listed too.
+    pub(super) items: Vec<Item>,
+    /// Entries behind these that are not shown.
+    pub(super) more: usize,
+    /// Entries that ignore rules leave out.
+    pub(super) ignored: usize,
+    /// They themselves, as many as are named at most and one more.
+    pub(super) ignored_entries: Vec<Entry>,
+    pub(super) limits_hit: LimitsHit,
+}
+
+/// One entry of a listed directory.
+pub(super) struct Item {
+    pub(super) entry: Entry,
+    /// What the system says of it, where that is shown or decides the order.
+    pub(super) stat: Option<Stat>,
+    pub(super) state: State,
+}
+
+/// How far a shown entry was looked into.
+#[derive(Clone, Copy)]
+pub(super) enum State {
+    /// No directory, or one that was not looked into.
+    Leaf,
+    /// A directory that was listed, at this place.
+    Listed(usize),
+    /// A directory whose entries were only counted.
+    Counted(Counted),
+    /// A directory that could not be listed.
+    Unreadable,
+}
+
+/// The entries of a directory that was not opened.
+#[derive(Clone, Copy)]
+pub(super) struct Counted {
+    pub(super) entries: usize,
+    /// Entries that ignore rules leave out.
+    pub(super) ignored: usize,
+}
+
+/// The order of the entries of each directory.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Sort {
+    /// Directories first, then by name.
+    #[default]
+    Name,
+    /// The newest first, of every kind, ties by name.
+    Modified,
+    /// The largest file first, then everything that is not a file, by name.
+    Size,
+}
+
+impl Sort {
+    pub(super) fn compare(self, one: &Item, two: &Item) -> Ordering {
+        let by_name = || one.entry.path().cmp(two.entry.path());
+        let is_directory = |item: &Item| item.entry.kind() == FileKind::Directory;
+        let modified = |item: &Item| item.stat.as_ref().and_then(|stat| stat.modified);
+        let size = |item: &Item| item.stat.as_ref().filter(|stat| stat.kind == FileKind::File).map(|stat| stat.size);
+        match self {
+            Self::Name => is_directory(two).cmp(&is_directory(one)),
+            Self::Modified => modified(two).cmp(&modified(one)),
+            Self::Size => size(two).cmp(&size(one)),
+        }
+        .then_with(by_name)
     }
 }

@@ -3,19 +3,15 @@
 
 use std::ops::Range;
 
+use confined_fs::{Revision, Snapshot, Visibility, WorkspacePath};
 use source_outline::{definitions, may_have_definitions};
 use text_file::{Document, LineEnding, encode, lines};
-
-use confined_fs::{Revision, Snapshot, Visibility, WorkspacePath};
 
 use super::{
     super::{CallContext, ExistingKind, Kind, ToolError, answer::count},
     definition::{lines_of, no_definitions, not_found},
-    entry::Selection,
-    format::Format,
-    one_file::may_end_in_selection,
-    part::Part,
-    source::binary,
+    open::{Format, binary},
+    selection::{Part, Selection, may_end_in_selection},
 };
 
 /// Text of a file as it is now.

@@ -4,19 +4,17 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
+use confined_fs::WorkspacePath;
 use source_outline::{Definition, definitions, may_have_definitions, named};
 use text_file::nearest_name::{ONE_OF_MANY, did_you_mean, nearest_names};
-
-use confined_fs::WorkspacePath;
 use tree_search::outline_of_file;
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    line_range::LineRange,
-    request::FileRequest,
+    open::{Source, binary, encoding_of, failed},
+    request::{FileRequest, LineRange},
     section::Section,
-    source::{Source, binary, encoding_of, failed},
-    text_file::read_text,
+    text::read_text,
 };
 
 /// Names that an error offers.

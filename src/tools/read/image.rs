@@ -1,15 +1,15 @@
 //! Images, in a form and size that every model's API takes.
 
-use image_view::{EncodedImage, ImageError, ImageFile, ImageInfo, ImageView};
-
-use confined_fs::Revision;
+use confined_fs::{Revision, WorkspacePath};
+use image_view::{EncodedImage, ImageError, ImageFile, ImageInfo, ImageView, Region};
+use text_file::byte_size::file_size;
 
 use super::{
-    super::{CallContext, ToolError, decode_memory::DecodeMemory},
-    image_words::{AskedRegion, ImageWords, flawed},
+    super::{CallContext, Kind, ToolError, answer::noted, decode_memory::DecodeMemory},
+    open::{Format, Source, failed},
     request::FileRequest,
-    section::{Section, ShownImage},
-    source::{Source, failed},
+    section::{Facts, RegionFacts, Section, ShownImage},
+    selection::Part,
 };
 
 /// The image, or the requested region of it, with its notes.
@@ -61,4 +61,148 @@ fn load(cx: &CallContext, source: Source, info: &ImageInfo) -> Result<(Source, O
         return Err(flawed(&path, info, size, &ImageError::TooMuchMemory(size)));
     }
     Ok((Source { path, file, head: bytes, whole: true }, Some(memory)))
+}
+
+/// The region that was asked for.
+pub(super) struct AskedRegion {
+    /// The part of it that is inside of the image.
+    pub(super) region: Region,
+    is_clipped: bool,
+}
+
+impl AskedRegion {
+    /// Of an image of this size.
+    ///
+    /// # Errors
+    /// `invalid_input` for another kind of part, and for a region that is outside of the image.
+    pub(super) fn of(
+        part: &Part,
+        path: &WorkspacePath,
+        info: ImageInfo,
+        (width, height): (u32, u32),
+    ) -> Result<Self, ToolError> {
+        let Part::Region { x, y, width: across, height: down } = *part else {
+            return Err(part.unfit(path, Format::Image(info)));
+        };
+        let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
+        let asked = Region { x: side(x), y: side(y), width: side(across), height: side(down) };
+        let region = asked.clipped(width, height).ok_or_else(|| {
+            ToolError::invalid(format!("{part} is outside of {path}, an image of {width}×{height} pixels"))
+                .hint(format!("x is below {width} and y below {height}; both count from 0 at the top left"))
+        })?;
+        Ok(Self { region, is_clipped: region != asked })
+    }
+
+    fn note(&self, whole: (u32, u32), shown: (u32, u32)) -> String {
+        let Region { x, y, width, height } = self.region;
+        let how = if shown == (width, height) {
+            "at full resolution".to_owned()
+        } else {
+            format!("shown at {}×{}", shown.0, shown.1)
+        };
+        let clipped = if self.is_clipped { " (clipped to the image)" } else { "" };
+        format!("region {x},{y},{width},{height}{clipped} of {}×{} {how}", whole.0, whole.1)
+    }
+}
+
+/// An image that was read.
+pub(super) struct ImageWords<'a> {
+    pub(super) path: &'a WorkspacePath,
+    pub(super) info: ImageInfo,
+    pub(super) image: &'a ImageFile<'a>,
+    pub(super) revision: Revision,
+    pub(super) asked: Option<AskedRegion>,
+    /// What is shown instead of the file itself.
+    pub(super) encoded: Option<&'a EncodedImage>,
+}
+
+impl ImageWords<'_> {
+    /// `is_shown` unless images are off.
+    pub(super) fn facts(&self, is_shown: bool) -> Facts {
+        let ((width, height), shown) = (self.image.size(), self.shown_size());
+        Facts {
+            revision: Some(self.revision.to_string()),
+            size: self.image.file_size(),
+            width: Some(width as usize),
+            height: Some(height as usize),
+            shown_width: is_shown.then_some(shown.0),
+            shown_height: is_shown.then_some(shown.1),
+            region: self.asked.as_ref().map(|asked| RegionFacts::from(asked.region)),
+            turned: self.image.is_turned(),
+            flattened: self.encoded.is_some_and(|encoded| encoded.is_flattened),
+            frames: Some(self.image.frames()).filter(|frames| *frames > 1),
+            ..Facts::default()
+        }
+    }
+
+    /// What the model cannot see in the image; empty for one that is shown whole and as it is.
+    pub(super) fn text(&self) -> String {
+        let ((width, height), shown) = (self.image.size(), self.shown_size());
+        let mut notes = Vec::new();
+        let what = match &self.asked {
+            Some(asked) => asked.note((width, height), shown),
+            None if shown != (width, height) => {
+                if shown.0 < width || shown.1 < height {
+                    notes.push("part=\"region x,y,w,h\" shows a part at full resolution".to_owned());
+                }
+                format!("shown at {}×{} of {width}×{height}", shown.0, shown.1)
+            }
+            None => format!("{width}×{height}"),
+        };
+        match self.image.frames() {
+            1 => {}
+            frames => notes.push(format!("first of {frames} frames")),
+        }
+        if self.image.is_turned() {
+            notes.push("turned upright as its EXIF orientation says".to_owned());
+        }
+        if self.encoded.is_some_and(|encoded| encoded.is_flattened) {
+            notes.push("white where it is transparent".to_owned());
+        }
+        if notes.is_empty() && self.asked.is_none() && shown == (width, height) {
+            return String::new();
+        }
+        format!("({})", noted(format!("{what}, rev {}", self.revision.short()), &notes))
+    }
+
+    pub(super) fn text_without_image(&self) -> String {
+        format!("{}; not shown: this server has images off (--images off)", self.heading())
+    }
+
+    fn heading(&self) -> String {
+        let (width, height) = self.image.size();
+        let (format, size, rev) = (self.info.format_name(), self.image.file_size(), self.revision.short());
+        format!("{}: {format} image, {width}×{height} pixels, {size} bytes, rev {rev}", self.path)
+    }
+
+    fn shown_size(&self) -> (u32, u32) {
+        self.encoded.map_or(self.image.size(), |encoded| (encoded.width, encoded.height))
+    }
+}
+
+/// The error for an image that no model could be shown.
+pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) -> ToolError {
+    let pixels = if info.width > 0 { format!("{}×{} pixels, ", info.width, info.height) } else { String::new() };
+    let what = format!("{path} is an image ({}, {pixels}{size} bytes)", info.mime);
+    let too_large = |why: String| {
+        ToolError::new(Kind::TooLarge, format!("{what}; {why}")).hint("ask the user for a smaller version")
+    };
+    match flaw {
+        ImageError::TooManyPixels => too_large(format!(
+            "at most {} megapixels and {} pixels on a side are decoded",
+            image_view::MAX_PIXELS / 1_000_000,
+            image_view::LONGEST_SIDE
+        )),
+        ImageError::TooMuchMemory(needed) => too_large(format!(
+            "decoding it needs {} of memory, and the limit is {}",
+            file_size(*needed),
+            file_size(image_view::DECODE_MEMORY)
+        )),
+        ImageError::TooFewBytes(limit) => {
+            too_large(format!("it cannot be made small enough for the limit of {limit} bytes (--max-image-size)"))
+        }
+        ImageError::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
+            .hint("it is damaged or not finished; create the image again, or ask the user for another copy"),
+        ImageError::Stopped => ToolError::cancelled(),
+    }
 }

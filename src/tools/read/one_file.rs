@@ -3,16 +3,15 @@
 use super::{
     super::{Answer, Blocking, CallContext, Kind, ToolError, fence::FENCE, ls},
     definition::read_definition,
-    format::Format,
-    held::compared,
     image::read_image,
     notebook::read_notebook,
-    part::Part,
+    open::{Format, Opened, Source, open_cached, open_exact, open_existing},
     pdf::read_pdf,
     request::FileRequest,
     section::Section,
-    source::{Opened, Source, open_cached, open_exact, open_existing},
-    text_file::read_text,
+    selection::{Part, may_end_in_selection},
+    since::compared,
+    text::read_text,
 };
 
 /// The answer for one path.
@@ -47,12 +46,6 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
         },
         Err(error) => Err(error),
     }
-}
-
-/// Whether a path that was refused may be another one with a selection behind it. On Windows no name holds a colon, so
-/// that `a.rs:120` is no path at all there.
-pub(super) fn may_end_in_selection(refusal: Kind) -> bool {
-    refusal == Kind::NotFound || cfg!(windows) && matches!(refusal, Kind::InvalidInput | Kind::Denied)
 }
 
 fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {

@@ -2,17 +2,15 @@
 
 use std::fmt::Write as _;
 
+use confined_fs::{Revision, WorkspacePath, stop::StopReason};
 use pdf_text::{Pdf, PdfError, PdfPage, with_pdf};
 use text_file::hidden;
 
-use confined_fs::{Revision, WorkspacePath, stop::StopReason};
-
 use super::{
     super::{AnswerBudget, CallContext, Kind, ToolError, answer::count},
-    output::Facts,
+    open::{Source, changed, failed},
     request::FileRequest,
-    section::Section,
-    source::{Source, changed, failed},
+    section::{Facts, Section},
 };
 
 /// What is kept back of the budget for the lines below the text.

@@ -8,11 +8,9 @@ use crate::session::{ALL_LINES, PendingReadRecord};
 
 use super::{
     super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},
-    format::Format,
-    line_range::LineRange,
     one_file::section,
-    request::FileRequest,
-    source::{Opened, Source, binary, changed, open},
+    open::{Format, Opened, Source, binary, changed, open},
+    request::{FileRequest, LineRange},
 };
 
 /// Bytes of the longest text of a resource, where `--max-output` does not say it: some 250,000 tokens. The limits of

@@ -1,13 +1,17 @@
-//! The answer for one file: text, notes, facts, image.
+//! The answer for one file: text, notes, numbers for programs, image.
 
-use confined_fs::{RevisionPrefix, WorkspacePath};
+use std::ops::Range;
+
+use confined_fs::{Revision, RevisionPrefix, WorkspacePath};
+use image_view::Region;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_with::skip_serializing_none;
+use text_file::Layout;
 
 use crate::session::PendingReadRecord;
 
-use super::{
-    super::{Answer, CallContext, Content, answer::count, fence::fence},
-    output::{Facts, FileFacts, FileOutput, Output},
-};
+use super::super::{Answer, CallContext, Content, answer::count, fence::fence};
 
 /// The answer for one file with one selection, or a part of the answer for several.
 #[derive(Debug)]
@@ -95,4 +99,212 @@ impl Section {
         answer.content.extend(image.map(|ShownImage { bytes, mime }| Content::Image { bytes, mime }));
         answer
     }
+}
+
+/// The complete result as data: of one file, or of each of `paths`.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    pub(super) file: Option<FileOutput>,
+    /// One for each of `paths`, in that order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) files: Option<Vec<FileOutput>>,
+    /// Those of `paths` that the answer has no room for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_shown: Vec<String>,
+    #[serde(flatten)]
+    pub(super) totals: Option<Totals>,
+}
+
+/// One file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct FileOutput {
+    /// The lines, numbered as in the text; absent for an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<String>,
+    /// Media type of an image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mime_type: Option<String>,
+    #[serde(flatten)]
+    pub(super) facts: FileFacts,
+}
+
+/// The numbers of one file, with its name.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct FileFacts {
+    /// The file, as paths are printed.
+    pub(super) path: String,
+    /// The kind of the error, where it could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<&'static str>,
+    #[serde(flatten)]
+    pub(super) facts: Option<Facts>,
+}
+
+/// The numbers of several files together.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(super) struct Totals {
+    /// Files that were read.
+    pub(super) read: usize,
+    /// Files that could not be read.
+    pub(super) failed: usize,
+    /// Lines returned of all files.
+    pub(super) total_returned_lines: usize,
+}
+
+/// The numbers for programs.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Facts {
+    /// Lines in the file.
+    pub(super) total_lines: Option<usize>,
+    /// Lines returned.
+    pub(super) returned_lines: Option<usize>,
+    /// Whether lines follow the returned ones.
+    pub(super) has_more: Option<bool>,
+    /// The offset that continues.
+    pub(super) next_offset: Option<usize>,
+    /// Characters of the longest line, where columns were asked for.
+    pub(super) total_columns: Option<usize>,
+    /// Revision of the content, for `expected_revision`.
+    pub(super) revision: Option<String>,
+    /// Encoding of the text.
+    pub(super) encoding: Option<&'static str>,
+    /// Line endings: lf, crlf, cr, mixed or none.
+    pub(super) line_ending: Option<&'static str>,
+    /// Whether the last line ends with a line ending.
+    pub(super) final_newline: Option<bool>,
+    /// Whether the file begins with a byte-order mark.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) bom: bool,
+    /// Whether some bytes are invalid in the encoding, and shown as U+FFFD.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) lossy: bool,
+    /// How the file compares with the revision `since`: unchanged, changed, or unknown where nothing was compared.
+    pub(super) since: Option<&'static str>,
+    /// Bytes in the file.
+    pub(super) size: u64,
+    /// Cells of a notebook.
+    pub(super) total_cells: Option<usize>,
+    /// Cells returned.
+    pub(super) returned_cells: Option<usize>,
+    /// The cell that continues.
+    pub(super) next_cell: Option<usize>,
+    /// Pixels across an image.
+    pub(super) width: Option<usize>,
+    /// Pixels down an image.
+    pub(super) height: Option<usize>,
+    /// Pages of a PDF.
+    pub(super) pages: Option<usize>,
+    /// The first page returned, counted from 1.
+    pub(super) first_page: Option<usize>,
+    /// The last page returned.
+    pub(super) last_page: Option<usize>,
+    /// The `part` that continues, with `next_offset` inside of a page.
+    pub(super) next_part: Option<String>,
+    /// Pixels across what is shown of an image.
+    pub(super) shown_width: Option<u32>,
+    /// Pixels down what is shown of an image.
+    pub(super) shown_height: Option<u32>,
+    /// The part of an image that is shown.
+    pub(super) region: Option<RegionFacts>,
+    /// Whether an image is shown upright, as its EXIF orientation says, and not as it is stored.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) turned: bool,
+    /// Whether white was put behind what is transparent in an image.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) flattened: bool,
+    /// Frames of an animated image.
+    pub(super) frames: Option<u32>,
+}
+
+/// A part of an image, in its pixels when it is upright.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub(super) struct RegionFacts {
+    /// Pixels to the left of it.
+    x: u32,
+    /// Pixels above it.
+    y: u32,
+    /// Pixels across.
+    width: u32,
+    /// Pixels down.
+    height: u32,
+}
+
+impl From<Region> for RegionFacts {
+    fn from(Region { x, y, width, height }: Region) -> Self {
+        Self { x, y, width, height }
+    }
+}
+
+/// A text file as a whole, whichever part of it is shown.
+#[derive(Clone, Debug)]
+pub(in crate::tools) struct Properties {
+    /// Lines.
+    pub(in crate::tools) total: usize,
+    /// Bytes.
+    pub(in crate::tools) size: u64,
+    pub(in crate::tools) layout: Layout,
+    /// NULs at its beginning or end, which are not shown.
+    pub(in crate::tools) nuls: usize,
+    pub(in crate::tools) final_newline: bool,
+    /// `None` if the content was not hashed, or changed while it was read.
+    pub(in crate::tools) revision: Option<Revision>,
+}
+
+impl Properties {
+    /// The numbers for programs, where so many lines are shown and the rest is at `next_offset`.
+    pub(super) fn facts(&self, returned: usize, next_offset: Option<usize>) -> Facts {
+        let Layout { encoding, bom, lossy, line_ending } = self.layout;
+        Facts {
+            total_lines: Some(self.total),
+            returned_lines: Some(returned),
+            has_more: Some(next_offset.is_some()),
+            next_offset,
+            revision: self.revision.map(|revision| revision.to_string()),
+            encoding: Some(encoding),
+            line_ending: Some(line_ending.as_str()),
+            final_newline: Some(self.final_newline),
+            bom,
+            lossy,
+            size: self.size,
+            ..Facts::default()
+        }
+    }
+}
+
+/// Bytes of the longest footer, with a sentence before it.
+pub(super) const FOOTER: usize = 400;
+
+/// `lines` (as counted), what is unusual about the file, and the arguments that continue.
+pub(super) fn footer(lines: &str, properties: &Properties, next: Option<&str>) -> String {
+    let mut items = vec![lines.to_owned()];
+    items.extend(unusual(properties));
+    items.extend(properties.revision.map(|revision| format!("rev {}", revision.short())));
+    let next = next.map(|next| format!("; continue with {next}")).unwrap_or_default();
+    format!("({}{next})", items.join(", "))
+}
+
+/// Ranges of lines that are named; of more the first and the last line.
+const RANGES: usize = 8;
+
+/// `212 lines`, or `lines 1-100 of 212` where not all are shown.
+pub(super) fn shown_lines(shown: &[Range<usize>], total: usize) -> String {
+    let name = |range: &Range<usize>| format!("{}-{}", range.start + 1, range.end);
+    match shown {
+        [all] if all.start == 0 && all.end == total => count(total, "line"),
+        [first, .., last] if shown.len() > RANGES => {
+            let lines = shown.iter().map(Range::len).sum();
+            format!("{} between {} and {} of {total}", count(lines, "line"), first.start + 1, last.end)
+        }
+        _ => format!("lines {} of {total}", shown.iter().map(name).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// What is unusual about the file: encoding, line ending, missing final newline.
+fn unusual(properties: &Properties) -> impl Iterator<Item = String> + use<> {
+    let Properties { layout, nuls, total, final_newline, .. } = *properties;
+    let padding = (nuls > 0).then(|| format!("{} not shown", count(nuls, "NUL")));
+    let unfinished = (total > 0 && !final_newline).then(|| "no final newline".to_owned());
+    layout.unusual().into_iter().chain(padding).chain(unfinished)
 }

@@ -6,11 +6,9 @@ use super::{
     super::{
         Answer, AnswerBudget, Blocking, CallContext, Content, Kind, ToolError, answer::count, answer_budget::fair_share,
     },
-    args::Args,
     one_file::{Shown, read_one},
-    output::{FileFacts, FileOutput, Output, Totals},
-    request::FileRequest,
-    section::ShownImage,
+    request::{Args, FileRequest},
+    section::{FileFacts, FileOutput, Output, ShownImage, Totals},
 };
 
 /// Files in one call.

@@ -1,5 +1,8 @@
-//! What `ls` returns as data.
+//! An entry and a listing as data.
 
+use std::time::{Duration, UNIX_EPOCH};
+
+use confined_fs::{Stat, Visibility};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
@@ -59,9 +62,9 @@ pub(crate) struct FileFacts {
     /// Lines.
     pub(super) lines: Option<usize>,
     /// Encoding of the text.
-    pub(super) encoding: Option<String>,
+    pub(super) encoding: Option<&'static str>,
     /// Line endings: lf, crlf, cr, mixed or none.
-    pub(super) line_ending: Option<String>,
+    pub(super) line_ending: Option<&'static str>,
     /// Whether the last line ends with a line ending.
     pub(super) final_newline: Option<bool>,
     /// Revision of the content, for `expected_revision`.
@@ -105,4 +108,32 @@ pub(crate) struct Facts {
     pub(super) truncated: bool,
     /// Whether the time limit ended the listing.
     pub(super) timed_out: bool,
+}
+
+/// What is put behind the name of a file whose content is not open.
+pub(super) fn mark(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Open => "",
+        Visibility::Masked => " [masked]",
+        Visibility::Denied => " [protected]",
+    }
+}
+
+/// When the content last changed, in UTC and without fractions: `2026-11-22T09:46:37Z`.
+pub(super) fn modified(stat: &Stat) -> Option<String> {
+    /// 9999-12-31T23:59:59Z, the last time with four digits for the year.
+    const LAST: u64 = 253_402_300_799;
+    let since = stat.modified?.duration_since(UNIX_EPOCH);
+    Some(match since.map(|since| since.as_secs()) {
+        Ok(seconds @ 0..=LAST) => {
+            humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
+        }
+        Ok(_) => "after 9999".to_owned(),
+        Err(_) => "before 1970".to_owned(),
+    })
+}
+
+/// The permission bits in octal, `0644`; `None` if the system has none.
+pub(super) fn mode(stat: &Stat) -> Option<String> {
+    Some(stat.mode()).filter(|mode| *mode != 0 || cfg!(unix)).map(|mode| format!("{mode:04o}"))
 }
