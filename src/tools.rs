@@ -1,54 +1,30 @@
 //! The tools a model calls: arguments → plan → (approval →) commit → answer.
 //!
 //! This file is the registry: a tool is one file and its line in `TOOLS`. A tool is synchronous, knows nothing of
-//! JSON-RPC and reaches files only through [`CallContext::workspace`].
+//! JSON-RPC and reaches files only through [`CallContext::workspace`]. What all of them work with is in [`call`].
 
-mod alias;
-pub(crate) mod answer;
-pub(crate) mod answer_budget;
 mod apply_patch;
-pub(crate) mod args;
+mod call;
 pub(crate) mod checkpoint;
-pub(crate) mod context;
 mod copy;
-mod decode_memory;
 mod delete;
 mod destination;
 pub(crate) mod earlier_state;
 mod edit;
-mod encoding_argument;
-mod erased;
-mod error;
-mod existing_path;
-pub(crate) mod fence;
-mod fenced_list;
-mod fitted;
 mod glob;
 mod grep;
-mod hidden_note;
-mod introduced_problems;
 mod longest_wait;
 mod ls;
-mod match_words;
 mod mkdir;
 mod move_path;
-mod omissions;
-mod paging;
-mod plan;
 mod present;
 mod read;
-mod read_before_write;
-mod reference_note;
-mod references;
 mod resources;
 pub(crate) mod restore;
-mod schema;
 mod shown_diff;
 pub(crate) mod staged;
 #[cfg(all(test, unix))]
 mod tests;
-mod tool;
-mod toolbox;
 mod undo;
 mod wait;
 mod with_history;
@@ -56,19 +32,27 @@ mod write;
 
 use std::sync::LazyLock;
 
-pub use alias::{Alias, FlagValue};
-pub use answer::{Answer, Content, FileLink};
-pub use answer_budget::{AnswerBudget, TextUnit};
-pub use context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, Settings};
-pub use erased::ErasedTool;
-pub use error::{Kind, ToolError};
-pub use existing_path::ExistingKind;
+use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
+
+use call::{
+    alias, answer as fitted, answer_budget, context as references, decode_memory, hidden_note, introduced_problems,
+    match_words, omissions, omissions as fenced_list, paging, plan, read_before_write,
+};
+pub(crate) use call::{answer, args, context, fence};
+
+pub use call::{
+    alias::{Alias, FlagValue},
+    answer::{Answer, Content, FileLink},
+    answer_budget::{AnswerBudget, TextUnit},
+    context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, References, Settings},
+    erased::ErasedTool,
+    error::{Kind, ToolError},
+    paths::ExistingKind,
+    plan::{Change, EndReason, Fingerprint, Look, Plan, Preview, Wait},
+    tool::{Group, Spec, Tool},
+};
 pub use longest_wait::{LongestWait, WaitBound};
-pub use plan::{Change, EndReason, Fingerprint, Look, Plan, Preview, Wait};
-pub use references::References;
 pub use resources::{COMPLETE, LIST_RESOURCES, READ_RESOURCE};
-pub use tool::{Group, Spec, Tool};
-pub use toolbox::{Selection, Toolbox};
 
 /// All tools, ordered by name: a new tool is one line here.
 static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
@@ -98,3 +82,125 @@ static OPERATIONS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
         ErasedTool::of::<resources::ReadResource>(),
     ]
 });
+
+/// Words in the names of other servers' tools, and what is called that here.
+const OTHER_NAMES: &str = "content=grep search=grep rg=grep find=glob list=ls dir=ls tree=ls view=read cat=read open=read get=read \
+    replace=edit patch=edit create=write save=write rename=move mv=move cp=copy remove=delete rm=delete";
+
+/// Which tools are offered.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// `--tools`: only these names, when given.
+    pub only: Option<Vec<String>>,
+    /// `--allow`: optional groups.
+    pub groups: Vec<Group>,
+    /// `--read-only`: only tools that change nothing.
+    pub read_only: bool,
+}
+
+/// The tools a session offers, in the order they are listed (by name).
+#[derive(Debug)]
+pub struct Toolbox {
+    tools: Vec<&'static ErasedTool>,
+}
+
+impl Toolbox {
+    /// The tools of `selection`.
+    pub fn new(selection: &Selection) -> Self {
+        let offered = |spec: &Spec| {
+            (spec.group == Group::Core || selection.groups.contains(&spec.group))
+                && (spec.read_only || !selection.read_only)
+                && selection.only.as_ref().is_none_or(|only| only.iter().any(|name| name == spec.name))
+        };
+        Self { tools: TOOLS.iter().filter(|tool| offered(tool.spec)).collect() }
+    }
+
+    /// Names of all tools, whatever a selection leaves out.
+    pub fn known() -> Vec<&'static str> {
+        TOOLS.iter().map(|tool| tool.spec.name).collect()
+    }
+
+    /// A toolbox of tools that misbehave, for tests of what must survive them.
+    #[cfg(test)]
+    pub(crate) fn of(tools: Vec<ErasedTool>) -> Self {
+        Self { tools: tools.leak().iter().collect() }
+    }
+
+    /// The offered tools, ordered by name.
+    pub fn tools(&self) -> &[&'static ErasedTool] {
+        &self.tools
+    }
+
+    /// The offered tool that is most likely meant by the name of none: a misspelled one (`raed`), one with more words
+    /// (`read_text_file`), or one of another server (`list_directory`).
+    pub fn nearest(&self, given: &str) -> Option<&'static str> {
+        let names = || self.tools.iter().map(|tool| tool.spec.name);
+        let words = words_of(given);
+        let has = |word: &str| words.iter().any(|given| given == word);
+        let other_names = || OTHER_NAMES.split_ascii_whitespace().filter_map(|pair| pair.split_once('='));
+        let by_other_name = || other_names().filter(|(word, _)| has(word)).map(|(_, name)| name);
+        names()
+            .find(|name| has(name))
+            .or_else(|| nearest_names(given, names(), ONE_OF_FEW).first().copied())
+            .or_else(|| by_other_name().find(|name| names().any(|offered| offered == *name)))
+    }
+
+    /// Whether files are resources: true where they can be read.
+    pub fn has_resources(&self) -> bool {
+        self.get("read").is_some()
+    }
+
+    /// What a call of this name runs: an offered tool, or the work behind a request of the protocol.
+    pub fn runs(&self, name: &str) -> Option<&ErasedTool> {
+        let operation = || OPERATIONS.iter().find(|operation| operation.spec.name == name);
+        self.get(name).or_else(|| operation().filter(|_| self.has_resources()))
+    }
+
+    /// The offered tool called `name`.
+    pub fn get(&self, name: &str) -> Option<&ErasedTool> {
+        self.tools.iter().copied().find(|tool| tool.spec.name == name)
+    }
+}
+
+/// The words of a name, in lower case: `readTextFile`, `read_text_file` and `files/read-text-file` have the same.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_after_small = false;
+    // Tools have short names; a client may send megabytes.
+    for letter in name.chars().take(200) {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && is_after_small) {
+            words.push(String::new());
+        }
+        is_after_small = letter.is_lowercase();
+        if letter.is_alphanumeric() {
+            words.last_mut().expect("never empty").extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod toolbox_tests {
+    use super::*;
+
+    #[test]
+    fn nearest_tool_of_a_misspelled_or_foreign_name_is_an_offered_one() {
+        let core = Toolbox::new(&Selection::default());
+        for (given, expected) in [
+            ("raed", Some("read")),
+            ("Grep", Some("grep")),
+            ("read_text_file", Some("read")),
+            ("readFile", Some("read")),
+            ("mcp__files__write_file", Some("write")),
+            ("list_directory", Some("ls")),
+            ("search_file_content", Some("grep")),
+            ("str_replace_based_edit_tool", Some("edit")),
+            ("str_replace", Some("edit")),
+            ("delete", None),
+            ("bash", None),
+            ("", None),
+        ] {
+            assert_eq!(core.nearest(given), expected, "{given}");
+        }
+    }
+}

@@ -21,7 +21,7 @@ mod window;
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LINE_ALIASES, PATH_ALIASES},
-    fitted::try_fitted,
+    answer::try_fitted,
 };
 pub(in crate::tools) use copied_text::{CopiedText, TextSource};
 use one_file::{Shown, read_one};

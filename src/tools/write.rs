@@ -22,7 +22,7 @@ use super::{
     ToolError,
     alias::PATH_ALIASES,
     answer::{count, noted},
-    encoding_argument,
+    args,
     introduced_problems::{ChangedText, IntroducedProblems},
     read_before_write,
     shown_diff::{self, ShownDiff},
@@ -83,7 +83,7 @@ impl Tool for Write {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let mode = args.mode.unwrap_or_default();
         let expected = read_before_write::parse_rev("expected_revision", args.expected_revision.as_deref())?;
-        let encoding = args.encoding.as_deref().map(encoding_argument::parse).transpose()?;
+        let encoding = args.encoding.as_deref().map(args::encoding).transpose()?;
         let at = args.at.as_deref().map(AppendAt::parse).transpose()?;
         if at.is_some() && mode != Mode::Append {
             return Err(ToolError::invalid("`at` is for mode=append, and the mode is another")

@@ -10,9 +10,9 @@ use super::{
     super::{
         Answer, AnswerBudget, CallContext, ToolError,
         answer::count,
+        answer::fitted,
         answer_budget::Gauge,
         fence::fence,
-        fitted::fitted,
         omissions::{self, with_notes},
     },
     entry::{Facts, ListedEntry, Output, mark, mode, modified},

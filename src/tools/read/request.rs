@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{
-    super::{AnswerBudget, ToolError, encoding_argument, read_before_write::parse_rev},
+    super::{AnswerBudget, ToolError, args, read_before_write::parse_rev},
     selection::{Part, Selection},
 };
 
@@ -45,7 +45,7 @@ impl Args {
 
     /// The encoding, by its WHATWG label.
     pub(super) fn encoding(&self) -> Result<Option<&'static Encoding>, ToolError> {
-        let label = self.encoding.as_deref().map(encoding_argument::parse).transpose()?;
+        let label = self.encoding.as_deref().map(args::encoding).transpose()?;
         Ok(label.map(|label| label.encoding))
     }
 }

@@ -11,16 +11,17 @@ use text_file::{DecodeError, Document};
 use crate::session::{ALL_LINES, Seen};
 
 use super::{
-    CallContext, Kind, ReadBeforeWrite, ToolError,
+    super::shown_diff::{self, BRIEF, ShownDiff},
+    context::{CallContext, ReadBeforeWrite},
     decode_memory::DecodeMemory,
-    shown_diff::{self, BRIEF, ShownDiff},
+    error::{Kind, ToolError},
 };
 
 /// Files up to which what was seen of them counts at their new paths, too.
 const SEEN_ALONG: usize = 100;
 
 /// Parses the argument `name`, which is a rev.
-pub(super) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
+pub(crate) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
     let Some(text) = text else { return Ok(None) };
     text.parse().map(Some).map_err(|_| {
         ToolError::invalid(format!("`{name}` is not a revision: {text:?}"))
@@ -29,14 +30,14 @@ pub(super) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<Revisio
 }
 
 /// The error for a file that is to be made, and was expected at a revision.
-pub(super) fn absent(path: &WorkspacePath, expected: RevisionPrefix) -> ToolError {
+pub(crate) fn absent(path: &WorkspacePath, expected: RevisionPrefix) -> ToolError {
     ToolError::new(Kind::Stale, format!("{path} does not exist, so it is not at expected_revision {expected}"))
         .hint("leave expected_revision out to create it")
 }
 
 /// Which contents of a file that was seen a change may start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum StartFrom {
+pub(crate) enum StartFrom {
     /// What was last seen, as whatever else is there would be lost: for a replacement and a removal.
     LastSeen,
     /// That, or what any process with this state folder has read or written: for an edit, which names the text
@@ -51,7 +52,7 @@ pub(super) enum StartFrom {
 ///
 /// # Errors
 /// `stale` where the file had to be at `expected`; what it shows counts as seen, as in [`check`].
-pub(super) fn check_again(
+pub(crate) fn check_again(
     cx: &CallContext,
     asked: &WorkspacePath,
     now: &Snapshot,
@@ -153,7 +154,7 @@ fn check_now(
 }
 
 /// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
-pub(super) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
+pub(crate) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
     let image = image_view::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
     if let Some(image) = image {
         let _memory = DecodeMemory::reserve(cx, image.memory()).ok()?;
@@ -165,7 +166,7 @@ pub(super) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
 }
 
 /// The error for a file that is to be changed in part, and is not text.
-pub(super) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &DecodeError) -> ToolError {
+pub(crate) fn not_text(path: &WorkspacePath, size: u64, now: Revision, error: &DecodeError) -> ToolError {
     let kind = &error.kind;
     ToolError::new(Kind::Binary, format!("{path} is not text but {kind}, {size} bytes, and only text can be changed"))
         .hint(replace_whole(now))
@@ -225,7 +226,7 @@ fn compared(
 
 /// The error for lines that are not what they were when the file had the text `was`. Where it shows all that changed,
 /// the file counts as seen from then on.
-pub(super) fn lines_changed(
+pub(crate) fn lines_changed(
     cx: &CallContext,
     asked: &WorkspacePath,
     real: &WorkspacePath,
@@ -248,7 +249,7 @@ pub(super) fn lines_changed(
 /// # Errors
 /// As [`check_now`]. Where the error shows all that changed, the file counts as seen from then on: the call that is
 /// corrected by it works.
-pub(super) fn check(
+pub(crate) fn check(
     cx: &CallContext,
     asked: &WorkspacePath,
     target: &WritablePath,
@@ -275,7 +276,7 @@ pub(super) fn check(
 
 /// Whether what a call makes of the text `old` of a file, which was `was` when it was seen and has been changed since by
 /// whoever, is elsewhere: what it changes was there, with three lines around it, as a diff shows them.
-pub(super) fn is_elsewhere(was: &[u8], old: &str, new: &str) -> bool {
+pub(crate) fn is_elsewhere(was: &[u8], old: &str, new: &str) -> bool {
     let Ok(was) = Document::decode(was.to_vec(), None) else { return false };
     let whole_lines = |text: &str| format!("\n{}\n", text.strip_suffix('\n').unwrap_or(text));
     let (was, diff) = (whole_lines(was.text()), text_edit::unified_diff("", old, new, DiffExtent::Full).text);
@@ -289,7 +290,7 @@ pub(super) fn is_elsewhere(was: &[u8], old: &str, new: &str) -> bool {
 /// As [`check`], for a file that is going to be replaced as a whole by another one. What is not text or too large
 /// cannot have been read: such a file passes, unless another content of it was seen. Its content is kept in the
 /// history. Returns its revision.
-pub(super) fn check_replaceable(
+pub(crate) fn check_replaceable(
     cx: &CallContext,
     path: &WorkspacePath,
     target: &WritablePath,
@@ -322,7 +323,7 @@ pub(super) fn check_replaceable(
 
 /// As [`check_replaceable`], for a file that is going to be deleted: one that was never seen may be, text or not, as
 /// a directory may with everything in it, since it can be brought back. One that was seen must be unchanged.
-pub(super) fn check_deletable(
+pub(crate) fn check_deletable(
     cx: &CallContext,
     path: &WorkspacePath,
     target: &WritablePath,
@@ -338,7 +339,7 @@ pub(super) fn check_deletable(
 }
 
 /// What was read counts where it is now.
-pub(super) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
+pub(crate) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
     if tree.files() > SEEN_ALONG {
         return;
     }

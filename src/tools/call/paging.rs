@@ -1,15 +1,15 @@
 //! The arguments of a page of results, as glob, grep and ls take them.
 
-use super::ToolError;
+use super::error::ToolError;
 
 /// Results that can be passed over: beyond it the search should be narrowed.
 const MAX_OFFSET: usize = 100_000;
 
 /// A number from the arguments, at most its maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Bounded {
+pub(crate) struct Bounded {
     /// The number to use.
-    pub(super) value: usize,
+    pub(crate) value: usize,
     /// The number given, where it is over the maximum.
     over: Option<usize>,
 }
@@ -20,19 +20,19 @@ impl Bounded {
     }
 
     /// `(max_results=900 is over the maximum of 500)`, where it is.
-    pub(super) fn note(self, name: &str) -> Option<String> {
+    pub(crate) fn note(self, name: &str) -> Option<String> {
         self.over.map(|given| format!("({name}={given} is over the maximum of {})", self.value))
     }
 }
 
 /// Most results to return: `null`, zero and negative numbers mean the default.
-pub(super) fn max_results(given: Option<i64>, default: usize, most: usize) -> Bounded {
+pub(crate) fn max_results(given: Option<i64>, default: usize, most: usize) -> Bounded {
     let given = given.filter(|given| *given > 0);
     Bounded::new(given.map_or(default, |given| usize::try_from(given).unwrap_or(usize::MAX)), most)
 }
 
 /// A number that cannot be negative, at most `most`.
-pub(super) fn bounded(name: &str, given: Option<i64>, most: usize) -> Result<Option<Bounded>, ToolError> {
+pub(crate) fn bounded(name: &str, given: Option<i64>, most: usize) -> Result<Option<Bounded>, ToolError> {
     let read = |given: i64| match usize::try_from(given) {
         Ok(given) => Ok(Bounded::new(given, most)),
         Err(_) => Err(ToolError::invalid(format!("`{name}` must be 0 or more, not {given}"))
@@ -42,7 +42,7 @@ pub(super) fn bounded(name: &str, given: Option<i64>, most: usize) -> Result<Opt
 }
 
 /// How many results to pass over.
-pub(super) fn offset(given: Option<i64>) -> Result<usize, ToolError> {
+pub(crate) fn offset(given: Option<i64>) -> Result<usize, ToolError> {
     let offset = bounded("offset", given, usize::MAX)?.map_or(0, |offset| offset.value);
     if offset > MAX_OFFSET {
         return Err(ToolError::invalid(format!("`offset` {offset} is over {MAX_OFFSET}"))
@@ -52,7 +52,7 @@ pub(super) fn offset(given: Option<i64>) -> Result<usize, ToolError> {
 }
 
 /// `first 100`, or `101-200` on a later page.
-pub(super) fn shown_range(skip: usize, shown: usize) -> String {
+pub(crate) fn shown_range(skip: usize, shown: usize) -> String {
     if skip == 0 { format!("first {shown}") } else { format!("{}-{}", skip + 1, skip + shown) }
 }
 

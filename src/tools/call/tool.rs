@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Alias, CallContext, Plan, ToolError};
+use super::{alias::Alias, context::CallContext, error::ToolError, plan::Plan};
 
 /// What is fixed about a tool: its name and what clients see of it.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Spec {
 
 impl Spec {
     /// What one that changes nothing begins with; its texts are its own.
-    pub(super) const READS: Self = Self {
+    pub(crate) const READS: Self = Self {
         name: "",
         title: "",
         purpose: "",
@@ -47,7 +47,7 @@ impl Spec {
     };
 
     /// As [`Self::READS`], of one that changes what is there.
-    pub(super) const CHANGES: Self = Self { read_only: false, destructive: true, idempotent: false, ..Self::READS };
+    pub(crate) const CHANGES: Self = Self { read_only: false, destructive: true, idempotent: false, ..Self::READS };
 
     /// All spellings of arguments, those shared with other tools included.
     pub fn aliases(&self) -> impl Iterator<Item = &'static Alias> {

@@ -9,33 +9,33 @@ const NAMED: usize = 5;
 
 /// What was found in the lines of one answer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HiddenNote {
+pub(crate) struct HiddenNote {
     places: String,
     found: usize,
 }
 
 impl HiddenNote {
     /// Looks at a line as it is shown. `place` names it, as in `src/a.rs:12`.
-    pub(super) fn look(&mut self, place: impl Display, line: &str) {
+    pub(crate) fn look(&mut self, place: impl Display, line: &str) {
         for Hidden { character, column } in hidden::in_line(line) {
             self.add(character, format_args!("{place}:{column}"));
         }
     }
 
     /// Looks at a part of a line: its columns are not known.
-    pub(super) fn look_at_part(&mut self, place: impl Display, part: &str) {
+    pub(crate) fn look_at_part(&mut self, place: impl Display, part: &str) {
         for Hidden { character, .. } in hidden::in_line(part) {
             self.add(character, &place);
         }
     }
 
     /// Whether nothing was found.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.found == 0
     }
 
     /// Adds one that was found at `place`.
-    pub(super) fn add(&mut self, character: char, place: impl Display) {
+    pub(crate) fn add(&mut self, character: char, place: impl Display) {
         self.found += 1;
         if self.found <= NAMED {
             let comma = if self.found == 1 { "" } else { ", " };
@@ -44,7 +44,7 @@ impl HiddenNote {
     }
 
     /// Looks at the lines of a unified diff: `+12` is line 12 of the new text, `-12` of the old one.
-    pub(super) fn look_at_diff(&mut self, diff: &str) {
+    pub(crate) fn look_at_diff(&mut self, diff: &str) {
         // Hunks have line numbers of their own, and most diffs are plain.
         if diff.lines().all(|line| hidden::in_line(line).next().is_none()) {
             return;
@@ -71,7 +71,7 @@ impl HiddenNote {
     }
 
     /// `(hidden characters: U+202E at 12:9, U+200B at 14:3, 2 more)`
-    pub(super) fn text(&self) -> Option<String> {
+    pub(crate) fn text(&self) -> Option<String> {
         let more = match self.found.saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(", {more} more"),

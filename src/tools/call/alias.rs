@@ -45,7 +45,7 @@ impl Alias {
     }
 
     /// Whether a model means it by `sent`.
-    pub(super) fn is_given_as(&self, sent: &str) -> bool {
+    pub(crate) fn is_given_as(&self, sent: &str) -> bool {
         match self {
             Self::Names { given, .. } => given.contains(&sent),
             Self::Flag { given, .. } | Self::Ignored { given } => *given == sent,
@@ -53,7 +53,7 @@ impl Alias {
     }
 
     /// The argument that it means, if any.
-    pub(super) fn name_of(&self) -> Option<&'static str> {
+    pub(crate) fn name_of(&self) -> Option<&'static str> {
         match self {
             Self::Names { name, .. } | Self::Flag { name, .. } => Some(name),
             Self::Ignored { .. } => None,
@@ -62,13 +62,13 @@ impl Alias {
 }
 
 /// Spellings of `path`, for every tool that has one.
-pub(super) const PATH_ALIASES: &[Alias] =
+pub(crate) const PATH_ALIASES: &[Alias] =
     &[Alias::names("path", &["file_path", "filePath", "filename", "file", "directory", "dir"])];
 
 /// Spellings of what glob, grep and ls have in common.
-pub(super) const LISTING_ALIASES: &[Alias] =
+pub(crate) const LISTING_ALIASES: &[Alias] =
     &[Alias::names("max_results", &["head_limit", "limit", "maxResults"]), Alias::names("no_ignore", &["noIgnore"])];
 
 /// Spellings of a range of lines.
-pub(super) const LINE_ALIASES: &[Alias] =
+pub(crate) const LINE_ALIASES: &[Alias] =
     &[Alias::names("start_line", &["startLine"]), Alias::names("end_line", &["endLine"])];

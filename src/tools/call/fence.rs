@@ -11,7 +11,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use confined_fs::{Workspace, WorkspacePath};
 
 /// `text`, fenced if one of `paths` is in an untrusted root. They must be real ones: a link may lead into one.
-pub(super) fn fenced<'p>(
+pub(crate) fn fenced<'p>(
     workspace: &Workspace,
     paths: impl IntoIterator<Item = &'p WorkspacePath>,
     text: impl Into<String>,
@@ -24,10 +24,10 @@ pub(super) fn fenced<'p>(
 }
 
 /// Bytes that a fence adds to a text.
-pub(super) const FENCE: usize = 100;
+pub(crate) const FENCE: usize = 100;
 
 /// `text` between its two lines.
-pub(super) fn fence(text: &str) -> String {
+pub(crate) fn fence(text: &str) -> String {
     let mark = mark(text);
     let text = text.strip_prefix('\n').unwrap_or(text);
     let text = text.strip_suffix('\n').unwrap_or(text);

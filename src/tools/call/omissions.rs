@@ -2,17 +2,16 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use text_file::byte_size::exact_size;
-
 use confined_fs::{
     Limit, LimitsHit, WalkReport, WorkspacePath,
     stop::{StopReason, StopSignal},
 };
+use schemars::JsonSchema;
+use serde::Serialize;
+use text_file::byte_size::exact_size;
 use tree_search::{Scope, Skipped, SkippedPaths, Tally};
 
-use super::{CallContext, answer::count};
+use super::{answer::count, context::CallContext, fence::fence};
 
 /// Files left out, by reason.
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
@@ -43,12 +42,12 @@ pub(crate) struct SkippedPath {
 const NAMED_BYTES: usize = 300;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_zero(number: &usize) -> bool {
+pub(crate) fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
 impl SkippedFiles {
-    pub(super) fn of(tally: &Tally, walk: &WalkReport) -> Self {
+    pub(crate) fn of(tally: &Tally, walk: &WalkReport) -> Self {
         Self {
             binary: tally.binary,
             too_large: tally.too_large,
@@ -59,7 +58,7 @@ impl SkippedFiles {
     }
 
     /// These without those that are no text.
-    pub(super) fn without_binary(self) -> Self {
+    pub(crate) fn without_binary(self) -> Self {
         Self { binary: 0, ..self }
     }
 
@@ -68,7 +67,7 @@ impl SkippedFiles {
     }
 
     /// Each of them, where they are few: `files` and the directories of `walk`.
-    pub(super) fn named(self, files: &SkippedPaths, walk: &WalkReport) -> Vec<SkippedPath> {
+    pub(crate) fn named(self, files: &SkippedPaths, walk: &WalkReport) -> Vec<SkippedPath> {
         let file = |(path, why): &(WorkspacePath, Skipped)| {
             let reason = match why {
                 Skipped::Binary => "binary",
@@ -89,7 +88,7 @@ impl SkippedFiles {
 
     /// `skipped: .env (protected)`, or where there are too many to name them
     /// `(skipped 3 binary, 1 over 16 MiB, 2 protected files)`; `limit` is in bytes.
-    pub(super) fn note(self, named: &[SkippedPath], limit: u64) -> Option<String> {
+    pub(crate) fn note(self, named: &[SkippedPath], limit: u64) -> Option<String> {
         if !named.is_empty() {
             let named = named.iter().map(|SkippedPath { path, reason }| match *reason {
                 "too_large" => format!("{path} (over {})", exact_size(limit)),
@@ -113,7 +112,7 @@ impl SkippedFiles {
 }
 
 /// What limits of the system or of the ignore rules made of a search, a sentence each.
-pub(super) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> {
+pub(crate) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> {
     let mut notes = Vec::new();
     let left_out = [(tally.out_of_files, "file"), (limits_hit.directories, "directory")];
     let left_out: Vec<String> = left_out.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun)).collect();
@@ -135,14 +134,14 @@ pub(super) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct InIgnored {
     /// How many were found there.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// Whether all of it was looked into.
-    pub(super) exact: bool,
+    pub(crate) exact: bool,
 }
 
 impl InIgnored {
     /// `14 more in ignored files; pass no_ignore`.
-    pub(super) fn note(self) -> String {
+    pub(crate) fn note(self) -> String {
         match (self.count, self.exact) {
             (0, _) => "there may be more in ignored files; pass no_ignore".to_owned(),
             (n, true) => format!("{n} more in ignored files; pass no_ignore"),
@@ -152,12 +151,12 @@ impl InIgnored {
 }
 
 /// How long ignored files are looked through: longer if nothing was found elsewhere.
-pub(super) fn time_for_ignored(found_any: bool) -> Duration {
+pub(crate) fn time_for_ignored(found_any: bool) -> Duration {
     Duration::from_millis(if found_any { 50 } else { 300 })
 }
 
 /// The note if the time limit ended the work after `n` of `noun`; `next` is what to do.
-pub(super) fn stopped_note(
+pub(crate) fn stopped_note(
     stop: &StopSignal,
     reason: Option<StopReason>,
     n: usize,
@@ -168,29 +167,45 @@ pub(super) fn stopped_note(
 }
 
 /// Why no list of the names is kept where a search looked, if that cannot be.
-pub(super) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> {
+pub(crate) fn walked_because(cx: &CallContext, scope: &Scope) -> Option<String> {
     scope.starts().iter().find_map(|start| cx.path_index.unwatchable(start)).map(|why| why.to_string())
 }
 
 /// The note on roots that a search of everything leaves out.
-pub(super) fn absent_note(scope: &Scope) -> Option<String> {
+pub(crate) fn absent_note(scope: &Scope) -> Option<String> {
     let names: Vec<String> = scope.absent().iter().map(ToString::to_string).collect();
     (!names.is_empty()).then(|| format!("(not searched, as it does not exist yet: {})", names.join(", ")))
 }
 
 /// A header, and below it what was not done as asked.
-pub(super) fn headed(header: String, notes: &[String]) -> String {
+pub(crate) fn headed(header: String, notes: &[String]) -> String {
     notes.iter().fold(header, |header, note| header + "\n" + note)
 }
 
 /// Joins an answer's lines and the notes below them.
-pub(super) fn with_notes(mut text: String, notes: &[String]) -> String {
+pub(crate) fn with_notes(mut text: String, notes: &[String]) -> String {
     if !notes.is_empty() {
         // Notes follow "nothing found" directly, and a list after an empty line.
         text.push_str(if text.contains('\n') { "\n\n" } else { "\n" });
         text.push_str(&notes.join("\n"));
     }
     text
+}
+
+/// A list of names or lines below its header, with the notes on it, which may hold names as well.
+pub(crate) fn listed(is_untrusted: bool, header: String, list: &str, notes: &[String]) -> String {
+    if !is_untrusted || (list.is_empty() && notes.is_empty()) {
+        return with_notes(header + list, notes);
+    }
+    format!("{header}\n{}", fence(&with_notes(list.to_owned(), notes)))
+}
+
+/// Whether a search looks into an untrusted root. A link may lead into one.
+pub(crate) fn is_untrusted_scope(cx: &CallContext, scope: &Scope) -> bool {
+    scope.starts().iter().any(|start| {
+        cx.workspace.is_untrusted(start)
+            || cx.workspace.canonical(start).is_ok_and(|real| cx.workspace.is_untrusted(&real))
+    })
 }
 
 #[cfg(test)]

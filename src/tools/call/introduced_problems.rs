@@ -4,41 +4,40 @@
 
 use std::panic::{self, AssertUnwindSafe};
 
+use confined_fs::WorkspacePath;
+use lsp_check::{Checked, FileChange};
 use source_outline::{
     problems::{MAX_SHOWN, Problem, ShownProblems},
     syntax,
 };
 
-use confined_fs::WorkspacePath;
-use lsp_check::{Checked, FileChange};
-
-use super::{CallContext, fence::fenced};
+use super::{context::CallContext, fence::fenced};
 
 /// The text of a file that a call has changed.
 #[derive(Clone, Copy)]
-pub(super) struct ChangedText<'c> {
+pub(crate) struct ChangedText<'c> {
     /// As the answer names it.
-    pub(super) path: &'c WorkspacePath,
-    pub(super) real: &'c WorkspacePath,
+    pub(crate) path: &'c WorkspacePath,
+    pub(crate) real: &'c WorkspacePath,
     /// What it held before; `None` if there was no file, or no text in it.
-    pub(super) old: Option<&'c str>,
+    pub(crate) old: Option<&'c str>,
     /// What it holds now.
-    pub(super) new: &'c str,
+    pub(crate) new: &'c str,
 }
 
 /// Whether a change of the file with the real path `real` is checked; if not, its text need not be read for that.
-pub(super) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool {
+pub(crate) fn may_have_problems(cx: &CallContext, real: &WorkspacePath) -> bool {
     let has_server = || cx.language_servers.as_ref().is_some_and(|servers| servers.are_for(real));
     cx.settings.diagnostics && (syntax::is_checked(&real.to_string()) || has_server())
 }
 
 /// Problems that a change has introduced.
 #[derive(Debug, Default)]
-pub(super) struct IntroducedProblems {
+pub(crate) struct IntroducedProblems {
     /// Those that the answer shows, the worst first; for its data.
-    pub(super) problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
     /// The lines for the answer, with the space before them; empty without a problem.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 /// What a language server says of `change`. The call releases its concurrency permit first: it waits for
@@ -54,7 +53,7 @@ fn checked(cx: &CallContext, change: &ChangedText<'_>) -> Option<Checked> {
 
 impl IntroducedProblems {
     /// What `change` has introduced, once it is committed and its locks are released.
-    pub(super) fn by(cx: &CallContext, change: &ChangedText<'_>) -> Self {
+    pub(crate) fn by(cx: &CallContext, change: &ChangedText<'_>) -> Self {
         if !may_have_problems(cx, change.real) {
             return Self::default();
         }
@@ -85,7 +84,7 @@ impl IntroducedProblems {
     }
 
     /// The call with what is left of its budget for the rest of the answer.
-    pub(super) fn leave_room(&self, cx: &CallContext) -> CallContext {
+    pub(crate) fn leave_room(&self, cx: &CallContext) -> CallContext {
         let mut budget = cx.budget.less(&self.text);
         if cx.settings.structured_output && !self.problems.is_empty() {
             budget = budget.less(&serde_json::json!(self.problems).to_string());

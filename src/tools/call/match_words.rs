@@ -4,7 +4,7 @@ use text_edit::{Strategies, Strategy};
 use text_file::{Document, LineEnding};
 
 /// What was assumed to find a text, and what was kept of the file, besides its line endings; `None` where that is nothing.
-pub(super) fn kept(strategies: Strategies) -> Option<String> {
+pub(crate) fn kept(strategies: Strategies) -> Option<String> {
     let phrases: Vec<&str> = strategies
         .iter()
         .filter_map(|strategy| match strategy {
@@ -23,13 +23,13 @@ pub(super) fn kept(strategies: Strategies) -> Option<String> {
 }
 
 /// The line endings of a file and its encoding, where that is not the usual one.
-pub(super) fn layout(file: Option<&Document>) -> String {
+pub(crate) fn layout(file: Option<&Document>) -> String {
     let endings = endings(file.map_or(LineEnding::None, Document::line_ending));
     let encoding = file.and_then(other_encoding);
     encoding.map_or_else(|| format!("{endings} kept"), |name| format!("{endings} and {name} kept"))
 }
 
-pub(super) fn endings(ending: LineEnding) -> &'static str {
+pub(crate) fn endings(ending: LineEnding) -> &'static str {
     match ending {
         LineEnding::CrLf => "line endings CRLF",
         LineEnding::Lf => "line endings LF",
@@ -39,6 +39,6 @@ pub(super) fn endings(ending: LineEnding) -> &'static str {
     }
 }
 
-pub(super) fn other_encoding(file: &Document) -> Option<&'static str> {
+pub(crate) fn other_encoding(file: &Document) -> Option<&'static str> {
     Some(file.encoding().name()).filter(|name| *name != "UTF-8")
 }

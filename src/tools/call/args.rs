@@ -4,22 +4,21 @@
 //! means the default, and an unknown name is refused with the nearest known one. Nothing is ignored
 //! silently.
 
-mod cut_call;
 mod exact_numbers;
-mod other_tools;
-mod scalars;
 mod unknown;
 
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Map, Number, Value};
+use text_file::{EncodingLabel, nearest_name::did_you_mean, shorten};
 
-use super::{Alias, FlagValue, Settings, Spec, ToolError};
-use cut_call::{cut_text, no_arguments};
-use scalars::{clip, lenient_bool, scalar, shown, wrong_type};
+use super::{
+    alias::{Alias, FlagValue},
+    context::Settings,
+    error::ToolError,
+    tool::Spec,
+};
 use unknown::unknown;
 
-pub(crate) use cut_call::is_cut_json;
-pub(super) use cut_call::missing;
 pub(crate) use exact_numbers::{parse as parse_exact, quote_numbers};
 
 /// Brings `arguments` into the schema's own names and types.
@@ -204,6 +203,162 @@ fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
         }
     }
     Ok(Value::Array(read_items))
+}
+
+/// How a text that was too long for one call is sent.
+const CONTENT: &str = "if the text is long, write its first part with mode=overwrite, then each other part with mode=append \
+                       and at= the size that the answer before names";
+const NEW_STRING: &str = "to delete text, pass new_string=\"\"; if the new text is long, put in its first part, and the other \
+                          parts behind it with more calls";
+const PATCH: &str = "if the patch is long, send it in several calls, a few files or hunks in each";
+
+/// Arguments that can be so long that a call is cut within them, and what to do then.
+const LONG: &[(&str, &str)] = &[("content", CONTENT), ("new_string", NEW_STRING), ("patch", PATCH)];
+
+/// The error for an argument that a call needs and does not have.
+pub(crate) fn missing(name: &str, spec: &Spec) -> ToolError {
+    match LONG.iter().find(|(long, _)| *long == name) {
+        Some((_, next)) => {
+            ToolError::invalid(format!("the argument `{name}` is missing; the request may have been cut")).hint(*next)
+        }
+        None => ToolError::invalid(format!("the argument `{name}` is missing"))
+            .hint(format!("call {} again with {name}", spec.name)),
+    }
+}
+
+/// The error for a call without any argument, where its tool takes a long one: those that were sent are lost.
+fn no_arguments(spec: &Spec, properties: Option<&Map<String, Value>>) -> Option<ToolError> {
+    let has = |name: &str| properties.is_some_and(|known| known.contains_key(name));
+    let (_, next) = LONG.iter().find(|(name, _)| has(name))?;
+    let sentence = format!("no arguments for {} arrived; the request may have been cut", spec.name);
+    Some(ToolError::invalid(sentence).hint("call it again with all its arguments").hint(*next))
+}
+
+/// Whether `text` is JSON that ends too early.
+pub(crate) fn is_cut_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_err_and(|error| error.is_eof())
+}
+
+/// The error for the argument `name` that was sent as JSON text and ends too early.
+fn cut_text(name: &str) -> ToolError {
+    ToolError::invalid(format!("`{name}` is JSON text that ends too early; the request may have been cut"))
+        .hint("nothing was changed; send it again, with fewer or shorter entries in each call")
+}
+
+/// Reads `value` as the property's type.
+///
+/// # Errors
+/// `invalid_input`, naming the argument, the value and what is expected.
+fn scalar(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Value, ToolError> {
+    Ok(match property.get("type").and_then(Value::as_str) {
+        Some("integer") => {
+            Value::Number(lenient_integer(&value).ok_or_else(|| wrong_type(name, "a whole number", &value, spec))?)
+        }
+        Some("boolean") => {
+            Value::Bool(lenient_bool(&value).ok_or_else(|| wrong_type(name, "true or false", &value, spec))?)
+        }
+        Some("string") => {
+            let text = match value {
+                Value::String(text) => text,
+                // A number or truth value where text is asked for: `pattern: 404`.
+                Value::Number(number) => number.to_string(),
+                Value::Bool(truth) => truth.to_string(),
+                other => return Err(wrong_type(name, "a text", &other, spec)),
+            };
+            Value::String(one_of(name, text, property, spec)?)
+        }
+        _ => value,
+    })
+}
+
+/// Checks an enumeration, forgiving case and surrounding white space.
+fn one_of(name: &str, text: String, property: &Map<String, Value>, spec: &Spec) -> Result<String, ToolError> {
+    let Some(choices) = property.get("enum").and_then(Value::as_array) else { return Ok(text) };
+    let choices: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
+    let wanted = text.trim();
+    choices.iter().find(|choice| choice.eq_ignore_ascii_case(wanted)).map(|choice| (*choice).to_owned()).ok_or_else(
+        || {
+            let said = format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted));
+            ToolError::invalid(said).hint(format!("call {} again with one of them, or without {name}", spec.name))
+        },
+    )
+}
+
+fn lenient_integer(value: &Value) -> Option<Number> {
+    // 2^53: beyond it a double no longer holds every whole number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let from_float = |float: f64| {
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and within ±2^53")]
+        (float.fract() == 0.0 && float.abs() <= EXACT).then(|| Number::from(float as i64))
+    };
+    match value {
+        Value::Number(number) if number.is_i64() => Some(number.clone()),
+        // Larger than any length or count there can be: as far as it goes.
+        Value::Number(number) if number.is_u64() => Some(Number::from(i64::MAX)),
+        Value::Number(number) => from_float(number.as_f64()?),
+        Value::String(text) => {
+            let text = text.trim();
+            text.parse::<i64>().map(Number::from).ok().or_else(|| from_float(text.parse().ok()?))
+        }
+        _ => None,
+    }
+}
+
+fn lenient_bool(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(truth) => Some(*truth),
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "yes" => Some(true),
+            "false" | "no" | "" => Some(false),
+            number => number.parse().ok().and_then(truth),
+        },
+        Value::Number(number) => truth(number.as_f64()?),
+        _ => None,
+    }
+}
+
+fn truth(number: f64) -> Option<bool> {
+    match number {
+        0.0 => Some(false),
+        1.0 => Some(true),
+        _ => None,
+    }
+}
+
+fn wrong_type(name: &str, wanted: &str, value: &Value, spec: &Spec) -> ToolError {
+    // A number may have come as the text of its spelling.
+    let number = value
+        .as_str()
+        .filter(|text| serde_json::from_str::<IgnoredAny>(text).is_ok())
+        .filter(|text| text.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
+    let shown = number.map_or_else(|| shown(value), clip);
+    ToolError::invalid(format!("`{name}` must be {wanted}, not {shown}"))
+        .hint(format!("call {} again with {name} as {wanted}", spec.name))
+}
+
+fn shown(value: &Value) -> String {
+    clip(&value.to_string())
+}
+
+/// What is repeated of an argument in an error.
+fn clip(text: &str) -> String {
+    shorten(text, 80).into_owned()
+}
+
+/// Characters of an unknown label that the error repeats.
+const SHOWN: usize = 64;
+
+/// What the argument asks for.
+///
+/// # Errors
+/// `invalid_input` with the nearest labels.
+pub(crate) fn encoding(label: &str) -> Result<EncodingLabel, ToolError> {
+    EncodingLabel::parse(label).map_err(|near| {
+        let nearest = did_you_mean(near).map(|question| format!("{question} ")).unwrap_or_default();
+        ToolError::invalid(format!("unknown encoding {:?}", shorten(label, SHOWN))).hint(format!(
+            "{nearest}use a WHATWG label such as utf-8, utf-16le, windows-1252, shift_jis or gb18030, or leave it out"
+        ))
+    })
 }
 
 #[cfg(test)]

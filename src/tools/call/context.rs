@@ -1,20 +1,25 @@
 //! What one call may use: workspace, session, settings, its stop signal and its progress sink.
 
 use std::{
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
 use confined_fs::{
-    AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath,
+    AccessError, Snapshot, WaitLimit, Workspace, WorkspacePath, escape_name,
     stop::{StopReason, StopSignal},
 };
 use lsp_check::LanguageServers;
+use text_file::shorten;
 use tree_search::{PathIndex, PatternLimits};
 
 use crate::{audit::ChangeLog, session::Session};
 
-use super::{AnswerBudget, Kind, LongestWait, References, ToolError};
+use super::{
+    super::longest_wait::LongestWait,
+    answer_budget::AnswerBudget,
+    error::{Kind, ToolError},
+};
 
 /// How strictly an edit or overwrite needs the file to have been seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,4 +232,61 @@ impl CallContext {
             sink(ProgressUpdate { done, total, message: message.into() });
         }
     }
+}
+
+/// Characters that are shown of what was given.
+const SHOWN: usize = 200;
+
+/// What an answer has to say about one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PathReference {
+    /// What was given by its end, and what it is.
+    Resolved { given: String, path: WorkspacePath },
+    /// A file with the name of one that is created.
+    Namesake { path: WorkspacePath },
+}
+
+impl PathReference {
+    pub(crate) fn path(&self) -> &WorkspacePath {
+        match self {
+            Self::Resolved { path, .. } | Self::Namesake { path } => path,
+        }
+    }
+
+    pub(crate) fn sentence(&self) -> String {
+        match self {
+            Self::Resolved { given, path } => format!("({} is {path})", shown(given)),
+            Self::Namesake { path } => format!("({path} has the same name and was not changed)"),
+        }
+    }
+}
+
+/// The paths of one call that were given by their end.
+#[derive(Debug, Default)]
+pub struct References(Mutex<Vec<PathReference>>);
+
+impl References {
+    pub(crate) fn list(&self) -> MutexGuard<'_, Vec<PathReference>> {
+        // Each change is a single push.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn resolved(&self, text: &str) -> Option<WorkspacePath> {
+        self.list().iter().find_map(|one| match one {
+            PathReference::Resolved { given, path } if given == text => Some(path.clone()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn add(&self, one: PathReference) {
+        let mut list = self.list();
+        if !list.contains(&one) {
+            list.push(one);
+        }
+    }
+}
+
+/// What was given, on one line.
+pub(crate) fn shown(given: &str) -> String {
+    escape_name(shorten(given, SHOWN).as_ref().as_ref()).into_owned()
 }

@@ -13,7 +13,7 @@ use text_file::nearest_name::did_you_mean;
 use crate::session::QuotaError;
 
 use super::{
-    AnswerBudget,
+    answer_budget::AnswerBudget,
     fence::{end_of_fence, fenced},
 };
 
@@ -162,7 +162,7 @@ impl ToolError {
     }
 
     /// What is wrong, without the hints.
-    pub(super) fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
@@ -227,7 +227,7 @@ impl ToolError {
     }
 
     /// As [`Self::not_found`], with other near names.
-    pub(super) fn not_found_near(workspace: &Workspace, path: &WorkspacePath, others: Vec<WorkspacePath>) -> Self {
+    pub(crate) fn not_found_near(workspace: &Workspace, path: &WorkspacePath, others: Vec<WorkspacePath>) -> Self {
         let error = Self::new(Kind::NotFound, format!("no such file or directory: {path}"));
         let mut near = workspace.suggest(path);
         for other in others {

@@ -8,7 +8,7 @@ use std::{
 
 use image_view::DECODE_MEMORY;
 
-use super::{CallContext, ToolError};
+use super::{context::CallContext, error::ToolError};
 
 /// How long a call waits before it looks whether it was stopped.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ impl DecodeBudget {
 
 /// Memory that a call may use until it drops this.
 #[derive(Debug)]
-pub(super) struct DecodeMemory {
+pub(crate) struct DecodeMemory {
     bytes: u64,
 }
 
@@ -47,7 +47,7 @@ impl DecodeMemory {
     ///
     /// # Errors
     /// When the call is stopped first.
-    pub(super) fn reserve(cx: &CallContext, bytes: u64) -> Result<Self, ToolError> {
+    pub(crate) fn reserve(cx: &CallContext, bytes: u64) -> Result<Self, ToolError> {
         let bytes = bytes.min(DECODE_MEMORY);
         let mut state = SHARED.state();
         state.last += 1;
@@ -73,7 +73,7 @@ impl DecodeMemory {
     }
 
     /// Gives back what turned out not to be needed.
-    pub(super) fn shrink_to(&mut self, bytes: u64) {
+    pub(crate) fn shrink_to(&mut self, bytes: u64) {
         let more = self.bytes.saturating_sub(bytes);
         self.bytes -= more;
         SHARED.state().used -= more;

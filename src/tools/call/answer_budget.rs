@@ -173,7 +173,7 @@ impl Gauge {
 
 /// The most that each of `costs` may be, so that all of them together are at most `limit`: what is below it leaves its
 /// rest to the others.
-pub(super) fn fair_share(costs: &[usize], limit: usize) -> usize {
+pub(crate) fn fair_share(costs: &[usize], limit: usize) -> usize {
     let mut sorted = costs.to_vec();
     sorted.sort_unstable();
     let mut left = limit;

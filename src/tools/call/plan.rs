@@ -1,12 +1,16 @@
 //! The result of planning a call: an answer, or a change that waits for its approval.
 
-use std::{fmt, fmt::Write as _, sync::Arc, time::Duration};
+use std::{
+    fmt::{self, Write as _},
+    sync::Arc,
+    time::Duration,
+};
 
 use confined_fs::{Approval, Base, PathWatches, Revision, Wake};
 
 use crate::session::Cost;
 
-use super::{Answer, CallContext, ToolError};
+use super::{answer::Answer, context::CallContext, error::ToolError};
 
 /// What a plan came to.
 pub enum Plan {
@@ -44,12 +48,12 @@ pub trait Change: Send {
 }
 
 /// `change`, with something done around its commit.
-pub(super) fn around(change: Box<dyn Change>, commit: impl Commit + 'static) -> Plan {
+pub(crate) fn around(change: Box<dyn Change>, commit: impl Commit + 'static) -> Plan {
     Plan::Change(Box::new(ChangeAround { change, commit }))
 }
 
 /// How a change is committed.
-pub(super) trait Commit:
+pub(crate) trait Commit:
     FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send
 {
 }
