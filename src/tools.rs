@@ -52,7 +52,7 @@ pub use call::{
     tool::{Group, Spec, Tool},
 };
 pub use longest_wait::{LongestWait, WaitBound};
-pub use resources::{COMPLETE, LIST_RESOURCES, READ_RESOURCE};
+pub use resources::Operation;
 
 /// All tools, ordered by name: a new tool is one line here.
 static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
@@ -71,15 +71,6 @@ static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
         ErasedTool::of::<undo::Undo>(),
         ErasedTool::of::<wait::WaitFor>(),
         ErasedTool::of::<write::Write>(),
-    ]
-});
-
-/// The work behind requests of the protocol, which run as calls of tools do and are no tools: a model cannot call them.
-static OPERATIONS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
-    vec![
-        ErasedTool::of::<resources::CompletePath>(),
-        ErasedTool::of::<resources::ListResources>(),
-        ErasedTool::of::<resources::ReadResource>(),
     ]
 });
 
@@ -148,12 +139,6 @@ impl Toolbox {
     /// Whether files are resources: true where they can be read.
     pub fn has_resources(&self) -> bool {
         self.get("read").is_some()
-    }
-
-    /// What a call of this name runs: an offered tool, or the work behind a request of the protocol.
-    pub fn runs(&self, name: &str) -> Option<&ErasedTool> {
-        let operation = || OPERATIONS.iter().find(|operation| operation.spec.name == name);
-        self.get(name).or_else(|| operation().filter(|_| self.has_resources()))
     }
 
     /// The offered tool called `name`.

@@ -96,7 +96,7 @@ async fn describe(
     };
     let describe = move || {
         let _permit = permit;
-        let spec = services.toolbox.runs(&tool).map(|tool| tool.spec);
+        let spec = services.toolbox.get(&tool).map(|tool| tool.spec);
         let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
         audit.describe(&caller, &tool, &arguments, meant, &services.workspace)
     };

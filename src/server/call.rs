@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     audit::{Audit, CallRecord, ChangeLog},
-    tools::{Answer, AnswerBudget, Kind, LongestWait, ToolError, context::ProgressSink},
+    tools::{Answer, AnswerBudget, Kind, LongestWait, Operation, ToolError, context::ProgressSink},
 };
 
 use super::{
@@ -18,9 +18,11 @@ use super::{
     confirm::{Person, Question},
 };
 
-/// One call of a tool.
+/// One call of a tool, or a request that runs as one does.
 pub(super) struct Call {
     pub(super) tool: String,
+    /// What runs instead of the tool of that name.
+    pub(super) operation: Option<Operation>,
     /// Name and version of the client, to which a confirmation code is bound; empty if calls take no codes.
     pub(super) client: String,
     /// Its arguments as sent.

@@ -136,7 +136,7 @@ impl Permit {
 
 /// The area that a call is about, by the letters of its path alone.
 pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Value>) -> String {
-    let spec = services.toolbox.runs(tool).map(|tool| tool.spec);
+    let spec = services.toolbox.get(tool).map(|tool| tool.spec);
     let is_path = |given: &str| given == "path" || spec.and_then(|spec| spec.renamed(given)) == Some("path");
     let path_of = |object: &Map<String, Value>| {
         object.iter().find(|(given, _)| is_path(given)).and_then(|(_, value)| value.as_str().map(str::to_owned))

@@ -149,7 +149,7 @@ impl Dispatcher {
     }
 
     fn load(&self, tool: &str) -> Load {
-        let is_heavy = self.services.toolbox.runs(tool).is_some_and(|tool| tool.spec.heavy);
+        let is_heavy = self.services.toolbox.get(tool).is_some_and(|tool| tool.spec.heavy);
         if is_heavy { Load::Heavy } else { Load::Light }
     }
 
@@ -159,7 +159,7 @@ impl Dispatcher {
             return None;
         }
         let _permit = self.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
-        let tool = self.services.toolbox.runs(&call.tool)?;
+        let tool = self.services.toolbox.get(&call.tool)?;
         match inline::answer(tool, cx, &call.arguments, &self.pools.normal).await? {
             Ok(answer) => Some(deliver(answer, call).await),
             Err(error) => Some(Err(error)),
@@ -209,12 +209,16 @@ impl Dispatcher {
     /// be shown of it first.
     async fn plan(&self, admitted: &mut Admitted) -> Result<(Plan, Consent), ToolError> {
         let Admitted { call, load, cx, permit, deadline, .. } = admitted;
+        let operation = call.operation.take();
         let work = {
             let (services, cx, trace) = (Arc::clone(&self.services), cx.clone(), Arc::clone(&call.trace));
             let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
             let by_code = services.options.takes_codes() && matches!(call.person, Person::OutOfReach);
             let client = call.client.clone();
-            move || plan(&services, &cx, &tool, arguments, &client, by_code, &trace)
+            move || match operation {
+                Some(operation) => Ok((Plan::Answer(operation.run(&cx)?), Consent::Given(Approval::by_policy()))),
+                None => plan(&services, &cx, &tool, arguments, &client, by_code, &trace),
+            }
         };
         let is_one_of_several = *load == Load::Heavy && self.limits.is_crowded();
         let pool = if is_one_of_several { &self.pools.low_priority } else { &self.pools.normal };
@@ -320,7 +324,7 @@ fn plan(
     by_code: bool,
     trace: &Trace,
 ) -> Result<(Plan, Consent), ToolError> {
-    let tool = services.toolbox.runs(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+    let tool = services.toolbox.get(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
     let code = if tool.spec.read_only { None } else { take_code(&mut arguments) };
     let confirm = if tool.spec.read_only { Confirm::Never } else { services.options.confirm };
     let draft = (confirm != Confirm::Never).then(|| {

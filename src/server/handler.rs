@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     audit::Caller,
-    tools::{Answer, COMPLETE, Kind, LIST_RESOURCES, READ_RESOURCE, ToolError, Toolbox},
+    tools::{Answer, Kind, Operation, ToolError, Toolbox},
 };
 
 use super::{
@@ -109,24 +109,19 @@ impl Handler {
         }
     }
 
-    /// Runs the work behind a request as a call of a tool is run.
-    async fn operate(
-        &self,
-        context: &Context,
-        operation: &str,
-        arguments: impl IntoIterator<Item = (&'static str, Value)>,
-        cancelled: CancellationToken,
-    ) -> Result<Answer, ToolError> {
+    /// A call of the client of a request, which reports no progress and about which no person is asked.
+    fn call(&self, context: &Context, tool: String, arguments: Map<String, Value>) -> (Call, Caller) {
         let client = context.client_info().map(|client| (client.name, client.version));
-        let served = self.served(client.as_ref().map(|(name, _)| name.as_str()));
-        let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let name = client.as_ref().map(|(name, _)| name.as_str());
+        let (answer_budget, longest_wait) = self.served(name).budgets.of(name);
         let call = Call {
-            tool: operation.to_owned(),
+            tool,
+            operation: None,
             client: String::new(),
-            arguments: arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>(),
+            arguments,
             duplicate_key: None,
             id: context.id.to_string(),
-            cancelled,
+            cancelled: context.ct.clone(),
             progress: None,
             person: Person::OutOfReach,
             trace: Arc::default(),
@@ -134,7 +129,19 @@ impl Handler {
             answer_budget,
             longest_wait,
         };
-        let caller = Caller::new(client, context.id.to_string(), &context.meta);
+        (call, Caller::new(client, context.id.to_string(), &context.meta))
+    }
+
+    /// Runs a request as a call of a tool is run.
+    async fn operate(
+        &self,
+        context: &Context,
+        operation: Operation,
+        cancelled: CancellationToken,
+    ) -> Result<Answer, ToolError> {
+        let served = self.served_to(context);
+        let (call, caller) = self.call(context, operation.name().to_owned(), operation.arguments());
+        let call = Call { operation: Some(operation), cancelled, ..call };
         match audited_call::run(&served.dispatcher, caller, call).await? {
             Response::Answer(answer, permit) => {
                 if let Some(permit) = permit {
@@ -264,8 +271,8 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.resources_of::<ListResourcesRequestMethod>(&context)?;
-        let cursor = request.and_then(|request| request.cursor).map(|cursor| ("cursor", cursor.into()));
-        let answer = self.operate(&context, LIST_RESOURCES, cursor, context.ct.clone()).await;
+        let list = Operation::List { cursor: request.and_then(|request| request.cursor) };
+        let answer = self.operate(&context, list, context.ct.clone()).await;
         let page = resources::page(answer.map_err(|error| resources::error(&error, None))?)?;
         let mut result = ListResourcesResult::with_all_items(page.resources);
         result.next_cursor = page.next_cursor;
@@ -282,8 +289,8 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.resources_of::<ReadResourceRequestMethod>(&context)?;
-        let path = [("path", Value::from(request.uri.as_str()))];
-        let answer = self.operate(&context, READ_RESOURCE, path, context.ct.clone()).await;
+        let read = Operation::Read { uri: request.uri.clone() };
+        let answer = self.operate(&context, read, context.ct.clone()).await;
         let mut result = resources::content(answer.map_err(|error| resources::error(&error, Some(&request.uri)))?)?;
         if is_modern(&context) {
             (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
@@ -296,14 +303,11 @@ impl ServerHandler for Handler {
         let Reference::Resource(template) = request.r#ref else {
             return Err(ErrorData::invalid_params("this server has no prompts; ref must be a ref/resource", None));
         };
-        let arguments = [
-            ("template", template.uri.into()),
-            ("argument", request.argument.name.into()),
-            ("value", request.argument.value.into()),
-        ];
+        let (argument, value) = (request.argument.name, request.argument.value);
+        let complete = Operation::Complete { template: template.uri, argument, value };
         let cancelled = context.ct.child_token();
         served.begin_completion(&cancelled);
-        match self.operate(&context, COMPLETE, arguments, cancelled.clone()).await {
+        match self.operate(&context, complete, cancelled.clone()).await {
             Ok(answer) => resources::completion(answer).map(CompleteResult::new),
             Err(error) if error.kind() == Kind::Cancelled && !context.ct.is_cancelled() => {
                 let later = CompletionInfo::with_pagination(Vec::new(), None, true);
@@ -319,37 +323,29 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
         opened(&context)?;
-        let client = context.client_info().map(|client| (client.name, client.version));
         let served = self.served_to(&context);
         let dispatcher = &served.dispatcher;
-        let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
-        let takes_codes = dispatcher.services.options.takes_codes();
-        let client_text = if takes_codes { format!("{client:?}") } else { String::new() };
-        let caller = Caller::new(client, context.id.to_string(), &context.meta);
+        let arguments = request.arguments.take().unwrap_or_default();
+        let (call, caller) = self.call(&context, request.name.to_string(), arguments);
         let settings = &dispatcher.services.settings;
         if dispatcher.services.toolbox.get(&request.name).is_none() {
             let error = Self::unknown_tool(served, &request.name);
-            let arguments = request.arguments.unwrap_or_default();
-            return match audited_call::unknown(dispatcher, caller, request.name.into_owned(), arguments).await {
+            return match audited_call::unknown(dispatcher, caller, call.tool, call.arguments).await {
                 Ok(()) => Err(error),
-                Err(unrecorded) => Ok(convert::error(&unrecorded, answer_budget).into()),
+                Err(unrecorded) => Ok(convert::error(&unrecorded, call.answer_budget).into()),
             };
         }
         let progress = Progress::new(context.meta.get_progress_token(), self.output.clone());
         let person = Person::of(&context, is_modern(&context), &mut request);
+        let takes_codes = dispatcher.services.options.takes_codes();
+        let client = || context.client_info().map(|client| (client.name, client.version));
+        let answer_budget = call.answer_budget;
         let call = Call {
-            tool: request.name.into_owned(),
-            client: client_text,
-            arguments: request.arguments.unwrap_or_default(),
+            client: if takes_codes { format!("{:?}", client()) } else { String::new() },
             duplicate_key: context.extensions.get().map(|DuplicateKey(name)| name.clone()),
-            id: context.id.to_string(),
-            cancelled: context.ct.clone(),
             progress: progress.sink(),
             person,
-            trace: Arc::default(),
-            budget: self.output.budget().clone(),
-            answer_budget,
-            longest_wait,
+            ..call
         };
         let result = audited_call::run(dispatcher, caller, call).await;
         progress.end();

@@ -1,26 +1,208 @@
 //! Files as resources of the protocol: what a person attaches to a conversation.
-//!
-//! The work behind `resources/list`, `resources/read` and `completion/complete`. It runs as calls of tools do, with
-//! their limits, policy and audit, but a model cannot call it.
 
-use super::Spec;
+use std::time::SystemTime;
 
-mod complete;
-mod list;
-mod read;
+use confined_fs::{FileKind, PathError, Root, Visibility, WorkspacePath};
+use serde_json::{Map, Value, json};
+use text_file::{media_type, shorten};
+use tree_search::{CompletionRequest, Completions};
 
-pub(super) use complete::CompletePath;
-pub(super) use list::ListResources;
-pub(super) use read::ReadResource;
+use super::{
+    Answer, CallContext, Kind, ToolError, ls,
+    read::{ResourceText, read_resource},
+    read_before_write,
+};
 
-/// The name under which `completion/complete` runs.
-pub const COMPLETE: &str = "completion_complete";
-/// The name under which `resources/list` runs.
-pub const LIST_RESOURCES: &str = "resources_list";
-/// The name under which `resources/read` runs.
-pub const READ_RESOURCE: &str = "resources_read";
+/// Resources of one page.
+const PAGE: usize = 50;
+/// Values of one completion: as many as the protocol allows.
+const MAX_VALUES: usize = 100;
+/// Bytes of images that one completion looks at: a person is typing. Larger ones are offered as they are.
+const LOOKED_AT: u64 = 4 << 20;
+/// Characters of an unknown template or argument that an error repeats.
+const SHOWN: usize = 100;
+/// Characters of an unknown cursor that an error repeats.
+const CURSOR_SHOWN: usize = 64;
+/// Characters of a URI that an error repeats.
+const URI_SHOWN: usize = 200;
 
-/// What is declared of the work behind a request: no client lists it, so only the name and its limits matter.
-const fn request_spec(name: &'static str, title: &'static str, purpose: &'static str) -> Spec {
-    Spec { name, title, purpose, description: purpose, ..Spec::READS }
+/// A request of the protocol that runs as a call does, with its limits, policy and audit. A model cannot make it.
+#[derive(Clone, Debug)]
+pub enum Operation {
+    /// `completion/complete`: the paths that a person may mean by `value`, as the variable `argument` of a root's URI
+    /// template.
+    Complete {
+        /// The URI template of a root.
+        template: String,
+        /// The template's variable.
+        argument: String,
+        /// As far as it was typed.
+        value: String,
+    },
+    /// `resources/list`: the roots, and the files that this session saw or wrote last, after `cursor`.
+    List {
+        /// The last resource that was sent: the list may change between two pages.
+        cursor: Option<String>,
+    },
+    /// `resources/read`: a file as it is put into a conversation, or what a directory holds.
+    Read {
+        /// The URI of the resource.
+        uri: String,
+    },
+}
+
+impl Operation {
+    /// The name in the audit.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Complete { .. } => "completion_complete",
+            Self::List { .. } => "resources_list",
+            Self::Read { .. } => "resources_read",
+        }
+    }
+
+    /// The arguments in the audit, which records where a `path` leads.
+    pub fn arguments(&self) -> Map<String, Value> {
+        let arguments = match self {
+            Self::Complete { template, argument, value } => {
+                json!({ "template": template, "argument": argument, "value": value })
+            }
+            Self::List { cursor: None } => json!({}),
+            Self::List { cursor } => json!({ "cursor": cursor }),
+            Self::Read { uri } => json!({ "path": uri }),
+        };
+        arguments.as_object().cloned().unwrap_or_default()
+    }
+
+    /// The result as the protocol has it: contents as the answer's, the rest as its facts.
+    ///
+    /// # Errors
+    /// Those of reading and listing, and `invalid_input` for a template, variable or cursor that there is not.
+    pub fn run(&self, cx: &CallContext) -> Result<Answer, ToolError> {
+        match self {
+            Self::Complete { template, argument, value } => complete(cx, template, argument, value),
+            Self::List { cursor } => list(cx, cursor.as_deref()),
+            Self::Read { uri } => read(cx, uri),
+        }
+    }
+}
+
+fn complete(cx: &CallContext, template: &str, argument: &str, value: &str) -> Result<Answer, ToolError> {
+    let roots = cx.workspace.roots();
+    let root = roots.iter().find(|root| root.resource_template() == template).ok_or_else(|| {
+        let known: Vec<String> = roots.iter().map(|root| root.resource_template()).collect();
+        let template = shorten(template, SHOWN);
+        ToolError::invalid(format!("unknown resource template {template:?}; known: {}", known.join(", ")))
+            .hint("complete the `path` of one of these templates")
+    })?;
+    if argument != "path" {
+        let argument = shorten(argument, SHOWN);
+        return Err(ToolError::invalid(format!("unknown argument {argument:?}; the template has `path`"))
+            .hint("complete the argument `path`"));
+    }
+    let found = cx.path_index.complete(&CompletionRequest {
+        workspace: &cx.workspace,
+        root: &cx.workspace.root_path(root),
+        text: value,
+        recent: &cx.session.ledger.recent(),
+        limit: MAX_VALUES,
+        stop: &cx.stop,
+    });
+    cx.check()?;
+    let Completions { mut paths, total, has_more } = found;
+    let (found, mut left) = (paths.len(), LOOKED_AT);
+    paths.retain(|(path, is_directory)| *is_directory || !is_damaged_image(cx, path, &mut left));
+    let total = total.saturating_sub(found - paths.len());
+    let value =
+        |(path, is_directory): &(WorkspacePath, bool)| path.template_value() + if *is_directory { "/" } else { "" };
+    let values: Vec<String> = paths.iter().map(value).collect();
+    Ok(Answer::text("", &json!({ "values": values, "total": total, "hasMore": has_more })))
+}
+
+/// Whether a file that is an image by its name is none that can be read; `left` is how many bytes may be looked at.
+fn is_damaged_image(cx: &CallContext, path: &WorkspacePath, left: &mut u64) -> bool {
+    let is_image = |kind: &str| kind.starts_with("image/") && kind != "image/svg+xml";
+    if !media_type(&path.display_name()).is_some_and(is_image) {
+        return false;
+    }
+    let Ok(mut file) = cx.workspace.open_file(path) else { return false };
+    let Some(rest) = left.checked_sub(file.stat().size) else { return false };
+    let mut bytes = Vec::new();
+    let is_whole = file.read_to_limit(&mut bytes, *left).is_ok_and(|is_whole| is_whole);
+    *left = rest;
+    is_whole && read_before_write::unreadable(cx, &bytes).is_some()
+}
+
+fn list(cx: &CallContext, cursor: Option<&str>) -> Result<Answer, ToolError> {
+    let recent = cx.session.ledger.recent();
+    let roots = cx.workspace.roots().iter().filter(|root| !root.is_absent());
+    let roots = roots.map(|root| (root.resource_uri(), Listed::Root(root)));
+    let all: Vec<_> = roots.chain(recent.iter().map(|path| (path.resource_uri(), Listed::File(path)))).collect();
+    let start = match cursor {
+        None => 0,
+        Some(cursor) => {
+            let at = all.iter().position(|(uri, _)| uri == cursor).ok_or_else(|| {
+                ToolError::invalid(format!("unknown cursor {:?}", shorten(cursor, CURSOR_SHOWN)))
+                    .hint("list again without a cursor: the file was not used lately")
+            })?;
+            at + 1
+        }
+    };
+    let page = &all[start..all.len().min(start + PAGE)];
+    cx.check()?;
+    let resources: Vec<Value> = page.iter().filter_map(|(uri, listed)| listed.resource(cx, uri)).collect();
+    let mut output = json!({ "resources": resources });
+    if let Some((last, _)) = page.last().filter(|_| start + PAGE < all.len()) {
+        output["nextCursor"] = last.as_str().into();
+    }
+    Ok(Answer::text("", &output))
+}
+
+enum Listed<'a> {
+    Root(&'a Root),
+    File(&'a WorkspacePath),
+}
+
+impl Listed<'_> {
+    /// The resource as the protocol describes it; `None` for a file that is gone, hidden or denied by now.
+    fn resource(&self, cx: &CallContext, uri: &str) -> Option<Value> {
+        let path = match self {
+            Self::File(path) => path,
+            Self::Root(root) => {
+                let name = root.name().unwrap_or("workspace");
+                let description = format!("Workspace root, {}", root.rights());
+                return Some(
+                    json!({ "uri": uri, "name": name, "description": description, "mimeType": "inode/directory" }),
+                );
+            }
+        };
+        let stat = cx.workspace.stat(path).ok().filter(|stat| stat.kind == FileKind::File)?;
+        let name = path.display_name();
+        let media_type = media_type(&name).unwrap_or("text/plain");
+        let mut resource = json!({ "uri": uri, "name": name, "title": path.to_string() });
+        resource["mimeType"] = media_type.into();
+        resource["size"] = stat.size.into();
+        if let Some(modified) = stat.modified.filter(|modified| *modified >= SystemTime::UNIX_EPOCH) {
+            let modified = humantime::format_rfc3339_seconds(modified).to_string();
+            resource["annotations"] = json!({ "lastModified": modified });
+        }
+        cx.workspace.visibility(path).is_ok_and(|seen| seen != Visibility::Denied).then_some(resource)
+    }
+}
+
+fn read(cx: &CallContext, uri: &str) -> Result<Answer, ToolError> {
+    let path = match cx.workspace.resolve_uri(uri) {
+        Err(PathError::Invalid { .. }) if !uri.starts_with("file:") => {
+            let uri = shorten(uri, URI_SHOWN);
+            return Err(ToolError::new(Kind::NotFound, format!("no such resource: {uri}"))
+                .hint("list resources, or make a file:// URI of a resource template"));
+        }
+        path => path?,
+    };
+    let (content, mime_type) = match read_resource(cx, &path)? {
+        Some(ResourceText { content, mime_type }) => (vec![content], mime_type),
+        None => (ls::directory(cx, &path.to_string())?.content, "text/plain"),
+    };
+    let described = json!({ "uri": path.resource_uri(), "mimeType": mime_type });
+    Ok(Answer { content, ..Answer::text("", &described) })
 }

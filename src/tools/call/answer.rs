@@ -2,13 +2,18 @@
 
 use std::convert::Infallible;
 
+use confined_fs::WorkspacePath;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use text_edit::Place;
 
 use crate::session::PendingReadRecord;
 
-use super::{answer_budget::AnswerBudget, context::CallContext};
+use super::{
+    answer_budget::AnswerBudget,
+    context::{CallContext, PathReference},
+    fence::{FENCE, fenced},
+};
 
 /// One block of an answer.
 #[derive(Clone, Debug)]
@@ -144,7 +149,8 @@ pub(crate) fn try_fitted<E>(
 ) -> Result<Answer, E> {
     for _ in 1..TRIES {
         let answer = render(room)?;
-        match smaller(&cx.budget, room, &answer) {
+        let budget = ReferenceNote::of(cx).map_or(cx.budget, |note| note.room(cx).budget);
+        match smaller(&budget, room, &answer) {
             None => return Ok(answer),
             Some(less) => room = less,
         }
@@ -173,4 +179,50 @@ fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option
         }
     }
     (limit < room.limit).then_some(AnswerBudget { limit, ..room })
+}
+
+/// The first line of an answer to a call that gave a path by its end: which file was meant.
+#[derive(Clone, Debug)]
+pub(crate) struct ReferenceNote {
+    text: String,
+    resolved: Vec<Value>,
+}
+
+impl ReferenceNote {
+    /// The lines that the answer begins with, and the paths as data; `None` where each path was given whole.
+    pub(crate) fn of(cx: &CallContext) -> Option<Self> {
+        let list = cx.references.list();
+        if list.is_empty() {
+            return None;
+        }
+        let sentences: Vec<String> = list.iter().map(PathReference::sentence).collect();
+        let paths: Vec<WorkspacePath> = list.iter().filter_map(|one| cx.workspace.canonical(one.path()).ok()).collect();
+        let resolved = list.iter().filter_map(|one| match one {
+            PathReference::Resolved { given, path } => Some(json!({ "given": given, "path": path.to_string() })),
+            PathReference::Namesake { .. } => None,
+        });
+        let resolved = resolved.collect();
+        Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })
+    }
+
+    /// What is left of the budget of a call.
+    pub(crate) fn room(&self, cx: &CallContext) -> CallContext {
+        CallContext { budget: cx.budget.less(&self.text).reduced(FENCE), ..cx.clone() }
+    }
+
+    /// The answer that begins with it.
+    pub(crate) fn before(self, mut answer: Answer) -> Answer {
+        match answer.content.first_mut() {
+            Some(Content::Text(text)) => *text = format!("{}\n{text}", self.text),
+            Some(Content::Image { .. } | Content::Link(_)) | None => answer.content.insert(0, Content::Text(self.text)),
+        }
+        if !self.resolved.is_empty() {
+            let resolved = Value::Array(self.resolved);
+            if let Some(Value::Object(data)) = &mut answer.data {
+                data.insert("resolved".to_owned(), resolved.clone());
+            }
+            answer.facts.insert("resolved".to_owned(), resolved);
+        }
+        answer
+    }
 }

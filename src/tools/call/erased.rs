@@ -1,6 +1,6 @@
 //! Tools of different types as values of one type, which decodes the arguments of each.
 
-use std::{fmt, sync::OnceLock};
+use std::{fmt, sync::LazyLock};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use super::{
     super::checkpoint::{self, CHECKPOINT},
+    answer::ReferenceNote,
     args,
-    context::{Blocking, CallContext},
+    context::CallContext,
     error::ToolError,
-    paths::ReferenceNote,
     plan::{self, Plan},
     tool::{Spec, Tool},
 };
@@ -23,8 +23,7 @@ type Planner = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Result<Plan,
 pub struct ErasedTool {
     /// Name, texts and hints.
     pub spec: &'static Spec,
-    input_schema: OnceLock<Map<String, Value>>,
-    make_input_schema: fn() -> Map<String, Value>,
+    input_schema: LazyLock<Map<String, Value>>,
     output_schema: fn() -> Map<String, Value>,
     /// Whether a call may be answered [inline](Tool::INLINE).
     pub inline: bool,
@@ -43,8 +42,7 @@ impl ErasedTool {
     pub(crate) fn of<T: Tool>() -> Self {
         Self {
             spec: &T::SPEC,
-            input_schema: OnceLock::new(),
-            make_input_schema: input_schema::<T::Args>,
+            input_schema: LazyLock::new(input_schema::<T::Args>),
             output_schema: output_schema::<T::Output>,
             plan: |cx, arguments, tool| T::plan(cx, tool.decoded(cx, arguments)?),
             inline: T::INLINE,
@@ -73,7 +71,7 @@ impl ErasedTool {
     /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:
     /// a client that starts a process for each call needs one of them, not all.
     pub fn input_schema(&self) -> &Map<String, Value> {
-        self.input_schema.get_or_init(self.make_input_schema)
+        &self.input_schema
     }
 
     /// JSON Schema of the structured result; built on demand, as most clients never ask.
@@ -83,35 +81,21 @@ impl ErasedTool {
 
     /// Decodes the arguments and plans the call.
     pub fn plan(&self, cx: &CallContext, mut arguments: Map<String, Value>) -> Result<Plan, ToolError> {
-        if self.spec.read_only {
-            return self.plan_noted(cx, arguments);
+        let checkpoint = if self.spec.read_only { None } else { checkpoint::take(&mut arguments)? };
+        let mut plan = (self.plan)(cx, arguments, self)?;
+        if let Some(note) = ReferenceNote::of(cx) {
+            plan = match plan {
+                Plan::Answer(answer) => Plan::Answer(note.before(answer)),
+                Plan::Change(change) => plan::around(change, move |change, cx, approval| {
+                    let answer = change.commit(&note.room(cx), approval)?;
+                    Ok(note.before(answer))
+                }),
+                wait @ Plan::Wait(_) => wait,
+            };
         }
-        let checkpoint = checkpoint::take(&mut arguments)?;
-        let plan = self.plan_noted(cx, arguments)?;
         Ok(match checkpoint {
             None => plan,
             Some(name) => checkpoint::before(plan, name),
-        })
-    }
-
-    fn plan_noted(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<Plan, ToolError> {
-        // An inline attempt looks for no path that is given by its end, and a change answers in a few lines.
-        let again = (self.spec.read_only && cx.blocking == Blocking::Allowed).then(|| arguments.clone());
-        let plan = (self.plan)(cx, arguments, self)?;
-        let Some(note) = ReferenceNote::of(cx) else { return Ok(plan) };
-        Ok(match (plan, again) {
-            (Plan::Answer(answer), Some(arguments)) if !note.fits(cx, &answer) => {
-                match (self.plan)(&note.room(cx), arguments, self)? {
-                    Plan::Answer(answer) => Plan::Answer(note.before(answer)),
-                    other => other,
-                }
-            }
-            (Plan::Answer(answer), _) => Plan::Answer(note.before(answer)),
-            (Plan::Change(change), _) => plan::around(change, move |change, cx, approval| {
-                let answer = change.commit(&note.room(cx), approval)?;
-                Ok(note.before(answer))
-            }),
-            (wait @ Plan::Wait(_), _) => wait,
         })
     }
 }

@@ -6,15 +6,14 @@
 //! searched for, unless it is mentioned with `@`.
 
 use confined_fs::{PathSuffix, WorkspacePath, stop::StopReason};
-use serde_json::{Value, json};
 use tree_search::{NearestTop, Scope, SuffixHits, search_tail};
 
 use super::{
     super::read::path_before_selection,
-    answer::{Answer, Content, count},
+    answer::count,
     context::{Blocking, CallContext, PathReference, shown},
     error::{Kind, ToolError},
-    fence::{FENCE, fenced},
+    fence::fenced,
 };
 
 /// Names that are compared for the note that a file with the name of the new one exists elsewhere: it must not delay
@@ -186,59 +185,4 @@ const UNSEEN: &str =
 enum SuffixHit {
     Path(WorkspacePath),
     Nothing(SuffixHits),
-}
-
-/// What an answer says first.
-#[derive(Clone, Debug)]
-pub(crate) struct ReferenceNote {
-    text: String,
-    resolved: Vec<Value>,
-}
-
-impl ReferenceNote {
-    /// The lines that the answer begins with, and the paths as data; `None` where each path was given whole.
-    pub(crate) fn of(cx: &CallContext) -> Option<Self> {
-        let list = cx.references.list();
-        if list.is_empty() {
-            return None;
-        }
-        let sentences: Vec<String> = list.iter().map(PathReference::sentence).collect();
-        let paths: Vec<WorkspacePath> = list.iter().filter_map(|one| cx.workspace.canonical(one.path()).ok()).collect();
-        let resolved = list.iter().filter_map(|one| match one {
-            PathReference::Resolved { given, path } => Some(json!({ "given": given, "path": path.to_string() })),
-            PathReference::Namesake { .. } => None,
-        });
-        let resolved = resolved.collect();
-        Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })
-    }
-
-    /// What is left of the budget of a call.
-    pub(crate) fn room(&self, cx: &CallContext) -> CallContext {
-        CallContext { budget: cx.budget.less(&self.text).reduced(FENCE), ..cx.clone() }
-    }
-
-    /// Whether the answer has room for it.
-    pub(crate) fn fits(&self, cx: &CallContext, answer: &Answer) -> bool {
-        let texts = answer.content.iter().map(|block| match block {
-            Content::Text(text) => cx.budget.cost(text),
-            Content::Image { .. } | Content::Link(_) => 0,
-        });
-        cx.budget.cost(&self.text) + 1 + texts.sum::<usize>() <= cx.budget.limit
-    }
-
-    /// The answer that begins with it.
-    pub(crate) fn before(self, mut answer: Answer) -> Answer {
-        match answer.content.first_mut() {
-            Some(Content::Text(text)) => *text = format!("{}\n{text}", self.text),
-            Some(Content::Image { .. } | Content::Link(_)) | None => answer.content.insert(0, Content::Text(self.text)),
-        }
-        if !self.resolved.is_empty() {
-            let resolved = Value::Array(self.resolved);
-            if let Some(Value::Object(data)) = &mut answer.data {
-                data.insert("resolved".to_owned(), resolved.clone());
-            }
-            answer.facts.insert("resolved".to_owned(), resolved);
-        }
-        answer
-    }
 }

@@ -4,7 +4,7 @@
 use confined_fs::{Revision, WorkspacePath};
 use text_file::{Document, media_type};
 
-use crate::session::{ALL_LINES, PendingReadRecord};
+use crate::session::ALL_LINES;
 
 use super::{
     super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},
@@ -20,8 +20,7 @@ const MAX_TEXT: usize = 1 << 20;
 /// A file for a conversation.
 pub(in crate::tools) struct ResourceText {
     pub(in crate::tools) content: Content,
-    pub(in crate::tools) mime_type: String,
-    pub(in crate::tools) sighting: Option<PendingReadRecord>,
+    pub(in crate::tools) mime_type: &'static str,
 }
 
 /// The file at `path`; `None` for a directory.
@@ -56,17 +55,16 @@ fn read_plain(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
         return Err(too_large(&path, size, limit));
     }
     let real = file.real_path();
-    let mut sighting = None;
     if !is_changed {
         let known = cx.session.ledger.revision_of(real, document.bytes());
         let revision = known.unwrap_or_else(|| Revision::of(document.bytes()));
-        sighting = cx.session.ledger.note(real, revision, Some(document.bytes()));
+        cx.session.ledger.saw(real, revision, Some(document.bytes()));
         cx.session.ledger.showed(real, Some(revision), [ALL_LINES]);
     }
     let text = document.text();
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };
     let mime_type = media_type(&path.display_name()).filter(|kind| !is_of_bytes(kind)).unwrap_or("text/plain");
-    Ok(ResourceText { content: Content::Text(text), mime_type: mime_type.to_owned(), sighting })
+    Ok(ResourceText { content: Content::Text(text), mime_type })
 }
 
 /// Whether a media type is that of a format that is no text, whatever the file of that name holds.
@@ -80,16 +78,19 @@ fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
     let budget = AnswerBudget { image_bytes: cx.budget.image_bytes, ..AnswerBudget::bytes(limit) };
     let request =
         FileRequest { path: path.to_string(), lines: LineRange::All, part: None, since: None, encoding: None, budget };
-    let mut shown = section(cx, &request, source)?;
+    let shown = section(cx, &request, source)?;
     if shown.facts.has_more == Some(true) {
         return Err(too_large(&path, size, limit));
     }
-    let sighting = shown.sighting.take();
-    let (content, mime_type) = match shown.image.take() {
-        Some(image) => (Content::Image { bytes: image.bytes, mime: image.mime }, image.mime),
-        None => (Content::Text(shown.said()), "text/plain"),
-    };
-    Ok(ResourceText { content, mime_type: mime_type.to_owned(), sighting })
+    if let Some(record) = &shown.sighting {
+        cx.session.ledger.save(record);
+    }
+    Ok(match shown.image {
+        Some(image) => {
+            ResourceText { content: Content::Image { bytes: image.bytes, mime: image.mime }, mime_type: image.mime }
+        }
+        None => ResourceText { content: Content::Text(shown.said()), mime_type: "text/plain" },
+    })
 }
 
 fn too_large(path: &WorkspacePath, size: u64, limit: usize) -> ToolError {
