@@ -30,8 +30,6 @@ mod wait;
 mod with_history;
 mod write;
 
-use std::sync::LazyLock;
-
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use call::{
@@ -54,25 +52,23 @@ pub use call::{
 pub use longest_wait::{LongestWait, WaitBound};
 pub use resources::Operation;
 
-/// All tools, ordered by name: a new tool is one line here.
-static TOOLS: LazyLock<Vec<ErasedTool>> = LazyLock::new(|| {
-    vec![
-        ErasedTool::of::<apply_patch::ApplyPatch>(),
-        ErasedTool::of::<copy::Copy>(),
-        ErasedTool::of::<delete::Delete>(),
-        ErasedTool::of::<edit::Edit>(),
-        ErasedTool::of::<glob::Glob>(),
-        ErasedTool::of::<grep::Grep>(),
-        ErasedTool::of::<ls::Ls>(),
-        ErasedTool::of::<mkdir::Mkdir>(),
-        ErasedTool::of::<move_path::Move>(),
-        ErasedTool::of::<present::Present>(),
-        ErasedTool::of::<read::Read>(),
-        ErasedTool::of::<undo::Undo>(),
-        ErasedTool::of::<wait::WaitFor>(),
-        ErasedTool::of::<write::Write>(),
-    ]
-});
+/// All tools, ordered by name: a new tool is one line here, and one more of them.
+static TOOLS: [ErasedTool; 14] = [
+    ErasedTool::of::<apply_patch::ApplyPatch>(),
+    ErasedTool::of::<copy::Copy>(),
+    ErasedTool::of::<delete::Delete>(),
+    ErasedTool::of::<edit::Edit>(),
+    ErasedTool::of::<glob::Glob>(),
+    ErasedTool::of::<grep::Grep>(),
+    ErasedTool::of::<ls::Ls>(),
+    ErasedTool::of::<mkdir::Mkdir>(),
+    ErasedTool::of::<move_path::Move>(),
+    ErasedTool::of::<present::Present>(),
+    ErasedTool::of::<read::Read>(),
+    ErasedTool::of::<undo::Undo>(),
+    ErasedTool::of::<wait::WaitFor>(),
+    ErasedTool::of::<write::Write>(),
+];
 
 /// Words in the names of other servers' tools, and what is called that here.
 const OTHER_NAMES: &str = "content=grep search=grep rg=grep find=glob list=ls dir=ls tree=ls view=read cat=read open=read get=read \

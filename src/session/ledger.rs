@@ -4,12 +4,12 @@
 //! a client which starts a process for each call can read in one and edit in the next.
 
 mod showings;
-mod states;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     fmt::Write as _,
     mem,
+    ops::Range,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -18,30 +18,31 @@ use confined_fs::{Revision, StateDir, StateFile, WorkspacePath};
 
 pub use showings::ALL_LINES;
 use showings::Showings;
-pub use states::KnownStates;
 
-/// What has been seen counts for a day, across processes.
+/// A read record is valid for a day, across processes.
 const EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
 /// A line in the state file is renewed when it is older than this.
 const RENEW: Duration = Duration::from_secs(60 * 60);
 /// Bytes of content kept in all, to show what changed in a stale file, and to compare instead of hashing.
-const CONTENT_TOTAL: usize = 8 << 20;
+const MAX_CONTENT_TOTAL: usize = 8 << 20;
 /// Bytes of the largest content kept.
-const CONTENT_EACH: usize = 2 << 20;
+const MAX_CONTENT: usize = 2 << 20;
 /// Contents kept of one file that were seen before the last one.
-const FORMER: usize = 32;
+const MAX_EARLIER: usize = 32;
 /// Files remembered in memory.
-const FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// Files whose paths are kept, for [`Ledger::recent`].
-const RECENT: usize = 200;
+const MAX_RECENT: usize = 200;
 /// Bytes of a state file after which it is rewritten without what has expired or been superseded.
 const COMPACT_AT: u64 = 512 << 10;
 /// Lines kept then: half of that, at 77 bytes a line, so that rewriting stays rare.
-const KEPT: usize = (256 << 10) / 77;
+const MAX_LINES: usize = (256 << 10) / 77;
+/// Overwrites remembered that were refused once.
+const MAX_REFUSED: usize = 64;
 /// How the names of the state files begin.
 const PREFIX: &str = "seen-";
 /// Bytes of a state file that are read at most.
-const READ_AT_MOST: u64 = 8 << 20;
+const MAX_STATE_BYTES: u64 = 8 << 20;
 
 /// One sighting.
 #[derive(Clone, Debug)]
@@ -69,6 +70,17 @@ impl Seen {
             None => self.revision.is_of_first_lines(bytes),
         }
     }
+}
+
+/// The known states of a file.
+#[derive(Clone, Debug, Default)]
+pub struct KnownStates {
+    /// Those whose content is kept, the oldest first.
+    pub seen: Vec<Seen>,
+    /// How often the file was read from its first line.
+    pub readings: u32,
+    /// Whether one caller more knows the file than have read it.
+    pub has_other: bool,
 }
 
 /// Remembers sightings; shared by all calls of a session.
@@ -111,8 +123,8 @@ pub struct PendingReadRecord {
 #[derive(Debug)]
 struct ReadRecord {
     seen: Seen,
-    /// What was seen before, with its content; newest last.
-    former: VecDeque<Seen>,
+    /// Earlier states, with their content; newest last.
+    earlier: VecDeque<Seen>,
     /// How often the file was read from its first line.
     readings: u32,
     /// Whether one caller more knows it than have read it: who made it before anybody did, or changed it elsewhere.
@@ -194,12 +206,160 @@ impl Ledger {
     /// The revision in the newest fresh line of `key` that `is_wanted`. Reads the state file each time: another
     /// process may have appended to it.
     fn recall(&self, key: &Key, mut is_wanted: impl FnMut(&LedgerLine<'_>) -> bool) -> Option<Revision> {
-        let bytes = self.state.as_ref()?.read(&file_name(&key.root), READ_AT_MOST).ok()?;
+        let bytes = self.state.as_ref()?.read(&file_name(&key.root), MAX_STATE_BYTES).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let now = SystemTime::now();
         let mut lines = text.lines().rev().filter(|line| line.contains(&key.path)).filter_map(parse);
         let found = lines.find(|line| line.path == key.path && fresh(line.time, now) && is_wanted(line));
         found.map(|line| line.revision)
+    }
+
+    /// As [`Self::seen`], without what another process has seen since this one started: both are running, and this one
+    /// was not shown it.
+    pub fn seen_here(&self, path: &WorkspacePath) -> Option<Seen> {
+        let key = Key::of(path);
+        let is_known = self.memory().files.contains_key(&key);
+        let recalled = || self.recall(&key, |line| line.time <= self.started).map(Seen::elsewhere);
+        if is_known { self.seen(path) } else { recalled() }
+    }
+
+    /// The revisions that `is_wanted` at which any process with this state folder is known to have seen the file at the
+    /// real path `path` within a day, each once.
+    pub fn revisions_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> HashSet<Revision> {
+        let key = Key::of(path);
+        let mut found = HashSet::new();
+        self.recall(&key, |line| {
+            found.extend(Some(line.revision).filter(|revision| is_wanted(*revision)));
+            false
+        });
+        let memory = self.memory();
+        let all = memory.files.get(&key).into_iter().flat_map(ReadRecord::all);
+        found.extend(all.map(|seen| seen.revision).filter(|revision| is_wanted(*revision)));
+        found
+    }
+
+    /// Whether any process with this state folder has seen the file at the real path `path` at `revision` within
+    /// a day, even if this one, or a later line, knows another revision.
+    pub fn knows(&self, path: &WorkspacePath, revision: Revision) -> bool {
+        self.recall(&Key::of(path), |line| line.revision == revision).is_some()
+    }
+
+    /// The file at the real path `path` was shown from its first line on.
+    pub fn count_reading(&self, path: &WorkspacePath) {
+        if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
+            sighting.readings = sighting.readings.saturating_add(1);
+        }
+    }
+
+    /// As [`Self::saw`], of what this server made of the file for `by`, who knows each line of a new one.
+    pub fn made(&self, path: &WorkspacePath, revision: Revision, content: &[u8], by: Option<&Arc<str>>) {
+        let key = Key::of(path);
+        let is_new = !self.memory().files.contains_key(&key);
+        self.saw(path, revision, Some(content));
+        if is_new {
+            self.showed(path, Some(revision), [ALL_LINES]);
+        }
+        let mut memory = self.memory();
+        // The file may be what it was before: to undo the change that made it so is another thing.
+        memory.refused.retain(|(refused, ..)| *refused != key);
+        if let Some(sighting) = memory.files.get_mut(&key) {
+            sighting.has_other |= sighting.readings == 0;
+            sighting.seen.by = by.cloned();
+        }
+    }
+
+    /// The states of the file at the real path `path` that are in memory.
+    pub fn states(&self, path: &WorkspacePath) -> KnownStates {
+        let memory = self.memory();
+        memory.files.get(&Key::of(path)).map_or_else(KnownStates::default, |known| {
+            let mut seen: Vec<Seen> = known.all().filter(|seen| seen.content.is_some()).cloned().collect();
+            seen.reverse();
+            KnownStates { seen, readings: known.readings, has_other: known.has_other }
+        })
+    }
+
+    /// The file at the real path `path` was found at a content that nobody was shown, and is about to be changed.
+    pub fn found(&self, path: &WorkspacePath, revision: Revision, content: &[u8]) {
+        let mut memory = self.memory();
+        let Some(sighting) = memory.files.get_mut(&Key::of(path)) else { return };
+        let before = sighting.size();
+        sighting.pass_seen();
+        if sighting.earlier.iter().all(|one| one.revision != revision) && content.len() <= MAX_CONTENT {
+            let content = Some(Arc::from(content));
+            sighting.earlier.push_back(Seen { content, readings: sighting.readings, ..Seen::elsewhere(revision) });
+        }
+        sighting.has_other = true;
+        let added = sighting.size() - before;
+        memory.content += added;
+    }
+
+    /// As [`Self::states`], as far as processes with this state folder have seen them within a day and `content` has them.
+    pub fn recalled(&self, path: &WorkspacePath, content: impl Fn(Revision) -> Option<Vec<u8>>) -> KnownStates {
+        let mut revisions = Vec::new();
+        self.recall(&Key::of(path), |line| {
+            if !revisions.contains(&line.revision) {
+                revisions.push(line.revision);
+            }
+            false
+        });
+        let seen = |revision| Some(Seen { content: Some(content(revision)?.into()), ..Seen::elsewhere(revision) });
+        KnownStates { seen: revisions.into_iter().rev().filter_map(seen).collect(), readings: 1, has_other: false }
+    }
+
+    /// Whether it is the first time that replacing the content `now` of the file at the real path `path` by `new` is
+    /// refused. `in_all`: by any process with this state folder.
+    pub fn refuse_once(&self, path: &WorkspacePath, now: Revision, new: Revision, in_all: bool) -> bool {
+        let mut key = Key::of(path);
+        let this = (key.clone(), now, new);
+        if self.memory().refused.contains(&this) {
+            return false;
+        }
+        // As a sighting of a file that nobody has.
+        key.path = Revision::of(format!("{} {now}", key.path).as_bytes()).to_string();
+        if in_all && self.recall(&key, |line| line.revision == new).is_some() {
+            return false;
+        }
+        let refused = &mut self.memory().refused;
+        refused.push_back(this);
+        refused.drain(..refused.len().saturating_sub(MAX_REFUSED));
+        if in_all {
+            self.save(&PendingReadRecord { key, revision: new, now: SystemTime::now() });
+        }
+        true
+    }
+
+    /// The newest content seen of the file at the real path `path` that is in memory and at a revision that
+    /// `is_wanted`.
+    pub fn content_of(&self, path: &WorkspacePath, is_wanted: impl Fn(Revision) -> bool) -> Option<Arc<[u8]>> {
+        let memory = self.memory();
+        let mut all = memory.files.get(&Key::of(path))?.all();
+        all.find(|seen| is_wanted(seen.revision) && seen.content.is_some())?.content.clone()
+    }
+
+    /// These lines of the file at the real path `path`, counted from 0, were shown at `revision`; `None` is for a diff,
+    /// with the numbers of two.
+    pub fn showed(
+        &self,
+        path: &WorkspacePath,
+        revision: Option<Revision>,
+        lines: impl IntoIterator<Item = Range<usize>>,
+    ) {
+        if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
+            lines.into_iter().for_each(|lines| sighting.showings.add(revision, lines));
+        }
+    }
+
+    /// Whether `lines` of the file at the real path `path` were shown at `revision` and no other one. What another process
+    /// with this state folder saw of it, it saw whole.
+    pub fn shows_only(&self, path: &WorkspacePath, revision: Revision, lines: &Range<usize>) -> bool {
+        let key = Key::of(path);
+        let memory = self.memory();
+        let showings = memory.files.get(&key).map(|known| &known.showings);
+        let known = showings.map_or_else(Vec::new, |known| known.revisions.clone());
+        let is_certain = showings.is_none_or(|known| known.are_all_of(revision, lines));
+        drop(memory);
+        let is_other = |other: Revision| other != revision && !known.contains(&other);
+        is_certain && self.recall(&key, |line| is_other(line.revision)).is_none()
     }
 
     fn memory(&self) -> MutexGuard<'_, ReadRecords> {
@@ -217,7 +377,7 @@ impl ReadRecords {
             self.recent.remove(at);
         }
         self.recent.push_front(path.clone());
-        self.recent.truncate(RECENT);
+        self.recent.truncate(MAX_RECENT);
     }
 
     /// Returns whether the state file needs a new line.
@@ -231,22 +391,22 @@ impl ReadRecords {
         let (readings, has_other) = old.as_ref().map_or((0, false), |old| (old.readings, old.has_other));
         let mut showings = old.as_mut().map_or_else(Showings::default, |old| mem::take(&mut old.showings));
         showings.know(revision);
-        let mut former = old.map_or_else(VecDeque::new, |mut old| {
+        let mut earlier = old.map_or_else(VecDeque::new, |mut old| {
             old.pass_seen();
-            old.former
+            old.earlier
         });
         // A content that is seen again is held already.
-        let held = former.iter().position(|one| one.revision == revision).and_then(|at| former.remove(at)?.content);
-        former.retain(|one| one.content.is_some());
-        former.drain(..former.len().saturating_sub(FORMER));
+        let held = earlier.iter().position(|one| one.revision == revision).and_then(|at| earlier.remove(at)?.content);
+        earlier.retain(|one| one.content.is_some());
+        earlier.drain(..earlier.len().saturating_sub(MAX_EARLIER));
         let content: Option<Arc<[u8]>> =
-            content.filter(|bytes| bytes.len() <= CONTENT_EACH).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
+            content.filter(|bytes| bytes.len() <= MAX_CONTENT).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
         let is_recent = |at: &SystemTime| now.duration_since(*at).is_ok_and(|age| age < RENEW);
         let written = same.filter(is_recent);
         let seen = Seen { revision, content, by, readings: since.unwrap_or(readings) };
         let written_at = written.unwrap_or(now);
         let sighting =
-            ReadRecord { seen, former, readings, has_other, showings, written: written_at, used: self.clock };
+            ReadRecord { seen, earlier, readings, has_other, showings, written: written_at, used: self.clock };
         self.content += sighting.size();
         self.files.insert(key, sighting);
         self.shrink();
@@ -255,13 +415,13 @@ impl ReadRecords {
 
     /// Forgets the least recently used contents and files over the bounds.
     fn shrink(&mut self) {
-        if self.content <= CONTENT_TOTAL && self.files.len() <= FILES {
+        if self.content <= MAX_CONTENT_TOTAL && self.files.len() <= MAX_FILES {
             return;
         }
         let mut by_age: Vec<(u64, Key)> = self.files.iter().map(|(key, one)| (one.used, key.clone())).collect();
         by_age.sort_unstable_by_key(|(used, _)| *used);
         // Down to three quarters, so that the sort is paid for by many insertions.
-        let (content, files) = (CONTENT_TOTAL / 4 * 3, FILES / 4 * 3);
+        let (content, files) = (MAX_CONTENT_TOTAL / 4 * 3, MAX_FILES / 4 * 3);
         // What was last seen of a file is of more use than what was there before.
         for (_, key) in &by_age {
             if self.content <= content {
@@ -269,7 +429,7 @@ impl ReadRecords {
             }
             if let Some(kept) = self.files.get_mut(key) {
                 let size = kept.size();
-                kept.former.clear();
+                kept.earlier.clear();
                 self.content -= size - kept.size();
             }
         }
@@ -282,23 +442,23 @@ impl ReadRecords {
             } else if let Some(kept) = self.files.get_mut(&key) {
                 self.content -= kept.size();
                 kept.seen.content = None;
-                kept.former.clear();
+                kept.earlier.clear();
             }
         }
     }
 }
 
 impl ReadRecord {
-    /// What was last seen is one of those before.
+    /// Makes the state that was last seen one of the earlier ones.
     fn pass_seen(&mut self) {
-        if self.former.iter().all(|one| one.revision != self.seen.revision) {
-            self.former.push_back(self.seen.clone());
+        if self.earlier.iter().all(|one| one.revision != self.seen.revision) {
+            self.earlier.push_back(self.seen.clone());
         }
     }
 
     /// Everything seen, newest first.
     fn all(&self) -> impl Iterator<Item = &Seen> {
-        [&self.seen].into_iter().chain(self.former.iter().rev())
+        [&self.seen].into_iter().chain(self.earlier.iter().rev())
     }
 
     /// Bytes of content held.
@@ -326,7 +486,7 @@ fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::R
     let _lock = state.lock();
     state.append(file, line.as_bytes())?;
     if state.size(file)? > COMPACT_AT {
-        let bytes = state.read(file, READ_AT_MOST)?;
+        let bytes = state.read(file, MAX_STATE_BYTES)?;
         state.replace(file, compacted(&String::from_utf8_lossy(&bytes), now).as_bytes())?;
     }
     Ok(())
@@ -370,7 +530,7 @@ fn fresh(time: u64, now: SystemTime) -> bool {
     seconds(now).saturating_sub(time) < EXPIRES.as_secs()
 }
 
-/// The newest fresh line of each path, oldest first; at most [`KEPT`] of them.
+/// The newest fresh line of each path, oldest first; at most [`MAX_LINES`] of them.
 fn compacted(text: &str, now: SystemTime) -> String {
     let mut known = HashSet::new();
     let newest: Vec<LedgerLine<'_>> = text
@@ -378,7 +538,7 @@ fn compacted(text: &str, now: SystemTime) -> String {
         .rev()
         .filter_map(parse)
         .filter(|entry| fresh(entry.time, now) && known.insert(entry.path))
-        .take(KEPT)
+        .take(MAX_LINES)
         .collect();
     let mut out = String::new();
     for entry in newest.iter().rev() {
@@ -467,7 +627,7 @@ mod tests {
         let path = workspace(root.path()).resolve("f").unwrap();
         let ledger = Ledger::new(None);
         let content = |n: u8| [n; 3];
-        let last = u8::try_from(FORMER).unwrap() + 1;
+        let last = u8::try_from(MAX_EARLIER).unwrap() + 1;
         for n in (0..=last).chain([2]) {
             ledger.saw(&path, Revision::of(&content(n)), Some(&content(n)));
         }
@@ -476,8 +636,8 @@ mod tests {
             let expected = kept.then(|| content(n).to_vec());
             assert_eq!(ledger.content_of(&path, |one| one == revision).map(|bytes| bytes.to_vec()), expected, "{n}");
         }
-        assert_eq!(ledger.revisions_of(&path, |_| true).len(), FORMER + 1);
-        assert_eq!(ledger.memory().content, (FORMER + 1) * 3);
+        assert_eq!(ledger.revisions_of(&path, |_| true).len(), MAX_EARLIER + 1);
+        assert_eq!(ledger.memory().content, (MAX_EARLIER + 1) * 3);
     }
 
     #[test]
@@ -492,13 +652,13 @@ mod tests {
     #[test]
     fn sightings_are_bounded_by_files_and_content() {
         let mut memory = ReadRecords::default();
-        let content = vec![0; CONTENT_EACH];
-        for n in 0..FILES + 10 {
+        let content = vec![0; MAX_CONTENT];
+        for n in 0..MAX_FILES + 10 {
             let key = Key { root: "r".into(), path: n.to_string() };
             memory.remember(key, Revision::of(b"x"), (n % 100 == 0).then_some(&content[..]), UNIX_EPOCH);
         }
-        assert!(memory.files.len() <= FILES && memory.content <= CONTENT_TOTAL);
+        assert!(memory.files.len() <= MAX_FILES && memory.content <= MAX_CONTENT_TOTAL);
         assert_eq!(memory.files.values().map(ReadRecord::size).sum::<usize>(), memory.content);
-        assert!(memory.files.contains_key(&Key { root: "r".into(), path: (FILES + 9).to_string() }));
+        assert!(memory.files.contains_key(&Key { root: "r".into(), path: (MAX_FILES + 9).to_string() }));
     }
 }

@@ -13,11 +13,11 @@ use std::{
 use confined_fs::{FileKind, Ignored, Root, WalkOptions, Workspace};
 
 /// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
-const COUNTED: usize = 500_000;
+const MAX_COUNTED: usize = 500_000;
 /// How long a count of a root is valid; changes of this session are added to it meanwhile.
 const VALID_FOR: Duration = Duration::from_secs(60);
 /// How long counting may take.
-const COUNTING: Duration = Duration::from_secs(5);
+const MAX_COUNT_TIME: Duration = Duration::from_secs(5);
 
 /// The bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Default for QuotaLimits {
     }
 }
 
-/// What a change would cost. Those of several changes that are made together add up.
+/// The cost of a change. Those of several changes that are made together add up.
 #[derive(Clone, Debug, Default)]
 pub struct Cost {
     /// Files and directories that would be made.
@@ -205,7 +205,7 @@ impl Quota {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a root holds: a count that is still valid, or a new one.
+    /// Bytes beneath a root: a count that is still valid, or a new one.
     fn count(&self, workspace: &Workspace, root: &Arc<Root>) -> (u64, Instant) {
         {
             let mut spent = self.spent();
@@ -223,7 +223,7 @@ impl Quota {
             if entry.kind() == FileKind::File {
                 bytes = bytes.saturating_add(entry.stat().map_or(0, |stat| stat.size));
             }
-            if entries < COUNTED && started.elapsed() < COUNTING {
+            if entries < MAX_COUNTED && started.elapsed() < MAX_COUNT_TIME {
                 ControlFlow::Continue(())
             } else {
                 ControlFlow::Break(())

@@ -17,11 +17,11 @@ use super::{
 };
 
 /// Files in one call.
-const MOST: usize = 20;
+const MAX_FILES: usize = 20;
 /// Bytes of a file by which its kind is known.
-const HEAD: u64 = 8 << 10;
+const HEAD_BYTES: u64 = 8 << 10;
 /// Characters of the longest title, and of the longest note.
-const LONGEST: [usize; 2] = [200, 2000];
+const MAX_CHARS: [usize; 2] = [200, 2000];
 
 /// The `present` tool.
 pub(crate) struct Present;
@@ -119,7 +119,7 @@ impl Tool for Present {
             });
             link.description = args.note.as_deref().map(|note| escape_controls(note).into_owned());
         }
-        let mut text = said(&output.presented);
+        let mut text = summary(&output.presented);
         for (given, error) in &errors {
             let _ = write!(text, "\n\nnot presented: {}\n{}", shown(given), error.text_within(&cx.budget));
         }
@@ -131,7 +131,7 @@ impl Tool for Present {
 
 /// The paths of a call.
 fn requested(args: &Args) -> Result<Vec<String>, ToolError> {
-    for ((name, text), most) in [("title", &args.title), ("note", &args.note)].into_iter().zip(LONGEST) {
+    for ((name, text), most) in [("title", &args.title), ("note", &args.note)].into_iter().zip(MAX_CHARS) {
         let length = text.as_ref().map_or(0, |text| text.chars().count());
         if length > most {
             return Err(ToolError::invalid(format!("`{name}` has {length} characters; at most {most} are shown"))
@@ -142,8 +142,8 @@ fn requested(args: &Args) -> Result<Vec<String>, ToolError> {
         (Some(path), []) => Ok(vec![path.clone()]),
         (Some(_), _) => Err(ToolError::invalid("`paths` and `path` were both given").hint("send all files in paths")),
         (None, []) => Err(ToolError::invalid("no file was named").hint("call present again with path, or with paths")),
-        (None, paths) if paths.len() > MOST => Err(ToolError::invalid(format!(
-            "`paths` names {} files; at most {MOST} are presented at once",
+        (None, paths) if paths.len() > MAX_FILES => Err(ToolError::invalid(format!(
+            "`paths` names {} files; at most {MAX_FILES} are presented at once",
             paths.len()
         ))
         .hint("send the others in another call")),
@@ -157,12 +157,12 @@ fn link(cx: &CallContext, given: &str) -> Result<(String, FileLink), ToolError> 
     let mut file = cx.workspace.open_file(&path).map_err(|error| match error.kind {
         AccessErrorKind::IsDirectory => {
             ToolError::invalid(format!("{path} is a directory, and only files are presented"))
-                .hint(format!("ls {path} lists its files; up to {MOST} can be named in paths"))
+                .hint(format!("ls {path} lists its files; up to {MAX_FILES} can be named in paths"))
         }
         _ => ToolError::access(&cx.workspace, error),
     })?;
     let mut head = Vec::new();
-    file.read_to_limit(&mut head, HEAD)
+    file.read_to_limit(&mut head, HEAD_BYTES)
         .map_err(|error| ToolError::from(confined_fs::AccessError::from_io(error, &path)))?;
     let shown = path.to_string();
     let name = shown.rsplit('/').next().unwrap_or_default().to_owned();
@@ -193,7 +193,7 @@ fn kind_of(name: &str, head: &[u8]) -> &'static str {
 }
 
 /// One line about what was presented.
-fn said(files: &[PresentedFile]) -> String {
+fn summary(files: &[PresentedFile]) -> String {
     let named: Vec<String> = files.iter().map(|file| format!("{} ({})", file.path, file_size(file.size))).collect();
     match named.as_slice() {
         [one] => format!("Presented {one}"),

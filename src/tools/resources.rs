@@ -14,13 +14,13 @@ use super::{
 };
 
 /// Resources of one page.
-const PAGE: usize = 50;
+const MAX_PAGE: usize = 50;
 /// Values of one completion: as many as the protocol allows.
 const MAX_VALUES: usize = 100;
 /// Bytes of images that one completion looks at: a person is typing. Larger ones are offered as they are.
-const LOOKED_AT: u64 = 4 << 20;
+const MAX_IMAGE_BYTES: u64 = 4 << 20;
 /// Characters of an unknown template or argument that an error repeats.
-const SHOWN: usize = 100;
+const ARGUMENT_SHOWN: usize = 100;
 /// Characters of an unknown cursor that an error repeats.
 const CURSOR_SHOWN: usize = 64;
 /// Characters of a URI that an error repeats.
@@ -91,12 +91,12 @@ fn complete(cx: &CallContext, template: &str, argument: &str, value: &str) -> Re
     let roots = cx.workspace.roots();
     let root = roots.iter().find(|root| root.resource_template() == template).ok_or_else(|| {
         let known: Vec<String> = roots.iter().map(|root| root.resource_template()).collect();
-        let template = shorten(template, SHOWN);
+        let template = shorten(template, ARGUMENT_SHOWN);
         ToolError::invalid(format!("unknown resource template {template:?}; known: {}", known.join(", ")))
             .hint("complete the `path` of one of these templates")
     })?;
     if argument != "path" {
-        let argument = shorten(argument, SHOWN);
+        let argument = shorten(argument, ARGUMENT_SHOWN);
         return Err(ToolError::invalid(format!("unknown argument {argument:?}; the template has `path`"))
             .hint("complete the argument `path`"));
     }
@@ -110,7 +110,7 @@ fn complete(cx: &CallContext, template: &str, argument: &str, value: &str) -> Re
     });
     cx.check()?;
     let Completions { mut paths, total, has_more } = found;
-    let (found, mut left) = (paths.len(), LOOKED_AT);
+    let (found, mut left) = (paths.len(), MAX_IMAGE_BYTES);
     paths.retain(|(path, is_directory)| *is_directory || !is_damaged_image(cx, path, &mut left));
     let total = total.saturating_sub(found - paths.len());
     let value =
@@ -148,11 +148,11 @@ fn list(cx: &CallContext, cursor: Option<&str>) -> Result<Answer, ToolError> {
             at + 1
         }
     };
-    let page = &all[start..all.len().min(start + PAGE)];
+    let page = &all[start..all.len().min(start + MAX_PAGE)];
     cx.check()?;
     let resources: Vec<Value> = page.iter().filter_map(|(uri, listed)| listed.resource(cx, uri)).collect();
     let mut output = json!({ "resources": resources });
-    if let Some((last, _)) = page.last().filter(|_| start + PAGE < all.len()) {
+    if let Some((last, _)) = page.last().filter(|_| start + MAX_PAGE < all.len()) {
         output["nextCursor"] = last.as_str().into();
     }
     Ok(Answer::text("", &output))

@@ -6,12 +6,12 @@ use std::{mem, ops::Range};
 use confined_fs::Revision;
 
 /// Ranges and revisions remembered of a file; beyond them more is taken to have been shown.
-const MOST: usize = 256;
+const MAX_REMEMBERED: usize = 256;
 
 /// All lines of a file.
 pub const ALL_LINES: Range<usize> = 0..usize::MAX;
 
-/// What was shown of one file.
+/// The lines that were shown of one file.
 #[derive(Debug, Default)]
 pub(super) struct Showings {
     /// Every revision that this process knows of.
@@ -26,7 +26,7 @@ impl Showings {
             return;
         }
         self.revisions.push(revision);
-        if self.revisions.len() > MOST {
+        if self.revisions.len() > MAX_REMEMBERED {
             self.revisions.clear();
             self.lines = vec![(None, ALL_LINES)];
         }
@@ -40,7 +40,7 @@ impl Showings {
             Some((_, known)) => *known = hull(known, &lines),
             None => self.lines.push((revision, lines)),
         }
-        if self.lines.len() > MOST {
+        if self.lines.len() > MAX_REMEMBERED {
             for (of, lines) in mem::take(&mut self.lines) {
                 match self.lines.iter_mut().find(|(known, _)| *known == of) {
                     Some((_, known)) => *known = hull(known, &lines),
@@ -86,12 +86,12 @@ mod tests {
     fn more_lines_than_are_remembered_are_taken_together_by_revision() {
         let mut shown = Showings::default();
         let revision = |n: usize| Revision::of(&n.to_le_bytes());
-        for n in 0..MOST + 5 {
+        for n in 0..MAX_REMEMBERED + 5 {
             shown.add(Some(revision(0)), 2 * n..2 * n + 1);
         }
-        assert!(shown.lines.len() < MOST && shown.are_all_of(revision(0), &ALL_LINES));
+        assert!(shown.lines.len() < MAX_REMEMBERED && shown.are_all_of(revision(0), &ALL_LINES));
         assert!(!shown.are_all_of(revision(1), &(1..2)));
-        (0..=MOST).for_each(|n| shown.know(revision(n)));
+        (0..=MAX_REMEMBERED).for_each(|n| shown.know(revision(n)));
         assert!(!shown.are_all_of(revision(0), &(0..1)));
     }
 }

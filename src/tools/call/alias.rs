@@ -7,24 +7,24 @@
 pub enum Alias {
     /// Each of `given` means the argument `name`.
     Names {
-        /// What a model may send.
+        /// Name that a model may send.
         given: &'static [&'static str],
-        /// What the schema calls it.
+        /// Name in the schema.
         name: &'static str,
     },
     /// `given: true` means `name: value`; `given: false` means the opposite truth value, or the default
     /// of `name` where the value is a word.
     Flag {
-        /// What a model may send.
+        /// Name that a model may send.
         given: &'static str,
-        /// What the schema calls it.
+        /// Name in the schema.
         name: &'static str,
         /// The value that a true flag means.
         value: FlagValue,
     },
     /// Accepted and without effect: it asks for what the tool does anyway.
     Ignored {
-        /// What a model may send.
+        /// Name that a model may send.
         given: &'static str,
     },
 }

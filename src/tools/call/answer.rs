@@ -56,7 +56,7 @@ impl FileLink {
     }
 }
 
-/// What a successful call returns.
+/// The result of a successful call.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The blocks, in order.
@@ -65,7 +65,7 @@ pub struct Answer {
     pub facts: Map<String, Value>,
     /// The complete result as data; built only when structured output is on.
     pub data: Option<Value>,
-    /// What the session saw and has only in memory; saved before the answer is sent.
+    /// A read that is recorded in memory alone: it is saved before the answer is sent.
     pub sighting: Option<Box<PendingReadRecord>>,
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 
 /// How often an answer is rendered at most.
 const TRIES: usize = 8;
-/// What a shorter list may add around itself: digits, a note that it was cut.
+/// Units that a shorter list may add around itself: digits, a note that it was cut.
 const SLACK: usize = 64;
 
 /// The answer that `render` makes with as much of the call's budget as leaves room for what it adds to the list.
@@ -158,7 +158,7 @@ pub(crate) fn try_fitted<E>(
     render(AnswerBudget { limit: 0, ..room })
 }
 
-/// What the list must be rendered with where the answer with a list of `room` is over `budget`.
+/// The room for the next try, where the answer with a list of `room` is over `budget`.
 fn smaller(budget: &AnswerBudget, room: AnswerBudget, answer: &Answer) -> Option<AnswerBudget> {
     let mut limit = room.limit;
     let texts = answer.content.iter().map(|block| match block {
@@ -205,7 +205,7 @@ impl ReferenceNote {
         Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })
     }
 
-    /// What is left of the budget of a call.
+    /// The call with the rest of its budget.
     pub(crate) fn room(&self, cx: &CallContext) -> CallContext {
         CallContext { budget: cx.budget.less(&self.text).reduced(FENCE), ..cx.clone() }
     }

@@ -38,7 +38,7 @@ pub enum TextUnit {
 pub struct AnswerBudget {
     /// Units of text, in all blocks together.
     pub limit: usize,
-    /// What is counted.
+    /// The unit of `limit`.
     pub unit: TextUnit,
     /// Bytes of images, in all blocks together, before they are put into base64.
     pub image_bytes: usize,
@@ -49,7 +49,7 @@ impl AnswerBudget {
     pub const UNKNOWN_CLIENT: Self = Self::bytes(40_000);
     /// Bytes of images that every client accepts.
     pub const IMAGE_BYTES: usize = 700 << 10;
-    /// What is kept free for the lines around a list.
+    /// Units kept free for the lines around a list.
     const HEADER_AND_FOOTER: usize = 1024;
 
     /// A budget of so many bytes of text.
@@ -90,7 +90,7 @@ impl AnswerBudget {
         }
     }
 
-    /// What is left of the budget next to `text`.
+    /// The rest of the budget next to `text`.
     #[must_use]
     pub fn less(self, text: &str) -> Self {
         self.reduced(self.cost(text))
@@ -116,7 +116,7 @@ impl AnswerBudget {
         Self { unit, ..self }
     }
 
-    /// What a list may take of the budget: the rest is for its header and its footer.
+    /// The share of a list: the rest of the budget is for its header and its footer.
     #[must_use]
     pub fn list(self) -> Self {
         let limit = self.limit.saturating_sub(Self::HEADER_AND_FOOTER).max(self.limit / 2);
@@ -126,6 +126,12 @@ impl AnswerBudget {
     /// A gauge for a text that grows line by line.
     pub fn gauge(self) -> Gauge {
         Gauge { budget: self, measured: 0, cost: 0 }
+    }
+}
+
+impl Default for AnswerBudget {
+    fn default() -> Self {
+        Self::UNKNOWN_CLIENT
     }
 }
 
@@ -147,7 +153,7 @@ impl fmt::Display for AnswerBudget {
 }
 
 /// Measures a text that grows. Each byte is measured once, and none as long as the text is surely within the budget.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Gauge {
     budget: AnswerBudget,
     /// Bytes at the start of the text that have been measured, and what they cost.

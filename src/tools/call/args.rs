@@ -340,22 +340,22 @@ fn shown(value: &Value) -> String {
     clip(&value.to_string())
 }
 
-/// What is repeated of an argument in an error.
+/// An argument's value or name as an error repeats it: at most 80 characters.
 fn clip(text: &str) -> String {
     shorten(text, 80).into_owned()
 }
 
 /// Characters of an unknown label that the error repeats.
-const SHOWN: usize = 64;
+const MAX_LABEL: usize = 64;
 
-/// What the argument asks for.
+/// Parses the argument `encoding`.
 ///
 /// # Errors
 /// `invalid_input` with the nearest labels.
 pub(crate) fn encoding(label: &str) -> Result<EncodingLabel, ToolError> {
     EncodingLabel::parse(label).map_err(|near| {
         let nearest = did_you_mean(near).map(|question| format!("{question} ")).unwrap_or_default();
-        ToolError::invalid(format!("unknown encoding {:?}", shorten(label, SHOWN))).hint(format!(
+        ToolError::invalid(format!("unknown encoding {:?}", shorten(label, MAX_LABEL))).hint(format!(
             "{nearest}use a WHATWG label such as utf-8, utf-16le, windows-1252, shift_jis or gb18030, or leave it out"
         ))
     })

@@ -100,7 +100,7 @@ pub struct ProgressUpdate {
     pub done: u64,
     /// How much there is, where known.
     pub total: Option<u64>,
-    /// What is being done, in a few words.
+    /// The work under way, in a few words.
     pub message: String,
 }
 
@@ -122,9 +122,9 @@ pub enum Blocking {
 pub struct CallContext {
     /// The sandbox.
     pub workspace: Arc<Workspace>,
-    /// What this session has seen.
+    /// Files read, changes made and quotas spent in this session.
     pub session: Arc<Session>,
-    /// What searches keep between calls.
+    /// Names and contents that searches keep between calls.
     pub path_index: Arc<PathIndex>,
     /// The tools' configuration.
     pub settings: Arc<Settings>,
@@ -139,9 +139,9 @@ pub struct CallContext {
     /// Who called, as far as the request or the process says so: for the history, and for those whose content does not
     /// know the change. No right depends on it.
     pub by: Option<Arc<str>>,
-    /// What the call changes, for the audit; `None` where nobody records it.
+    /// Records the changes of the call for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,
-    /// What changes are checked with, if anything is configured.
+    /// Check each change, if any are configured.
     pub language_servers: Option<Arc<LanguageServers>>,
     /// The paths of the call that were given by their end only.
     pub references: Arc<References>,
@@ -235,12 +235,12 @@ impl CallContext {
 }
 
 /// Characters that are shown of what was given.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
-/// What an answer has to say about one path.
+/// A path on which an answer has a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PathReference {
-    /// What was given by its end, and what it is.
+    /// A path that was given by its end, and the whole one.
     Resolved { given: String, path: WorkspacePath },
     /// A file with the name of one that is created.
     Namesake { path: WorkspacePath },
@@ -286,7 +286,7 @@ impl References {
     }
 }
 
-/// What was given, on one line.
+/// A path as it was given, on one line and of at most 200 characters.
 pub(crate) fn shown(given: &str) -> String {
-    escape_name(shorten(given, SHOWN).as_ref().as_ref()).into_owned()
+    escape_name(shorten(given, MAX_SHOWN).as_ref().as_ref()).into_owned()
 }

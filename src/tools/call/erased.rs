@@ -39,7 +39,7 @@ impl fmt::Debug for ErasedTool {
 }
 
 impl ErasedTool {
-    pub(crate) fn of<T: Tool>() -> Self {
+    pub(crate) const fn of<T: Tool>() -> Self {
         Self {
             spec: &T::SPEC,
             input_schema: LazyLock::new(input_schema::<T::Args>),

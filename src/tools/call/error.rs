@@ -78,7 +78,7 @@ impl Kind {
 /// Near names in an error.
 const MAX_NEAR: usize = 3;
 
-/// What went wrong, for the model and for the log.
+/// The failure of a call, for the model and for the log.
 #[derive(Debug)]
 pub struct ToolError {
     kind: Kind,
@@ -161,7 +161,7 @@ impl ToolError {
         self.kind
     }
 
-    /// What is wrong, without the hints.
+    /// The sentence without the hints.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -171,7 +171,7 @@ impl ToolError {
         self.source.as_deref()
     }
 
-    /// What the model reads. Sentences repeat arguments, so what could drive a terminal is escaped in
+    /// The text for the model. Sentences repeat arguments, so what could drive a terminal is escaped in
     /// them; details may hold file content and are not escaped.
     pub fn text(&self) -> String {
         let mut text = self.sentences();
@@ -207,7 +207,7 @@ impl ToolError {
         text
     }
 
-    /// What is wrong, and the hints.
+    /// The sentence and the hints.
     fn sentences(&self) -> String {
         let hint = self.hints.first().map_or(0, |hint| hint.chars().count());
         let mut text = elided(&escape_controls(&self.message), hint);

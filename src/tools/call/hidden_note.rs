@@ -5,9 +5,9 @@ use std::fmt::{Display, Write as _};
 use text_file::hidden::{self, Hidden};
 
 /// Characters that are pointed out one by one; more are counted.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
-/// What was found in the lines of one answer.
+/// The hidden characters in the lines of one answer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HiddenNote {
     places: String,
@@ -18,14 +18,14 @@ impl HiddenNote {
     /// Looks at a line as it is shown. `place` names it, as in `src/a.rs:12`.
     pub(crate) fn look(&mut self, place: impl Display, line: &str) {
         for Hidden { character, column } in hidden::in_line(line) {
-            self.add(character, format_args!("{place}:{column}"));
+            self.add(character, format_args!("at {place}:{column}"));
         }
     }
 
     /// Looks at a part of a line: its columns are not known.
     pub(crate) fn look_at_part(&mut self, place: impl Display, part: &str) {
         for Hidden { character, .. } in hidden::in_line(part) {
-            self.add(character, &place);
+            self.add(character, format_args!("at {place}"));
         }
     }
 
@@ -34,12 +34,12 @@ impl HiddenNote {
         self.found == 0
     }
 
-    /// Adds one that was found at `place`.
+    /// Adds one; `place` is as in `at 12:9`.
     pub(crate) fn add(&mut self, character: char, place: impl Display) {
         self.found += 1;
-        if self.found <= NAMED {
+        if self.found <= MAX_NAMED {
             let comma = if self.found == 1 { "" } else { ", " };
-            let _ = write!(self.places, "{comma}U+{:04X} at {place}", u32::from(character));
+            let _ = write!(self.places, "{comma}U+{:04X} {place}", u32::from(character));
         }
     }
 
@@ -72,7 +72,7 @@ impl HiddenNote {
 
     /// `(hidden characters: U+202E at 12:9, U+200B at 14:3, 2 more)`
     pub(crate) fn text(&self) -> Option<String> {
-        let more = match self.found.saturating_sub(NAMED) {
+        let more = match self.found.saturating_sub(MAX_NAMED) {
             0 => String::new(),
             more => format!(", {more} more"),
         };

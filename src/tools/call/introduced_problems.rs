@@ -19,9 +19,9 @@ pub(crate) struct ChangedText<'c> {
     /// As the answer names it.
     pub(crate) path: &'c WorkspacePath,
     pub(crate) real: &'c WorkspacePath,
-    /// What it held before; `None` if there was no file, or no text in it.
+    /// The text before; `None` if there was no file, or no text in it.
     pub(crate) old: Option<&'c str>,
-    /// What it holds now.
+    /// The text after the change.
     pub(crate) new: &'c str,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct IntroducedProblems {
     pub(crate) text: String,
 }
 
-/// What a language server says of `change`. The call releases its concurrency permit first: it waits for
+/// Checks `change` with a language server. The call releases its concurrency permit first: it waits for
 /// another program.
 fn checked(cx: &CallContext, change: &ChangedText<'_>) -> Option<Checked> {
     let servers = cx.language_servers.as_ref().filter(|servers| servers.are_for(change.real))?;
@@ -52,7 +52,7 @@ fn checked(cx: &CallContext, change: &ChangedText<'_>) -> Option<Checked> {
 }
 
 impl IntroducedProblems {
-    /// What `change` has introduced, once it is committed and its locks are released.
+    /// The problems that `change` has introduced, once it is committed and its locks are released.
     pub(crate) fn by(cx: &CallContext, change: &ChangedText<'_>) -> Self {
         if !may_have_problems(cx, change.real) {
             return Self::default();

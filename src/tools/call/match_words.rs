@@ -3,7 +3,8 @@
 use text_edit::{Strategies, Strategy};
 use text_file::{Document, LineEnding};
 
-/// What was assumed to find a text, and what was kept of the file, besides its line endings; `None` where that is nothing.
+/// A clause about the assumptions by which a text was found, and about the form of the file that was kept, besides its line
+/// endings; `None` without any.
 pub(crate) fn kept(strategies: Strategies) -> Option<String> {
     let phrases: Vec<&str> = strategies
         .iter()

@@ -111,7 +111,7 @@ impl SkippedFiles {
     }
 }
 
-/// What limits of the system or of the ignore rules made of a search, a sentence each.
+/// A sentence for each limit of the system or of the ignore rules that a search met.
 pub(crate) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> {
     let mut notes = Vec::new();
     let left_out = [(tally.out_of_files, "file"), (limits_hit.directories, "directory")];

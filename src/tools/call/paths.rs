@@ -18,9 +18,9 @@ use super::{
 
 /// Names that are compared for the note that a file with the name of the new one exists elsewhere: it must not delay
 /// the write.
-const LOOKED_AT: usize = 2000;
+const MAX_NAMES: usize = 2000;
 
-/// What a path may name where it is given by its end.
+/// The kinds of entries that a path may name where it is given by its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingKind {
     /// A file.
@@ -43,7 +43,7 @@ impl ExistingKind {
 }
 
 impl CallContext {
-    /// What a caller's text means as the path of something that exists. What is not there, and is not the end of some
+    /// Resolves a caller's text to the path of something that exists. A path that is not there, and is not the end of some
     /// path either, is returned as it is: opening it makes the error.
     ///
     /// # Errors
@@ -87,7 +87,7 @@ impl CallContext {
         scope.map_err(|error| ToolError::access(&self.workspace, error))
     }
 
-    /// What a caller's text means as the path of something that may come later: what is there, the only file of that
+    /// Resolves a caller's text to the path of something that may come later: what is there, the only file of that
     /// end, or else the path as it is.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl CallContext {
             };
         }
         if tail.is_bare() {
-            let hits = search_tail(&self.workspace, &self.path_index, &tail, LOOKED_AT, &self.stop);
+            let hits = search_tail(&self.workspace, &self.path_index, &tail, MAX_NAMES, &self.stop);
             if let Some(other) = hits.files.only() {
                 self.references.add(PathReference::Namesake { path: other.clone() });
             }
@@ -181,7 +181,7 @@ impl CallContext {
 const UNSEEN: &str =
     "the time was too short to look at all names, so there may be others; glob finds names below a path";
 
-/// What the search for the end of a path found.
+/// The result of a search for the end of a path.
 enum SuffixHit {
     Path(WorkspacePath),
     Nothing(SuffixHits),

@@ -12,13 +12,13 @@ use crate::session::Cost;
 
 use super::{answer::Answer, context::CallContext, error::ToolError};
 
-/// What a plan came to.
+/// The result of planning a call.
 pub enum Plan {
     /// Nothing is to be changed: this is the answer.
     Answer(Answer),
     /// A change, ready to be approved and committed.
     Change(Box<dyn Change>),
-    /// What the call waits for has not happened yet.
+    /// The call waits for something that has not happened yet.
     Wait(Box<dyn Wait>),
 }
 
@@ -34,38 +34,36 @@ impl fmt::Debug for Plan {
 
 /// A change to the disk that is planned but not made.
 pub trait Change: Send {
-    /// What a person is shown before it is made.
+    /// Describes the change for the person who is asked about it.
     fn preview(&self) -> Preview;
-    /// What it will take of the session's quotas; nothing unless it writes.
+    /// Files and bytes that it takes of the session's quotas; nothing unless it writes.
     fn cost(&self) -> Cost {
         Cost::default()
     }
-    /// What exactly would be changed into what. A person's yes holds for this effect alone.
+    /// The effect as values. A person's yes holds for this effect alone.
     fn fingerprint(&self) -> Fingerprint;
     /// Takes the lock, re-checks that the file is what the plan saw, and makes the change. With an
     /// approval [for this plan only](Approval::is_for_this_plan_only) it never plans again.
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError>;
 }
 
-/// `change`, with something done around its commit.
-pub(crate) fn around(change: Box<dyn Change>, commit: impl Commit + 'static) -> Plan {
-    Plan::Change(Box::new(ChangeAround { change, commit }))
-}
-
 /// How a change is committed.
-pub(crate) trait Commit:
-    FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send
-{
-}
+type Commit = Box<dyn FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send>;
 
-impl<F: FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send> Commit for F {}
-
-struct ChangeAround<F> {
+/// `change`, with something done around its commit.
+pub(crate) fn around(
     change: Box<dyn Change>,
-    commit: F,
+    commit: impl FnOnce(Box<dyn Change>, &CallContext, Approval) -> Result<Answer, ToolError> + Send + 'static,
+) -> Plan {
+    Plan::Change(Box::new(ChangeAround { change, commit: Box::new(commit) }))
 }
 
-impl<F: Commit> Change for ChangeAround<F> {
+struct ChangeAround {
+    change: Box<dyn Change>,
+    commit: Commit,
+}
+
+impl Change for ChangeAround {
     fn preview(&self) -> Preview {
         self.change.preview()
     }
@@ -83,9 +81,9 @@ impl<F: Commit> Change for ChangeAround<F> {
     }
 }
 
-/// What a call waits for. Between two looks it takes no thread.
+/// A call that waits. Between two looks it takes no thread.
 pub trait Wait: Send {
-    /// What it waits for, in a few words.
+    /// Names the event in a few words.
     fn subject(&self) -> String;
     /// How long it waits, counted from the start of the call.
     fn limit(&self) -> Duration;
@@ -136,14 +134,14 @@ pub struct Preview {
 pub struct Fingerprint {
     /// The real path that changes, in its public form; both paths where there are two.
     pub path: String,
-    /// What is there now.
+    /// The entry as it is now.
     pub base: Base,
-    /// What is there afterwards; `None` for nothing.
+    /// The content afterwards; `None` for nothing.
     pub content: Option<Revision>,
 }
 
 /// Paths that the fingerprint of several changes names.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 impl Fingerprint {
     /// The effect of changes that are made together: equal only if those of all of them are, in this order.
@@ -153,7 +151,7 @@ impl Fingerprint {
         for Self { path, base, content } in changes {
             // Printed paths hold no line breaks, so no two lists of changes have the same text.
             let _ = writeln!(effect, "{base:?} {content:?} {path}");
-            names.extend((names.len() < NAMED).then_some(path.as_str()));
+            names.extend((names.len() < MAX_NAMED).then_some(path.as_str()));
         }
         let more = changes.len() - names.len();
         let path = names.join(", ") + &if more == 0 { String::new() } else { format!(" and {more} more") };

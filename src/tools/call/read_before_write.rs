@@ -38,7 +38,7 @@ pub(crate) fn absent(path: &WorkspacePath, expected: RevisionPrefix) -> ToolErro
 /// Which contents of a file that was seen a change may start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StartFrom {
-    /// What was last seen, as whatever else is there would be lost: for a replacement and a removal.
+    /// The content that was last seen, as whatever else is there would be lost: for a replacement and a removal.
     LastSeen,
     /// That, or what any process with this state folder has read or written: for an edit, which names the text
     /// that it replaces. Calls of one process may change what another one has written in the same way; what any other
@@ -153,7 +153,7 @@ fn check_now(
     }
 }
 
-/// What the content is, where `read` cannot show it: asking for a read would send the model round in a circle.
+/// Names the content that `read` cannot show: asking for a read would send the model round in a circle.
 pub(crate) fn unreadable(cx: &CallContext, bytes: &[u8]) -> Option<String> {
     let image = image_view::image_info(bytes).and_then(|info| ImageFile::open(bytes, &info).ok());
     if let Some(image) = image {
@@ -196,7 +196,7 @@ fn stale(
     }
 }
 
-/// What is next where it cannot be shown what changed.
+/// The next step where a diff cannot be shown.
 const READ_AGAIN: &str = "read it again and repeat the change on what is there now";
 
 /// The error for the file that is truly at `real`, with the diff between the texts that it `had` and has.
@@ -338,7 +338,7 @@ pub(crate) fn check_deletable(
     }
 }
 
-/// What was read counts where it is now.
+/// Lets what was read of the files of a moved tree count at their new paths.
 pub(crate) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
     if tree.files() > SEEN_ALONG {
         return;

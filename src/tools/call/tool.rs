@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{alias::Alias, context::CallContext, error::ToolError, plan::Plan};
 
-/// What is fixed about a tool: its name and what clients see of it.
+/// The fixed facts of a tool: its name, and the texts and hints that clients see.
 #[derive(Debug)]
 pub struct Spec {
     /// Name on the wire, `[a-z_]+`.
@@ -14,7 +14,7 @@ pub struct Spec {
     pub title: &'static str,
     /// The verb phrase behind the name in the server's instructions: "glob finds files by name".
     pub purpose: &'static str,
-    /// What the model reads when it chooses a tool.
+    /// The text by which a model chooses a tool.
     pub description: &'static str,
     /// Which `--allow` group offers it; the core tools are always offered.
     pub group: Group,
@@ -32,7 +32,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// What one that changes nothing begins with; its texts are its own.
+    /// The base of a tool that changes nothing; its texts are its own.
     pub(crate) const READS: Self = Self {
         name: "",
         title: "",
@@ -54,7 +54,7 @@ impl Spec {
         self.aliases.iter().copied().flatten()
     }
 
-    /// What the schema calls the argument that a model sends as `given`; none if that is no spelling of one.
+    /// The schema's name of the argument that a model sends as `given`; none if that is no spelling of one.
     pub fn renamed(&self, given: &str) -> Option<&'static str> {
         self.aliases().find_map(|alias| match alias {
             Alias::Names { given: spellings, name } if spellings.contains(&given) => Some(*name),

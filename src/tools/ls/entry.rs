@@ -110,7 +110,7 @@ pub(crate) struct Facts {
     pub(super) timed_out: bool,
 }
 
-/// What is put behind the name of a file whose content is not open.
+/// The mark after the name of a file whose content is not open.
 pub(super) fn mark(visibility: Visibility) -> &'static str {
     match visibility {
         Visibility::Open => "",

@@ -66,7 +66,7 @@ fn times(stat: &Stat) -> impl Iterator<Item = String> {
     modified.into_iter().chain(mode(stat).map(|mode| format!("mode {mode}")))
 }
 
-/// What is known of the content, and its `words`.
+/// The facts of the content; adds them to the `words` as well.
 fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<String>) -> FileFacts {
     let mut facts = FileFacts { revision: revision.map(|revision| revision.to_string()), ..FileFacts::default() };
     words.push(bytes(stat));

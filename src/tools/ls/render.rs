@@ -9,15 +9,14 @@ use tree_search::Tally;
 use super::{
     super::{
         Answer, AnswerBudget, CallContext, ToolError,
-        answer::count,
-        answer::fitted,
+        answer::{count, fitted},
         answer_budget::Gauge,
         fence::fence,
         omissions::{self, with_notes},
     },
     entry::{Facts, ListedEntry, Output, mark, mode, modified},
     total::{Total, Totals},
-    tree::{Counted, Item, ListRequest, Listing, MAX_COUNTED, MAX_RESULTS, NAMED, State, Tree},
+    tree::{Counted, Item, ListRequest, Listing, MAX_COUNTED, MAX_NAMED, MAX_RESULTS, State, Tree},
 };
 
 /// The answer about the directory `start`.
@@ -38,7 +37,7 @@ pub(super) fn answer(
     }))
 }
 
-/// What the answer is made of.
+/// The parts of the answer.
 struct TreeAnswer<'a> {
     start: &'a WorkspacePath,
     request: &'a ListRequest,
@@ -78,7 +77,7 @@ impl TreeAnswer<'_> {
         let notes = self.notes(cx, &facts, top_shown);
         let mut text = format!("{start}/");
         if let Some(total) = &facts.total {
-            let _ = write!(text, "\ttotal: {}", total.words());
+            let _ = write!(text, "\ttotal: {}", total.text());
         }
         text.push_str(&nothing_in(top, request.offset));
         if is_untrusted && !body.is_empty() {
@@ -94,7 +93,7 @@ impl TreeAnswer<'_> {
     /// `: target/, notes.tmp`, where they are few and all of them are known.
     fn ignored_names(&self, cx: &CallContext, ignored: usize) -> Option<String> {
         let entries: Vec<&Entry> = self.tree.listings.iter().flat_map(|listing| &listing.ignored_entries).collect();
-        if ignored > NAMED || entries.len() != ignored || cx.workspace.is_untrusted(self.start) {
+        if ignored > MAX_NAMED || entries.len() != ignored || cx.workspace.is_untrusted(self.start) {
             return None;
         }
         let name = |entry: &&Entry| {
@@ -220,7 +219,7 @@ impl<'a> Printer<'a> {
         match (item.state, below) {
             (State::Counted(counted), _) => {
                 listed.entries = Some(counted.entries);
-                self.text.push_str(&counted_words(counted));
+                self.text.push_str(&counted_text(counted));
             }
             (State::Unreadable, _) => self.text.push_str(" (unreadable)"),
             (State::Leaf, _) if item.entry.kind() == FileKind::Directory => self.text.push_str(" …"),
@@ -228,7 +227,7 @@ impl<'a> Printer<'a> {
             (_, Some(below)) => {
                 let entries = below.items.len() + below.more;
                 listed.entries = Some(entries);
-                self.text.push_str(&counted_words(Counted { entries, ignored: below.ignored }));
+                self.text.push_str(&counted_text(Counted { entries, ignored: below.ignored }));
             }
             (State::Leaf | State::Listed(_), None) => {}
         }
@@ -272,7 +271,7 @@ impl<'a> Printer<'a> {
         if let Some(total) =
             listed.total.filter(|total| *total != Total::default() && !matches!(item.state, State::Unreadable))
         {
-            let _ = write!(self.text, "\t{}", total.words());
+            let _ = write!(self.text, "\t{}", total.text());
         }
         for column in [&listed.modified, &listed.mode].into_iter().flatten() {
             let _ = write!(self.text, "\t{column}");
@@ -301,12 +300,12 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// What tools see of the content of an entry; a directory has none.
+/// How far tools see the content of an entry; a directory has none.
 fn visibility(entry: &Entry) -> Visibility {
     if entry.kind() == FileKind::Directory { Visibility::Open } else { entry.visibility() }
 }
 
-fn counted_words(counted: Counted) -> String {
+fn counted_text(counted: Counted) -> String {
     match counted {
         Counted { entries: 0, ignored: 0 } => " (empty)".to_owned(),
         Counted { entries: 0, .. } => " (only ignored entries)".to_owned(),

@@ -15,7 +15,7 @@ use tree_search::SearchEntry;
 use super::super::{CallContext, ToolError, answer::count};
 
 /// How long totals are counted at most, within the time of the call.
-const LIMIT: Duration = Duration::from_secs(10);
+const MAX_TIME: Duration = Duration::from_secs(10);
 /// Entries between two looks at the clock.
 const CHECK_EVERY: usize = 256;
 
@@ -35,14 +35,14 @@ pub(crate) struct Total {
 
 impl Total {
     /// `45210 B in 12 files, 3 directories`
-    pub(super) fn words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let at_least = if self.incomplete { "at least " } else { "" };
-        let mut words = format!("{at_least}{} B in {}", self.bytes, count(self.files, "file"));
+        let mut text = format!("{at_least}{} B in {}", self.bytes, count(self.files, "file"));
         if self.directories > 0 {
-            words.push_str(", ");
-            words.push_str(&count(self.directories, "directory"));
+            text.push_str(", ");
+            text.push_str(&count(self.directories, "directory"));
         }
-        words
+        text
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Totals {
     start: WorkspacePath,
     /// By the path below the start.
     by_path: HashMap<PathBuf, Total>,
-    /// Entries that ignore rules left out, as met.
+    /// Entries that ignore rules left out, as visited.
     pub(super) ignored: usize,
     /// Whether time ended the count.
     pub(super) stopped: bool,
@@ -75,8 +75,8 @@ impl Totals {
             .chain([(PathBuf::new(), Total::default())])
             .collect();
         let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
-        let stop = cx.stop.with_earlier_deadline(LIMIT.min(cx.stop.limit() / 2));
-        let (mut met, mut last) = (0_usize, None);
+        let stop = cx.stop.with_earlier_deadline(MAX_TIME.min(cx.stop.limit() / 2));
+        let (mut visited, mut last) = (0_usize, None);
         let mut stats = cx.workspace.shown_stats();
         // Of the names of one directory in a row.
         let (mut directory, mut sum) = (PathBuf::new(), Total::default());
@@ -88,8 +88,8 @@ impl Totals {
                 directory.clear();
                 directory.push(above);
             }
-            met += 1;
-            if met.is_multiple_of(CHECK_EVERY) && stop.stopped().is_some() {
+            visited += 1;
+            if visited.is_multiple_of(CHECK_EVERY) && stop.stopped().is_some() {
                 last = Some(name.relative_to(start).to_path_buf());
             }
             if is_directory {
@@ -129,7 +129,7 @@ impl Totals {
     }
 }
 
-/// Adds what was met in one directory to its total and to those of the directories above it.
+/// Adds what was visited in one directory to its total and to those of the directories above it.
 fn add(totals: &mut HashMap<PathBuf, Total>, directory: &Path, sum: Total) {
     for above in directory.ancestors() {
         if let Some(total) = totals.get_mut(above) {

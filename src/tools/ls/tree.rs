@@ -14,11 +14,11 @@ use super::super::{CallContext, ToolError};
 
 pub(super) const MAX_RESULTS: usize = 2000;
 /// Entries shown of a nested directory.
-const NESTED: usize = 100;
+const MAX_NESTED: usize = 100;
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 256;
 /// How long the entries of directories that are not opened are counted.
-const COUNTING: Duration = Duration::from_secs(2);
+const MAX_COUNT_TIME: Duration = Duration::from_secs(2);
 
 /// How much is listed, and in which order.
 pub(super) struct ListRequest {
@@ -30,7 +30,7 @@ pub(super) struct ListRequest {
     pub(super) sort: Sort,
     /// Whether each entry is shown with its time and mode, and each directory with its total.
     pub(super) long: bool,
-    /// What is said of numbers that were over their maximum.
+    /// Notes on numbers that were over their maximum.
     pub(super) over_maximum: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ impl ListRequest {
             tree.unlisted += 1;
             return State::Leaf;
         }
-        match self.list(names, directory, 0, NESTED.min(*left)) {
+        match self.list(names, directory, 0, MAX_NESTED.min(*left)) {
             Ok(listing) => {
                 *left -= listing.items.len();
                 tree.listings.push(listing);
@@ -136,13 +136,13 @@ impl ListRequest {
     ) -> Result<Listing, AccessError> {
         let Names { cx, directories, stats } = names;
         let keep = skip + most;
-        let (mut items, mut met, mut files) = (Vec::new(), 0, 0);
+        let (mut items, mut visited, mut files) = (Vec::new(), 0, 0);
         let (report, source) = directories.walk(directory, self.ignored, &mut |name| {
-            met += 1;
+            visited += 1;
             files += usize::from(name.kind() != FileKind::Directory);
             // The walk is in the order of names, so no later file comes before these.
             if self.sort == Sort::Name && name.kind() != FileKind::Directory && files > keep {
-                return go_on(cx, met);
+                return continues(cx, visited);
             }
             // While a walk is in a directory, a stat takes no open. Of listed names only those that are shown need one.
             let is_walked = matches!(name, SearchEntry::Walked(_));
@@ -157,7 +157,7 @@ impl ListRequest {
             if items.len() >= 2 * keep.max(CHECK_EVERY) {
                 self.cut(&mut items, keep);
             }
-            go_on(cx, met)
+            continues(cx, visited)
         })?;
         self.cut(&mut items, keep);
         items.drain(..skip.min(items.len()));
@@ -168,14 +168,14 @@ impl ListRequest {
         }
         // An index knows how many there are, and not each of them.
         let mut ignored_entries = Vec::new();
-        if (1..=NAMED).contains(&(report.ignored_files + report.ignored_dirs)) {
+        if (1..=MAX_NAMED).contains(&(report.ignored_files + report.ignored_dirs)) {
             directories.walk(directory, Ignored::Only, &mut |name| {
                 ignored_entries.push(name.into_entry());
-                if ignored_entries.len() > NAMED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                if ignored_entries.len() > MAX_NAMED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
         }
         Ok(Listing {
-            more: met.saturating_sub(skip + items.len()),
+            more: visited.saturating_sub(skip + items.len()),
             items,
             ignored: report.ignored_files + report.ignored_dirs,
             ignored_entries,
@@ -196,7 +196,7 @@ impl ListRequest {
     /// Counts the entries of the directories that are shown and were not opened.
     fn count_unopened(&self, names: &Names<'_>, tree: &mut Tree) -> Result<(), ToolError> {
         let Names { cx, directories, .. } = names;
-        let stop = cx.stop.with_earlier_deadline(COUNTING);
+        let stop = cx.stop.with_earlier_deadline(MAX_COUNT_TIME);
         let items = tree.listings.iter_mut().flat_map(|listing| &mut listing.items);
         for item in items.filter(|item| item.entry.kind() == FileKind::Directory) {
             if !matches!(item.state, State::Leaf) {
@@ -227,9 +227,9 @@ impl ListRequest {
     }
 }
 
-/// Ends a walk that has met so many names when the call is over.
-fn go_on(cx: &CallContext, met: usize) -> ControlFlow<()> {
-    if met.is_multiple_of(CHECK_EVERY) && cx.stop.stopped().is_some() {
+/// Ends a walk that has visited so many names when the call is over.
+fn continues(cx: &CallContext, visited: usize) -> ControlFlow<()> {
+    if visited.is_multiple_of(CHECK_EVERY) && cx.stop.stopped().is_some() {
         return ControlFlow::Break(());
     }
     ControlFlow::Continue(())
@@ -248,11 +248,11 @@ fn out_of_time(cx: &CallContext) -> Result<bool, ToolError> {
 pub(super) const MAX_COUNTED: usize = 10_000;
 
 /// Ignored entries that are named, where there are no more.
-pub(super) const NAMED: usize = 3;
+pub(super) const MAX_NAMED: usize = 3;
 
 #[derive(Default)]
 pub(super) struct Listing {
-    /// What is shown of it, in order. A directory has its place among the listings when it was listed too.
+    /// The entries that are shown, in order. A directory has its place among the listings when it was listed too.
     pub(super) items: Vec<Item>,
     /// Entries behind these that are not shown.
     pub(super) more: usize,
@@ -266,7 +266,7 @@ pub(super) struct Listing {
 /// One entry of a listed directory.
 pub(super) struct Item {
     pub(super) entry: Entry,
-    /// What the system says of it, where that is shown or decides the order.
+    /// The entry's stat, where that is shown or decides the order.
     pub(super) stat: Option<Stat>,
     pub(super) state: State,
 }

@@ -36,7 +36,7 @@ pub(super) fn read_image(
     };
     let revision = Revision::of(&bytes);
     cx.session.ledger.saw(file.real_path(), revision, None);
-    let words = ImageWords { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
+    let words = ImageText { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
     let facts = words.facts(cx.settings.images);
     let closing = if cx.settings.images { words.text() } else { words.text_without_image() };
     let image = cx.settings.images.then(|| match shown {
@@ -106,17 +106,17 @@ impl AskedRegion {
 }
 
 /// An image that was read.
-pub(super) struct ImageWords<'a> {
+pub(super) struct ImageText<'a> {
     pub(super) path: &'a WorkspacePath,
     pub(super) info: ImageInfo,
     pub(super) image: &'a ImageFile<'a>,
     pub(super) revision: Revision,
     pub(super) asked: Option<AskedRegion>,
-    /// What is shown instead of the file itself.
+    /// The image that is shown instead of the file itself.
     pub(super) encoded: Option<&'a EncodedImage>,
 }
 
-impl ImageWords<'_> {
+impl ImageText<'_> {
     /// `is_shown` unless images are off.
     pub(super) fn facts(&self, is_shown: bool) -> Facts {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
@@ -135,7 +135,7 @@ impl ImageWords<'_> {
         }
     }
 
-    /// What the model cannot see in the image; empty for one that is shown whole and as it is.
+    /// Notes on what cannot be seen in the image; empty for one that is shown whole and as it is.
     pub(super) fn text(&self) -> String {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
         let mut notes = Vec::new();
@@ -166,13 +166,10 @@ impl ImageWords<'_> {
     }
 
     pub(super) fn text_without_image(&self) -> String {
-        format!("{}; not shown: this server has images off (--images off)", self.heading())
-    }
-
-    fn heading(&self) -> String {
         let (width, height) = self.image.size();
         let (format, size, rev) = (self.info.format_name(), self.image.file_size(), self.revision.short());
-        format!("{}: {format} image, {width}×{height} pixels, {size} bytes, rev {rev}", self.path)
+        let image = format!("{format} image, {width}×{height} pixels, {size} bytes, rev {rev}");
+        format!("{}: {image}; not shown: this server has images off (--images off)", self.path)
     }
 
     fn shown_size(&self) -> (u32, u32) {

@@ -32,7 +32,7 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
         if request.since.is_some() {
             return Err(ToolError::would_block());
         }
-        return shown(cx, request, open_cached(cx, &request.path)?);
+        return show(cx, request, Opened::File(open_cached(cx, &request.path)?));
     }
     match open_exact(cx, &request.path) {
         Ok(opened) => show(cx, request, opened),
@@ -50,17 +50,13 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
 
 fn show(cx: &CallContext, request: &FileRequest, opened: Opened) -> Result<Shown, ToolError> {
     match opened {
-        Opened::File(source) => shown(cx, request, source),
+        Opened::File(source) => Ok(Shown::File(Box::new(section(cx, request, source)?))),
         Opened::Directory(_) if request.is_whole() => {
             let cx = CallContext { budget: request.budget, ..cx.clone() };
             ls::directory(&cx, &request.path).map(Shown::Directory)
         }
         Opened::Directory(error) => Err(error),
     }
-}
-
-fn shown(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Shown, ToolError> {
-    section(cx, request, source).map(|section| Shown::File(Box::new(section)))
 }
 
 /// An open file as its format is shown; fenced where it is untrusted.

@@ -23,7 +23,7 @@ pub(super) struct Source {
     pub(super) whole: bool,
 }
 
-/// What a path names.
+/// The entry that a path names.
 pub(super) enum Opened {
     File(Source),
     /// With the error for those who want a file.

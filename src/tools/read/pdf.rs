@@ -7,20 +7,17 @@ use pdf_text::{Pdf, PdfError, PdfPage, with_pdf};
 use text_file::hidden;
 
 use super::{
-    super::{AnswerBudget, CallContext, Kind, ToolError, answer::count},
+    super::{AnswerBudget, CallContext, Kind, ToolError, answer::count, hidden_note::HiddenNote},
     open::{Source, changed, failed},
     request::FileRequest,
     section::{Facts, Section},
 };
 
-/// What is kept back of the budget for the lines below the text.
+/// Units of the budget kept back for the lines below the text.
 const FOOTER: usize = 480;
 
-/// Hidden characters that are pointed out one by one.
-const HIDDEN_SHOWN: usize = 5;
-
 /// Runs of damaged pages that are named.
-const DAMAGED_SHOWN: usize = 8;
+const MAX_DAMAGED_NAMED: usize = 8;
 
 /// The pages that are wanted; all of them, or from the first to the last, counted from 1.
 pub(super) fn read_pdf(
@@ -90,7 +87,7 @@ fn unreadable(path: &WorkspacePath, size: usize, error: &PdfError) -> ToolError 
 fn damaged_note(runs: &[(usize, usize)]) -> String {
     let named: Vec<String> = runs
         .iter()
-        .take(DAMAGED_SHOWN)
+        .take(MAX_DAMAGED_NAMED)
         .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
         .collect();
     let (pages, their) = match runs {
@@ -98,7 +95,7 @@ fn damaged_note(runs: &[(usize, usize)]) -> String {
         [(first, last)] if first == last => ("page", "its"),
         _ => ("pages", "their"),
     };
-    let more = if runs.len() > DAMAGED_SHOWN { " and more" } else { "" };
+    let more = if runs.len() > MAX_DAMAGED_NAMED { " and more" } else { "" };
     format!(
         "({pages} {}{more}: {their} content is damaged or in an unknown form; text may be missing)\n",
         named.join(", ")
@@ -114,7 +111,8 @@ struct EmptyPages {
     damaged: bool,
 }
 
-/// What is shown of the pages, as it grows.
+/// The text of the pages, as it grows.
+#[derive(Default)]
 struct PagesText {
     text: String,
     budget: AnswerBudget,
@@ -140,31 +138,13 @@ struct PagesText {
     incomplete: Vec<usize>,
     /// Pages that are damaged: the first and the last of each run.
     damaged: Vec<(usize, usize)>,
-    hidden: Vec<String>,
+    hidden: HiddenNote,
     note: String,
 }
 
 impl PagesText {
     fn new(budget: AnswerBudget, skip: usize, take: Option<usize>) -> Self {
-        Self {
-            text: String::new(),
-            budget: budget.reduced(FOOTER.min(budget.limit / 2)),
-            skip,
-            take,
-            pages: 0,
-            shown: None,
-            lines: 0,
-            next: None,
-            until: None,
-            is_cut: false,
-            empty: None,
-            images: 0,
-            unknown: 0,
-            incomplete: Vec::new(),
-            damaged: Vec::new(),
-            hidden: Vec::new(),
-            note: String::new(),
-        }
+        Self { budget: budget.reduced(FOOTER.min(budget.limit / 2)), skip, take, ..Self::default() }
     }
 
     fn has_any(&self) -> bool {
@@ -237,7 +217,7 @@ impl PagesText {
 
     fn push_text(&mut self, number: usize, page: &PdfPage) -> bool {
         let before = self.text.len();
-        let hidden_before = self.hidden.len();
+        let hidden_before = self.hidden.clone();
         let _ = writeln!(self.text, "--- page {number} of {} ---", self.pages);
         let mut gauge = self.budget.gauge();
         let mut shown = 0;
@@ -257,7 +237,7 @@ impl PagesText {
                 // Half a page is shown only where nothing else would be.
                 if self.shown.is_some() || shown == 0 {
                     self.text.truncate(before);
-                    self.hidden.truncate(hidden_before);
+                    self.hidden = hidden_before;
                 } else {
                     self.shown = Some((number, number));
                     self.lines += shown;
@@ -267,7 +247,7 @@ impl PagesText {
             }
             shown += 1;
             for one in hidden::in_line(line) {
-                self.hidden.push(format!("U+{:04X} on page {number}", u32::from(one.character)));
+                self.hidden.add(one.character, format_args!("on page {number}"));
             }
         }
         self.lines += shown;
@@ -299,13 +279,9 @@ impl PagesText {
             let _ = writeln!(closing, "(page {first} is too large to be read whole: text may be missing)");
         }
         closing.push_str(&damaged_note(&self.damaged));
-        if !hidden.is_empty() {
-            let more = match hidden.len().saturating_sub(HIDDEN_SHOWN) {
-                0 => String::new(),
-                more => format!(", {more} more"),
-            };
-            let _ =
-                writeln!(closing, "(hidden characters: {}{more})", hidden[..hidden.len().min(HIDDEN_SHOWN)].join(", "));
+        if let Some(note) = hidden.text() {
+            closing.push_str(&note);
+            closing.push('\n');
         }
         closing.push_str(&self.note);
         if revision.is_none() {

@@ -89,7 +89,7 @@ fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
         Some(image) => {
             ResourceText { content: Content::Image { bytes: image.bytes, mime: image.mime }, mime_type: image.mime }
         }
-        None => ResourceText { content: Content::Text(shown.said()), mime_type: "text/plain" },
+        None => ResourceText { content: Content::Text(shown.render()), mime_type: "text/plain" },
     })
 }
 

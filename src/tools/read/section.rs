@@ -17,7 +17,7 @@ use super::super::{Answer, CallContext, Content, answer::count, fence::fence};
 #[derive(Debug)]
 pub(super) struct Section {
     pub(super) path: WorkspacePath,
-    /// What is shown of the content.
+    /// The part of the content that is shown.
     pub(super) text: String,
     /// The server's own words after it: notes, then the footer.
     pub(super) closing: String,
@@ -73,22 +73,24 @@ impl Section {
     }
 
     /// All of it, without a line break at its end.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn render(&self) -> String {
         let between = if self.text.is_empty() || self.text.ends_with('\n') { "" } else { "\n" };
         let all = [&self.text, between, &self.closing].concat();
         all.trim_end_matches('\n').to_owned()
     }
 
     pub(super) fn answer(self, cx: &CallContext) -> Answer {
-        let text = self.said();
+        let text = self.render();
         let is_wordless = text.is_empty();
         let Self { path, image, facts, sighting, .. } = self;
         let shown = cx.settings.structured_output.then(|| text.clone());
         let mut answer = Answer::text(text, &facts).data_of(cx, || Output {
             file: Some(FileOutput {
                 text: shown.filter(|_| image.is_none()),
-                mime_type: image.as_ref().map(|image| image.mime.to_owned()),
-                facts: FileFacts { path: path.to_string(), error: None, facts: Some(facts) },
+                mime_type: image.as_ref().map(|image| image.mime),
+                path: path.to_string(),
+                error: None,
+                facts: Some(facts),
             }),
             ..Output::default()
         });
@@ -117,25 +119,16 @@ pub(crate) struct Output {
 }
 
 /// One file.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(super) struct FileOutput {
     /// The lines, numbered as in the text; absent for an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<String>,
     /// Media type of an image.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) mime_type: Option<String>,
-    #[serde(flatten)]
-    pub(super) facts: FileFacts,
-}
-
-/// The numbers of one file, with its name.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(super) struct FileFacts {
+    pub(super) mime_type: Option<&'static str>,
     /// The file, as paths are printed.
     pub(super) path: String,
     /// The kind of the error, where it could not be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<&'static str>,
     #[serde(flatten)]
     pub(super) facts: Option<Facts>,
@@ -286,14 +279,14 @@ pub(super) fn footer(lines: &str, properties: &Properties, next: Option<&str>) -
 }
 
 /// Ranges of lines that are named; of more the first and the last line.
-const RANGES: usize = 8;
+const MAX_RANGES: usize = 8;
 
 /// `212 lines`, or `lines 1-100 of 212` where not all are shown.
 pub(super) fn shown_lines(shown: &[Range<usize>], total: usize) -> String {
     let name = |range: &Range<usize>| format!("{}-{}", range.start + 1, range.end);
     match shown {
         [all] if all.start == 0 && all.end == total => count(total, "line"),
-        [first, .., last] if shown.len() > RANGES => {
+        [first, .., last] if shown.len() > MAX_RANGES => {
             let lines = shown.iter().map(Range::len).sum();
             format!("{} between {} and {} of {total}", count(lines, "line"), first.start + 1, last.end)
         }
@@ -301,7 +294,7 @@ pub(super) fn shown_lines(shown: &[Range<usize>], total: usize) -> String {
     }
 }
 
-/// What is unusual about the file: encoding, line ending, missing final newline.
+/// Unusual properties of the file: encoding, line ending, missing final newline.
 fn unusual(properties: &Properties) -> impl Iterator<Item = String> + use<> {
     let Properties { layout, nuls, total, final_newline, .. } = *properties;
     let padding = (nuls > 0).then(|| format!("{} not shown", count(nuls, "NUL")));

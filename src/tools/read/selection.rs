@@ -10,7 +10,7 @@ use super::{
     open::Format,
 };
 
-/// What is selected behind a path.
+/// The lines or the part that are named after a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Selection {
     Lines(Vec<Range<usize>>),
@@ -200,11 +200,11 @@ impl fmt::Display for Part {
     }
 }
 
-/// What definitions begin with in one language or another; what `def` finds of a name may be asked for by each.
+/// Words that begin a definition in one language or another; each may be used in place of `def`.
 const DEFINING: &str = "fn func function fun class struct enum interface trait impl type method module mod const macro namespace \
     record object protocol union proc sub defp";
 
-/// What may be in front of that.
+/// Words that may precede those.
 const MODIFIERS: &str = "pub public private protected internal static async export default abstract final unsafe";
 
 fn is_modifier(word: &str) -> bool {

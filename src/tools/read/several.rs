@@ -8,30 +8,31 @@ use super::{
     },
     one_file::{Shown, read_one},
     request::{Args, FileRequest},
-    section::{FileFacts, FileOutput, Output, ShownImage, Totals},
+    section::{FileOutput, Output, ShownImage, Totals},
 };
 
 /// Files in one call.
-const MOST: usize = 20;
+const MAX_FILES: usize = 20;
 
-/// What the footer and the first line of a file take, without its path, in the units of any budget.
-const SHORTEST: usize = 600;
+/// Units of any budget for the footer and the first line of a file, without its path.
+const MIN_SHARE: usize = 600;
 
 /// The answer for one of the files, below its heading.
 struct Piece {
     text: String,
     image: Option<ShownImage>,
-    facts: FileFacts,
+    /// As data, without its text.
+    output: FileOutput,
     error: Option<ToolError>,
 }
 
-/// What is between two files.
+/// Separates two files.
 const SEPARATOR: &str = "\n\n";
 
 impl Piece {
     /// The line before it, with its line break.
     fn heading(&self) -> String {
-        format!("==> {} <==\n", escape_controls(&self.facts.path))
+        format!("==> {} <==\n", escape_controls(&self.output.path))
     }
 }
 
@@ -75,7 +76,7 @@ pub(super) fn read_several(
     answer(cx, pieces, rest, &not_shown(rest, &budget))
 }
 
-/// The first of the files, as many as there is room for when each but the small ones is cut to [`SHORTEST`]. The others
+/// The first of the files, as many as there is room for when each but the small ones is cut to [`MIN_SHARE`]. The others
 /// are not read: they do not count as seen.
 fn read_whole_pieces(
     cx: &CallContext,
@@ -89,12 +90,12 @@ fn read_whole_pieces(
         cx.check()?;
         // Another one has to leave room for the names of those after it.
         let note = budget.cost(&not_shown(&paths[index + 1..], &budget));
-        if index > 0 && left < note + SHORTEST {
+        if index > 0 && left < note + MIN_SHARE {
             break;
         }
         let piece = read(path, budget)?;
         let heading = budget.cost(&(piece.heading() + SEPARATOR));
-        left = left.saturating_sub(heading + budget.cost(&piece.text).min(SHORTEST + 2 * budget.cost(path)));
+        left = left.saturating_sub(heading + budget.cost(&piece.text).min(MIN_SHARE + 2 * budget.cost(path)));
         pieces.push(piece);
     }
     Ok(pieces)
@@ -134,34 +135,37 @@ fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
     }
     match paths.len() {
         0 => Err(ToolError::invalid("`paths` names no file").hint("name up to 20 files, or use path")),
-        1..=MOST => Ok(()),
-        n => Err(ToolError::invalid(format!("`paths` names {n} files; at most {MOST} are read at once"))
+        1..=MAX_FILES => Ok(()),
+        n => Err(ToolError::invalid(format!("`paths` names {n} files; at most {MAX_FILES} are read at once"))
             .hint("send the others in another call")),
     }
 }
 
 /// Reads one file; only an error of the whole call is returned as `Err`.
 fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolError> {
-    let named = |error, facts| FileFacts { path: request.path.clone(), error, facts };
+    let piece = |text, output| Piece { text, image: None, output, error: None };
+    let named = FileOutput { path: request.path.clone(), ..FileOutput::default() };
     match read_one(cx, request) {
         Ok(Shown::File(section)) => {
             if let Some(sighting) = &section.sighting {
                 cx.session.ledger.save(sighting);
             }
-            let facts = FileFacts { path: section.path.to_string(), error: None, facts: Some(section.facts.clone()) };
-            Ok(Piece { text: section.said(), image: section.image, facts, error: None })
+            let (path, text) = (section.path.to_string(), section.render());
+            let output = FileOutput { path, facts: Some(section.facts), ..named };
+            Ok(Piece { image: section.image, ..piece(text, output) })
         }
         Ok(Shown::Directory(listing)) => {
             let text = listing.content.into_iter().find_map(|content| match content {
                 Content::Text(text) => Some(text),
                 Content::Image { .. } | Content::Link(_) => None,
             });
-            Ok(Piece { text: text.unwrap_or_default(), image: None, facts: named(None, None), error: None })
+            Ok(piece(text.unwrap_or_default(), named))
         }
         Err(error) if error.kind() == Kind::Cancelled => Err(error),
         Err(error) => {
-            let facts = named(Some(error.kind().as_str()), None);
-            Ok(Piece { text: error.text_within(&request.budget), image: None, facts, error: Some(error) })
+            let output = FileOutput { error: Some(error.kind().as_str()), ..named };
+            let text = error.text_within(&request.budget);
+            Ok(Piece { error: Some(error), ..piece(text, output) })
         }
     }
 }
@@ -184,26 +188,22 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> 
     if failed == pieces.len() && rest.is_empty() {
         return Err(all_failed(pieces));
     }
-    let lines = |piece: &Piece| piece.facts.facts.as_ref().and_then(|facts| facts.returned_lines).unwrap_or(0);
+    let lines = |piece: &Piece| piece.output.facts.as_ref().and_then(|facts| facts.returned_lines).unwrap_or(0);
     let total_returned_lines = pieces.iter().map(lines).sum();
     let totals = Totals { read: pieces.len() - failed, failed, total_returned_lines };
-    let facts: Vec<FileFacts> = pieces.iter().map(|piece| piece.facts.clone()).collect();
-    let mut answer = Answer::text("", &SeveralFacts { files: &facts, not_shown: rest, totals });
-    answer.content.clear();
-    let (mut text, mut files) = (String::new(), Vec::new());
-    for piece in pieces {
-        let heading = piece.heading();
-        let Piece { text: said, image, facts, .. } = piece;
-        if cx.settings.structured_output {
-            let mime_type = image.as_ref().map(|image| image.mime.to_owned());
-            files.push(FileOutput { text: Some(said.clone()), mime_type, facts });
-        }
+    let files = pieces.iter().map(|piece| piece.output.clone()).collect();
+    let mut output = Output { file: None, files: Some(files), not_shown: rest.to_vec(), totals: Some(totals) };
+    let mut answer = Answer { content: Vec::new(), ..Answer::text("", &output) };
+    let mut text = String::new();
+    for (piece, output) in pieces.into_iter().zip(output.files.iter_mut().flatten()) {
         if !text.is_empty() {
             text.push_str(SEPARATOR);
         }
-        text.push_str(&heading);
-        text.push_str(&said);
-        if let Some(ShownImage { bytes, mime }) = image {
+        text.push_str(&piece.heading());
+        text.push_str(&piece.text);
+        output.mime_type = piece.image.as_ref().map(|image| image.mime);
+        output.text = Some(piece.text).filter(|_| cx.settings.structured_output);
+        if let Some(ShownImage { bytes, mime }) = piece.image {
             answer.content.push(Content::Text(std::mem::take(&mut text)));
             answer.content.push(Content::Image { bytes, mime });
         }
@@ -215,18 +215,7 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> 
     if !text.is_empty() {
         answer.content.push(Content::Text(text.trim_start_matches('\n').to_owned()));
     }
-    let not_shown = rest.to_vec();
-    Ok(answer.data_of(cx, || Output { file: None, files: Some(files), not_shown, totals: Some(totals) }))
-}
-
-/// The numbers for programs: each file's, and all together.
-#[derive(serde::Serialize)]
-struct SeveralFacts<'f> {
-    files: &'f [FileFacts],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    not_shown: &'f [String],
-    #[serde(flatten)]
-    totals: Totals,
+    Ok(answer.data(cx, &output))
 }
 
 /// The error where no file could be read: that of the only one, or of each.

@@ -17,7 +17,7 @@ const AROUND: usize = 200;
 /// Bytes of hunks that are shown however short the file is.
 const FEW: usize = 500;
 
-/// What a caller that has the content `old` is shown of the file `new`.
+/// The changes for a caller that has the content `old` of the file `new`.
 pub(super) struct Changes<'c> {
     pub(super) since: RevisionPrefix,
     pub(super) old: &'c Document,
@@ -184,7 +184,7 @@ pub(in crate::tools) enum Held {
 }
 
 impl Held {
-    /// What the caller has of the file at the real path `path`, which is at `now`.
+    /// Finds the caller's content of the file at the real path `path`, which is at `now`.
     pub(in crate::tools) fn of(cx: &CallContext, path: &WorkspacePath, now: Revision, since: RevisionPrefix) -> Self {
         let ledger = &cx.session.ledger;
         let mut known = ledger.revisions_of(path, |one| since.fits(one));

@@ -26,7 +26,7 @@ use super::{
     window::{LineTotals, Window, WindowBounds},
 };
 
-/// What is said of a file whose values are masked.
+/// The note on a file whose values are masked.
 const MASKED: &str =
     "(`<secret:NAME>` masks a value: an edit or write that keeps it keeps the value, anything else is a new value)";
 
@@ -61,7 +61,7 @@ pub(super) fn read_text(cx: &CallContext, request: &FileRequest, source: Source)
     Ok(Section { closing, sighting, ..section })
 }
 
-/// What changed since the revision that the caller has, where its content is still known and a diff is shorter.
+/// The changes since the revision that the caller has, where its content is still known and a diff is shorter.
 fn changes(
     cx: &CallContext,
     request: &FileRequest,
@@ -158,7 +158,7 @@ fn read_streamed(
         if ends_in_bytes(encoding) {
             return count_lines(cx, path, file);
         }
-        let mut count = Window::new(WindowBounds::nothing());
+        let mut count = Window::new(WindowBounds::default());
         stream(cx, path, file, encoding, None, &mut count)?;
         Ok(count.finish().lines)
     })?;
@@ -332,7 +332,7 @@ impl Page {
     }
 }
 
-/// What a file holds.
+/// The content of a file, by its kind.
 #[derive(Debug)]
 pub(in crate::tools) enum Content {
     Text(Properties),
@@ -373,7 +373,7 @@ pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Resu
         (Format::Pdf, _) => Content::Binary("PDF document".to_owned()),
         (_, Err(error)) => Content::Binary(error.kind),
         (_, Ok(encoding)) => {
-            let all = scan(cx, &path, &mut file, &head, encoding, hash.as_mut(), WindowBounds::nothing())?;
+            let all = scan(cx, &path, &mut file, &head, encoding, hash.as_mut(), WindowBounds::default())?;
             match all {
                 Some((_, properties)) => Content::Text(properties),
                 None => Content::Binary(MOSTLY_NULS.to_owned()),

@@ -18,26 +18,19 @@ const SHORTEST_CUT: usize = 40;
 /// Bytes of the line that points them out.
 const HIDDEN_NOTE: usize = 400;
 
-/// Which lines to keep, and which characters of each.
-#[derive(Clone, Debug)]
+/// Which lines to keep, and which characters of each; none by default.
+#[derive(Clone, Debug, Default)]
 pub(super) struct WindowBounds {
     /// Lines, numbered from 0: disjoint and ascending.
     pub(super) ranges: Vec<Range<usize>>,
     /// Characters of each line, numbered from 0; `None` for the first ones of every line.
     pub(super) columns: Option<Range<usize>>,
-    /// What the numbered lines may take; at least one line is kept, in part if need be.
+    /// The budget of the numbered lines; at least one line is kept, in part if need be.
     pub(super) budget: AnswerBudget,
 }
 
-impl WindowBounds {
-    /// No line at all, for a count.
-    pub(super) fn nothing() -> Self {
-        Self { ranges: Vec::new(), columns: None, budget: AnswerBudget::bytes(0) }
-    }
-}
-
 /// Takes text in pieces and keeps the numbered lines of its range.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Window {
     bounds: WindowBounds,
     /// Which of the ranges is next, or under way.
@@ -92,24 +85,7 @@ impl LineTotals {
 
 impl Window {
     pub(super) fn new(bounds: WindowBounds) -> Self {
-        Self {
-            at: 0,
-            text: String::new(),
-            kept: 0,
-            shown: Vec::new(),
-            longest: 0,
-            nuls: 0,
-            hidden: HiddenNote::default(),
-            full: false,
-            gauge: bounds.budget.gauge(),
-            lines: 0,
-            current: PartialLine::default(),
-            bounds,
-            lf: 0,
-            crlf: 0,
-            last_was_cr: false,
-            first_has_cr: false,
-        }
+        Self { gauge: bounds.budget.gauge(), bounds, ..Self::default() }
     }
 
     /// Takes the next piece of text. NULs are counted and no part of a line.
@@ -264,7 +240,7 @@ impl Window {
             None => self.shown.push(self.lines..self.lines + 1),
         }
         for Hidden { character, column } in hidden {
-            self.hidden.add(character, format_args!("{}:{}", self.lines + 1, column + from));
+            self.hidden.add(character, format_args!("at {}:{}", self.lines + 1, column + from));
         }
     }
 
@@ -344,7 +320,7 @@ pub(super) struct PartialLine {
     pub(super) started: bool,
 }
 
-/// What is shown of a line.
+/// The part of a line that is shown.
 pub(super) struct ShownLine {
     /// Its characters, and what was left out.
     pub(super) text: String,

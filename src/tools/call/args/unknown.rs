@@ -35,7 +35,7 @@ pub(super) fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec
     }
 }
 
-/// What the arguments of other file tools are called here, where similarity of the words would say nothing or something
+/// Arguments of other file tools and their names here, where similarity of the words would say nothing or something
 /// wrong (`start` is not `sort`, `file_pattern` is not `path`): names without case, `_` and `-`, then what to use
 /// instead, of which the first counts whose arguments (`a+b`) the tool has. What follows a colon is said of it in place of
 /// "did you mean".
@@ -155,7 +155,7 @@ fn rows() -> Vec<(Vec<&'static str>, Vec<Meaning>)> {
     rows
 }
 
-/// What to use instead of an argument of another tool.
+/// The arguments to use instead of one of another tool.
 struct Meaning {
     /// Arguments that the tool must have.
     arguments: Vec<&'static str>,
@@ -163,7 +163,7 @@ struct Meaning {
     words: &'static str,
 }
 
-/// What to use instead of the argument `given`, as the beginning of a hint.
+/// The beginning of a hint: the arguments to use instead of `given`.
 fn suggestion(given: &str, properties: Option<&Map<String, Value>>) -> Option<String> {
     let plain: String = given.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).collect();
     let plain = plain.to_lowercase();
