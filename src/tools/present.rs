@@ -107,7 +107,11 @@ impl Tool for Present {
             }
         }
         if links.is_empty() {
-            return Err(all_failed(cx, errors));
+            let text = |(given, error): (&String, ToolError)| {
+                let text = format!("==> {} <==\n{}", shown(given), error.text_within(&cx.budget));
+                (error, text)
+            };
+            return Err(ToolError::of_all(errors.into_iter().map(text).collect(), "presented"));
         }
         // On one line: a client shows it where it would show the file's name.
         let title = args.title.as_deref().filter(|title| !title.trim().is_empty());
@@ -199,20 +203,4 @@ fn summary(files: &[PresentedFile]) -> String {
         [one] => format!("Presented {one}"),
         several => format!("Presented {}: {}", count(several.len(), "file"), several.join(", ")),
     }
-}
-
-fn all_failed(cx: &CallContext, mut errors: Vec<(&String, ToolError)>) -> ToolError {
-    if errors.len() == 1
-        && let Some((_, error)) = errors.pop()
-    {
-        return error;
-    }
-    let kind = errors.first().map_or(Kind::Internal, |(_, error)| error.kind());
-    let all: Vec<String> = errors
-        .iter()
-        .map(|(given, error)| format!("==> {} <==\n{}", shown(given), error.text_within(&cx.budget)))
-        .collect();
-    ToolError::new(kind, format!("none of the {} could be presented", count(all.len(), "file")))
-        .hint("correct the paths; each has its error below")
-        .details(all.join("\n\n"))
 }

@@ -32,7 +32,7 @@ pub(in crate::tools) use section::Properties;
 pub(in crate::tools) use selection::path_before_selection;
 use several::read_several;
 pub(in crate::tools) use since::Held;
-pub(in crate::tools) use text::{Content, Description, describe};
+pub(in crate::tools) use text::{Content, describe};
 
 /// The `read` tool.
 pub(crate) struct Read;

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::LazyLock};
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -115,9 +115,9 @@ fn output_schema<T: JsonSchema>() -> Map<String, Value> {
 fn root<T: JsonSchema>(mut settings: SchemaSettings) -> Map<String, Value> {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
+    let settings = settings.with_transform(RecursiveTransform(plain));
     let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     let Value::Object(mut schema) = schema else { return Map::new() };
-    plain(&mut schema);
     // The tool's own description says it; a second one is tokens without news.
     schema.remove("title");
     schema.remove("description");
@@ -126,7 +126,8 @@ fn root<T: JsonSchema>(mut settings: SchemaSettings) -> Map<String, Value> {
     schema
 }
 
-fn plain(schema: &mut Map<String, Value>) {
+fn plain(schema: &mut Schema) {
+    let Some(schema) = schema.as_object_mut() else { return };
     unwrap_nullable(schema);
     fold_constants(schema);
     if let Some(Value::Array(types)) = schema.get_mut("type") {
@@ -151,16 +152,6 @@ fn plain(schema: &mut Map<String, Value>) {
     // A description keeps the line breaks of its doc comment.
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    }
-    for key in ["properties", "patternProperties"] {
-        if let Some(Value::Object(children)) = schema.get_mut(key) {
-            children.values_mut().filter_map(Value::as_object_mut).for_each(plain);
-        }
-    }
-    for key in ["items", "additionalProperties"] {
-        if let Some(Value::Object(child)) = schema.get_mut(key) {
-            plain(child);
-        }
     }
 }
 

@@ -121,6 +121,21 @@ impl ToolError {
             .hint("nothing was changed; write the new text to another file")
     }
 
+    /// The error of a call of which each file failed: that of the only one, or all below each other, of which `errors` has
+    /// the texts with their headings. `done` is the participle of what the call does.
+    pub(crate) fn of_all(mut errors: Vec<(Self, String)>, done: &str) -> Self {
+        let kind = errors.first().map_or(Kind::Internal, |(error, _)| error.kind);
+        if errors.len() == 1
+            && let Some((only, _)) = errors.pop()
+        {
+            return only;
+        }
+        let texts: Vec<&str> = errors.iter().map(|(_, text)| text.as_str()).collect();
+        Self::new(kind, format!("none of the {} files could be {done}", texts.len()))
+            .hint("correct the paths; each has its error below")
+            .details(texts.join("\n\n"))
+    }
+
     /// Adds the next call to make.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -1,13 +1,13 @@
 //! `ls` of one file: its facts without its content.
 
-use confined_fs::{FileKind, Stat, Visibility, WorkspacePath};
+use confined_fs::{FileKind, Revision, Visibility, WorkspacePath};
 use text_file::{Layout, LineEnding};
 
 use super::{
     super::{
         Answer, CallContext, Kind, ToolError,
         answer::count,
-        read::{Content, Description, Properties, describe},
+        read::{Content, Properties, describe},
     },
     entry::{Facts, FileFacts, ListedEntry, Output, mark, mode, modified},
 };
@@ -28,48 +28,34 @@ pub(super) fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, T
         mode: mode(&stat),
         ..ListedEntry::default()
     };
-    let mut words = Vec::new();
+    let mut words = vec![match (is_file, stat.special()) {
+        (true, _) => count(usize::try_from(stat.size).unwrap_or(usize::MAX), "byte"),
+        (false, "special file") => "a special file".to_owned(),
+        (false, kind) => format!("a special file ({kind})"),
+    }];
     let mut timed_out = false;
-    if !is_file {
-        words.push(match stat.special() {
-            "special file" => "a special file".to_owned(),
-            kind => format!("a special file ({kind})"),
-        });
-    } else if protected {
-        words.push(bytes(&stat));
-    } else {
+    if is_file && !protected {
         match describe(cx, path) {
-            Ok(description) => entry.file = Some(facts(&description, &mut words)),
+            Ok((content, revision)) => entry.file = Some(facts(&content, revision, &mut words)),
             Err(error) if error.kind() == Kind::TimedOut => {
                 timed_out = true;
-                words.extend([bytes(&stat), "lines not counted within the time limit".to_owned()]);
+                words.push("lines not counted within the time limit".to_owned());
             }
             // The names and sizes of files that cannot be opened are listed all the same.
-            Err(error) if error.kind() == Kind::Denied => {
-                words.extend([bytes(&stat), "unreadable".to_owned()]);
-            }
+            Err(error) if error.kind() == Kind::Denied => words.push("unreadable".to_owned()),
             Err(error) => return Err(error),
         }
     }
-    words.extend(times(&stat));
+    words.extend(entry.modified.iter().map(|time| format!("modified {time}")));
+    words.extend(entry.mode.iter().map(|mode| format!("mode {mode}")));
     let text = format!("{path}: {}{}", words.join(", "), mark(visibility));
     let facts = Facts { shown: 1, timed_out, file: entry.file.clone(), ..Facts::default() };
     Ok(Answer::text(text, &facts).data(cx, &Output { path: None, entries: vec![entry], facts, notes: Vec::new() }))
 }
 
-fn bytes(stat: &Stat) -> String {
-    count(usize::try_from(stat.size).unwrap_or(usize::MAX), "byte")
-}
-
-fn times(stat: &Stat) -> impl Iterator<Item = String> {
-    let modified = modified(stat).map(|time| format!("modified {time}"));
-    modified.into_iter().chain(mode(stat).map(|mode| format!("mode {mode}")))
-}
-
 /// The facts of the content; adds them to the `words` as well.
-fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<String>) -> FileFacts {
+fn facts(content: &Content, revision: Option<Revision>, words: &mut Vec<String>) -> FileFacts {
     let mut facts = FileFacts { revision: revision.map(|revision| revision.to_string()), ..FileFacts::default() };
-    words.push(bytes(stat));
     match content {
         Content::Text(properties) => {
             let Properties { total: lines, layout, nuls, final_newline, .. } = properties;
@@ -82,7 +68,11 @@ fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<
             if *nuls > 0 {
                 words.push(count(*nuls, "NUL"));
             }
-            words.push(ending_words(line_ending).to_owned());
+            words.push(match line_ending {
+                LineEnding::Mixed => "mixed line endings".to_owned(),
+                LineEnding::None => "no line endings".to_owned(),
+                ending => ending.as_str().to_uppercase(),
+            });
             if *lines > 0 {
                 words.push(if *final_newline { "final newline" } else { "no final newline" }.to_owned());
             }
@@ -103,14 +93,4 @@ fn facts(Description { stat, content, revision }: &Description, words: &mut Vec<
     }
     words.extend(revision.map(|revision| format!("rev {}", revision.short())));
     facts
-}
-
-fn ending_words(ending: LineEnding) -> &'static str {
-    match ending {
-        LineEnding::Lf => "LF",
-        LineEnding::CrLf => "CRLF",
-        LineEnding::Cr => "CR",
-        LineEnding::Mixed => "mixed line endings",
-        LineEnding::None => "no line endings",
-    }
 }

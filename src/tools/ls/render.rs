@@ -212,24 +212,25 @@ impl<'a> Printer<'a> {
         let mut listed = self.listed_entry(item);
         self.line(level);
         self.text.push_str(&name_of(item, &listed));
-        let below = match item.state {
-            State::Listed(at) => Some(&self.listings[at]),
-            _ => None,
-        };
-        match (item.state, below) {
-            (State::Counted(counted), _) => {
+        let mut below = None;
+        match item.state {
+            State::Counted(counted) => {
                 listed.entries = Some(counted.entries);
                 self.text.push_str(&counted_text(counted));
             }
-            (State::Unreadable, _) => self.text.push_str(" (unreadable)"),
-            (State::Leaf, _) if item.entry.kind() == FileKind::Directory => self.text.push_str(" …"),
-            (_, Some(below)) if opened => self.text.push_str(&nothing_in(below, 0)),
-            (_, Some(below)) => {
-                let entries = below.items.len() + below.more;
-                listed.entries = Some(entries);
-                self.text.push_str(&counted_text(Counted { entries, ignored: below.ignored }));
+            State::Unreadable => self.text.push_str(" (unreadable)"),
+            State::Leaf if item.entry.kind() == FileKind::Directory => self.text.push_str(" …"),
+            State::Leaf => {}
+            State::Listed(at) if opened => {
+                below = Some(&self.listings[at]);
+                self.text.push_str(&nothing_in(&self.listings[at], 0));
             }
-            (State::Leaf | State::Listed(_), None) => {}
+            State::Listed(at) => {
+                let Listing { items, more, ignored, .. } = &self.listings[at];
+                let entries = items.len() + more;
+                listed.entries = Some(entries);
+                self.text.push_str(&counted_text(Counted { entries, ignored: *ignored }));
+            }
         }
         self.columns(item, &listed);
         let visibility = visibility(&item.entry);
@@ -239,7 +240,7 @@ impl<'a> Printer<'a> {
         if !self.gauge.fits(&self.text) {
             return false;
         }
-        let Some(below) = below.filter(|_| opened) else { return true };
+        let Some(below) = below else { return true };
         if !below.items.iter().all(|item| self.item(item, level + 1, true)) {
             return false;
         }

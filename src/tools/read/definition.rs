@@ -12,7 +12,7 @@ use tree_search::outline_of_file;
 use super::{
     super::{CallContext, Kind, ToolError},
     open::{Source, binary, encoding_of, failed},
-    request::{FileRequest, LineRange},
+    request::{FileRequest, LineRange, Start, Terms},
     section::Section,
     text::read_text,
 };
@@ -38,7 +38,9 @@ pub(super) fn read_definition(
         return Err(not_found(&source.path, name, known));
     }
     let lines = match found[..] {
-        [Range { start, end }] => LineRange::Numbers { skip: start, take: Some(end - start) },
+        [Range { start, end }] => {
+            LineRange::From { start: Start::Skip(start), take: Some(end - start), terms: Terms::Numbers }
+        }
         _ => LineRange::Ranges(found),
     };
     read_text(cx, &FileRequest { lines, ..request.clone() }, source)

@@ -23,7 +23,7 @@ const COPIES: u64 = 3;
 /// The cells that are wanted of a notebook; its lines where these are asked for, or where it is none.
 pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
     let range = match &request.part {
-        Some(Part::Cells { first, last }) => Some(CellRange { first: *first, last: *last }),
+        Some(Part::Cells { first, last }) => Some((*first, *last)),
         Some(part) => return Err(part.unfit(&source.path, Format::Notebook)),
         None => None,
     };
@@ -86,13 +86,6 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
 /// Characters of a line of a source.
 const LINE_CHARS: usize = 2000;
 
-/// The cells that were asked for, counted from 1.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CellRange {
-    pub(super) first: usize,
-    pub(super) last: usize,
-}
-
 /// How much of each output is shown.
 #[derive(Clone, Copy)]
 struct OutputSize {
@@ -111,14 +104,14 @@ pub(super) struct ShownCells {
 }
 
 impl ShownCells {
-    /// As many as fit into `budget`, at least one. Outputs are shown longer where cells were asked for.
-    pub(super) fn of(notebook: &Notebook<'_>, range: Option<CellRange>, budget: AnswerBudget) -> Self {
+    /// As many as fit into `budget`, at least one; `range` is the first and the last one, counted from 1. Outputs are shown longer where cells were asked for.
+    pub(super) fn of(notebook: &Notebook<'_>, range: Option<(usize, usize)>, budget: AnswerBudget) -> Self {
         let total = notebook.cells().len();
         let size = match range {
             None => OutputSize { lines: 10, chars: 200 },
             Some(_) => OutputSize { lines: 50, chars: LINE_CHARS },
         };
-        let CellRange { first, last } = range.unwrap_or(CellRange { first: 1, last: usize::MAX });
+        let (first, last) = range.unwrap_or((1, usize::MAX));
         let last = last.min(total);
         if first > total {
             let summary = if total == 0 {

@@ -1,11 +1,11 @@
 //! One file with one selection, shown in the way of its format.
 
 use super::{
-    super::{Answer, Blocking, CallContext, Kind, ToolError, fence::FENCE, ls},
+    super::{Answer, Blocking, CallContext, ExistingKind, Kind, ToolError, fence::FENCE, ls},
     definition::read_definition,
     image::read_image,
     notebook::read_notebook,
-    open::{Format, Opened, Source, open_cached, open_exact, open_existing},
+    open::{Format, Opened, Source, open, open_cached},
     pdf::read_pdf,
     request::FileRequest,
     section::Section,
@@ -34,14 +34,15 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
         }
         return show(cx, request, Opened::File(open_cached(cx, &request.path)?));
     }
-    match open_exact(cx, &request.path) {
+    let existing = |path: &str| open(cx, cx.existing(path, ExistingKind::FileOrDirectory)?);
+    match cx.workspace.resolve(&request.path).map_err(ToolError::from).and_then(|path| open(cx, path)) {
         Ok(opened) => show(cx, request, opened),
         Err(error) if may_end_in_selection(error.kind()) => match request.without_selection() {
             Some(selected) => {
                 let selected = selected?;
-                show(cx, &selected, open_existing(cx, &selected.path)?)
+                show(cx, &selected, existing(&selected.path)?)
             }
-            None if error.kind() == Kind::NotFound => show(cx, request, open_existing(cx, &request.path)?),
+            None if error.kind() == Kind::NotFound => show(cx, request, existing(&request.path)?),
             None => Err(error),
         },
         Err(error) => Err(error),

@@ -6,7 +6,7 @@ use image_view::ImageInfo;
 use text_file::DecodeError;
 use tree_search::encoding_of_file;
 
-use super::super::{CallContext, ExistingKind, Kind, ToolError};
+use super::super::{CallContext, Kind, ToolError};
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
 const WHOLE: u64 = text_file::HEAD as u64;
@@ -30,16 +30,6 @@ pub(super) enum Opened {
     Directory(ToolError),
 }
 
-/// Opens what has exactly this path.
-pub(super) fn open_exact(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
-    open(cx, cx.workspace.resolve(path)?)
-}
-
-/// As [`open_exact`], or what the path is the end of.
-pub(super) fn open_existing(cx: &CallContext, path: &str) -> Result<Opened, ToolError> {
-    open(cx, cx.existing(path, ExistingKind::FileOrDirectory)?)
-}
-
 /// Opens what is at a path.
 pub(super) fn open(cx: &CallContext, path: WorkspacePath) -> Result<Opened, ToolError> {
     let mut file = match cx.workspace.open_file(&path) {
@@ -54,7 +44,7 @@ pub(super) fn open(cx: &CallContext, path: WorkspacePath) -> Result<Opened, Tool
     Ok(Opened::File(Source { path, file, head, whole }))
 }
 
-/// As [`open_exact`], for a small file of UTF-8 text that the kernel has in memory.
+/// As [`open`], for a small file of UTF-8 text that the kernel has in memory.
 pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
     let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
     let (file, head) = cx.workspace.read_cached(&path, INLINE).ok_or_else(ToolError::would_block)?;

@@ -46,14 +46,18 @@ pub(super) fn read_pdf(
     }
     cx.check()?;
     let stopped = || cx.stop.stopped().is_some();
-    let mut text = PagesText::new(request.budget, skip, take);
+    let budget = request.budget.reduced(FOOTER.min(request.budget.limit / 2));
+    let mut text = PagesText { budget, skip, take, ..PagesText::default() };
     let read = with_pdf(&bytes, &stopped, |pdf| text.read(pdf, pages));
-    if cx.stop.stopped() == Some(StopReason::Cancelled) || !text.has_any() && read == Err(PdfError::Stopped) {
+    if cx.stop.stopped() == Some(StopReason::Cancelled) || text.shown.is_none() && read == Err(PdfError::Stopped) {
         cx.check()?;
     }
     match read {
         Ok(()) => {}
-        Err(error) if text.has_any() => text.stop(&error),
+        Err(error) if text.shown.is_some() => {
+            text.is_cut = true;
+            let _ = writeln!(text.note, "(reading stopped: the file is {error})");
+        }
         Err(error) => return Err(unreadable(&path, bytes.len(), &error)),
     }
     if let Some((first, _)) = pages.filter(|(first, _)| *first > text.pages) {
@@ -143,14 +147,6 @@ struct PagesText {
 }
 
 impl PagesText {
-    fn new(budget: AnswerBudget, skip: usize, take: Option<usize>) -> Self {
-        Self { budget: budget.reduced(FOOTER.min(budget.limit / 2)), skip, take, ..Self::default() }
-    }
-
-    fn has_any(&self) -> bool {
-        self.shown.is_some()
-    }
-
     /// Reads pages until one does not fit.
     fn read(&mut self, pdf: &Pdf<'_>, pages: Option<(usize, usize)>) -> Result<(), PdfError> {
         self.pages = pdf.page_count();
@@ -253,12 +249,6 @@ impl PagesText {
         self.lines += shown;
         self.empty = None;
         true
-    }
-
-    /// Ends with what there is.
-    fn stop(&mut self, error: &PdfError) {
-        self.is_cut = true;
-        let _ = writeln!(self.note, "(reading stopped: the file is {error})");
     }
 
     fn section(self, path: WorkspacePath, revision: Option<Revision>, size: u64) -> Section {

@@ -1,6 +1,6 @@
 //! What a call of `read` asks for: files, and lines or another part of each.
 
-use std::{fmt::Write as _, ops::Range};
+use std::{convert::Infallible, fmt::Write as _, ops::Range};
 
 use confined_fs::{RevisionPrefix, WorkspacePath};
 use encoding_rs::Encoding;
@@ -83,7 +83,7 @@ impl FileRequest {
 
     /// One of several files, which may have a selection behind its path.
     pub(super) fn of_entry(path: String, encoding: Option<&'static Encoding>, budget: AnswerBudget) -> Self {
-        Self { path, lines: LineRange::All, part: None, since: None, encoding, budget }
+        Self { path, lines: LineRange::ALL, part: None, since: None, encoding, budget }
     }
 
     /// The same file without the selection behind its path; `None` if there is no selection.
@@ -92,8 +92,7 @@ impl FileRequest {
     /// `invalid_input` for a selection that names nothing, or next to another one.
     pub(super) fn without_selection(&self) -> Option<Result<Self, ToolError>> {
         let (path, selection) = Selection::split(&self.path)?;
-        let is_whole = matches!(self.lines, LineRange::All) || self.lines.is_default();
-        if !is_whole || self.part.is_some() {
+        if !self.lines.is_default() || self.part.is_some() {
             return Some(Err(ToolError::invalid(format!(
                 "`{}` names a part of the file, and other arguments name another",
                 self.path
@@ -103,7 +102,7 @@ impl FileRequest {
         Some(selection.map(|selection| {
             let (lines, part) = match selection {
                 Selection::Lines(ranges) => (LineRange::Ranges(ranges), None),
-                Selection::Part(part) => (LineRange::All, Some(part)),
+                Selection::Part(part) => (LineRange::ALL, Some(part)),
             };
             Self { path: path.to_owned(), lines, part, ..self.clone() }
         }))
@@ -133,17 +132,12 @@ const DEFAULT_LIMIT: usize = 2000;
 /// The lines that were asked for.
 #[derive(Clone, Debug)]
 pub(super) enum LineRange {
-    Offset {
+    From {
         start: Start,
         take: Option<usize>,
+        terms: Terms,
     },
-    Numbers {
-        skip: usize,
-        take: Option<usize>,
-    },
-    /// All lines of one of several files.
-    All,
-    /// Ranges behind the path, numbered from 0: disjoint and ascending.
+    /// Ranges after the path, numbered from 0: disjoint and ascending.
     Ranges(Vec<Range<usize>>),
 }
 
@@ -156,7 +150,31 @@ pub(super) enum Start {
     Back(usize),
 }
 
+/// How a call names lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Terms {
+    /// By `offset` and `limit`.
+    Offset,
+    /// By `start_line` and `end_line`.
+    Numbers,
+    /// By a path of several, of which all lines are wanted.
+    Path,
+}
+
+impl Start {
+    /// Lines to skip; `total` counts those of the file.
+    fn skip<E>(self, total: impl FnOnce() -> Result<usize, E>) -> Result<usize, E> {
+        match self {
+            Self::Skip(skip) => Ok(skip),
+            Self::Back(back) => Ok(total()?.saturating_sub(back)),
+        }
+    }
+}
+
 impl LineRange {
+    /// All lines of one of several files.
+    pub(super) const ALL: Self = Self::From { start: Start::Skip(0), take: None, terms: Terms::Path };
+
     pub(super) fn of(args: &Args) -> Result<Self, ToolError> {
         if args.start_line.is_some() || args.end_line.is_some() {
             if args.offset.is_some() || args.limit.is_some() {
@@ -177,14 +195,14 @@ impl LineRange {
                 }
                 Some(end) => Some(size(end) - skip),
             };
-            return Ok(Self::Numbers { skip, take });
+            return Ok(Self::From { start: Start::Skip(skip), take, terms: Terms::Numbers });
         }
         let take = args.limit.filter(|limit| *limit > 0).map(size);
         let start = match args.offset.unwrap_or(0) {
             back if back < 0 => Start::Back(size(back.saturating_neg())),
             skip => Start::Skip(size(skip)),
         };
-        Ok(Self::Offset { start, take })
+        Ok(Self::From { start, take, terms: Terms::Offset })
     }
 
     /// The ranges of lines, numbered from 0; `total` counts the lines of the file.
@@ -192,12 +210,11 @@ impl LineRange {
         &self,
         total: impl FnOnce() -> Result<usize, ToolError>,
     ) -> Result<Vec<Range<usize>>, ToolError> {
-        let (skip, take) = match self {
+        let (start, take) = match self {
             Self::Ranges(ranges) => return Ok(ranges.clone()),
-            Self::All => (0, None),
-            Self::Numbers { skip, take } | Self::Offset { start: Start::Skip(skip), take } => (*skip, *take),
-            Self::Offset { start: Start::Back(back), take } => (total()?.saturating_sub(*back), *take),
+            Self::From { start, take, .. } => (start, *take),
         };
+        let skip = start.skip(total)?;
         let end = skip.saturating_add(take.unwrap_or(DEFAULT_LIMIT));
         Ok(std::iter::once(skip..end).collect())
     }
@@ -205,47 +222,43 @@ impl LineRange {
     /// The lines from the first to the last one that the call names, numbered from 0, in a file of `total` lines. `None`
     /// if it names no lines.
     pub(super) fn named(&self, total: usize) -> Option<Range<usize>> {
-        if self.is_default() {
-            return None;
+        match self {
+            _ if self.is_default() => None,
+            Self::Ranges(ranges) => Some(ranges.first()?.start..ranges.last()?.end),
+            Self::From { start, take, .. } => {
+                let Ok(skip) = start.skip(|| Ok::<_, Infallible>(total));
+                Some(skip..take.map_or(total.max(skip), |take| skip.saturating_add(take)))
+            }
         }
-        let (skip, take) = match self {
-            Self::All => return None,
-            Self::Ranges(ranges) => return Some(ranges.first()?.start..ranges.last()?.end),
-            Self::Numbers { skip, take } | Self::Offset { start: Start::Skip(skip), take } => (*skip, *take),
-            Self::Offset { start: Start::Back(back), take } => (total.saturating_sub(*back), *take),
-        };
-        Some(skip..take.map_or(total.max(skip), |take| skip.saturating_add(take)))
     }
 
     /// How many lines to skip, and to take where the call says it; `None` for numbered lines, or the last ones.
     pub(super) fn without_numbers(&self) -> Option<(usize, Option<usize>)> {
         match self {
-            Self::Offset { start: Start::Skip(skip), take } => Some((*skip, *take)),
-            Self::All => Some((0, None)),
-            Self::Offset { start: Start::Back(_), .. } | Self::Numbers { .. } | Self::Ranges(_) => None,
+            Self::From { start: Start::Skip(skip), take, terms: Terms::Offset | Terms::Path } => Some((*skip, *take)),
+            Self::From { .. } | Self::Ranges(_) => None,
         }
     }
 
     /// Whether the call says nothing of lines.
     pub(super) fn is_default(&self) -> bool {
-        matches!(self, Self::All | Self::Offset { start: Start::Skip(0), take: None })
+        self.without_numbers() == Some((0, None))
     }
 
     /// Whether the call says how many lines it wants.
     pub(super) fn is_exact(&self) -> bool {
         match self {
-            Self::All => false,
             Self::Ranges(_) => true,
-            Self::Offset { take, .. } | Self::Numbers { take, .. } => take.is_some(),
+            Self::From { take, .. } => take.is_some(),
         }
     }
 
     /// The arguments that continue after the first `end` lines of the file at `path`, in the terms that the call used.
     pub(super) fn continued(&self, path: &WorkspacePath, end: usize) -> String {
         match self {
-            Self::Offset { .. } => format!("offset={end}"),
-            Self::Numbers { .. } => format!("start_line={}", end + 1),
-            Self::All => format!("path=\"{path}:{}-\"", end + 1),
+            Self::From { terms: Terms::Offset, .. } => format!("offset={end}"),
+            Self::From { terms: Terms::Numbers, .. } => format!("start_line={}", end + 1),
+            Self::From { terms: Terms::Path, .. } => format!("path=\"{path}:{}-\"", end + 1),
             Self::Ranges(ranges) => {
                 let mut text = format!("path=\"{path}:");
                 for range in ranges.iter().filter(|range| range.end > end) {
@@ -264,8 +277,8 @@ impl LineRange {
     /// The line after the first `skip` ones, in the terms that the call used.
     pub(super) fn first(&self, skip: usize) -> String {
         match self {
-            Self::Offset { .. } | Self::All => format!("offset {skip}"),
-            Self::Numbers { .. } | Self::Ranges(_) => format!("line {}", skip + 1),
+            Self::From { terms: Terms::Offset | Terms::Path, .. } => format!("offset {skip}"),
+            Self::From { terms: Terms::Numbers, .. } | Self::Ranges(_) => format!("line {}", skip + 1),
         }
     }
 }

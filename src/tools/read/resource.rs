@@ -10,7 +10,7 @@ use super::{
     super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},
     one_file::section,
     open::{Format, Opened, Source, binary, changed, open},
-    request::{FileRequest, LineRange},
+    request::FileRequest,
 };
 
 /// Bytes of the longest text of a resource, where `--max-output` does not say it: some 250,000 tokens. The limits of
@@ -76,8 +76,7 @@ fn is_of_bytes(media_type: &str) -> bool {
 fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<ResourceText, ToolError> {
     let (path, size) = (source.path.clone(), source.file.stat().size);
     let budget = AnswerBudget { image_bytes: cx.budget.image_bytes, ..AnswerBudget::bytes(limit) };
-    let request =
-        FileRequest { path: path.to_string(), lines: LineRange::All, part: None, since: None, encoding: None, budget };
+    let request = FileRequest::of_entry(path.to_string(), None, budget);
     let shown = section(cx, &request, source)?;
     if shown.facts.has_more == Some(true) {
         return Err(too_large(&path, size, limit));

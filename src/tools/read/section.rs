@@ -55,12 +55,6 @@ impl Section {
         Self { text: String::new(), closing, image: None, facts, ..self }
     }
 
-    /// With the outcome of a comparison with `since`: as data, and as a sentence before the notes.
-    pub(super) fn changed(self, since: &'static str, sentence: &str) -> Self {
-        let closing = format!("({sentence})\n{}", self.closing);
-        Self { closing, facts: Facts { since: Some(since), ..self.facts }, ..self }
-    }
-
     /// The section of an untrusted file: its content is fenced.
     pub(super) fn fenced(self) -> Self {
         if self.image.is_some() {

@@ -53,7 +53,7 @@ impl Selection {
         };
         // A compiler's line and column.
         if let Some((file, line)) = path.rsplit_once(':')
-            && [line, ranges].iter().all(|number| is_number(number))
+            && [line, ranges].iter().all(|number| whole_number(number).is_some())
         {
             return (!file.is_empty()).then(|| (file, line_ranges(line).map(Self::Lines)));
         }
@@ -66,16 +66,12 @@ impl Selection {
         let line = |end: &str| {
             let number = end.strip_prefix('L').unwrap_or(end);
             let (line, column) = number.split_once('C').unwrap_or((number, "1"));
-            (is_number(line) && is_number(column)).then(|| line.to_owned())
+            (whole_number(line).is_some() && whole_number(column).is_some()).then(|| line.to_owned())
         };
         let (first, last) = fragment.split_once('-').unwrap_or((fragment, fragment));
         let range = format!("{}-{}", line(first)?, line(last)?);
         (!path.is_empty()).then(|| (path, line_ranges(&range).map(Self::Lines)))
     }
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// `120-180,300-340`, `120` or `120-`, numbered from 0: disjoint and ascending, in whichever order they were given.
@@ -86,10 +82,7 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
     let mut ranges = Vec::new();
     for range in text.split(',').map(str::trim).filter(|range| !range.is_empty()) {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let number = |text: &str| {
-            let text = text.trim();
-            is_number(text).then(|| text.parse().unwrap_or(usize::MAX))
-        };
+        let number = |text: &str| whole_number(text.trim());
         let last = if last.trim().is_empty() { Some(usize::MAX) } else { number(last) };
         match (number(first), last) {
             (Some(0), _) => return Err(wrong("lines count from 1".to_owned())),

@@ -186,7 +186,8 @@ fn shares(pieces: &[Piece], budget: AnswerBudget) -> Vec<Option<AnswerBudget>> {
 fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> Result<Answer, ToolError> {
     let failed = pieces.iter().filter(|piece| piece.error.is_some()).count();
     if failed == pieces.len() && rest.is_empty() {
-        return Err(all_failed(pieces));
+        let error = |mut piece: Piece| Some((piece.error.take()?, piece.heading() + &piece.text));
+        return Err(ToolError::of_all(pieces.into_iter().filter_map(error).collect(), "read"));
     }
     let lines = |piece: &Piece| piece.output.facts.as_ref().and_then(|facts| facts.returned_lines).unwrap_or(0);
     let total_returned_lines = pieces.iter().map(lines).sum();
@@ -216,18 +217,4 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> 
         answer.content.push(Content::Text(text.trim_start_matches('\n').to_owned()));
     }
     Ok(answer.data(cx, &output))
-}
-
-/// The error where no file could be read: that of the only one, or of each.
-fn all_failed(mut pieces: Vec<Piece>) -> ToolError {
-    let kind = pieces.iter().find_map(|piece| piece.error.as_ref()).map_or(Kind::Internal, ToolError::kind);
-    if let [Piece { error, .. }] = pieces.as_mut_slice()
-        && let Some(error) = error.take()
-    {
-        return error;
-    }
-    let all: Vec<String> = pieces.iter().map(|piece| piece.heading() + &piece.text).collect();
-    ToolError::new(kind, format!("none of the {} could be read", count(pieces.len(), "file")))
-        .hint("correct the paths; each has its error below")
-        .details(all.join(SEPARATOR))
 }

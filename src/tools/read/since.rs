@@ -159,18 +159,20 @@ fn header_ranges(line: &str) -> Option<(Range<usize>, Range<usize>)> {
 /// Compares the file at the real path `real` with the rev `since`; an unchanged file is reduced to that statement.
 pub(super) fn compared(cx: &CallContext, section: Section, real: &WorkspacePath, since: RevisionPrefix) -> Section {
     let now = section.facts.revision.as_deref().and_then(|revision| revision.parse().ok());
-    match now.map(|now| Held::of(cx, real, now, since)) {
-        Some(Held::Same) => section.unchanged(since),
-        Some(Held::Former(_)) => section.changed("changed", &format!("changed since {since}; a diff would be longer")),
-        Some(Held::Unknown) => {
-            section.changed("unknown", &format!("rev {since} is no longer known; nothing was compared"))
-        }
+    let (state, sentence) = match now.map(|now| Held::of(cx, real, now, since)) {
+        Some(Held::Same) => return section.unchanged(since),
+        Some(Held::Former(_)) => ("changed", format!("changed since {since}; a diff would be longer")),
+        Some(Held::Unknown) => ("unknown", format!("rev {since} is no longer known; nothing was compared")),
         Some(Held::Ambiguous) => {
-            section.changed("unknown", &format!("rev {since} matches several states of the file; nothing was compared"))
+            ("unknown", format!("rev {since} matches several states of the file; nothing was compared"))
         }
-        None => section
-            .changed("unknown", "the file is too large for a rev, or changed while it was read; nothing was compared"),
-    }
+        None => {
+            let why = "the file is too large for a rev, or changed while it was read; nothing was compared";
+            ("unknown", why.to_owned())
+        }
+    };
+    let closing = format!("({sentence})\n{}", section.closing);
+    Section { closing, facts: Facts { since: Some(state), ..section.facts }, ..section }
 }
 
 /// The content that a caller has, next to the file as it is now.

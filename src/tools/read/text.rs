@@ -6,7 +6,7 @@ use std::{
     ops::Range,
 };
 
-use confined_fs::{OpenFile, Revision, RevisionHasher, Stat, WorkspacePath};
+use confined_fs::{OpenFile, Revision, RevisionHasher, WorkspacePath};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use image_view::ImageInfo;
 use source_outline::{definitions, not_shown};
@@ -19,7 +19,7 @@ use super::{
         answer::count,
         shown_diff::{hunk_lines, numbers},
     },
-    open::{Format, Opened, Source, binary, changed, encoding_of, failed, open_exact},
+    open::{Format, Opened, Source, binary, changed, encoding_of, failed, open},
     request::FileRequest,
     section::{FOOTER, Properties, Section, footer, shown_lines},
     since::{Changes, Held},
@@ -342,25 +342,21 @@ pub(in crate::tools) enum Content {
     Binary(String),
 }
 
-#[derive(Debug)]
-pub(in crate::tools) struct Description {
-    pub(in crate::tools) stat: Stat,
-    pub(in crate::tools) content: Content,
-    /// `None` for a file that is too large to be changed: it is not hashed.
-    pub(in crate::tools) revision: Option<Revision>,
-}
-
-/// Describes the file at `path`.
+/// Describes the file at `path`, without its content. The revision is `None` for a file that is too large to be changed:
+/// it is not hashed.
 ///
 /// # Errors
 /// Where it cannot be read, and at the time limit.
-pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Result<Description, ToolError> {
-    let Source { path, mut file, head, whole } = match open_exact(cx, &path.to_string())? {
+pub(in crate::tools) fn describe(
+    cx: &CallContext,
+    path: &WorkspacePath,
+) -> Result<(Content, Option<Revision>), ToolError> {
+    let Source { path, mut file, head, whole } = match open(cx, path.clone())? {
         Opened::File(source) => source,
         Opened::Directory(error) => return Err(error),
     };
-    let stat = file.stat().clone();
-    let hasher = || (stat.size <= cx.settings.max_file_size).then(Revision::hasher);
+    let size = file.stat().size;
+    let hasher = || (size <= cx.settings.max_file_size).then(Revision::hasher);
     // The detection of an encoding sees more of a small file than its head.
     let encoding = if whole {
         Document::decode(head.clone(), None).map(|document| document.encoding())
@@ -389,6 +385,5 @@ pub(in crate::tools) fn describe(cx: &CallContext, path: &WorkspacePath) -> Resu
             })?;
         }
     }
-    let revision = hash.map(RevisionHasher::finish);
-    Ok(Description { stat, content, revision })
+    Ok((content, hash.map(RevisionHasher::finish)))
 }
