@@ -52,22 +52,31 @@ pub use call::{
 pub use longest_wait::{LongestWait, WaitBound};
 pub use resources::Operation;
 
-/// All tools, ordered by name: a new tool is one line here, and one more of them.
+/// All tools, ordered by name, each with the arguments of usual calls: a new tool is a row here.
 static TOOLS: [ErasedTool; 14] = [
-    ErasedTool::of::<apply_patch::ApplyPatch>(),
-    ErasedTool::of::<copy::Copy>(),
-    ErasedTool::of::<delete::Delete>(),
-    ErasedTool::of::<edit::Edit>(),
-    ErasedTool::of::<glob::Glob>(),
-    ErasedTool::of::<grep::Grep>(),
-    ErasedTool::of::<ls::Ls>(),
-    ErasedTool::of::<mkdir::Mkdir>(),
-    ErasedTool::of::<move_path::Move>(),
-    ErasedTool::of::<present::Present>(),
-    ErasedTool::of::<read::Read>(),
-    ErasedTool::of::<undo::Undo>(),
-    ErasedTool::of::<wait::WaitFor>(),
-    ErasedTool::of::<write::Write>(),
+    ErasedTool::of::<apply_patch::ApplyPatch>(&[
+        r#"{"patch": "*** Begin Patch\n*** Update File: src/app.py\n@@ def main():\n-    retries = 3\n+    retries = 5\n*** End Patch"}"#,
+    ]),
+    ErasedTool::of::<copy::Copy>(&[r#"{"source": "a.txt", "destination": "b.txt"}"#]),
+    ErasedTool::of::<delete::Delete>(&[r#"{"path": "old.txt"}"#]),
+    ErasedTool::of::<edit::Edit>(&[
+        r#"{"path": "src/app.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
+        r#"{"path": "src/app.py", "edits": [{"old_string": "a", "new_string": "b"}, {"path": "src/db.py", "old_string": "c", "new_string": "d"}]}"#,
+        r#"{"edits": [{"glob": "src/**/*.py", "old_string": "old_name", "new_string": "new_name", "replace_all": true}]}"#,
+    ]),
+    ErasedTool::of::<glob::Glob>(&[r#"{"pattern": "**/*.py"}"#]),
+    ErasedTool::of::<grep::Grep>(&[r#"{"pattern": "def main", "glob": "*.py", "context": 2}"#]),
+    ErasedTool::of::<ls::Ls>(&[r#"{"path": "src"}"#]),
+    ErasedTool::of::<mkdir::Mkdir>(&[r#"{"path": "src/new"}"#]),
+    ErasedTool::of::<move_path::Move>(&[r#"{"source": "a.txt", "destination": "src/a.txt"}"#]),
+    ErasedTool::of::<present::Present>(&[r#"{"path": "report.md", "title": "Report"}"#]),
+    ErasedTool::of::<read::Read>(&[
+        r#"{"path": "src/app.py", "start_line": 40, "end_line": 80}"#,
+        r#"{"paths": ["src/app.py:def main", "src/db.py:1-60"]}"#,
+    ]),
+    ErasedTool::of::<undo::Undo>(&["{}"]),
+    ErasedTool::of::<wait::WaitFor>(&[r#"{"path": "build.log", "pattern": "error|finished"}"#]),
+    ErasedTool::of::<write::Write>(&[r##"{"path": "notes.md", "content": "# Notes\n"}"##]),
 ];
 
 /// Words in the names of other servers' tools, and what is called that here.

@@ -8,7 +8,7 @@ use text_file::estimated_tokens;
 
 use crate::{
     config::{Config, GuideClient, GuidePart, GuideRequest},
-    tools::{Spec, Toolbox},
+    tools::{ErasedTool, Toolbox},
 };
 
 use super::output::{print, remark};
@@ -20,42 +20,6 @@ const DEERFLOW_ROOTS: &str = "`/mnt/user-data/workspace` (relative paths begin h
                               `/mnt/user-data/outputs`, and to read only `/mnt/skills` and `/mnt/acp-workspace`";
 /// Roots that are listed; a longer list is of no use to a model.
 const LISTED: usize = 10;
-
-/// Arguments of a usual call of each tool.
-const EXAMPLES: &[(&str, &[&str])] = &[
-    ("glob", &[r#"{"pattern": "**/*.py"}"#]),
-    ("grep", &[r#"{"pattern": "def main", "glob": "*.py", "context": 2}"#]),
-    ("ls", &[r#"{"path": "src"}"#]),
-    (
-        "read",
-        &[
-            r#"{"path": "src/app.py", "start_line": 40, "end_line": 80}"#,
-            r#"{"paths": ["src/app.py:def main", "src/db.py:1-60"]}"#,
-        ],
-    ),
-    (
-        "edit",
-        &[
-            r#"{"path": "src/app.py", "old_string": "retries = 3", "new_string": "retries = 5"}"#,
-            r#"{"path": "src/app.py", "edits": [{"old_string": "a", "new_string": "b"}, {"path": "src/db.py", "old_string": "c", "new_string": "d"}]}"#,
-            r#"{"edits": [{"glob": "src/**/*.py", "old_string": "old_name", "new_string": "new_name", "replace_all": true}]}"#,
-        ],
-    ),
-    ("write", &[r##"{"path": "notes.md", "content": "# Notes\n"}"##]),
-    ("copy", &[r#"{"source": "a.txt", "destination": "b.txt"}"#]),
-    ("delete", &[r#"{"path": "old.txt"}"#]),
-    ("mkdir", &[r#"{"path": "src/new"}"#]),
-    ("move", &[r#"{"source": "a.txt", "destination": "src/a.txt"}"#]),
-    ("undo", &["{}"]),
-    (
-        "apply_patch",
-        &[
-            r#"{"patch": "*** Begin Patch\n*** Update File: src/app.py\n@@ def main():\n-    retries = 3\n+    retries = 5\n*** End Patch"}"#,
-        ],
-    ),
-    ("present", &[r#"{"path": "report.md", "title": "Report"}"#]),
-    ("wait", &[r#"{"path": "build.log", "pattern": "error|finished"}"#]),
-];
 
 /// Prints the texts to stdout, and where each belongs to stderr.
 pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
@@ -89,26 +53,29 @@ struct GuideTexts<'c> {
     client: &'static GuideClient,
     prefix: &'c str,
     /// Those that find and show before those that change, and the core tools first.
-    tools: Vec<&'static Spec>,
+    tools: Vec<&'static ErasedTool>,
 }
 
 impl<'c> GuideTexts<'c> {
     fn new(config: &'c Config, request: &'c GuideRequest) -> Self {
-        let mut tools: Vec<_> = Toolbox::new(&config.selection).tools().iter().map(|tool| tool.spec).collect();
-        tools.sort_by_key(|spec| (spec.group, !spec.read_only));
+        let mut tools = Toolbox::new(&config.selection).tools().to_vec();
+        tools.sort_by_key(|tool| (tool.spec.group, !tool.spec.read_only));
         let prefix = request.prefix.as_deref().unwrap_or(request.client.prefix);
         Self { config, client: request.client, prefix, tools }
     }
 
     /// A tool as the client shows it; `None` if it is not offered.
     fn tool(&self, name: &str) -> Option<String> {
-        self.tools.iter().any(|spec| spec.name == name).then(|| format!("`{}{name}`", self.prefix))
+        self.tools.iter().any(|tool| tool.spec.name == name).then(|| format!("`{}{name}`", self.prefix))
     }
 
     /// The paragraph for a file that the client gives to its model.
     fn paragraph(&self, client: &GuideClient) -> String {
-        let uses: Vec<_> =
-            self.tools.iter().map(|spec| format!("`{}{}` {}", self.prefix, spec.name, spec.purpose)).collect();
+        let uses: Vec<_> = self
+            .tools
+            .iter()
+            .map(|tool| format!("`{}{}` {}", self.prefix, tool.spec.name, tool.spec.purpose))
+            .collect();
         let mut text = format!(
             "## Files\n\nWork on files with these tools: {}. Prefer them to shell commands such as find, grep, cat and \
              sed.",
@@ -133,7 +100,7 @@ impl<'c> GuideTexts<'c> {
 
     /// A skill file: <https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/skills/validation.py>.
     fn skill(&self) -> String {
-        let names: Vec<_> = self.tools.iter().map(|spec| format!("{}{}", self.prefix, spec.name)).collect();
+        let names: Vec<_> = self.tools.iter().map(|tool| format!("{}{}", self.prefix, tool.spec.name)).collect();
         let description = format!(
             "How to find, read and change files with {}. Use it before a task on files in the workspace, uploads or \
              outputs, when an edit finds no match, and when an answer was cut.",
@@ -142,9 +109,7 @@ impl<'c> GuideTexts<'c> {
         // A JSON string is a YAML one.
         let description = serde_json::Value::from(description);
         let mut text = format!("---\nname: {SKILL}\ndescription: {description}\n---\n\n# Files\n\n## Tools\n\n");
-        for spec in &self.tools {
-            let examples =
-                EXAMPLES.iter().find(|(name, _)| *name == spec.name).map_or(&[][..], |(_, examples)| examples);
+        for ErasedTool { spec, examples, .. } in &self.tools {
             let _ = write!(text, "- `{}{}` {}", self.prefix, spec.name, spec.purpose);
             for (index, example) in examples.iter().enumerate() {
                 let _ = write!(text, "{} `{example}`", if index == 0 { ":" } else { " or" });
@@ -266,15 +231,15 @@ mod tests {
     #[test]
     fn every_tool_has_examples_with_arguments_of_its_schema() {
         let toolbox = Toolbox::new(&all());
-        assert_eq!(toolbox.tools().len(), EXAMPLES.len());
-        for (tool, examples) in EXAMPLES {
-            let schema = Value::Object(toolbox.get(tool).expect("a tool of the registry").input_schema().clone());
+        for tool in toolbox.tools() {
+            let schema = Value::Object(tool.input_schema().clone());
+            assert!(!tool.examples.is_empty(), "{tool:?}");
             let (mut known, mut used) = (Vec::new(), Vec::new());
             names(&schema, &mut known);
-            for example in *examples {
+            for example in tool.examples {
                 keys(serde_json::from_str::<Value>(example).expect("JSON").as_object().expect("an object"), &mut used);
             }
-            assert!(used.iter().all(|key| known.contains(key)), "{tool}: {used:?} of {known:?}");
+            assert!(used.iter().all(|key| known.contains(key)), "{tool:?}: {used:?} of {known:?}");
         }
     }
 

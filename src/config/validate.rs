@@ -146,8 +146,7 @@ fn through_model(server: &ServerOptions, state: Option<&Path>, warnings: &mut Ve
 }
 
 /// The groups of tools that are offered only with `--allow`.
-pub(super) const GROUPS: &[(&str, Group)] =
-    &[("manage", Group::Manage), ("patch", Group::Patch), ("watch", Group::Watch), ("present", Group::Present)];
+pub(super) const GROUPS: &[(&str, Group)] = Group::NAMED;
 
 /// Reads `--tools` and `--allow`.
 fn selection(raw: &RawArgs, selection: &mut Selection, problems: &mut Vec<String>) {

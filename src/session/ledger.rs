@@ -44,7 +44,7 @@ const PREFIX: &str = "seen-";
 /// Bytes of a state file that are read at most.
 const MAX_STATE_BYTES: u64 = 8 << 20;
 
-/// One sighting.
+/// A state of a file that was read or written.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The revision that was seen.

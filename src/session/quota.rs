@@ -19,7 +19,7 @@ const VALID_FOR: Duration = Duration::from_secs(60);
 /// How long counting may take.
 const MAX_COUNT_TIME: Duration = Duration::from_secs(5);
 
-/// The bounds.
+/// The bounds of what one session may spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaLimits {
     /// Files that one session may make.
@@ -102,7 +102,7 @@ pub enum QuotaError {
     /// Files made by this session.
     #[error("this call would exceed the session's limit of {limit} new files and directories")]
     Files {
-        /// The bound.
+        /// Files that one session may make.
         limit: u64,
     },
     /// Bytes written by this session.
@@ -110,7 +110,7 @@ pub enum QuotaError {
     Bytes {
         /// Bytes that are left.
         left: u64,
-        /// The bound.
+        /// Bytes that one session may write.
         limit: u64,
     },
     /// Bytes beneath a root.
@@ -118,9 +118,9 @@ pub enum QuotaError {
     Root {
         /// The root as it is printed.
         root: String,
-        /// Bytes there now.
+        /// Bytes beneath it now.
         holds: u64,
-        /// The bound.
+        /// Bytes that it may hold.
         limit: u64,
     },
 }

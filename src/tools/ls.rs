@@ -47,7 +47,7 @@ pub(crate) struct Args {
     sort: Option<Sort>,
 }
 
-/// The `ls` tool.
+/// The tool that lists directories.
 pub(crate) struct Ls;
 
 impl Tool for Ls {

@@ -34,7 +34,7 @@ use several::read_several;
 pub(in crate::tools) use since::Held;
 pub(in crate::tools) use text::{Content, describe};
 
-/// The `read` tool.
+/// The tool that shows files.
 pub(crate) struct Read;
 
 impl Tool for Read {

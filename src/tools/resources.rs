@@ -34,7 +34,7 @@ pub enum Operation {
     Complete {
         /// The URI template of a root.
         template: String,
-        /// The template's variable.
+        /// The variable of that template.
         argument: String,
         /// As far as it was typed.
         value: String,

@@ -24,17 +24,17 @@ use crate::server::{Server, ServerOptions, Services};
 /// A server that offers the tools of this file.
 pub(super) fn server(options: ServerOptions, settings: Settings) -> Server {
     let toolbox = Toolbox::of(vec![
-        ErasedTool::of::<Echo>(),
-        ErasedTool::of::<Nap>(),
-        ErasedTool::of::<Search>(),
-        ErasedTool::of::<Stubborn>(),
-        ErasedTool::of::<Crash>(),
-        ErasedTool::of::<Report>(),
-        ErasedTool::of::<Commit>(),
-        ErasedTool::of::<Queue>(),
-        ErasedTool::of::<Flood>(),
-        ErasedTool::of::<Picture>(),
-        ErasedTool::of::<Inline>(),
+        ErasedTool::of::<Echo>(&[]),
+        ErasedTool::of::<Nap>(&[]),
+        ErasedTool::of::<Search>(&[]),
+        ErasedTool::of::<Stubborn>(&[]),
+        ErasedTool::of::<Crash>(&[]),
+        ErasedTool::of::<Report>(&[]),
+        ErasedTool::of::<Commit>(&[]),
+        ErasedTool::of::<Queue>(&[]),
+        ErasedTool::of::<Flood>(&[]),
+        ErasedTool::of::<Picture>(&[]),
+        ErasedTool::of::<Inline>(&[]),
     ]);
     let services = Services {
         workspace: Arc::new(workspace()),

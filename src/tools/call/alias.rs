@@ -32,9 +32,9 @@ pub enum Alias {
 /// The value that a true flag means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagValue {
-    /// A truth value.
+    /// The truth value of a switch.
     Bool(bool),
-    /// A word.
+    /// A word of an enumeration.
     Text(&'static str),
 }
 

@@ -22,7 +22,7 @@ pub enum Content {
     Text(String),
     /// An image file as it is on the disk.
     Image {
-        /// The file.
+        /// The bytes of the file.
         bytes: Vec<u8>,
         /// Its media type, from its magic bytes.
         mime: &'static str,
@@ -34,7 +34,7 @@ pub enum Content {
 /// A file by its URI, with what a client shows of it.
 #[derive(Clone, Debug)]
 pub struct FileLink {
-    /// The URI.
+    /// The `file:` URI below a root.
     pub uri: String,
     /// The name of the file.
     pub name: String,
@@ -42,9 +42,9 @@ pub struct FileLink {
     pub title: Option<String>,
     /// A sentence for people.
     pub description: Option<String>,
-    /// The media type.
+    /// The media type, by content and name.
     pub mime: &'static str,
-    /// Bytes.
+    /// Bytes of the file.
     pub size: u64,
 }
 

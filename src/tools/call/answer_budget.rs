@@ -10,7 +10,7 @@ const GROWTH: usize = "/mnt/user-data/workspace/".len();
 /// The unit in which a client counts a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextUnit {
-    /// Bytes of UTF-8.
+    /// Bytes of the text in UTF-8.
     Bytes,
     /// Bytes of the text as a JSON string: a line break, a quotation mark and a backslash are two.
     JsonBytes,

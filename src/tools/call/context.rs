@@ -29,7 +29,7 @@ pub enum ReadBeforeWrite {
     Strict,
     /// A file that was seen must be what was seen; an unseen one may be changed.
     ChangedOnly,
-    /// No check.
+    /// Any file may be changed.
     Off,
 }
 
@@ -40,7 +40,7 @@ pub struct Settings {
     pub max_output: Option<usize>,
     /// Whether answers also carry their data as `structuredContent`.
     pub structured_output: bool,
-    /// The seen-and-unchanged check.
+    /// Whether a file must have been seen before a change.
     pub read_before_write: ReadBeforeWrite,
     /// Whether answers about changes name the problems that they have introduced.
     pub diagnostics: bool,
@@ -120,13 +120,13 @@ pub enum Blocking {
 /// Everything a call may use; nothing is ambient.
 #[derive(Clone)]
 pub struct CallContext {
-    /// The sandbox.
+    /// The roots, and the only way to their files.
     pub workspace: Arc<Workspace>,
     /// Files read, changes made and quotas spent in this session.
     pub session: Arc<Session>,
     /// Names and contents that searches keep between calls.
     pub path_index: Arc<PathIndex>,
-    /// The tools' configuration.
+    /// The options of all tools.
     pub settings: Arc<Settings>,
     /// How much the answer may hold.
     pub budget: AnswerBudget,
@@ -134,7 +134,7 @@ pub struct CallContext {
     pub longest_wait: LongestWait,
     /// Cancellation and deadline of this call.
     pub stop: StopSignal,
-    /// Progress notifications.
+    /// Takes the steps of a long call.
     pub progress: ProgressSink,
     /// Who called, as far as the request or the process says so: for the history, and for those whose content does not
     /// know the change. No right depends on it.

@@ -23,6 +23,8 @@ type Planner = fn(&CallContext, Map<String, Value>, &ErasedTool) -> Result<Plan,
 pub struct ErasedTool {
     /// Name, texts and hints.
     pub spec: &'static Spec,
+    /// Arguments of usual calls, as JSON, for the texts that a person gives to a model.
+    pub examples: &'static [&'static str],
     input_schema: LazyLock<Map<String, Value>>,
     output_schema: fn() -> Map<String, Value>,
     /// Whether a call may be answered [inline](Tool::INLINE).
@@ -39,9 +41,10 @@ impl fmt::Debug for ErasedTool {
 }
 
 impl ErasedTool {
-    pub(crate) const fn of<T: Tool>() -> Self {
+    pub(crate) const fn of<T: Tool>(examples: &'static [&'static str]) -> Self {
         Self {
             spec: &T::SPEC,
+            examples,
             input_schema: LazyLock::new(input_schema::<T::Args>),
             output_schema: output_schema::<T::Output>,
             plan: |cx, arguments, tool| T::plan(cx, tool.decoded(cx, arguments)?),

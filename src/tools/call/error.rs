@@ -22,7 +22,7 @@ use super::{
 pub enum Kind {
     /// An argument is missing, unknown or unusable.
     InvalidInput,
-    /// Nothing is there.
+    /// No entry has that path.
     NotFound,
     /// Policy, or the boundary of the roots.
     Denied,
@@ -38,7 +38,7 @@ pub enum Kind {
     Ambiguous,
     /// Over a size limit.
     TooLarge,
-    /// Not text.
+    /// The content is not text.
     Binary,
     /// A person, or the policy, said no.
     Declined,
@@ -171,7 +171,7 @@ impl ToolError {
         self
     }
 
-    /// The kind.
+    /// The kind, as it is named in `_meta`.
     pub fn kind(&self) -> Kind {
         self.kind
     }

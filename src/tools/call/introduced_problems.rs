@@ -1,4 +1,4 @@
-//! The problems that a committed change has introduced, behind the text of its answer and in its data.
+//! The problems that a committed change has introduced, after the text of its answer and in its data.
 //!
 //! The change is made by then: a check that fails or panics adds nothing, and takes nothing back.
 

@@ -1,4 +1,4 @@
-//! How a text was found that is not exactly in a file, in words for the answer.
+//! Clauses for an answer: how a text was found that is not exactly in a file.
 
 use text_edit::{Strategies, Strategy};
 use text_file::{Document, LineEnding};

@@ -1,4 +1,4 @@
-//! What an answer leaves out, in words: files skipped by reason, ignored files, limits of the system and of time.
+//! Notes on what an answer leaves out: files skipped by reason, ignored files, limits of the system and of time.
 
 use std::time::Duration;
 

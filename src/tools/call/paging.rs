@@ -2,7 +2,7 @@
 
 use super::error::ToolError;
 
-/// Results that can be passed over: beyond it the search should be narrowed.
+/// Results that can be skipped: beyond it the search should be narrowed.
 const MAX_OFFSET: usize = 100_000;
 
 /// A number from the arguments, at most its maximum.

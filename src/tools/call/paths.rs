@@ -23,7 +23,7 @@ const MAX_NAMES: usize = 2000;
 /// The kinds of entries that a path may name where it is given by its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingKind {
-    /// A file.
+    /// A file, never a directory.
     File,
     /// A file, or a directory where no file fits.
     FileOrDirectory,
@@ -102,7 +102,7 @@ impl CallContext {
         }
     }
 
-    /// The path of a file that may be made; a slash behind the name means a directory.
+    /// The path of a file that may be made; a slash after the name means a directory.
     ///
     /// # Errors
     /// Where the text is no path of a file, and where it mentions several.

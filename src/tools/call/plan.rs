@@ -101,7 +101,7 @@ pub trait Wait: Send {
 /// The result of a look.
 #[derive(Debug)]
 pub enum Look {
-    /// It has happened.
+    /// It has happened, with this answer.
     Happened(Answer),
     /// It has not; another look is due after this time at the latest, if any.
     NotYet(Option<Duration>),
@@ -116,10 +116,10 @@ pub enum EndReason {
     InputEnded,
 }
 
-/// A change in words, for the person who is asked.
+/// A change as text, for the person who is asked.
 #[derive(Clone, Debug)]
 pub struct Preview {
-    /// One sentence.
+    /// The change in one sentence.
     pub summary: String,
     /// The whole unified diff, or empty where there is no text to show. Whoever shows it cuts it, and
     /// says so: a person must know what was not shown.

@@ -44,7 +44,7 @@ pub(crate) enum StartFrom {
     /// that it replaces. Calls of one process may change what another one has written in the same way; what any other
     /// program has written is looked at by [`is_elsewhere`].
     AnySeen,
-    /// That, or what was last seen with more behind it: for an append, which neither needs nor touches the rest.
+    /// That, or what was last seen with more after it: for an append, which neither needs nor touches the rest.
     Grown,
 }
 

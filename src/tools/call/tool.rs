@@ -12,7 +12,7 @@ pub struct Spec {
     pub name: &'static str,
     /// Short title for people.
     pub title: &'static str,
-    /// The verb phrase behind the name in the server's instructions: "glob finds files by name".
+    /// The verb phrase after the name in the server's instructions: "glob finds files by name".
     pub purpose: &'static str,
     /// The text by which a model chooses a tool.
     pub description: &'static str,
@@ -76,6 +76,12 @@ pub enum Group {
     Watch,
     /// Handing files to the person: offered with `--allow present`.
     Present,
+}
+
+impl Group {
+    /// The groups that are offered only with `--allow`, by their names.
+    pub const NAMED: &[(&str, Self)] =
+        &[("manage", Self::Manage), ("patch", Self::Patch), ("watch", Self::Watch), ("present", Self::Present)];
 }
 
 /// One tool. `plan` computes without a lock; only a [`super::Change`] touches the disk.

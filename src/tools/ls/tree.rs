@@ -24,7 +24,7 @@ const MAX_COUNT_TIME: Duration = Duration::from_secs(2);
 pub(super) struct ListRequest {
     pub(super) depth: usize,
     pub(super) ignored: Ignored,
-    /// Entries of the start that are passed over.
+    /// Entries of the start that are skipped.
     pub(super) offset: usize,
     pub(super) limit: usize,
     pub(super) sort: Sort,
@@ -45,7 +45,7 @@ pub(super) struct Tree {
     pub(super) limits_hit: LimitsHit,
 }
 
-/// Where names and what the system says of them come from.
+/// The sources of names and of their stats.
 struct Names<'c> {
     cx: &'c CallContext,
     directories: DirectoryNames<'c>,
@@ -126,7 +126,7 @@ impl ListRequest {
         }
     }
 
-    /// The entries of a directory behind the first `skip`, at most `most`. Sorted before anything is cut.
+    /// The entries of a directory after the first `skip`, at most `most`. Sorted before anything is cut.
     fn list(
         &self,
         names: &mut Names<'_>,
@@ -183,7 +183,7 @@ impl ListRequest {
         })
     }
 
-    /// Whether what the system says of an entry of this kind is shown, or decides the order.
+    /// Whether the stat of an entry of this kind is shown, or decides the order.
     fn needs_stat(&self, kind: FileKind) -> bool {
         self.long || self.sort != Sort::Name || kind == FileKind::File
     }
@@ -254,7 +254,7 @@ pub(super) const MAX_NAMED: usize = 3;
 pub(super) struct Listing {
     /// The entries that are shown, in order. A directory has its place among the listings when it was listed too.
     pub(super) items: Vec<Item>,
-    /// Entries behind these that are not shown.
+    /// Entries after these that are not shown.
     pub(super) more: usize,
     /// Entries that ignore rules leave out.
     pub(super) ignored: usize,

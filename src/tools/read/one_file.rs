@@ -17,7 +17,7 @@ use super::{
 /// The answer for one path.
 pub(super) enum Shown {
     File(Box<Section>),
-    /// A directory: what `ls` says of it.
+    /// The answer of `ls` about a directory.
     Directory(Answer),
 }
 

@@ -81,12 +81,12 @@ impl FileRequest {
         Ok(Self { path, lines, part, since, encoding, budget })
     }
 
-    /// One of several files, which may have a selection behind its path.
+    /// One of several files, which may have a selection after its path.
     pub(super) fn of_entry(path: String, encoding: Option<&'static Encoding>, budget: AnswerBudget) -> Self {
         Self { path, lines: LineRange::ALL, part: None, since: None, encoding, budget }
     }
 
-    /// The same file without the selection behind its path; `None` if there is no selection.
+    /// The same file without the selection after its path; `None` if there is no selection.
     ///
     /// # Errors
     /// `invalid_input` for a selection that names nothing, or next to another one.
@@ -232,7 +232,7 @@ impl LineRange {
         }
     }
 
-    /// How many lines to skip, and to take where the call says it; `None` for numbered lines, or the last ones.
+    /// Lines to skip, and to take where the call limits them; `None` for numbered lines, or the last ones.
     pub(super) fn without_numbers(&self) -> Option<(usize, Option<usize>)> {
         match self {
             Self::From { start: Start::Skip(skip), take, terms: Terms::Offset | Terms::Path } => Some((*skip, *take)),
@@ -240,12 +240,12 @@ impl LineRange {
         }
     }
 
-    /// Whether the call says nothing of lines.
+    /// Whether the call names no lines.
     pub(super) fn is_default(&self) -> bool {
         self.without_numbers() == Some((0, None))
     }
 
-    /// Whether the call says how many lines it wants.
+    /// Whether the call limits the lines.
     pub(super) fn is_exact(&self) -> bool {
         match self {
             Self::Ranges(_) => true,

@@ -227,9 +227,9 @@ impl From<Region> for RegionFacts {
 /// A text file as a whole, whichever part of it is shown.
 #[derive(Clone, Debug)]
 pub(in crate::tools) struct Properties {
-    /// Lines.
+    /// Lines of the whole file.
     pub(in crate::tools) total: usize,
-    /// Bytes.
+    /// Bytes of the whole file.
     pub(in crate::tools) size: u64,
     pub(in crate::tools) layout: Layout,
     /// NULs at its beginning or end, which are not shown.

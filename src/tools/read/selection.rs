@@ -1,4 +1,4 @@
-//! A path with a selection behind it: `src/a.rs:120-180,300-340`, `src/a.rs:def load` or another part, as in
+//! A path with a selection after it: `src/a.rs:120-180,300-340`, `src/a.rs:def load` or another part, as in
 //! `book.pdf:pages 3-5`. Also as clients and compilers write lines: `src/a.rs#L10-20`, `"my file.rs:10"`, `src/a.rs:10:5`.
 
 use std::{fmt, ops::Range};
@@ -122,7 +122,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Parses the argument.
+    /// Parses the argument `part`.
     ///
     /// # Errors
     /// `invalid_input`, which names the value and the forms there are.

@@ -26,7 +26,7 @@ struct Piece {
     error: Option<ToolError>,
 }
 
-/// Separates two files.
+/// Separates the texts of two files.
 const SEPARATOR: &str = "\n\n";
 
 impl Piece {

@@ -292,7 +292,7 @@ impl Page {
         let mut closing = window.hidden.text().map(|note| note + "\n").unwrap_or_default();
         let columns = request.columns();
         let last = window.shown.last().map_or(0, |last| last.end);
-        // Lines without such columns are passed over.
+        // Lines without such columns are skipped.
         let end = if columns.is_some() && !window.full { window.end().min(total) } else { last };
         let has_more = window.kept > 0 && end < total;
         let next = (has_more && (window.full || !asked.is_exact())).then(|| match &request.part {

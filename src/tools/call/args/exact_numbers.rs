@@ -2,7 +2,7 @@
 //!
 //! A parser keeps the value of a number and forgets its spelling, so `1.10` sent as the content of a file
 //! would be written as `1.1`, and `12345678901234567890123` as `1.2345678901234568e+22`. The arguments of a
-//! call are therefore read with every such number as a text; scalars are read leniently behind that, so that
+//! call are therefore read with every such number as a text; scalars are read leniently after that, so that
 //! nothing else changes.
 
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -49,7 +49,7 @@ pub(crate) fn quote_numbers(json: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// Where the string that begins at `at` ends, behind its closing quote.
+/// The index after the closing quote of the string that begins at `at`.
 fn end_of_string(json: &[u8], at: usize) -> usize {
     let mut here = at + 1;
     loop {

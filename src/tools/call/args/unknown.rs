@@ -37,7 +37,7 @@ pub(super) fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec
 
 /// Arguments of other file tools and their names here, where similarity of the words would say nothing or something
 /// wrong (`start` is not `sort`, `file_pattern` is not `path`): names without case, `_` and `-`, then what to use
-/// instead, of which the first counts whose arguments (`a+b`) the tool has. What follows a colon is said of it in place of
+/// instead, of which the first counts whose arguments (`a+b`) the tool has. The text after a colon takes the place of
 /// "did you mean".
 ///
 /// Collected from the tools of Claude Code (Read, Edit, Grep, Glob, `text_editor`), Gemini CLI, Codex, Cursor, Copilot,
@@ -136,7 +136,7 @@ comment summary title timeout timeoutms command background toolsummary toolactio
 encodingerrors = : leave it out; no argument here does that.
 "#;
 
-/// Rows of [`OTHER_NAMES`]: the names, and each meaning with what is said of it.
+/// Rows of [`OTHER_NAMES`]: the names, and each meaning with its clause.
 fn rows() -> Vec<(Vec<&'static str>, Vec<Meaning>)> {
     let (mut rows, mut is_new) = (Vec::<(Vec<_>, Vec<_>)>::new(), true);
     for line in OTHER_NAMES.trim().lines() {
