@@ -6,10 +6,10 @@
 mod apply_patch;
 mod call;
 pub(crate) mod checkpoint;
+mod commit;
 mod copy;
 mod delete;
 mod destination;
-pub(crate) mod earlier_state;
 mod edit;
 mod glob;
 mod grep;
@@ -27,7 +27,6 @@ pub(crate) mod staged;
 mod tests;
 mod undo;
 mod wait;
-mod with_history;
 mod write;
 
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};

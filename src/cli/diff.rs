@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::{config::EarlierState, server::Services, tools::earlier_state};
+use crate::{config::EarlierState, server::Services, tools::restore::diff_from};
 
 use super::{
     output::{fail, print},
@@ -12,7 +12,7 @@ use super::{
 /// Prints the difference as a unified diff.
 pub fn diff(services: &Services, state: &EarlierState) -> ExitCode {
     let cx = services.context(TIME_LIMIT);
-    match earlier_state::diff(&cx, earlier(state), &state.paths) {
+    match diff_from(&cx, earlier(state), &state.paths) {
         Ok(text) => print(text.trim_end()),
         Err(error) => fail(&error.text(), 1),
     }

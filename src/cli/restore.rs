@@ -5,10 +5,7 @@ use std::{process::ExitCode, time::Duration};
 use crate::{
     config::{EarlierState, EarlierTime},
     server::Services,
-    tools::{
-        earlier_state::{self, HistoryPoint},
-        restore as bring_back,
-    },
+    tools::restore::{self as bring_back, HistoryPoint, restore_to},
 };
 
 use super::output::{fail, print};
@@ -28,7 +25,7 @@ pub fn restore(services: &Services, path: &str, revision: Option<&str>) -> ExitC
 /// Restores an earlier state and prints what was done, or would be.
 pub fn restore_state(services: &Services, state: &EarlierState, include_others: bool, dry_run: bool) -> ExitCode {
     let cx = services.context(TIME_LIMIT);
-    match earlier_state::restore(&cx, earlier(state), &state.paths, include_others, dry_run) {
+    match restore_to(&cx, earlier(state), &state.paths, include_others, dry_run) {
         Ok(text) => print(text.trim_end()),
         Err(error) => fail(&error.text(), 1),
     }

@@ -4,14 +4,8 @@
 //! it outlives the server, or else in memory. Content is kept once, however many changes it had;
 //! the oldest goes first when a bound is reached. How a change is made or reverted is decided above.
 
-mod checkpoints;
-mod disk_store;
-mod journal;
-mod memory_store;
-mod undo;
-
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap, VecDeque},
     hash::{BuildHasher as _, RandomState},
     io::{self, Read},
     sync::{
@@ -22,15 +16,16 @@ use std::{
 
 use confined_fs::{Durable, HashedBytes, NewContent, Revision, StateDir, WorkspacePath};
 
-pub use checkpoints::CheckpointName;
+use disk_store::DiskStore;
+use undo::{Checkpoints, UndoList};
+
+mod disk_store;
+mod journal;
+mod undo;
+
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
-pub use undo::{Effect, Former, FormerEntry, FormerNode, UndoableChange};
-
-use checkpoints::Checkpoints;
-use disk_store::DiskStore;
-use memory_store::MemoryStore;
-use undo::UndoList;
+pub use undo::{CheckpointName, Effect, Former, FormerEntry, FormerNode, UndoableChange};
 
 /// Why a content is kept nowhere, where there is no state folder.
 const TOO_LARGE: &str = "it is too large to be kept in memory";
@@ -94,7 +89,7 @@ impl History {
 
     /// Bytes of the largest set of contents that one change may count on being kept.
     pub fn capacity(&self) -> u64 {
-        self.store.as_ref().map_or(memory_store::EACH as u64, DiskStore::capacity)
+        self.store.as_ref().map_or(MEMORY_EACH as u64, DiskStore::capacity)
     }
 
     /// Keeps a content of about `size` bytes, which is believed to be at `known`, and says what it
@@ -114,7 +109,7 @@ impl History {
         {
             return Ok((Some(known), Kept::OnDisk));
         }
-        if size > memory_store::EACH as u64 {
+        if size > MEMORY_EACH as u64 {
             let Some(store) = &self.store else {
                 return Ok((None, Kept::Nowhere(TOO_LARGE.to_owned())));
             };
@@ -124,7 +119,7 @@ impl History {
             });
         }
         let mut bytes = Vec::new();
-        content.take(2 * memory_store::EACH as u64).read_to_end(&mut bytes)?;
+        content.take(2 * MEMORY_EACH as u64).read_to_end(&mut bytes)?;
         let revision = Revision::of(&bytes);
         let kept = match &self.store {
             None => self.remember(revision, bytes.into(), None),
@@ -148,7 +143,7 @@ impl History {
                 Err(error) => Some(reason(&error)),
             },
         };
-        if bytes.len() > memory_store::EACH {
+        if bytes.len() > MEMORY_EACH {
             return Kept::Nowhere(why.unwrap_or_else(|| TOO_LARGE.to_owned()));
         }
         self.remember(revision, held.unwrap_or_else(|| Arc::from(bytes)), why)
@@ -372,5 +367,67 @@ fn reason(error: &io::Error) -> String {
         io::ErrorKind::FileTooLarge => "it is larger than half of the history's size limit".to_owned(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "the disk with the history is full".to_owned(),
         kind => format!("the history could not be written: {kind}"),
+    }
+}
+
+// Contents kept in memory: the newest that fit.
+
+/// Bytes kept in all.
+const MEMORY_TOTAL: usize = 16 << 20;
+/// Bytes of the largest content.
+const MEMORY_EACH: usize = 4 << 20;
+
+/// A bounded set of contents; the oldest gives way.
+#[derive(Debug, Default)]
+struct MemoryStore {
+    contents: HashMap<Revision, Arc<[u8]>>,
+    order: VecDeque<Revision>,
+    total: usize,
+}
+
+impl MemoryStore {
+    /// Keeps a content as the newest; false when it is too large.
+    fn insert(&mut self, revision: Revision, bytes: Arc<[u8]>) -> bool {
+        if bytes.len() > MEMORY_EACH {
+            return false;
+        }
+        self.order.retain(|other| *other != revision);
+        self.order.push_back(revision);
+        if !self.contents.contains_key(&revision) {
+            self.total += bytes.len();
+            self.contents.insert(revision, bytes);
+        }
+        while self.total > MEMORY_TOTAL {
+            let Some(oldest) = self.order.pop_front() else { break };
+            self.total -= self.contents.remove(&oldest).map_or(0, |bytes| bytes.len());
+        }
+        true
+    }
+
+    /// The content, if it is still kept.
+    fn content(&self, revision: Revision) -> Option<Vec<u8>> {
+        self.contents.get(&revision).map(|bytes| bytes.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn oldest_content_is_evicted_and_renewed_one_kept() {
+        let mut memory = MemoryStore::default();
+        let revision = |n: u8| Revision::of(&[n]);
+        for n in 0..4 {
+            assert!(memory.insert(revision(n), vec![n; MEMORY_EACH].into()));
+        }
+        assert!(memory.insert(revision(0), vec![0; MEMORY_EACH].into()));
+        assert!(memory.insert(revision(4), vec![4; MEMORY_EACH].into()));
+        assert!(memory.content(revision(1)).is_none());
+        for n in [0, 2, 3, 4] {
+            assert_eq!(memory.content(revision(n)).unwrap()[0], n);
+        }
+        assert!(memory.total <= MEMORY_TOTAL);
+        assert!(!memory.insert(revision(9), vec![0; MEMORY_EACH + 1].into()));
     }
 }

@@ -14,8 +14,9 @@ use crate::session::{
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
+    commit,
     destination::{self, Destination, Occupant},
-    read_before_write, with_history,
+    read_before_write,
 };
 
 /// Bytes of the largest tree that is copied in one call.
@@ -101,8 +102,7 @@ impl PlannedCopy {
     fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
-        let (_, note) =
-            with_history::commit(cx, guard, "copy", with_history::Undoable::Yes, &snapshot.bytes, approval)?;
+        let (_, note) = commit::commit_file(cx, guard, "copy", commit::Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
         Ok(Output { files: 1, bytes, replaced: true, notes: Vec::from_iter(note), ..self.output() })
     }
@@ -115,13 +115,13 @@ impl PlannedCopy {
         let history = &cx.session.history;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.wait_limit())?;
         let record = JournalRecord::new("copy", self.to.target.path());
-        let (pending, note) = with_history::begin(cx, vec![record], None);
+        let (pending, note) = commit::begin(cx, vec![record], None);
         let created = match guard.copy(&self.tree, &self.to.target, approval) {
             Ok(created) => created,
             Err(error) => {
                 history.void(&pending);
                 let is_stale = error.kind == AccessErrorKind::Stale;
-                return Err(if is_stale { with_history::changed(&self.source) } else { error.into() });
+                return Err(if is_stale { commit::changed(&self.source) } else { error.into() });
             }
         };
         let mut left_out = created.links_left_out.iter().peekable();
@@ -135,7 +135,7 @@ impl PlannedCopy {
             let effect = Effect::Copied { to, mark, entries: Arc::new(entries) };
             history.done(&pending, UndoableChange { tool: "copy", effect, made: created.made.clone() });
         }
-        with_history::record_made(cx, "copy", made.into_iter(), &created);
+        commit::record_made(cx, "copy", made.into_iter(), &created);
         read_before_write::carry_seen(cx, &self.tree, self.to.target.path());
         let files = created.revisions.iter().flatten().count();
         let left_out = created.links_left_out.len();

@@ -15,7 +15,7 @@ use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Group, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::{count, noted},
-    read_before_write, with_history,
+    commit, read_before_write,
 };
 
 /// The tool.
@@ -123,14 +123,14 @@ impl Change for PlannedDelete {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&target], cx.wait_limit())?;
         let tree = cx.workspace.tree(&target, Purpose::Remove)?;
         if tree.mark() != planned.mark() {
-            return Err(with_history::changed(&path));
+            return Err(commit::changed(&path));
         }
         if let Some(revision) = revision
             && cx.workspace.read(&path, cx.settings.max_file_size)?.revision != revision
         {
-            return Err(with_history::changed(&path));
+            return Err(commit::changed(&path));
         }
-        let removed = with_history::remove(cx, &guard, &target, &tree, "delete", approval)?;
+        let removed = commit::remove(cx, &guard, &target, &tree, "delete", approval)?;
         let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
         cx.session.history.done(&removed.pending, UndoableChange { tool: "delete", effect, made: Vec::new() });
         let what = match tree.node() {

@@ -13,7 +13,7 @@ use crate::session::{
 
 use super::{
     Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
-    with_history,
+    commit,
 };
 
 /// The tool.
@@ -102,9 +102,9 @@ impl Change for PlannedMkdir {
         if created > 1 {
             let _ = write!(text, " and {} above it", count(created - 1, "directory"));
         }
-        with_history::record_directories(cx, "mkdir", &directories);
+        commit::record_directories(cx, "mkdir", &directories);
         if created > 0 {
-            let (pending, _) = with_history::begin(cx, Vec::new(), None);
+            let (pending, _) = commit::begin(cx, Vec::new(), None);
             cx.session.history.done(
                 &pending,
                 UndoableChange { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() },

@@ -14,9 +14,9 @@ use crate::session::{
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
+    commit::{self, ChangeStep, CommittedFiles, NewState, Undoable},
     destination::{self, Destination, Occupant},
     read_before_write,
-    with_history::{self, ChangeStep, CommittedFiles, NewState, Undoable},
 };
 
 /// The tool.
@@ -137,22 +137,22 @@ impl PlannedMove {
     fn move_over(&self, cx: &CallContext, approval: Approval) -> Result<Option<Moved>, ToolError> {
         let Occupant::File(expected) = self.to.occupant else { return Ok(None) };
         let tree = self.unchanged(cx)?;
-        let Ok(Some(base)) = with_history::former_node(cx, &tree) else { return Ok(None) };
+        let Ok(Some(base)) = commit::former_node(cx, &tree) else { return Ok(None) };
         let over = cx.workspace.tree(&self.to.target, Purpose::Remove)?;
-        let replaced = match with_history::former_node(cx, &over)? {
+        let replaced = match commit::former_node(cx, &over)? {
             Some(FormerNode::File(replaced)) if expected.is_none_or(|expected| expected == replaced.revision) => {
                 replaced
             }
-            _ => return Err(with_history::changed(&self.to.path)),
+            _ => return Err(commit::changed(&self.to.path)),
         };
         let removed = NewState::Removed { base: FormerNode::File(replaced) };
         let changes = [
             ChangeStep { target: self.from.clone(), change: NewState::Moved { to: self.to.target.clone(), base } },
             ChangeStep { target: self.to.target.clone(), change: removed },
         ];
-        match with_history::commit_files(cx, "move", &changes, Undoable::Yes, approval) {
+        match commit::commit_files(cx, "move", &changes, Undoable::Yes, approval) {
             Ok(CommittedFiles { notes, .. }) => Ok(Some(Moved { tree, copied: false, notes })),
-            Err(error) if with_history::crosses_devices(&error) => Ok(None),
+            Err(error) if commit::crosses_devices(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -160,7 +160,7 @@ impl PlannedMove {
     /// The source, if it is what was planned.
     fn unchanged(&self, cx: &CallContext) -> Result<Tree, ToolError> {
         let tree = cx.workspace.tree(&self.from, Purpose::Move(&self.to.target))?;
-        if tree.mark() == self.tree.mark() { Ok(tree) } else { Err(with_history::changed(&self.source)) }
+        if tree.mark() == self.tree.mark() { Ok(tree) } else { Err(commit::changed(&self.source)) }
     }
 
     /// To where nothing is, or over a file where [`Self::move_over`] cannot.
@@ -171,7 +171,7 @@ impl PlannedMove {
         let tree = self.unchanged(cx)?;
         let replaced = match to.occupant {
             Occupant::Nothing => None,
-            Occupant::File(revision) => Some(with_history::keep_replaced(cx, &to.path, revision)?),
+            Occupant::File(revision) => Some(commit::keep_replaced(cx, &to.path, revision)?),
         };
         let kind = match tree.node() {
             Node::Directory(_) => RecordKind::Directory,
@@ -192,7 +192,7 @@ impl PlannedMove {
             let old = Some(over.revision);
             records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
-        let (pending, note) = with_history::begin(cx, records, note);
+        let (pending, note) = commit::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
         let MovedTree { copied, made } = match guard.move_tree(from, &tree, &to.target, over, approval) {
             Ok(transferred) => transferred,
@@ -209,7 +209,7 @@ impl PlannedMove {
         };
         let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
         let over_held = over.map(|over| over.revision);
-        with_history::record_moved(cx, "move", &tree, to.target.path(), over_held, &made);
+        commit::record_moved(cx, "move", &tree, to.target.path(), over_held, &made);
         if mark.is_some() && !lost {
             let replaced = over.map(|over| Former::new(over.revision, over.stat.permissions()));
             let (from, to) = (from.path().clone(), to.target.path().clone());

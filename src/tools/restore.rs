@@ -11,18 +11,20 @@ use confined_fs::{
 use text_edit::TruncatedDiff;
 use text_file::Document;
 
+use super::{
+    CallContext, Kind, ToolError,
+    answer::{count, noted},
+    commit::{self, Undoable},
+    introduced_problems::{ChangedText, IntroducedProblems},
+    shown_diff,
+    undo::{DiffDirection, UndoPlan, changes_since, left_alone_headline},
+};
 use crate::session::{
     Session,
     history::{JournalRecord, RecordKind},
 };
 
-use super::{
-    CallContext, Kind, ToolError,
-    answer::{count, noted},
-    introduced_problems::{ChangedText, IntroducedProblems},
-    shown_diff, with_history,
-    with_history::Undoable,
-};
+pub(crate) use super::undo::HistoryPoint;
 
 /// Fewer digits of a revision are not taken for one.
 const FEWEST_DIGITS: usize = 4;
@@ -107,7 +109,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
                 let shown = cx.workspace.shown(&real, bytes.clone());
                 let diff = shown_diff::diff(&real, now.clone(), shown.clone());
                 let diff = TruncatedDiff::of(&diff, 0, shown_diff::DIFF_LINES, shown_diff::room(cx, &real)).with_note();
-                let (_, note) = with_history::commit(cx, guard, "restore", Undoable::No, &bytes, approval)?;
+                let (_, note) = commit::commit_file(cx, guard, "restore", Undoable::No, &bytes, approval)?;
                 let notes = Vec::from_iter(note);
                 let problems = problems(cx, &real, now, shown.unwrap_or_default());
                 return Ok(format!("{}\n\n{diff}{problems}", noted(format!("Restored {real} to {old}"), &notes)));
@@ -143,7 +145,7 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     }
     let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
     let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
-    with_history::record_restored(cx, "restore", top, &created);
+    commit::record_restored(cx, "restore", top, &created);
     let mut text = format!("Restored {top} with {}", count(created.revisions.iter().flatten().count(), "file"));
     if !left_out.is_empty() {
         let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));
@@ -187,4 +189,77 @@ fn part<'a>(
 /// The canonical path; for a deleted entry the path itself.
 fn real(workspace: &Workspace, path: &WorkspacePath) -> WorkspacePath {
     workspace.canonical(path).unwrap_or_else(|_| path.clone())
+}
+
+// Earlier states for the person at the command line: going back to one, and comparing it with now.
+//
+// All recorded changes count, whichever session made them: it is the person's tree.
+
+/// Goes back to an earlier state, and says what was done.
+pub(crate) fn restore_to(
+    cx: &CallContext,
+    earlier: HistoryPoint<'_>,
+    paths: &[String],
+    include_others: bool,
+    dry_run: bool,
+) -> Result<String, ToolError> {
+    let way = way_to(cx, earlier, paths, include_others, DiffDirection::Back)?;
+    let left = way.left_alone.len();
+    let mut notes: Vec<String> = (left > 0).then(|| left_alone_headline(left)).into_iter().collect();
+    let steps = count(way.changes.len(), "step");
+    let mut text = if dry_run {
+        noted(format!("Would restore in {steps}"), &notes)
+    } else {
+        if !way.changes.is_empty() {
+            let approval = Approval::by_policy();
+            let done = commit::commit_files(cx, "restore", &way.changes, Undoable::No, approval)?;
+            notes.extend(done.notes);
+        }
+        noted(format!("Restored in {steps}"), &notes)
+    };
+    for line in &way.lines {
+        let _ = write!(text, "\n{line}");
+    }
+    for left in &way.left_alone {
+        let _ = write!(text, "\nleft alone: {} ({})", left.path, left.reason);
+    }
+    if !way.left_alone.is_empty() {
+        text.push_str("\n--include-others restores what others changed as well; their content is kept first");
+    }
+    if dry_run {
+        let _ = write!(text, "\n\n{}", way.diff);
+    }
+    Ok(text)
+}
+
+/// How an earlier state differs from now: what is no text in one line, then the unified diffs.
+pub(crate) fn diff_from(cx: &CallContext, earlier: HistoryPoint<'_>, paths: &[String]) -> Result<String, ToolError> {
+    let way = way_to(cx, earlier, paths, true, DiffDirection::Forward)?;
+    if way.changes.is_empty() {
+        return Ok("no difference".to_owned());
+    }
+    let mut text = String::new();
+    for line in &way.lines {
+        let _ = writeln!(text, "# {line}");
+    }
+    for left in &way.left_alone {
+        let _ = writeln!(text, "# not compared: {} ({})", left.path, left.reason);
+    }
+    text.push_str(&way.diff);
+    Ok(text)
+}
+
+fn way_to(
+    cx: &CallContext,
+    earlier: HistoryPoint<'_>,
+    paths: &[String],
+    include_others: bool,
+    diff: DiffDirection,
+) -> Result<UndoPlan, ToolError> {
+    let real = |text: &String| -> Result<WorkspacePath, ToolError> {
+        let path = cx.workspace.resolve(text)?;
+        Ok(cx.workspace.canonical(&path).unwrap_or(path))
+    };
+    let within = paths.iter().map(real).collect::<Result<Vec<_>, _>>()?;
+    UndoPlan::of(cx, &changes_since(cx, earlier, true)?, include_others, &within, diff)
 }

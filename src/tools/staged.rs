@@ -15,8 +15,9 @@ use crate::session::history::{Former, FormerNode};
 use super::{
     CallContext, Kind, ToolError,
     answer::{count, noted},
-    shown_diff, with_history,
-    with_history::{ChangeStep, NewState, Undoable},
+    commit,
+    commit::{ChangeStep, NewState, Undoable},
+    shown_diff,
 };
 
 /// The staged changes of all roots as a diff. Contents that policy denies are not shown, and values of secrets are masked.
@@ -70,7 +71,7 @@ pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) ->
     let mut applied = done;
     if !todo.is_empty() {
         let steps = steps(cx, &todo)?;
-        notes = with_history::commit_files(cx, "apply", &steps, Undoable::No, Approval::by_policy())?.notes;
+        notes = commit::commit_files(cx, "apply", &steps, Undoable::No, Approval::by_policy())?.notes;
         applied.extend(todo);
     }
     // In one order again: each directory before what is in it.

@@ -3,13 +3,8 @@
 //! A second plain undo goes one change further back, and `to=redo` takes the last plain undo back. An undo to a
 //! checkpoint is one change on the list like any other: a plain undo takes it back.
 
-mod disk_of_call;
-mod go_back;
-mod left_alone;
-mod output;
 mod plan;
 mod planner;
-mod recorded;
 mod revert;
 mod since;
 mod virtual_tree;
@@ -28,20 +23,19 @@ use super::{
     Answer, CallContext, Change, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::count,
+    commit::Undoable,
     fence::fenced,
     introduced_problems::{self, ChangedText, IntroducedProblems},
     references::{PathReference, shown},
     shown_diff::ShownDiff,
-    with_history::Undoable,
 };
-use go_back::PlannedWayBack;
-use left_alone::LeftAlone;
-use output::Output;
-use recorded::KnownChange;
+use plan::{Output, PlannedWayBack};
+use planner::LeftAlone;
 use revert::RevertPlan;
+use since::KnownChange;
 
-pub(super) use left_alone::headline as left_alone_headline;
 pub(super) use plan::{DiffDirection, UndoPlan};
+pub(super) use planner::left_alone_headline;
 pub(crate) use since::HistoryPoint;
 pub(super) use since::{ChangesSince, changes_since};
 
@@ -242,7 +236,7 @@ fn last_change(cx: &CallContext, text: &str) -> Result<Option<KnownChange>, Tool
     let names: Vec<WorkspacePath> = entry.into_iter().chain(real).collect();
     let found = names.iter().find_map(|name| KnownChange::last(cx, Some(name)));
     if found.is_none()
-        && let Some(recorded) = recorded::last_change(cx, &names)?
+        && let Some(recorded) = since::last_recorded(cx, &names)?
     {
         return Ok(Some(recorded));
     }

@@ -26,7 +26,7 @@ use super::{
     introduced_problems::{ChangedText, IntroducedProblems},
     read_before_write,
     shown_diff::{self, ShownDiff},
-    with_history::{self, Rewrite},
+    commit::{self, Rewrite},
 };
 use append_at::AppendAt;
 use content::{Appended, NewContent, fits_notebook, line_count};
@@ -209,7 +209,7 @@ impl Change for PlannedWrite {
             Mode::Create => Err(exists(&request.path)),
             Mode::Overwrite => Err(error.into()),
         };
-        let made = with_history::rewrite(cx, "write", &request.target, (base, planned), approval, again);
+        let made = commit::rewrite(cx, "write", &request.target, (base, planned), approval, again);
         let ((base, planned), committed, kept) = match made {
             // The same call may have run twice at once.
             Err(error) if error.kind() == Kind::Stale => return request.appended_already(cx)?.ok_or(error),

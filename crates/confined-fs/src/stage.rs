@@ -19,9 +19,7 @@
 //! - Roots are staged together with the root that contains them: their layer is that of the outermost.
 
 mod changes;
-mod discard;
 mod layer;
-mod node_summary;
 mod record;
 mod review;
 mod staged_dir;
@@ -30,7 +28,7 @@ use std::path::PathBuf;
 
 pub(crate) use layer::Layer;
 pub use layer::LayerSize;
-pub use node_summary::NodeSummary;
+pub use record::NodeSummary;
 pub use review::StagedChange;
 pub(crate) use staged_dir::StagedDir;
 

@@ -6,32 +6,401 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | How is a base checked, and a step added? | `builder` |
-//! | When does it count? | `commit` |
-//! | What is one step, and how is its entry recognised? | `step` |
-//! | In which order are steps made, and where are their entries in between? | `steps` |
-//! | How are new entries made? | `prepare` |
-//! | How do names change? | `publish` |
+//! | How is a base checked, and a step added? When does it count? | here |
+//! | What is one step, and how is its entry recognised? In which order are steps made, and where are their entries in between? | `steps` |
+//! | How are new entries made, and how do names change? | `publish` |
 //! | How does everything become as it was? | `roll_back` |
 //! | What is recorded first, and how is it read after a crash? | `intent`, `intent_folder` |
 //! | What happens after a crash? | `recovery` |
 //!
 //! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system.
 
-mod builder;
-mod commit;
+use std::{collections::HashSet, ffi::OsString, fs::File, path::PathBuf, sync::Arc};
+
+use beneath::{FileKind, OpenFor, Stat};
+
+use crate::{
+    AccessError, AccessErrorKind, Approval, AtPath as _, Base, NewDirectory, Revision, Shared, WaitLimit, Workspace,
+    WorkspacePath, WritablePath, WriteGuard,
+    write::{EntryLocks, NewContent, PreparedFile, allowed, random},
+};
+
+use intent_folder::{IntentFolder, OwnIntent, Stage};
+use publish::Material;
+use steps::{Step, StepAction, Steps};
+
 mod intent;
 mod intent_folder;
-mod prepare;
 mod publish;
 mod recovery;
 mod roll_back;
-mod step;
 mod steps;
 
-pub use builder::{FormerFile, Transaction};
-pub use commit::{CommitError, CommittedTransaction};
 pub(super) use intent_folder::Intents;
 pub use roll_back::{LeftEntry, Unreverted};
-pub use step::EntryState;
-pub use steps::MAX_STEPS;
+pub use steps::{EntryState, MAX_STEPS};
+
+// Putting a transaction together: its locks, the check of every base, and its steps.
+
+/// The locks of all entries of a change, and its steps so far. Nothing has been touched.
+pub struct Transaction<'n> {
+    shared: Arc<Shared>,
+    wait_limit: WaitLimit,
+    locks: Arc<EntryLocks>,
+    /// Paths whose entries are removed or moved away.
+    leaves: HashSet<PathBuf>,
+    steps: Vec<(Step, Material<'n>, Option<Stat>)>,
+}
+
+/// A file that a transaction replaces or removes.
+pub struct FormerFile {
+    /// Its content, as it is on the disk.
+    pub content: File,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The revision of its content, when it was checked.
+    pub revision: Revision,
+    /// Whether nothing takes its place.
+    pub is_removed: bool,
+}
+
+impl<'n> Transaction<'n> {
+    /// Waits for the locks of all entries at once. `leaving`: those of them that are removed or moved away.
+    ///
+    /// # Errors
+    /// `TooMany` for more than [`MAX_STEPS`], and those of the rights and of the locks.
+    pub fn acquire(
+        workspace: &Workspace,
+        entries: &[&WritablePath],
+        leaving: &[&WritablePath],
+        wait_limit: WaitLimit,
+    ) -> Result<Self, AccessError> {
+        let shared = Arc::clone(&workspace.shared);
+        let root = || workspace.root_path(&workspace.roots()[0]);
+        let first = entries.first().map_or_else(root, |entry| entry.asked().clone());
+        if entries.len() > MAX_STEPS {
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &first));
+        }
+        let mut paths: Vec<WorkspacePath> = entries.iter().map(|entry| entry.path().clone()).collect();
+        // The entries of a removed directory as well: another process may be about to add one.
+        let inside = leaving.iter().map(|entry| entry.path().child("rootbound".as_ref()));
+        paths.extend(inside.filter(|path| {
+            path.parent()
+                .is_some_and(|parent| path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).is_ok())
+        }));
+        let paths: Vec<&WorkspacePath> = paths.iter().collect();
+        let locks = workspace.hold_recovered(&paths, &wait_limit).map_err(|kind| AccessError::new(kind, &first))?;
+        let leaves = leaving.iter().map(|entry| entry.path().host()).collect();
+        Ok(Self { shared, wait_limit, locks: Arc::new(locks), leaves, steps: Vec::new() })
+    }
+
+    /// The right to give a file another content, or to make it, if it is what the plan saw.
+    ///
+    /// # Errors
+    /// `Stale` and `Exists` as [`WriteGuard::acquire`].
+    pub fn guard(&self, path: &WritablePath, base: Base) -> Result<WriteGuard<'static>, AccessError> {
+        allowed(path)?;
+        let (shared, locks) = (Arc::clone(&self.shared), Arc::clone(&self.locks));
+        if base == Base::Absent && self.is_freed(path.path()) {
+            return WriteGuard::of_freed(shared, path.clone(), locks);
+        }
+        WriteGuard::under(shared, path.clone(), base, locks)
+    }
+
+    /// Adds a file's new content. A new file gets the attributes of the file `like`, if any.
+    pub fn write(&mut self, guard: WriteGuard<'_>, content: Arc<NewContent<'n>>, like: Option<WorkspacePath>) {
+        let PreparedFile { path, old, mode } = guard.into_prepared();
+        let new = content.revision();
+        let path = path.path().clone();
+        let (action, seen) = match old {
+            // Nothing to do. A masked file is written: nothing may show that a value was guessed.
+            Some((_, old)) if old == new && !content.is_masked() => return,
+            Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
+            None => (StepAction::Create { is: EntryState::File(new) }, None),
+        };
+        self.steps.push((Step { path, action }, Material::File { content, mode, like }, seen));
+    }
+
+    /// Adds the removal of an entry.
+    ///
+    /// # Errors
+    /// `Stale` when it is something else.
+    pub fn remove(&mut self, entry: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+        let seen = self.checked(entry, &was)?;
+        let step = Step { path: entry.path().clone(), action: StepAction::Remove { was } };
+        self.steps.push((step, Material::None, Some(seen)));
+        Ok(())
+    }
+
+    /// Adds a move of an entry to a path that is free, or becomes free by this transaction.
+    ///
+    /// # Errors
+    /// `Stale` when it is something else, `Exists` when the new path is taken.
+    pub fn move_to(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+        let seen = self.checked(from, &was)?;
+        self.check_free(to)?;
+        let action = StepAction::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
+        self.steps.push((Step { path: from.path().clone(), action }, Material::None, Some(seen)));
+        Ok(())
+    }
+
+    /// Adds a directory where nothing is; permission bits of 0 leave them to the umask.
+    pub fn make_directory(&mut self, at: &WritablePath, mode: u32) -> Result<(), AccessError> {
+        self.check_free(at)?;
+        let mode = Some(mode).filter(|mode| *mode != 0);
+        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Directory } };
+        self.steps.push((step, Material::Directory { mode }, None));
+        Ok(())
+    }
+
+    /// Adds a link to `target` where nothing is.
+    pub fn make_link(&mut self, at: &WritablePath, target: OsString) -> Result<(), AccessError> {
+        self.check_free(at)?;
+        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Link(target) } };
+        self.steps.push((step, Material::None, None));
+        Ok(())
+    }
+
+    /// The files that are replaced or removed, each opened when the iterator reaches it.
+    pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
+        let moves = self.steps.iter().filter_map(|(step, ..)| match &step.action {
+            StepAction::Move { to, .. } => Some(to.host()),
+            _ => None,
+        });
+        let moved_over: HashSet<PathBuf> = moves.collect();
+        self.steps.iter().filter_map(move |(step, ..)| {
+            let (revision, is_removed) = match &step.action {
+                StepAction::Replace { old, .. } => (*old, false),
+                StepAction::Remove { was: EntryState::File(old) } => (*old, !moved_over.contains(&step.path.host())),
+                _ => return None,
+            };
+            let open = || {
+                let content = step.path.root().dir.file_beneath(step.path.relative()).at(&step.path)?;
+                let size = beneath::file_stat(&content).at(&step.path)?.size;
+                Ok(FormerFile { content, size, revision, is_removed })
+            };
+            Some((&step.path, open()))
+        })
+    }
+
+    /// Whether the entry at a path, or a directory above it, is removed or moved away.
+    fn is_freed(&self, path: &WorkspacePath) -> bool {
+        let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
+        above.any(|path| self.leaves.contains(&path.host()))
+    }
+
+    fn check_free(&self, at: &WritablePath) -> Result<(), AccessError> {
+        allowed(at)?;
+        if publish::is_free(at.path(), self.is_freed(at.path()))? {
+            return Ok(());
+        }
+        Err(AccessError::new(AccessErrorKind::Exists, at.asked()))
+    }
+
+    /// What an entry is, if it is what the plan saw.
+    #[expect(clippy::unused_self, reason = "the locks are what entitles to the look")]
+    fn checked(&self, entry: &WritablePath, was: &EntryState) -> Result<Stat, AccessError> {
+        allowed(entry)?;
+        let (path, asked) = (entry.path(), entry.asked());
+        let stale = || AccessError::new(AccessErrorKind::Stale, asked);
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
+        };
+        let dir = match path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse) {
+            Ok(dir) => dir,
+            Err(failure) if failure.is_missing() => return Err(stale()),
+            Err(failure) => return Err(AccessError::from_failure(failure, asked)),
+        };
+        let seen = match dir.child_stat(name) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(stale()),
+            answer => answer.at(asked)?,
+        };
+        if seen.kind == FileKind::File && seen.is_marked_read_only() {
+            return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
+        }
+        if was.is_at(&dir, name).at(asked)? { Ok(seen) } else { Err(stale()) }
+    }
+
+    /// Drops the steps of directories that would be removed and made again.
+    fn net_directories(&mut self) {
+        let going = |step: &Step| matches!(step.action, StepAction::Remove { was: EntryState::Directory });
+        let coming = |step: &Step| matches!(step.action, StepAction::Create { is: EntryState::Directory });
+        let paths = |is: fn(&Step) -> bool| -> HashSet<PathBuf> {
+            self.steps.iter().map(|(step, ..)| step).filter(|step| is(step)).map(|step| step.path.host()).collect()
+        };
+        let both = &paths(going) & &paths(coming);
+        self.steps.retain(|(step, ..)| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
+    }
+
+    /// Adds the directories that are missing above new entries.
+    fn add_missing_directories(&mut self) -> Result<(), AccessError> {
+        let arrives = |step: &Step| match &step.action {
+            StepAction::Create { .. } => Some(step.path.clone()),
+            StepAction::Move { to, .. } => Some(to.clone()),
+            StepAction::Replace { .. } | StepAction::Remove { .. } => None,
+        };
+        let coming: Vec<WorkspacePath> = self.steps.iter().filter_map(|(step, ..)| arrives(step)).collect();
+        let mut known: HashSet<PathBuf> = coming.iter().map(WorkspacePath::host).collect();
+        for path in coming {
+            for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
+                if above.is_root() || !known.insert(above.host()) {
+                    break;
+                }
+                if !self.is_freed(&above) {
+                    match above.root().dir.stat_beneath(above.relative()) {
+                        Ok(stat) if stat.kind == FileKind::Directory => break,
+                        Ok(_) => return Err(AccessError::new(AccessErrorKind::NotADirectory, &path)),
+                        Err(failure) if failure.is_missing() => {}
+                        Err(failure) => return Err(AccessError::from_failure(failure, &path)),
+                    }
+                }
+                let step = Step { path: above, action: StepAction::Create { is: EntryState::Directory } };
+                self.steps.push((step, Material::Directory { mode: None }, None));
+            }
+        }
+        if self.steps.len() > MAX_STEPS {
+            let (step, ..) = &self.steps[0];
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &step.path));
+        }
+        Ok(())
+    }
+}
+
+// Committing a transaction: the intent, the new entries, the names, and the moment from which it counts.
+
+/// What a transaction did.
+#[derive(Debug)]
+pub struct CommittedTransaction {
+    /// Every directory that it made, the outermost first.
+    pub made: Vec<NewDirectory>,
+    /// Whether it would have been all or none also if the process had been killed in the middle.
+    pub survives_a_kill: bool,
+}
+
+/// Why a transaction was not made.
+#[derive(Debug)]
+pub struct CommitError {
+    /// What prevented it.
+    pub error: AccessError,
+    /// Entries that are not as before; none, but where another program acted or the system refused something.
+    pub left: Vec<LeftEntry>,
+}
+
+impl From<AccessError> for CommitError {
+    fn from(error: AccessError) -> Self {
+        Self { error, left: Vec::new() }
+    }
+}
+
+impl Transaction<'_> {
+    /// Makes all steps, or none. `note` is called while the locks are still held.
+    ///
+    /// # Errors
+    /// With everything as it was, but for what [`CommitError::left`] says.
+    pub fn commit(
+        mut self,
+        _: Approval,
+        note: impl FnOnce(&CommittedTransaction),
+    ) -> Result<CommittedTransaction, CommitError> {
+        self.add_missing_directories()?;
+        self.net_directories();
+        self.steps.sort_by_key(|(step, ..)| steps::order(step));
+        let (mut list, mut material, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        for (step, own, stat) in std::mem::take(&mut self.steps) {
+            list.push(step);
+            material.push(own);
+            seen.push(stat);
+        }
+        let steps = Steps::new(random(), list);
+        self.sweep(&steps);
+        let mut intent = begin_intent(self.shared.intents.folder.get(), &steps);
+        let made = publish::prepare(&steps, &material, &seen, &self.wait_limit)
+            .and_then(|()| made_directories(&steps))
+            .and_then(|made| move_to(&mut intent, Stage::Ready, &steps).map(|()| made));
+        let made = match made {
+            Ok(made) => made,
+            Err(error) => {
+                remove_prepared(&steps, intent);
+                return Err(error.into());
+            }
+        };
+        let done = publish::publish(&steps, &seen)
+            .and_then(|()| publish::sync(&steps))
+            .and_then(|()| move_to(&mut intent, Stage::Done, &steps));
+        if let Err(error) = done {
+            return Err(CommitError { error, left: undo(&steps, intent) });
+        }
+        let committed = CommittedTransaction { made, survives_a_kill: intent.is_some() };
+        note(&committed);
+        match (roll_back::remove_old(&steps, true).error, intent) {
+            (None, intent) => intent.into_iter().for_each(forget),
+            (Some(error), _) => {
+                tracing::warn!(%error, "what a change has replaced is still there under a reserved name");
+            }
+        }
+        Ok(committed)
+    }
+
+    /// Removes temporary files that an earlier process left behind in the directories of the entries.
+    fn sweep(&self, steps: &Steps) {
+        for parent in steps.paths().filter(|path| !steps.is_in_new(path)).filter_map(WorkspacePath::parent) {
+            if let Ok(dir) = steps.directory(&parent) {
+                self.shared.stale_temporaries.sweep_once(&parent, &dir);
+            }
+        }
+    }
+}
+
+/// The new directories, which are still under reserved names.
+fn made_directories(steps: &Steps) -> Result<Vec<NewDirectory>, AccessError> {
+    let new =
+        steps.list().iter().filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory }));
+    new.map(|step| {
+        let stat = steps.directory(&step.path).and_then(|dir| dir.stat()).at(&step.path)?;
+        Ok(NewDirectory::of(step.path.clone(), stat))
+    })
+    .collect()
+}
+
+/// Records the steps in the state folder; `None` where that is not possible.
+fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps) -> Option<OwnIntent> {
+    let folder = folder.filter(|_| !steps.list().is_empty())?;
+    let begun = folder.begin(steps.id(), &intent::write(steps)?);
+    begun.inspect_err(|error| tracing::warn!(%error, "a change of several files would not survive a kill")).ok()
+}
+
+/// Notes how far the transaction is. The error is that of its first entry.
+fn move_to(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps) -> Result<(), AccessError> {
+    let (Some(intent), Some(step)) = (intent, steps.list().first()) else { return Ok(()) };
+    intent.move_to(stage).map_err(|error| AccessError::from_io(error, &step.path))
+}
+
+/// Makes everything as it was. Returns what is not.
+fn undo(steps: &Steps, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
+    let rolled = roll_back::roll_back(steps);
+    let _ = publish::sync(steps);
+    let noted = match rolled.error {
+        Some(error) => Err(error),
+        None => intent.as_mut().map_or(Ok(()), |intent| intent.move_to(Stage::Begun)),
+    };
+    match noted {
+        Ok(()) => remove_prepared(steps, intent),
+        // The intent stays: recovery tries again.
+        Err(error) => tracing::warn!(%error, "a change could not be rolled back"),
+    }
+    rolled.left
+}
+
+/// Removes the new entries.
+fn remove_prepared(steps: &Steps, intent: Option<OwnIntent>) {
+    match roll_back::remove_new(steps) {
+        Ok(()) => intent.into_iter().for_each(forget),
+        Err(error) => tracing::warn!(%error, "what a change was to write is still there under a reserved name"),
+    }
+}
+
+fn forget(intent: OwnIntent) {
+    if let Err(error) = intent.remove() {
+        tracing::debug!(%error, "the intent of a transaction that is over is still there");
+    }
+}

@@ -8,17 +8,10 @@
 //! middle leaves a part, which the error says. Special files are moved, not copied; hard links, ACLs and other
 //! extended attributes are kept by a rename and not by a copy of a directory.
 
-mod create_tree;
-mod entries;
-mod guard;
+mod create;
+mod listing;
 mod move_tree;
-mod new_node;
-mod path_stack;
 mod remove;
-mod remove_in_place;
-mod respell;
-mod scan;
-mod tree_builder;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -27,15 +20,11 @@ use super::write::WriteScope;
 use super::{AccessError, AccessErrorKind, Location, Workspace, WorkspacePath, WritablePath};
 
 use beneath::{FileKind, OpenFor, Stat};
-pub use entries::{Node, Tree, TreeEntry};
-pub use guard::TreeGuard;
+pub use create::{CreatedTree, NewNode, TreeGuard};
+use listing::Scan;
+pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
 pub use move_tree::{MovedTree, ReplacedFile};
-pub use new_node::NewNode;
-pub use path_stack::TreePosition;
 pub use remove::RemoveError;
-pub use scan::Purpose;
-use scan::Scan;
-pub use tree_builder::CreatedTree;
 
 impl Workspace {
     /// The path as an entry that may be made, moved or deleted: as [`Workspace::writable`], but a
@@ -82,7 +71,7 @@ impl Workspace {
         let old = from.path();
         let is_near = way.real != *old && way.real.parent() == old.parent();
         let dir = way.real.root().dir.dir_beneath(way.real.parent()?.relative(), OpenFor::List).ok()?;
-        let is_respelled = is_near && respell::is_respelling(&dir, old.file_name()?, name);
+        let is_respelled = is_near && move_tree::is_respelling(&dir, old.file_name()?, name);
         is_respelled.then(|| WritablePath::new(path, way, WriteScope::Entry).ok()).flatten()
     }
 

@@ -8,26 +8,23 @@
 //! on macOS). A replaced file is another inode: other hard links keep the old content, and a program that has the old
 //! file open keeps reading it.
 
-mod approval;
+mod content;
 mod entry_locks;
-mod expected_content;
 mod host_file;
-mod new_content;
 mod new_directories;
+mod path_locks;
 mod temporary;
 mod writable_path;
 mod write_guard;
 
-pub use approval::{Approval, Base};
-pub(super) use entry_locks::{DirectoryLocks, EntryLocks, PathLocks};
-pub use entry_locks::{MOST_WAITING, WaitLimit};
-pub use expected_content::HashedBytes;
-pub(super) use expected_content::{hash, is_unchanged};
+pub use content::{Approval, Base, HashedBytes, NewContent};
+pub(super) use content::{check_sentinels, hash, is_unchanged};
+pub(super) use entry_locks::{DirectoryLocks, EntryLocks};
 pub use host_file::{HostFile, host_directory, host_path_exists};
-pub use new_content::NewContent;
-pub(super) use new_content::check_sentinels;
 pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, remove_made};
+pub(super) use path_locks::PathLocks;
+pub use path_locks::{MOST_WAITING, WaitLimit};
 pub use temporary::StaleAfter;
 pub(super) use temporary::{
     Exchanged, StaleTemporaries, Temporary, exchange_if, free_name, is_reserved, is_temporary, keep_aside, random,

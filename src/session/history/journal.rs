@@ -10,10 +10,7 @@ use serde_with::skip_serializing_none;
 
 use confined_fs::{Revision, TreePosition, WorkspacePath};
 
-use super::{
-    checkpoints::CheckpointName,
-    undo::{Effect, Former, FormerNode, UndoableChange},
-};
+use super::undo::{CheckpointName, Effect, Former, FormerNode, UndoableChange};
 
 /// What kind of entry a record is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -19,8 +19,8 @@ use super::{
     super::{
         CallContext, Fingerprint, Preview, ToolError,
         answer::count,
+        commit::{ChangeStep, NewState},
         shown_diff,
-        with_history::{ChangeStep, NewState},
     },
     patched_files::{HunkReport, NewFile, OnDisk, PatchedFile, PatchedFiles},
     problems::Problems,

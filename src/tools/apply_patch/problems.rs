@@ -1,6 +1,14 @@
 //! All that is wrong with a patch, as one error.
 
-use super::super::{Kind, ToolError, answer::count};
+use confined_fs::WorkspacePath;
+use text_edit::{Diagnosis, HunkError, Next, patch::PatchHunk};
+use text_file::SpliceError;
+
+use super::super::{
+    CallContext, Kind, ToolError,
+    answer::{count, lines},
+    fence::fenced,
+};
 
 /// Problems that are described; the rest are counted.
 const DESCRIBED: usize = 20;
@@ -75,6 +83,136 @@ fn shortened(text: &str) -> String {
     // The last line may end a fence.
     let last = super::super::fence::end_of_fence(text).map(|end| format!("\n{end}")).unwrap_or_default();
     format!("{}\n… {} more lines{last}", lines[..LINES].join("\n"), lines.len() - LINES)
+}
+
+// Why a hunk has no place: what is there, and what to do next.
+
+/// The error of the hunk with this `number` in its section, which has no place in `text`, the content at `real`.
+pub(super) fn explain(
+    cx: &CallContext,
+    (path, real): (&WorkspacePath, &WorkspacePath),
+    text: &str,
+    (number, hunk): (usize, &PatchHunk<'_>),
+    miss: &HunkError,
+) -> ToolError {
+    let named = named(path, (number, hunk));
+    let no_match = |words: String| ToolError::new(Kind::NoMatch, format!("{named}: {words}"));
+    match miss {
+        HunkError::NotFound(_) if hunk.assumed > 0 => cut(path, (number, hunk)),
+        HunkError::NotFound(_) if loses_characters(hunk, text) => lost_characters(&named),
+        HunkError::NotFound(Diagnosis { summary, details, next }) => no_match(summary.clone())
+            .hint(match next {
+                Next::Look => "the change may already be made; read that part of the file before you try again",
+                Next::Copy | Next::LeaveOutPath => {
+                    "write the lines of the hunk as they are below, without the line numbers"
+                }
+                Next::Read | Next::LeaveOutWord => {
+                    "read that part of the file again and write the lines of the hunk as they are there"
+                }
+            })
+            .details(fenced(&cx.workspace, [real], details.as_str())),
+        HunkError::Ambiguous { strategy, places } => {
+            let tolerant =
+                if strategy.is_exact() { String::new() } else { format!(" (not exactly: other {strategy})") };
+            let at =
+                if places.is_empty() { "at several places".to_owned() } else { format!("at lines {}", lines(places)) };
+            let old = hunk.old().join("\n");
+            ToolError::new(Kind::Ambiguous, format!("{named}: its lines are {at}{tolerant}"))
+                .hint(
+                    "add lines around the place you mean to the hunk, or a line `@@ ` with a line above it, such as the \
+                     function's",
+                )
+                .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &old, places)))
+        }
+        HunkError::Applied { line } => no_match(format!(
+            "this hunk is applied already: its new lines are at line {line}, and its old ones are not in the file"
+        ))
+        .hint("leave it out if that is the change you mean; else read that part of the file again"),
+        HunkError::NotAtEnd { line } => no_match(format!(
+            "its lines are at line {line}, but the patch says that the file ends with them, and more lines follow"
+        ))
+        .hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean"),
+        HunkError::NoContext(context) => {
+            let shown: String = context.chars().take(80).collect();
+            no_match(format!("it only adds lines, below `{shown}`, which is not in the file"))
+                .hint("add a line that is in the file, with a space in front, above or below the new ones")
+        }
+        HunkError::NoPlace => no_match("it only adds lines, without a place in the file".to_owned())
+            .hint("add a line that is in the file, with a space in front, above or below the new ones"),
+        HunkError::BeyondEnd { at, lines } => {
+            no_match(format!("it adds lines after line {at}, and the file has {lines} lines"))
+                .hint("add a line that is in the file, with a space in front, above or below the new ones")
+        }
+        HunkError::OutOfOrder { line } => no_match(format!(
+            "its lines are at line {line}, though not exactly, and that is not between the places of the hunks around it"
+        ))
+        .hint("copy its lines from the file exactly, and send the hunks in the order of their places"),
+        HunkError::NoBlanks => no_match(
+            "lines that stay were sent without the space in front, and are not in the file exactly".to_owned(),
+        )
+        .hint("put a space in front of each line that stays, `-` or `+` in front of the others; read that part again"),
+        HunkError::Overlaps(other) => {
+            ToolError::invalid(format!("{named}: it changes lines that hunk {} changes as well", other + 1))
+                .hint("join both into one hunk")
+        }
+        HunkError::Unsearched => no_match("not looked for, as many hunks before it have no place".to_owned())
+            .hint("correct those first"),
+        HunkError::Stopped => ToolError::new(Kind::TimedOut, format!("{named}: the time was too short to look for it"))
+            .hint("nothing was changed; send the patch in several calls"),
+    }
+}
+
+/// How an error names a hunk.
+pub(super) fn named(path: &WorkspacePath, (number, hunk): (usize, &PatchHunk<'_>)) -> String {
+    format!("{path}, hunk {number} (line {} of the patch)", hunk.line)
+}
+
+/// A hunk with which the patch ends, and whose header counts more lines than it has.
+pub(super) fn cut(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
+    let missing = of.1.assumed;
+    let words = format!("the patch ends within it: by its header {missing} more lines before and after are missing");
+    ToolError::invalid(format!("{}: {words}", named(path, of)))
+        .hint("send the whole patch again; if that is all of it, correct the numbers behind `@@`")
+}
+
+/// Whether the hunk has U+FFFD, the mark of bytes that could not be read, and the file has none.
+fn loses_characters(hunk: &PatchHunk<'_>, text: &str) -> bool {
+    let is_lost = |line: &str| line.contains(char::REPLACEMENT_CHARACTER);
+    hunk.old().into_iter().any(is_lost) && !is_lost(text)
+}
+
+/// `place` has U+FFFD where characters of a text were that was not UTF-8.
+pub(super) fn lost_characters(place: &str) -> ToolError {
+    let words = "it has U+FFFD in place of characters, as its text was not UTF-8 where it was read";
+    ToolError::new(Kind::NoMatch, format!("{place}: {words}")).hint(
+        "write the characters that are meant; a file keeps its encoding, and U+FFFD itself can be written with write or edit",
+    )
+}
+
+pub(super) fn cut_sentinel(path: &WorkspacePath, of: (usize, &PatchHunk<'_>)) -> ToolError {
+    ToolError::invalid(format!("{}: it changes a part of a `<secret:…>`, which is one value", named(path, of)))
+        .hint("leave the whole sentinel as it is, or replace all of it")
+}
+
+/// Why the lines that `hunks` add cannot be written to the file.
+pub(super) fn unwritable(path: &WorkspacePath, hunks: &[PatchHunk<'_>], error: &SpliceError) -> ToolError {
+    match error {
+        SpliceError::Unrepresentable { character, encoding } => {
+            let adds = |hunk: &&PatchHunk<'_>| hunk.new_lines().iter().any(|line| line.contains(*character));
+            let hunk = hunks.iter().position(|hunk| adds(&hunk)).unwrap_or_default();
+            ToolError::invalid(format!(
+                "{}: it has {character:?} (U+{:04X}), which {path}, a file in {encoding}, cannot represent",
+                named(path, (hunk + 1, &hunks[hunk])),
+                u32::from(*character)
+            ))
+            .hint("write the character that is meant, or another one, or convert the whole file with write")
+        }
+        SpliceError::Unstable { encoding } => ToolError::new(
+            Kind::Binary,
+            format!("{path} is in {encoding}, where a part cannot be changed without touching the rest"),
+        )
+        .hint("replace the whole file with write"),
+    }
 }
 
 #[cfg(test)]

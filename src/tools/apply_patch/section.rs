@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use confined_fs::{Visibility, WorkspacePath};
 use structured_text::mask::cuts_sentinel;
 use text_edit::{
     ContextNote, LocatedHunk, Replacement,
@@ -9,14 +10,10 @@ use text_edit::{
 };
 use text_file::Document;
 
-use confined_fs::{Visibility, WorkspacePath};
-
 use super::{
-    super::{CallContext, Kind, ToolError, read_before_write},
-    hunk_error,
+    super::{CallContext, ExistingKind, Kind, ToolError, read_before_write},
     patched_files::{FileBody, HunkReport, NewFile, OnDisk, PatchedFiles},
-    problems::Problems,
-    section_path,
+    problems::{self, Problems},
 };
 
 /// Applies `section`; what is wrong with it goes to `problems`.
@@ -53,9 +50,9 @@ struct SectionApplier<'s> {
 
 impl SectionApplier<'_> {
     fn add(&mut self, path: &PatchPath, text: String, executable: bool) -> Result<(), ToolError> {
-        let path = section_path::new(self.cx, path)?;
+        let path = new_path(self.cx, path)?;
         if text.contains(LOST) {
-            return Err(hunk_error::lost_characters(&path.to_string()));
+            return Err(problems::lost_characters(&path.to_string()));
         }
         self.files.take(self.cx, text.len())?;
         self.check_size(&path, text.len())?;
@@ -65,7 +62,7 @@ impl SectionApplier<'_> {
     }
 
     fn delete(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
-        let path = section_path::existing(self.cx, self.files, path)?;
+        let path = existing_path(self.cx, self.files, path)?;
         let index = self.files.open_deleted(self.cx, &path)?;
         if !hunks.is_empty() && !matches!(self.files.get_mut(index).disk, OnDisk::Link(_)) {
             let before = self.problems.count();
@@ -83,7 +80,7 @@ impl SectionApplier<'_> {
     }
 
     fn update(&mut self, path: &PatchPath, to: Option<&PatchPath>, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
-        let path = match section_path::existing(self.cx, self.files, path) {
+        let path = match existing_path(self.cx, self.files, path) {
             Err(error) if error.kind() == Kind::NotFound && to.is_none() && creates(hunks) => {
                 return self.create(path, hunks);
             }
@@ -108,7 +105,7 @@ impl SectionApplier<'_> {
             self.put(index, made)?;
         }
         let Some(to) = to else { return Ok(()) };
-        let to = section_path::new(self.cx, to)?;
+        let to = new_path(self.cx, to)?;
         if to == path {
             return Ok(());
         }
@@ -128,7 +125,7 @@ impl SectionApplier<'_> {
 
     /// A file that is changed, and missing: models send its first content as hunks that add lines to nothing.
     fn create(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
-        let path = section_path::new(self.cx, path)?;
+        let path = new_path(self.cx, path)?;
         self.create_at(&path, hunks)
     }
 
@@ -139,13 +136,13 @@ impl SectionApplier<'_> {
     }
 
     fn copy(&mut self, path: &PatchPath, to: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
-        let path = section_path::existing(self.cx, self.files, path)?;
+        let path = existing_path(self.cx, self.files, path)?;
         if self.cx.workspace.visibility(&path).is_ok_and(|seen| seen == Visibility::Masked) {
             return Err(ToolError::new(Kind::Denied, format!("{path} has masked values, so a patch cannot copy it"))
                 .hint("work without the copy, or ask the user"));
         }
         let index = self.files.open_moved(self.cx, &path)?;
-        let to = section_path::new(self.cx, to)?;
+        let to = new_path(self.cx, to)?;
         let destination = self.files.make(self.cx, &to)?;
         let copy = self.files.get_mut(index).now.clone();
         let size = copy.as_ref().map_or(0, |copy| copy.body.bytes().len());
@@ -184,16 +181,16 @@ impl SectionApplier<'_> {
                     if hunk.assumed > 0 && !(found.strategy.is_exact() && found.lines.len() == hunk.old().len()) =>
                 {
                     missed = true;
-                    self.problems.add(hunk_error::cut(path, (number, hunk)))?;
+                    self.problems.add(problems::cut(path, (number, hunk)))?;
                 }
                 Ok(found) => {
                     if is_masked && found.replacements.iter().any(|one| cuts_sentinel(text, &one.span)) {
                         missed = true;
-                        self.problems.add(hunk_error::cut_sentinel(path, (number, hunk)))?;
+                        self.problems.add(problems::cut_sentinel(path, (number, hunk)))?;
                     }
                     if !text.contains(LOST) && found.replacements.iter().any(|one| one.text.contains(LOST)) {
                         missed = true;
-                        self.problems.add(hunk_error::lost_characters(&hunk_error::named(path, (number, hunk))))?;
+                        self.problems.add(problems::lost_characters(&problems::named(path, (number, hunk))))?;
                     }
                     reports.extend(report(number, hunk, &found));
                     replacements.extend(found.replacements);
@@ -202,7 +199,7 @@ impl SectionApplier<'_> {
                     missed = true;
                     cx.check()?;
                     self.problems
-                        .add_explained(|| hunk_error::explain(cx, (path, &real), text, (number, hunk), &miss))?;
+                        .add_explained(|| problems::explain(cx, (path, &real), text, (number, hunk), &miss))?;
                 }
             }
         }
@@ -215,7 +212,7 @@ impl SectionApplier<'_> {
         let grown: usize = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum();
         // In any encoding, text takes at most twice the room of its bytes.
         self.check_size(path, grown / 2)?;
-        let changed = document.splice(&spans).map_err(|error| hunk_error::unwritable(path, &hunks, &error))?;
+        let changed = document.splice(&spans).map_err(|error| problems::unwritable(path, &hunks, &error))?;
         let changed = if changed.text().starts_with(MARK) { mark_apart(changed) } else { changed };
         self.check_size(path, changed.bytes().len())?;
         self.files.take(cx, changed.bytes().len())?;
@@ -302,4 +299,39 @@ fn with_mark<'h, 'p>(document: Document, hunks: &'h [PatchHunk<'p>]) -> (Documen
 /// The document with its mark in front of the text.
 fn mark_apart(document: Document) -> Document {
     Document::decode(document.bytes().to_vec(), Some(document.encoding())).unwrap_or(document)
+}
+
+// Which file a path of a patch means.
+
+/// The path of something that is there, on the disk or by an earlier section: the first choice that is, else as every
+/// tool resolves the first one.
+pub(super) fn existing_path(
+    cx: &CallContext,
+    files: &PatchedFiles,
+    path: &PatchPath,
+) -> Result<WorkspacePath, ToolError> {
+    let known = |text: &String| cx.workspace.resolve(text).ok().filter(|path| is_there(cx, files, path));
+    match path.choices.iter().find_map(known) {
+        Some(found) => Ok(found),
+        None if files.has_removed(&cx.workspace.resolve(path.text())?) => Ok(cx.workspace.resolve(path.text())?),
+        None => cx.existing(path.text(), ExistingKind::File),
+    }
+}
+
+/// The path of something that is to be made: the first choice whose directory is there, else the first one.
+pub(super) fn new_path(cx: &CallContext, path: &PatchPath) -> Result<WorkspacePath, ToolError> {
+    if path.choices.len() > 1 {
+        let in_directory = |text: &&String| {
+            let parent = cx.workspace.resolve(text).ok().and_then(|path| path.parent());
+            parent.is_some_and(|parent| !cx.workspace.is_missing(&parent))
+        };
+        if let Some(found) = path.choices.iter().find(in_directory) {
+            return Ok(cx.workspace.resolve(found)?);
+        }
+    }
+    cx.resolve_new_file(path.text())
+}
+
+fn is_there(cx: &CallContext, files: &PatchedFiles, path: &WorkspacePath) -> bool {
+    files.holds(path) || !files.has_removed(path) && !cx.workspace.is_missing(path)
 }

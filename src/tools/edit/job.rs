@@ -14,9 +14,9 @@ use super::{
     super::{
         CallContext, Kind, ToolError,
         answer::count,
+        commit::Rewrite as _,
         read_before_write::{self, StartFrom},
         shown_diff,
-        with_history::Rewrite as _,
     },
     copied,
     entry::{EditEntry, EntryChange},

@@ -8,7 +8,7 @@ use text_file::{Document, LineEnding};
 use confined_fs::{Base, WorkspacePath};
 
 use super::{
-    super::{CallContext, with_history::Rewrite},
+    super::{CallContext, commit::Rewrite},
     cells, copied,
     entry::EditEntry,
     search,

@@ -9,8 +9,8 @@ use super::{
     super::{
         Answer, CallContext, Change, Fingerprint, Preview, ToolError,
         answer::count,
+        commit::{self, ChangeStep, NewState, Rewrite as _},
         shown_diff,
-        with_history::{self, ChangeStep, NewState, Rewrite as _},
     },
     job::Job,
     planned::Planned,
@@ -74,7 +74,7 @@ impl Change for PlannedFile {
         // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
         // still has to be in it, just once.
         let (planned, committed, kept) =
-            with_history::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
+            commit::rewrite(cx, "edit", &job.target, planned, approval, |_| job.work_out_again(cx))?;
         Ok(planned.answer(cx, &job.path, job.target.path(), Some((committed.revision, kept))))
     }
 }

@@ -11,8 +11,8 @@ use super::{
     super::{
         Answer, CallContext, Change, Fingerprint, Kind, Preview, ToolError,
         answer::count,
+        commit::{self, ChangeStep, CommittedFiles, Undoable},
         shown_diff,
-        with_history::{self, ChangeStep, CommittedFiles, Undoable},
     },
     files_report::{FilesReport, replacements},
     planned_file::PlannedFile,
@@ -72,7 +72,7 @@ impl PlannedFiles {
             let [own, rest] = approval.for_two_steps();
             approval = rest;
             let changes: Vec<ChangeStep> = self.files.iter().map(PlannedFile::change).collect();
-            match with_history::commit_files(cx, "edit", &changes, Undoable::Yes, own) {
+            match commit::commit_files(cx, "edit", &changes, Undoable::Yes, own) {
                 Ok(committed) => return Ok((self, committed)),
                 Err(error) if error.kind() == Kind::Stale && approval.is_for_this_plan_only() => {
                     return Err(ToolError::changed_while_asked(self.fingerprint().path).source(error));

@@ -11,10 +11,10 @@ use super::{
     super::{
         Answer, CallContext,
         answer::{MASKED_CHANGE, count, noted},
+        commit::Rewrite as _,
         introduced_problems::{ChangedText, IntroducedProblems},
         match_words::{endings, kept, other_encoding},
         shown_diff::{self, ShownDiff, hunk_lines},
-        with_history::Rewrite as _,
     },
     cells,
     output::{Facts, FileOutput, Output},

@@ -15,8 +15,9 @@ use crate::session::{
 };
 
 use super::super::{
-    CallContext, Kind, ToolError, read_before_write, shown_diff,
-    with_history::{self, ChangeStep, NewState, Undoable},
+    CallContext, Kind, ToolError,
+    commit::{self, ChangeStep, NewState, Undoable},
+    read_before_write, shown_diff,
 };
 
 /// What reverting a change would do.
@@ -125,10 +126,10 @@ fn remove_made(
     let entry = cx.workspace.writable_entry(outermost.path())?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let removed = guard.remove_made(made, approval)?;
-    with_history::record_unmade(cx, "undo", made, removed);
+    commit::record_unmade(cx, "undo", made, removed);
     let record = |at: &WorkspacePath| JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new("undo", at) };
     let gone = made[made.len() - removed..].iter().map(|one| record(one.path())).collect();
-    Ok((removed, with_history::begin(cx, gone, None).0))
+    Ok((removed, commit::begin(cx, gone, None).0))
 }
 
 /// What a revert did is on the list of changes as `undoable` says.
@@ -141,7 +142,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| not_as_left(path, error))?
                 .with_former_content(former.state);
-            with_history::commit(cx, guard, "undo", undoable, &bytes, approval)?;
+            commit::commit_file(cx, guard, "undo", undoable, &bytes, approval)?;
             Ok(())
         }
         Effect::Wrote { path, before: None, after } => {
@@ -207,7 +208,7 @@ fn remove(
     if mark.is_some_and(|mark| mark != tree.content_mark()) {
         return Err(changed_since(entry.path()));
     }
-    let removed = with_history::remove(cx, guard, entry, &tree, "undo", approval)?;
+    let removed = commit::remove(cx, guard, entry, &tree, "undo", approval)?;
     let effect = Effect::Removed { path: entry.path().clone(), entries: removed.entries };
     undoable.list(cx, &removed.pending, UndoableChange { tool: "undo", effect, made: Vec::new() });
     Ok(())
@@ -223,13 +224,13 @@ fn bring_back(
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
-    let (pending, _) = with_history::begin(cx, vec![JournalRecord::new("undo", entry.path())], None);
+    let (pending, _) = commit::begin(cx, vec![JournalRecord::new("undo", entry.path())], None);
     match guard.create_tree(&entry, &mut parts, approval) {
         Ok(created) => {
             if let [Some(revision)] = created.revisions.as_slice() {
                 cx.session.ledger.saw(entry.path(), *revision, None);
             }
-            with_history::record_former(cx, "undo", entry.path(), entries, with_history::FormerIs::Back);
+            commit::record_former(cx, "undo", entry.path(), entries, commit::FormerIs::Back);
             cx.session.history.brought_back(entry.path());
             if let Ok(tree) = cx.workspace.tree(&entry, Purpose::Remove) {
                 let (mark, entries) = (tree.content_mark(), Arc::clone(entries));
@@ -259,15 +260,15 @@ fn move_back_from_over(
     let old = old_place(cx, from, &now)?;
     let bytes = kept_content(cx, to, revision)?;
     let tree = unchanged_tree(cx, &now, &old, mark)?;
-    let Ok(Some(base)) = with_history::former_node(cx, &tree) else { return Ok(false) };
+    let Ok(Some(base)) = commit::former_node(cx, &tree) else { return Ok(false) };
     let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(state) };
     let changes = [
         ChangeStep { target: now.clone(), change: NewState::Moved { to: old, base } },
         ChangeStep { target: now, change: content },
     ];
-    match with_history::commit_files(cx, "undo", &changes, undoable, approval) {
+    match commit::commit_files(cx, "undo", &changes, undoable, approval) {
         Ok(_) => Ok(true),
-        Err(error) if with_history::crosses_devices(&error) => Ok(false),
+        Err(error) if commit::crosses_devices(&error) => Ok(false),
         Err(error) => Err(error),
     }
 }
@@ -289,7 +290,7 @@ fn move_back(
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
     let tree = unchanged_tree(cx, &new, &old, mark)?;
     let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
-    let (pending, _) = with_history::begin(cx, vec![record], None);
+    let (pending, _) = commit::begin(cx, vec![record], None);
     let moved = match guard.move_tree(&new, &tree, &old, None, first) {
         Ok(moved) => moved,
         Err(error) => {
@@ -297,7 +298,7 @@ fn move_back(
             return Err(not_created(from, error));
         }
     };
-    with_history::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
+    commit::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
     read_before_write::carry_seen(cx, &tree, old.path());
     drop(guard);
     let back = Effect::Moved { from: to.clone(), to: old.path().clone(), mark, replaced: None };
@@ -306,7 +307,7 @@ fn move_back(
         let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?;
         let guard = guard.with_mode(former.mode).with_former_content(former.state);
         let committed = guard.commit(&bytes, second)?;
-        with_history::record_written(cx, "undo", &committed.path, None, committed.revision, &committed.made);
+        commit::record_written(cx, "undo", &committed.path, None, committed.revision, &committed.made);
         cx.session.ledger.saw(&committed.path, committed.revision, Some(&bytes));
         effects.push(Effect::Wrote { path: committed.path, before: None, after: former.revision });
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::write::is_reserved;
 use crate::{Revision, Root, WorkspacePath};
 
-use super::step::{EntryState, Step, StepAction};
+use super::steps::{EntryState, Step, StepAction};
 use super::steps::{MAX_STEPS, Steps};
 
 /// The version of the format. Another one is left to the program that knows it.

@@ -14,7 +14,7 @@ use crate::dir::remove_all;
 use crate::write::{Exchanged, keep_aside, swap_if};
 use crate::{Dir, WorkspacePath};
 
-use super::step::{EntryState, Step, StepAction};
+use super::steps::{EntryState, Step, StepAction};
 use super::steps::{Steps, last_name};
 
 /// An entry that is neither as before the transaction nor as after it.

@@ -5,18 +5,17 @@
 
 use std::{ffi::OsStr, io};
 
-use beneath::Stat;
+use beneath::{Stat, lexical::is_same_name};
 
-use crate::dir::remove_all;
-use crate::write::{hash, is_unchanged};
+use super::{
+    CreatedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard, create::moved_node, listing::Scan,
+};
 use crate::{
     AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, Revision, WorkspacePath,
     WritablePath,
+    dir::remove_all,
+    write::{free_name, hash, is_unchanged},
 };
-
-use super::new_node::moved_node;
-use super::respell::{is_respelling, respell};
-use super::{CreatedTree, NewNode, Node, Purpose, RemoveError, Scan, Tree, TreeEntry, TreeGuard};
 
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]
@@ -200,4 +199,31 @@ fn is_top_of(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
         Node::File(seen) => dir.child_stat(name)?.same_content_state(seen),
         Node::Directory(seen) | Node::Other(seen) => dir.child_stat(name)?.same_file(seen),
     })
+}
+
+// A new name that differs from the old one in case alone, where the file system finds the entry by both.
+
+/// Whether `to` leads to the entry called `from` and to no other: on a file system that tells cases apart, two hard
+/// links may have such names.
+pub(super) fn is_respelling(dir: &Dir, from: &OsStr, to: &OsStr) -> bool {
+    let is_same = || dir.child_stat(from).ok()?.same_file(&dir.child_stat(to).ok()?).then_some(());
+    from != to && is_same_name(from, to) && is_same().is_some() && is_listed(dir, to).is_ok_and(|listed| !listed)
+}
+
+/// Gives the entry the new name.
+pub(super) fn respell(dir: &Dir, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    dir.move_over(from, dir, to)?;
+    if is_listed(dir, to)? {
+        return Ok(());
+    }
+    // Nothing happened: Wine takes the two for one name. By another name, then.
+    let aside = free_name(dir)?;
+    dir.move_over(from, dir, &aside)?;
+    dir.move_over(&aside, dir, to).inspect_err(|_| {
+        let _ = dir.move_over(&aside, dir, from);
+    })
+}
+
+fn is_listed(dir: &Dir, name: &OsStr) -> io::Result<bool> {
+    Ok(dir.list()?.iter().any(|listed| listed.name == name))
 }

@@ -5,21 +5,20 @@
 //! 4.7, others later), or `renamex_np` on APFS. Elsewhere (`EINVAL`, `ENOSYS`: NFS, many FUSE file systems) it is looked
 //! at just before the rename, and a change in between is lost.
 
-mod reserved_names;
-mod stale_temporaries;
+use std::{
+    collections::HashSet,
+    ffi::{OsStr, OsString},
+    fs::File,
+    hash::{BuildHasher as _, RandomState},
+    io,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io;
+use beneath::{FileKind, OpenFor, Stat};
 
-use beneath::Stat;
-
-use crate::Dir;
-
-use reserved_names::random_name;
-pub(crate) use reserved_names::{is_reserved, is_temporary, random, transaction_name};
-pub use stale_temporaries::StaleAfter;
-pub(crate) use stale_temporaries::StaleTemporaries;
+use crate::{Dir, WorkspacePath, dir::remove_all};
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]
@@ -235,6 +234,134 @@ impl Drop for Temporary<'_> {
     }
 }
 
+// The names that this program gives to entries which are not in their place yet, or no longer: no tool shows or writes
+// them.
+
+/// Before and after the 16 hexadecimal digits in the name of a temporary file.
+const PREFIX: &[u8] = b".rootbound-";
+const SUFFIX: &[u8] = b".tmp";
+/// What the names of a transaction end in. They are never swept as stale: what has such a name may be the only copy of
+/// a file that was being moved.
+const OF_TRANSACTION: &[u8] = b".txn";
+/// Digits of the number in such a name.
+const NUMBER_DIGITS: usize = 6;
+
+/// Whether a name is reserved: that of a temporary file, or of an entry of a transaction.
+pub(crate) fn is_reserved(name: &OsStr) -> bool {
+    is_temporary(name) || is_of_transaction(name)
+}
+
+/// Whether a name is one of those that temporary files have: `.rootbound-`, 16 hexadecimal digits, `.tmp`.
+pub(crate) fn is_temporary(name: &OsStr) -> bool {
+    between(name, SUFFIX).is_some_and(is_random)
+}
+
+/// Whether a name is one of those that entries have while a transaction goes on: `.rootbound-`, 16 hexadecimal digits,
+/// `-`, a number, `.txn`.
+fn is_of_transaction(name: &OsStr) -> bool {
+    let parts = between(name, OF_TRANSACTION).and_then(|rest| rest.split_at_checked(16));
+    parts.is_some_and(|(random, rest)| {
+        let number = rest.strip_prefix(b"-").unwrap_or_default();
+        is_random(random) && (1..=NUMBER_DIGITS).contains(&number.len()) && number.iter().all(u8::is_ascii_digit)
+    })
+}
+
+fn between<'n>(name: &'n OsStr, suffix: &[u8]) -> Option<&'n [u8]> {
+    name.as_encoded_bytes().strip_prefix(PREFIX)?.strip_suffix(suffix)
+}
+
+fn is_random(digits: &[u8]) -> bool {
+    digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// A name for a temporary file that nobody can guess.
+fn random_name() -> OsString {
+    OsString::from(format!(".rootbound-{:016x}.tmp", random()))
+}
+
+/// The name with this number of the transaction with this id.
+pub(crate) fn transaction_name(id: u64, number: usize) -> OsString {
+    OsString::from(format!(".rootbound-{id:016x}-{number}.txn"))
+}
+
+/// A number that nobody can guess.
+pub(crate) fn random() -> u64 {
+    // RandomState is keyed by the system's random source.
+    RandomState::new().hash_one(0)
+}
+
+// Temporary entries that a killed process left behind: removed by the next one that writes there.
+//
+// The first write of a process in a directory looks for them, which costs one listing; only names of
+// temporary files count, and only when nothing has happened to the entry for a while. Nothing is lost
+// with one: it is a copy not yet in place, or what has been replaced or recorded already.
+
+/// Directories that one process remembers to have looked at.
+const REMEMBERED: usize = 10_000;
+/// A tree that is being built is not touched at its top for longer than a file.
+const TREES: u32 = 6;
+
+/// How long a temporary file must have been left alone to count as stale: ten minutes unless
+/// said otherwise, six times as long for a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaleAfter(pub Duration);
+
+impl Default for StaleAfter {
+    fn default() -> Self {
+        Self(Duration::from_secs(600))
+    }
+}
+
+/// Finds them, once in each directory.
+#[derive(Debug, Default)]
+pub(crate) struct StaleTemporaries {
+    after: StaleAfter,
+    /// The directories that were looked at.
+    seen: Mutex<HashSet<PathBuf>>,
+}
+
+impl StaleTemporaries {
+    pub(crate) fn new(after: StaleAfter) -> Self {
+        Self { after, seen: Mutex::default() }
+    }
+
+    /// Removes them from `dir`, which is at `path`, unless this process has looked there before.
+    /// What cannot be listed or removed stays.
+    pub(crate) fn sweep_once(&self, path: &WorkspacePath, dir: &Dir) {
+        if !self.is_first_look(path.host()) {
+            return;
+        }
+        let Ok(names) = dir.reopen(OpenFor::List).and_then(|dir| dir.list()) else { return };
+        for listed in names.iter().filter(|listed| is_temporary(&listed.name)) {
+            let Ok(stat) = dir.child_stat(&listed.name) else { continue };
+            let StaleAfter(quiet) = self.after;
+            if left_alone(&stat, if stat.kind == FileKind::Directory { quiet * TREES } else { quiet }) {
+                match remove_all(dir, &listed.name) {
+                    Ok(()) => tracing::info!("removed a temporary file that an earlier process left behind"),
+                    Err(error) => tracing::debug!(%error, "a temporary file of an earlier process stays"),
+                }
+            }
+        }
+    }
+
+    fn is_first_look(&self, directory: PathBuf) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.len() >= REMEMBERED {
+            seen.clear();
+        }
+        seen.insert(directory)
+    }
+}
+
+/// By the time of the last change to the entry itself: a file that has just been put aside under a
+/// temporary name may have been written long ago.
+fn left_alone(stat: &Stat, quiet: Duration) -> bool {
+    let (seconds, nanoseconds) = stat.identity.changed;
+    let Ok(seconds) = u64::try_from(seconds) else { return false };
+    let changed = SystemTime::UNIX_EPOCH + Duration::new(seconds, nanoseconds);
+    SystemTime::now().duration_since(changed).is_ok_and(|age| age >= quiet)
+}
+
 #[cfg(test)]
 mod tests {
     #![expect(clippy::disallowed_methods, reason = "the tests act as another program")]
@@ -309,5 +436,32 @@ mod tests {
             assert_eq!(std::fs::read_to_string(temp.path().join(kept)).unwrap(), name);
         }
         assert_eq!(std::fs::read_dir(temp.path()).unwrap().count(), 4);
+    }
+}
+
+#[cfg(test)]
+mod reserved_names_tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_temporary_files_and_transactions_are_reserved() {
+        assert!(is_temporary(&random_name()) && is_reserved(&random_name()));
+        assert_ne!(random_name(), random_name());
+        let own = transaction_name(random(), 999_999);
+        assert!(is_reserved(&own) && !is_temporary(&own));
+        for name in [
+            "",
+            ".rootbound-.tmp",
+            ".rootbound-0123456789abcdef",
+            ".rootbound-0123456789abcdeg.tmp",
+            "x.tmp",
+            ".rootbound-0123456789abcdef.txn",
+            ".rootbound-0123456789abcdef-.txn",
+            ".rootbound-0123456789abcdef-1234567.txn",
+            ".rootbound-0123456789abcdef-1a.txn",
+            ".rootbound-0123456789abcde-1.txn",
+        ] {
+            assert!(!is_reserved(OsStr::new(name)), "{name}");
+        }
     }
 }

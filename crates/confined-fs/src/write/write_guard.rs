@@ -1,28 +1,28 @@
 //! Replacing one file, whole: its lock, the check of what is there, and the commit.
 
-mod late_close;
-
-use std::convert::Infallible;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{self, Seek as _};
-use std::sync::Arc;
-use std::thread;
+use std::{
+    cell::RefCell,
+    convert::Infallible,
+    ffi::{OsStr, OsString},
+    fs::File,
+    io::{self, Seek as _},
+    sync::Arc,
+    thread,
+};
 
 use beneath::Stat;
 use structured_text::mask::MaskedText;
 
-use crate::open::regular;
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, masked_file};
-
-use super::expected_content::{ExpectedContent, has_content};
-use super::new_content::{may_hold_sentinel, refuse_new_sentinel};
-use super::new_directories::{NewDirs, make_dirs};
-use super::writable_path::allowed;
-use super::{Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath};
-
-use late_close::close_late;
-pub use late_close::closing_late;
+use super::{
+    Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath,
+    content::{ExpectedContent, has_content, may_hold_sentinel, refuse_new_sentinel},
+    new_directories::{NewDirs, make_dirs},
+    writable_path::allowed,
+};
+use crate::{
+    AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, masked_file,
+    open::regular,
+};
 
 /// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
 const HASHED_ASIDE: usize = 256 << 10;
@@ -396,4 +396,59 @@ pub(crate) fn fill(
         content.written(&beneath::file_stat(temporary.file())?);
     }
     Ok(())
+}
+
+// Closing a replaced file after the answer.
+//
+// With the last handle of a removed file its blocks and its pages in memory are freed: 0.3 ms for 1 MB on ext4, and
+// more while the journal is written. Nothing that a call promises depends on it.
+
+/// Files of one piece of work that wait to be closed.
+const MOST: usize = 16;
+
+thread_local! {
+    static WAITING: RefCell<Option<Vec<File>>> = const { RefCell::new(None) };
+}
+
+/// Does `work`, and closes the files that it has replaced when it has ended.
+pub fn closing_late<T>(work: impl FnOnce() -> T) -> T {
+    struct Closing;
+    impl Drop for Closing {
+        fn drop(&mut self) {
+            let waiting = WAITING.take();
+            drop(waiting);
+        }
+    }
+    let _closing = Closing;
+    WAITING.set(Some(Vec::new()));
+    work()
+}
+
+/// Closes a file when the work of this thread has ended; at once where [`closing_late`] is not used, and where many
+/// wait already.
+fn close_late(file: File) {
+    WAITING.with_borrow_mut(|waiting| match waiting {
+        Some(waiting) if waiting.len() < MOST => waiting.push(file),
+        _ => drop(file),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_wait_until_the_work_has_ended() {
+        let count = || WAITING.with_borrow(|waiting| waiting.as_ref().map(Vec::len));
+        let file = || tempfile::tempfile().unwrap();
+        close_late(file());
+        assert_eq!(count(), None);
+        closing_late(|| {
+            for _ in 0..=MOST {
+                close_late(file());
+            }
+            assert_eq!(count(), Some(MOST));
+        });
+        assert_eq!(count(), None);
+    }
 }

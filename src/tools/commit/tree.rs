@@ -13,7 +13,7 @@ use crate::session::history::{
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    keep_file::keep_file,
+    keep_file,
     record::{FormerIs, record_former},
 };
 

@@ -12,8 +12,7 @@ use crate::session::history::{Effect, Former, JournalRecord, Kept, PendingChange
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    keep_file::read_failed,
-    note::{begin, note_of},
+    begin, note_of, read_failed,
     record::record_written,
 };
 
@@ -101,7 +100,7 @@ pub(in crate::tools) fn rewrite<R: Rewrite>(
 }
 
 /// Makes `bytes` the content of the file that `guard` holds, and counts it as seen.
-pub(in crate::tools) fn commit(
+pub(in crate::tools) fn commit_file(
     cx: &CallContext,
     guard: WriteGuard<'_>,
     tool: &'static str,
@@ -112,7 +111,7 @@ pub(in crate::tools) fn commit(
     Ok(try_commit(cx, guard, tool, undoable, bytes, approval)??)
 }
 
-/// As [`commit`], with an error of the commit itself inside, where the file may be what it was.
+/// As [`commit_file`], with an error of the commit itself inside, where the file may be what it was.
 fn try_commit(
     cx: &CallContext,
     mut guard: WriteGuard<'_>,

@@ -19,10 +19,10 @@ use crate::session::history::{
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
-    keep_file::{changed, read_failed},
-    note::{begin, note_of},
+    begin, changed,
+    file::{Undoable, commit_file},
+    note_of, read_failed,
     record::{FormerIs, record_directories, record_former, record_link, record_moved, record_written},
-    write_file::{Undoable, commit},
 };
 
 /// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
@@ -112,7 +112,7 @@ pub(in crate::tools) fn commit_files(
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
         let guard = guard.with_former_content(*former);
-        let (Committed { path, revision, .. }, note) = commit(cx, guard, tool, undoable, bytes, approval)?;
+        let (Committed { path, revision, .. }, note) = commit_file(cx, guard, tool, undoable, bytes, approval)?;
         return Ok(CommittedFiles { files: vec![(path, Some(revision))], notes: note.into_iter().collect() });
     }
     let (mut entries, mut leaving) = (Vec::new(), Vec::new());

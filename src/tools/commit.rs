@@ -1,18 +1,32 @@
-//! Keeping what a file holds before something else takes its place.
+//! Changes that lose nothing: what a file held is kept and written down before it is touched.
+//!
+//! Where it cannot be kept, a replacement goes on and says so; a removal is refused, as nothing of the
+//! file would be left.
 
 use std::io::{self, Seek as _};
 
 use confined_fs::{AccessError, Durable, Node, OpenFile, ReplacedFile, Revision, Tree, WorkspacePath};
 
-use crate::session::history::{Former, FormerNode, Kept};
+use super::{CallContext, Kind, ToolError};
+use crate::session::history::{Former, FormerNode, JournalRecord, Kept, PendingChange};
 
-use super::{
-    super::{CallContext, Kind, ToolError},
-    note::note_of,
+mod file;
+mod files;
+mod record;
+mod tree;
+
+pub(super) use file::{Rewrite, Undoable, commit_file, rewrite};
+pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files, crosses_devices};
+pub(super) use record::{
+    FormerIs, record_directories, record_former, record_made, record_moved, record_restored, record_unmade,
+    record_written,
 };
+pub(super) use tree::remove;
+
+// Keeping what a file holds before something else takes its place.
 
 /// Keeps the file that is going to be moved over.
-pub(in crate::tools) fn keep_replaced(
+pub(super) fn keep_replaced(
     cx: &CallContext,
     path: &WorkspacePath,
     expected: Option<Revision>,
@@ -27,7 +41,7 @@ pub(in crate::tools) fn keep_replaced(
 }
 
 /// What an entry is, if it is one that can be part of a change of several.
-pub(in crate::tools) fn former_node(cx: &CallContext, tree: &Tree) -> Result<Option<FormerNode>, ToolError> {
+pub(super) fn former_node(cx: &CallContext, tree: &Tree) -> Result<Option<FormerNode>, ToolError> {
     let path = tree.top();
     Ok(match tree.node() {
         Node::File(stat) => {
@@ -40,7 +54,7 @@ pub(in crate::tools) fn former_node(cx: &CallContext, tree: &Tree) -> Result<Opt
 }
 
 /// Keeps a file as it is now. Its revision is exact even where its content could not be kept.
-pub(super) fn keep_file(
+fn keep_file(
     cx: &CallContext,
     path: &WorkspacePath,
     known: Option<Revision>,
@@ -67,11 +81,40 @@ fn hash(mut file: OpenFile) -> io::Result<Revision> {
 }
 
 /// The sentence for what is something else now.
-pub(in crate::tools) fn changed(path: &WorkspacePath) -> ToolError {
+pub(super) fn changed(path: &WorkspacePath) -> ToolError {
     ToolError::new(Kind::Stale, format!("{path} has changed during the call, and nothing was done"))
         .hint("look at what is there now, then repeat the call")
 }
 
-pub(super) fn read_failed(path: &WorkspacePath, error: io::Error) -> ToolError {
+fn read_failed(path: &WorkspacePath, error: io::Error) -> ToolError {
     AccessError::from_io(error, path).into()
+}
+
+// What the answer of a change says about the history, where all is not well.
+
+/// What the report of a change has to say about the former content; nothing when all is well.
+fn note_of(kept: &Kept) -> Option<String> {
+    match kept {
+        Kept::OnDisk | Kept::InMemory(None) => None,
+        Kept::InMemory(Some(why)) => {
+            Some(format!("the earlier content is kept only until the server ends, because {why}"))
+        }
+        Kept::Nowhere(why) => Some(format!("the earlier content could not be kept, because {why}")),
+    }
+}
+
+/// Writes records down. A journal that cannot be written is worth a note, not a failure.
+pub(super) fn begin(
+    cx: &CallContext,
+    records: Vec<JournalRecord>,
+    note: Option<String>,
+) -> (PendingChange, Option<String>) {
+    let history = &cx.session.history;
+    match history.begin(records, cx.by.as_ref()) {
+        Ok(pending) => (pending, note),
+        Err(error) => {
+            let why = format!("the history could not be written: {}", error.kind());
+            (history.unrecorded(), note.or_else(|| Some(format!("this change is not in the history, because {why}"))))
+        }
+    }
 }

@@ -1,16 +1,20 @@
-//! One lock per path, so that concurrent changes of it in this process happen one after another.
-//!
-//! A lock covers everything below its path, too: a directory is not moved while a file in it is
-//! being written. A call gives up when its wait limit ends, and does not wait at all where too many do:
-//! one long change must not take every thread from the calls that have nothing to do with it. [`WaitLimit`] is also how long
-//! a change waits for another process, and goes on while nothing of it can be seen.
+//! Locks on paths within this process: at most one change of a path, or of what is above or below it, at a time.
 
-use std::collections::HashSet;
-use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::{
+    collections::HashSet,
+    path::Path,
+    sync::{Arc, Condvar, Mutex, PoisonError},
+    time::Duration,
+};
 
 use crate::AccessErrorKind;
+
+// One lock per path, so that concurrent changes of it in this process happen one after another.
+//
+// A lock covers everything below its path, too: a directory is not moved while a file in it is
+// being written. A call gives up when its wait limit ends, and does not wait at all where too many do:
+// one long change must not take every thread from the calls that have nothing to do with it. [`WaitLimit`] is also how long
+// a change waits for another process, and goes on while nothing of it can be seen.
 
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
 pub const MOST_WAITING: usize = 256;

@@ -1,22 +1,220 @@
-//! Listing a tree and judging every entry of it: what policy protects refuses all of it.
-//!
-//! By descriptor, from each directory to what it holds, so that depth costs nothing. Content is not
-//! looked at.
+//! An entry with everything below it, as a listing: what it is, where each part of it is, and the scan that judges it.
 
-use std::path::Path;
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
 
 use beneath::{FileKind, Listed, OpenFor, Stat};
 
-use crate::disk_rules::repository;
-use crate::open::{changeable, readable};
-use crate::write::is_reserved;
 use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Location, Shared, WorkspacePath, WritablePath,
+    AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Location, Revision, RevisionHasher, Shared,
+    WorkspacePath, WritablePath,
+    disk_rules::repository,
     links,
+    open::{changeable, readable},
+    write::{hash, is_reserved},
 };
 
-use super::path_stack::PathStack;
-use super::{Node, Tree, TreeEntry, TreePosition};
+// An entry with everything below it, as a listing, and the marks by which two states of it are compared.
+
+/// Bytes and files of the largest tree that is marked by its content.
+const MAX_HASHED: u64 = 32 << 20;
+const MAX_FILES_HASHED: usize = 2_000;
+
+/// An entry and everything below it, as it was at one moment.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    pub(super) top: WorkspacePath,
+    pub(super) entries: Vec<TreeEntry>,
+}
+
+/// One entry of a tree.
+#[derive(Clone, Debug)]
+pub struct TreeEntry {
+    /// Where it is in the tree.
+    pub position: TreePosition,
+    /// What it is.
+    pub node: Node,
+}
+
+/// What an entry is.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A regular file.
+    File(Stat),
+    /// A directory.
+    Directory(Stat),
+    /// A link, and what it says.
+    Link(OsString),
+    /// A FIFO, socket or device.
+    Other(Stat),
+}
+
+impl Tree {
+    /// Where its top truly is.
+    pub fn top(&self) -> &WorkspacePath {
+        &self.top
+    }
+
+    /// The top, then everything below it, each directory before what it holds.
+    pub fn entries(&self) -> &[TreeEntry] {
+        &self.entries
+    }
+
+    /// Its entries with their paths.
+    pub fn paths(&self) -> impl Iterator<Item = (WorkspacePath, &TreeEntry)> {
+        self.paths_at(&self.top)
+    }
+
+    /// Its entries with the paths that they have, or would have, with the tree at `top`.
+    pub fn paths_at(&self, top: &WorkspacePath) -> impl Iterator<Item = (WorkspacePath, &TreeEntry)> {
+        TreePosition::paths_at(top, self.entries.iter().map(|entry| &entry.position)).zip(&self.entries)
+    }
+
+    /// What the top is.
+    pub fn node(&self) -> &Node {
+        &self.entries[0].node
+    }
+
+    /// Whether the top is a directory.
+    pub fn is_directory(&self) -> bool {
+        matches!(self.node(), Node::Directory(_))
+    }
+
+    /// How many regular files it holds.
+    pub fn files(&self) -> usize {
+        self.entries.iter().filter(|entry| matches!(entry.node, Node::File(_))).count()
+    }
+
+    /// Bytes in its regular files.
+    pub fn bytes(&self) -> u64 {
+        let size = |entry: &TreeEntry| match &entry.node {
+            Node::File(stat) => stat.size,
+            _ => 0,
+        };
+        self.entries.iter().map(size).sum()
+    }
+
+    /// A mark of its state: names, kinds, sizes, times of last change, and which files they are.
+    /// It differs when anything in the tree was written, made, removed or replaced.
+    pub fn mark(&self) -> Revision {
+        let mut hasher = Revision::hasher();
+        for entry in &self.entries {
+            entry.mark(&mut hasher, |stat| format!("{:?} {:?}", stat.modified, stat.device_and_inode()));
+        }
+        hasher.finish()
+    }
+
+    /// A mark of what it holds: as [`Self::mark`], but a file is known by its content, so that a tree
+    /// which was taken away and brought back is the same. A large tree is marked by its state.
+    pub fn content_mark(&self) -> Revision {
+        if self.bytes() > MAX_HASHED || self.files() > MAX_FILES_HASHED {
+            return self.mark();
+        }
+        self.content_hash().unwrap_or_else(|| self.mark())
+    }
+
+    fn content_hash(&self) -> Option<Revision> {
+        let mut hasher = Revision::hasher();
+        for (path, entry) in self.paths() {
+            let mut content = String::new();
+            if matches!(entry.node, Node::File(_)) {
+                let file = path.root().dir.file_beneath(path.relative()).ok()?;
+                content = hash(&file).ok()?.to_string();
+            }
+            entry.mark(&mut hasher, |_| content);
+        }
+        Some(hasher.finish())
+    }
+}
+
+impl TreeEntry {
+    /// Hashes where and what it is; of a file what `file` says, too.
+    fn mark(&self, hasher: &mut RevisionHasher, file: impl FnOnce(&Stat) -> String) {
+        hasher.update(format!("{} ", self.position.depth).as_bytes());
+        hasher.update(self.position.name.as_encoded_bytes());
+        let state = match &self.node {
+            Node::File(stat) => format!("\0f{} {}\0", stat.size, file(stat)),
+            Node::Directory(_) => "\0d\0".to_owned(),
+            Node::Link(target) => format!("\0l{}\0", target.to_string_lossy()),
+            Node::Other(stat) => format!("\0o{:?}\0", stat.device_and_inode()),
+        };
+        hasher.update(state.as_bytes());
+    }
+}
+
+// Positions in a tree as names and depths, and the path that they add up to.
+//
+// Names and depths, each directory before what it holds, say as much as the path of every entry
+// does. In 5,000 directories in one another those paths are 25 MB; their names are 5,000.
+
+/// One line of a listing that has each directory before what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TreePosition {
+    /// How far below the top; 0 for the top itself, 1 for what it holds.
+    pub depth: usize,
+    /// Its name; "" for the top.
+    pub name: OsString,
+}
+
+impl TreePosition {
+    /// That of the top.
+    pub fn top() -> Self {
+        Self { depth: 0, name: OsString::new() }
+    }
+
+    /// The paths of a listing's entries with its top at `top`.
+    pub fn paths_at<'p>(
+        top: &WorkspacePath,
+        listing: impl Iterator<Item = &'p Self>,
+    ) -> impl Iterator<Item = WorkspacePath> {
+        let mut path = PathStack::default();
+        listing.map(move |position| top.child(path.step(position)))
+    }
+}
+
+/// The path below the top, entry after entry.
+#[derive(Debug, Default)]
+pub(super) struct PathStack {
+    path: PathBuf,
+    depth: usize,
+}
+
+impl PathStack {
+    /// The path of the next entry of a listing.
+    pub(super) fn step(&mut self, position: &TreePosition) -> &Path {
+        self.up_to(position.depth);
+        if position.depth > 0 {
+            self.path.push(&position.name);
+            self.depth = position.depth;
+        }
+        &self.path
+    }
+
+    /// The path of the current entry.
+    pub(super) fn as_path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The path of an entry in the current directory.
+    pub(super) fn join(&self, name: &OsStr) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Takes away what is not above an entry of this depth.
+    fn up_to(&mut self, depth: usize) {
+        while self.depth > 0 && self.depth >= depth {
+            self.path.pop();
+            self.depth -= 1;
+        }
+    }
+}
+
+// Listing a tree and judging every entry of it: what policy protects refuses all of it.
+//
+// By descriptor, from each directory to what it holds, so that depth costs nothing. Content is not
+// looked at.
 
 /// Entries of the largest tree that is moved, copied or deleted in one call.
 const MAX_ENTRIES: usize = 20_000;
@@ -178,4 +376,23 @@ impl Scan<'_> {
 
 fn protected(name: &WorkspacePath, path: &WorkspacePath, directory: bool) -> Result<(), AccessError> {
     changeable(name.root().policy().write(name.relative(), directory), path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_depths_give_every_path() {
+        let listing = [(0, ""), (1, "a"), (2, "b"), (3, "c"), (2, "d"), (1, "e"), (1, "f"), (2, "g")];
+        let mut path = PathStack::default();
+        let paths: Vec<String> = listing
+            .iter()
+            .map(|(depth, name)| {
+                let position = TreePosition { depth: *depth, name: name.into() };
+                path.step(&position).iter().map(|name| name.to_str().unwrap()).collect::<Vec<_>>().join("/")
+            })
+            .collect();
+        assert_eq!(paths, ["", "a", "a/b", "a/b/c", "a/d", "e", "f", "f/g"]);
+    }
 }
