@@ -5,7 +5,7 @@
 //! the oldest goes first when a bound is reached. How a change is made or reverted is decided above.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{HashMap, VecDeque},
     hash::{BuildHasher as _, RandomState},
     io::{self, Read},
     sync::{
@@ -17,7 +17,6 @@ use std::{
 use confined_fs::{Durable, HashedBytes, NewContent, Revision, StateDir, WorkspacePath};
 
 use disk_store::DiskStore;
-use undo::{Checkpoints, UndoList};
 
 mod disk_store;
 mod journal;
@@ -25,7 +24,7 @@ mod undo;
 
 pub use disk_store::HistoryLimits;
 pub use journal::{JournalRecord, RecordKind, now};
-pub use undo::{CheckpointName, Effect, Former, FormerEntry, FormerNode, UndoableChange};
+pub use undo::{CheckpointName, Checkpoints, Effect, FormerEntry, UndoList, Undoable, UndoableChange};
 
 /// Why a content is kept nowhere, where there is no state folder.
 const TOO_LARGE: &str = "it is too large to be kept in memory";
@@ -51,7 +50,6 @@ pub struct History {
     session: String,
     next: AtomicU64,
     undoable: Mutex<UndoList>,
-    checkpoints: Mutex<Checkpoints>,
 }
 
 /// A change that is in the journal and is about to be made.
@@ -78,7 +76,6 @@ impl History {
             session: format!("{:016x}", RandomState::new().hash_one(0)),
             next: AtomicU64::new(1),
             undoable: Mutex::default(),
-            checkpoints: Mutex::default(),
         }
     }
 
@@ -198,17 +195,19 @@ impl History {
         PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false, by: None }
     }
 
-    /// The change was made: it can be undone.
-    pub fn done(&self, pending: &PendingChange, change: UndoableChange) {
-        self.made(pending, &change);
-        self.undoable().push(pending.number, change, pending.by.clone());
-    }
-
-    /// Writes down what was not known before the change was made.
-    pub fn made(&self, pending: &PendingChange, change: &UndoableChange) {
-        let Some(store) = &self.store else { return };
-        if let Err(error) = store.write_down(self.lines(JournalRecord::made_by(change), pending)) {
+    /// The change was made: writes down what was not known before, and puts it on the list as `undoable` says.
+    pub fn made(&self, pending: &PendingChange, change: UndoableChange, undoable: Undoable) {
+        if let Some(store) = &self.store
+            && let Err(error) = store.write_down(self.lines(JournalRecord::made_by(&change), pending))
+        {
             tracing::debug!(%error, "the journal does not have all that a change made");
+        }
+        let is_undo = undoable == Undoable::AsUndo;
+        if is_undo {
+            self.made_undo(pending);
+        }
+        if undoable != Undoable::No {
+            self.undo_list().push(pending.number, change, pending.by.clone(), is_undo);
         }
     }
 
@@ -219,22 +218,12 @@ impl History {
     /// When the journal cannot be written: only this session knows the name then.
     pub fn set_checkpoint(&self, name: &CheckpointName, first: u64, roots: &[&str]) -> io::Result<bool> {
         let is_recorded = self.since_checkpoint(name.as_str(), roots).is_ok_and(|found| found.is_some());
-        let is_moved = self.checkpoints().set(name.clone(), first) || is_recorded;
+        let is_moved = self.undo_list().checkpoints.set(name.clone(), first) || is_recorded;
         if let Some(store) = &self.store {
             let records = roots.iter().map(|root| JournalRecord::checkpoint(root, name));
             store.write_down(records.map(|record| record.of(&self.session, first)))?;
         }
         Ok(is_moved)
-    }
-
-    /// The first change of this session after a checkpoint that this session made.
-    pub fn own_checkpoint(&self, name: &str) -> Option<u64> {
-        self.checkpoints().get(name)
-    }
-
-    /// The names of the checkpoints of this session, the newest first.
-    pub fn checkpoint_names(&self) -> Vec<String> {
-        self.checkpoints().names()
     }
 
     /// The record of the newest checkpoint of this name, and the records of what was changed since the state that it
@@ -261,10 +250,6 @@ impl History {
         self.memory().content(revision).is_some() || self.store.as_ref().is_some_and(|store| store.keeps(revision))
     }
 
-    fn checkpoints(&self) -> std::sync::MutexGuard<'_, Checkpoints> {
-        self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The change was not made after all.
     pub fn void(&self, pending: &PendingChange) {
         if let Some(store) = self.store.as_ref().filter(|_| pending.recorded)
@@ -274,20 +259,10 @@ impl History {
         }
     }
 
-    /// The last change of this session that can be undone, to `path` or below it where one is given, and who made it.
-    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange, Option<Arc<str>>)> {
-        self.undoable().last(path)
-    }
-
-    /// The paths of changes of this session that can be undone.
-    pub fn changed_paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
-        self.undoable().paths(is_meant)
-    }
-
     /// The change with this number of `session` was taken back by a plain undo, or is one: none takes it back again.
     pub fn take_back(&self, session: &str, number: u64) {
         if session == self.session {
-            self.undoable().take_back(number);
+            self.undo_list().take_back(number);
         }
         let Some(store) = &self.store else { return };
         if let Err(error) = store.write_down([JournalRecord::gone(RecordKind::Undone, session, number)]) {
@@ -295,39 +270,16 @@ impl History {
         }
     }
 
-    /// What was deleted at `path` was brought back: the directories that changes made there are others by now.
-    pub fn brought_back(&self, path: &WorkspacePath) {
-        self.undoable().brought_back(path);
-    }
-
     /// `content` was written at `path`. Where it is a former one of a masked file, what had led to it can be undone still.
     pub fn restored(&self, path: &WorkspacePath, content: &NewContent<'_>) {
         if let Some(state) = content.former {
-            self.undoable().restored(path, state, content.state());
+            self.undo_list().restored(path, state, content.state());
         }
     }
 
     /// As [`Self::made`], of a part of a plain undo.
     pub fn made_undo(&self, pending: &PendingChange) {
         self.take_back(&self.session, pending.number);
-    }
-
-    /// As [`Self::done`], of a plain undo.
-    pub fn done_undo(&self, pending: &PendingChange, change: UndoableChange) {
-        self.made(pending, &change);
-        self.made_undo(pending);
-        self.undoable().push_undo(pending.number, change);
-    }
-
-    /// The last plain undo of this session that was not taken back itself.
-    pub fn last_undo(&self) -> Option<(u64, UndoableChange)> {
-        self.undoable().last_undo()
-    }
-
-    /// The changes of this session from the one with this number on, the oldest first, and the paths of those that were
-    /// dropped for the bounds.
-    pub fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, Vec<WorkspacePath>) {
-        self.undoable().since(number)
     }
 
     /// The number that the next change gets.
@@ -356,7 +308,8 @@ impl History {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn undoable(&self) -> std::sync::MutexGuard<'_, UndoList> {
+    /// The changes of this session, locked: not to be held while another method of the history is called.
+    pub fn undo_list(&self) -> std::sync::MutexGuard<'_, UndoList> {
         self.undoable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -102,7 +102,7 @@ fn unreadable(error: &PatchError) -> ToolError {
 
 struct PlannedPatch {
     changes: NetChanges,
-    /// What was not used of the patch.
+    /// Notes on parts of the patch that were not used.
     notes: Vec<String>,
 }
 
@@ -231,7 +231,7 @@ fn answer(
     answer.data_of(cx, || Output { files, notes, diff: diffs, problems })
 }
 
-/// What there is to say of the hunks of a file.
+/// The notes on the hunks of a file.
 fn hunk_notes(change: &NetChange) -> Vec<String> {
     let mut notes: Vec<String> = change
         .hunks

@@ -5,22 +5,24 @@
 
 use std::io::{self, Seek as _};
 
-use confined_fs::{AccessError, Durable, Node, OpenFile, ReplacedFile, Revision, Tree, WorkspacePath};
+use confined_fs::{
+    AccessError, Durable, EntryState, FileKind, FileState, NewDirectory, OpenFile, Purpose, ReplacedFile, Revision,
+    WorkspacePath, WritablePath,
+};
 
 use super::{CallContext, Kind, ToolError};
-use crate::session::history::{Former, FormerNode, JournalRecord, Kept, PendingChange};
+use crate::session::history::{Effect, JournalRecord, Kept, PendingChange, UndoableChange};
+
+pub(super) use crate::session::history::Undoable;
 
 mod file;
 mod files;
 mod record;
 mod tree;
 
-pub(super) use file::{Rewrite, Undoable, commit_file, rewrite};
+pub(super) use file::{Rewrite, commit_file, rewrite};
 pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files, crosses_devices};
-pub(super) use record::{
-    FormerIs, record_directories, record_former, record_made, record_moved, record_restored, record_unmade,
-    record_written,
-};
+pub(super) use record::{EntriesAre, record_directories, record_entries, record_moved, record_unmade, record_written};
 pub(super) use tree::remove;
 
 // Keeping what a file holds before something else takes its place.
@@ -40,16 +42,18 @@ pub(super) fn keep_replaced(
     Ok((ReplacedFile { stat, revision }, note_of(&kept), usable))
 }
 
-/// What an entry is, if it is one that can be part of a change of several.
-pub(super) fn former_node(cx: &CallContext, tree: &Tree) -> Result<Option<FormerNode>, ToolError> {
-    let path = tree.top();
-    Ok(match tree.node() {
-        Node::File(stat) => {
+/// What is at an entry now, a link being a link; `None` where nothing is, and for a special file.
+pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option<EntryState>, ToolError> {
+    let path = entry.path();
+    let Some(stat) = cx.workspace.entry_stat(entry)? else { return Ok(None) };
+    Ok(match stat.kind {
+        FileKind::File => {
             let revision = hash(cx.workspace.open_file(path)?).map_err(|error| read_failed(path, error))?;
-            Some(FormerNode::File(Former::new(revision, stat.permissions())))
+            Some(EntryState::File(FileState::new(revision, stat.permissions())))
         }
-        Node::Link(says) => Some(FormerNode::Link(says.clone())),
-        Node::Directory(_) | Node::Other(_) => None,
+        FileKind::Directory => Some(EntryState::Directory { mode: stat.permissions() }),
+        FileKind::Symlink => EntryState::of(cx.workspace.tree(entry, Purpose::Remove)?.node(), None),
+        FileKind::Other => None,
     })
 }
 
@@ -92,7 +96,7 @@ fn read_failed(path: &WorkspacePath, error: io::Error) -> ToolError {
 
 // What the answer of a change says about the history, where all is not well.
 
-/// What the report of a change has to say about the former content; nothing when all is well.
+/// The note on a former content; `None` when it is kept as it should be.
 fn note_of(kept: &Kept) -> Option<String> {
     match kept {
         Kept::OnDisk | Kept::InMemory(None) => None,
@@ -117,4 +121,21 @@ pub(super) fn begin(
             (history.unrecorded(), note.or_else(|| Some(format!("this change is not in the history, because {why}"))))
         }
     }
+}
+
+/// Makes a change of a whole entry: `records` are in the journal before `act`, and void if that fails; what it `did` is
+/// recorded and on the list when this returns. Under the locks that `act` needs.
+pub(super) fn journaled<T>(
+    cx: &CallContext,
+    (tool, undoable): (&'static str, Undoable),
+    (records, note): (Vec<JournalRecord>, Option<String>),
+    act: impl FnOnce() -> Result<T, AccessError>,
+    did: impl FnOnce(&T) -> Option<(Effect, Vec<NewDirectory>)>,
+) -> Result<(T, Option<String>), AccessError> {
+    let (pending, note) = begin(cx, records, note);
+    let done = act().inspect_err(|_| cx.session.history.void(&pending))?;
+    if let Some((effect, made)) = did(&done) {
+        cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);
+    }
+    Ok((done, note))
 }

@@ -2,19 +2,21 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use confined_fs::{AccessErrorKind, Approval, Base, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard};
+use confined_fs::{
+    AccessErrorKind, Approval, Base, CreatedTree, EntryState, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::session::{
     Cost, RootBytes,
-    history::{Effect, FormerEntry, JournalRecord, UndoableChange},
+    history::{Effect, FormerEntry, JournalRecord},
 };
 
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
-    commit,
+    commit::{self, EntriesAre, Undoable},
     destination::{self, Destination, Occupant},
     read_before_write,
 };
@@ -102,7 +104,7 @@ impl PlannedCopy {
     fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
-        let (_, note) = commit::commit_file(cx, guard, "copy", commit::Undoable::Yes, &snapshot.bytes, approval)?;
+        let (_, note) = commit::commit_file(cx, guard, "copy", Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
         Ok(Output { files: 1, bytes, replaced: true, notes: Vec::from_iter(note), ..self.output() })
     }
@@ -112,31 +114,31 @@ impl PlannedCopy {
     }
 
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
-        let history = &cx.session.history;
-        let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.to.target], cx.wait_limit())?;
-        let record = JournalRecord::new("copy", self.to.target.path());
-        let (pending, note) = commit::begin(cx, vec![record], None);
-        let created = match guard.copy(&self.tree, &self.to.target, approval) {
-            Ok(created) => created,
-            Err(error) => {
-                history.void(&pending);
-                let is_stale = error.kind == AccessErrorKind::Stale;
-                return Err(if is_stale { commit::changed(&self.source) } else { error.into() });
-            }
+        let to = &self.to.target;
+        let guard = TreeGuard::acquire_within(&cx.workspace, &[to], cx.wait_limit())?;
+        let records = vec![JournalRecord::new("copy", to.path())];
+        let copy = || guard.copy(&self.tree, to, approval);
+        let did = |created: &CreatedTree| {
+            let mut left_out = created.links_left_out.iter().peekable();
+            let mut is_made = |path: &WorkspacePath| left_out.next_if(|link| *link == path).is_none();
+            let made = self.tree.paths().filter(|(path, _)| is_made(path)).zip(&created.revisions);
+            let entries: Vec<FormerEntry> = made
+                .filter_map(|((_, entry), revision)| {
+                    let node = EntryState::of(&entry.node, *revision)?;
+                    Some(FormerEntry { position: entry.position.clone(), node })
+                })
+                .collect();
+            commit::record_entries(cx, "copy", EntriesAre::There, to.path(), &entries, &created.made);
+            read_before_write::carry_seen(cx, &self.tree, to.path());
+            let mark = cx.workspace.tree(to, Purpose::Remove).ok()?.content_mark();
+            let effect = Effect::Copied { to: to.path().clone(), mark, entries: Arc::new(entries) };
+            Some((effect, created.made.clone()))
         };
-        let mut left_out = created.links_left_out.iter().peekable();
-        let both = self.tree.paths().zip(self.tree.paths_at(self.to.target.path()));
-        let made = both.filter(|((source, _), _)| left_out.next_if(|link| *link == source).is_none());
-        let made: Vec<_> = made.map(|(_, made)| made).collect();
-        if let Ok(copy) = cx.workspace.tree(&self.to.target, Purpose::Remove) {
-            let entries = made.iter().zip(&created.revisions);
-            let entries = entries.filter_map(|((_, entry), revision)| FormerEntry::made(entry, *revision)).collect();
-            let (to, mark) = (self.to.target.path().clone(), copy.content_mark());
-            let effect = Effect::Copied { to, mark, entries: Arc::new(entries) };
-            history.done(&pending, UndoableChange { tool: "copy", effect, made: created.made.clone() });
-        }
-        commit::record_made(cx, "copy", made.into_iter(), &created);
-        read_before_write::carry_seen(cx, &self.tree, self.to.target.path());
+        let copied = commit::journaled(cx, ("copy", Undoable::Yes), (records, None), copy, did);
+        let (created, note) = copied.map_err(|error| match error.kind {
+            AccessErrorKind::Stale => commit::changed(&self.source),
+            _ => error.into(),
+        })?;
         let files = created.revisions.iter().flatten().count();
         let left_out = created.links_left_out.len();
         let mut notes = Vec::from_iter(note);

@@ -6,16 +6,14 @@ use confined_fs::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, Work
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{
-    Cost, RootBytes,
-    history::{Effect, UndoableChange},
-};
+use crate::session::{Cost, RootBytes};
 
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Group, Plan, Preview, Spec, Tool, ToolError,
     alias::PATH_ALIASES,
     answer::{count, noted},
-    commit, read_before_write,
+    commit::{self, Undoable},
+    read_before_write,
 };
 
 /// The tool.
@@ -130,21 +128,19 @@ impl Change for PlannedDelete {
         {
             return Err(commit::changed(&path));
         }
-        let removed = commit::remove(cx, &guard, &target, &tree, "delete", approval)?;
-        let effect = Effect::Removed { path: target.path().clone(), entries: removed.entries };
-        cx.session.history.done(&removed.pending, UndoableChange { tool: "delete", effect, made: Vec::new() });
+        let is_durable = commit::remove(cx, &guard, &target, &tree, ("delete", Undoable::Yes), approval)?;
         let what = match tree.node() {
             Node::Directory(_) if tree.entries().len() == 1 => format!("the empty directory {path}"),
             Node::Directory(_) => format!("{path} with {}", count(tree.files(), "file")),
             Node::Link(_) => format!("the link {path}"),
             _ => path.to_string(),
         };
-        let back = if removed.durable { "undo brings it back" } else { "until the server ends, undo brings it back" };
+        let back = if is_durable { "undo brings it back" } else { "until the server ends, undo brings it back" };
         let output = Output {
             path: path.to_string(),
             files: tree.files(),
             bytes: tree.bytes(),
-            kept_on_disk: removed.durable,
+            kept_on_disk: is_durable,
             notes: vec![back.to_owned()],
         };
         Ok(Answer::text(noted(format!("Deleted {what}"), &output.notes), &output).data(cx, &output))

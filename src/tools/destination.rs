@@ -25,7 +25,7 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// What a person and the model read behind the path of what replaces a file; nothing otherwise.
+    /// The end of the sentence on a destination, where a file is replaced.
     pub(super) fn replacing(&self) -> &'static str {
         if self.occupant == Occupant::Nothing { "" } else { ", replacing the file there" }
     }
@@ -52,7 +52,7 @@ impl Destination {
     }
 }
 
-/// What is at a destination before the change.
+/// The entry at a destination before the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Occupant {
     Nothing,
@@ -61,7 +61,7 @@ pub(super) enum Occupant {
 }
 
 impl Occupant {
-    /// What a commit must find there.
+    /// The state that a commit must find there.
     pub(super) fn base(self) -> Base {
         match self {
             Self::Nothing | Self::File(None) => Base::Absent,

@@ -6,14 +6,13 @@ use confined_fs::{Approval, Base, FileKind, TreeGuard, WorkspacePath, WritablePa
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{
-    Cost,
-    history::{Effect, UndoableChange},
-};
+use crate::session::{Cost, history::Effect};
 
 use super::{
-    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError, alias::PATH_ALIASES, answer::count,
-    commit,
+    Answer, CallContext, Change, Group, Plan, Preview, Spec, Tool, ToolError,
+    alias::PATH_ALIASES,
+    answer::count,
+    commit::{self, Undoable},
 };
 
 /// The tool.
@@ -93,7 +92,13 @@ impl Change for PlannedMkdir {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.target], cx.wait_limit())?;
-        let directories = guard.make_directory(&self.target, approval)?;
+        let make = || guard.make_directory(&self.target, approval);
+        let (directories, _) =
+            commit::journaled(cx, ("mkdir", Undoable::Yes), Default::default(), make, |directories| {
+                commit::record_directories(cx, "mkdir", directories);
+                let effect = Effect::Made { directories: directories.clone() };
+                (!directories.is_empty()).then(|| (effect, Vec::new()))
+            })?;
         let created = directories.len();
         let mut text = match created {
             0 => format!("{} already exists", self.path),
@@ -101,14 +106,6 @@ impl Change for PlannedMkdir {
         };
         if created > 1 {
             let _ = write!(text, " and {} above it", count(created - 1, "directory"));
-        }
-        commit::record_directories(cx, "mkdir", &directories);
-        if created > 0 {
-            let (pending, _) = commit::begin(cx, Vec::new(), None);
-            cx.session.history.done(
-                &pending,
-                UndoableChange { tool: "mkdir", effect: Effect::Made { directories }, made: Vec::new() },
-            );
         }
         let output = Output { path: self.path.to_string(), created };
         Ok(Answer::text(text, &output).data(cx, &output))

@@ -2,13 +2,15 @@
 
 use std::fmt::Write as _;
 
-use confined_fs::{Approval, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath};
+use confined_fs::{
+    Approval, EntryState, FileState, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::session::{
     Cost, RootBytes,
-    history::{Effect, Former, FormerNode, JournalRecord, RecordKind, UndoableChange},
+    history::{Effect, JournalRecord, RecordKind},
 };
 
 use super::{
@@ -137,15 +139,14 @@ impl PlannedMove {
     fn move_over(&self, cx: &CallContext, approval: Approval) -> Result<Option<Moved>, ToolError> {
         let Occupant::File(expected) = self.to.occupant else { return Ok(None) };
         let tree = self.unchanged(cx)?;
-        let Ok(Some(base)) = commit::former_node(cx, &tree) else { return Ok(None) };
-        let over = cx.workspace.tree(&self.to.target, Purpose::Remove)?;
-        let replaced = match commit::former_node(cx, &over)? {
-            Some(FormerNode::File(replaced)) if expected.is_none_or(|expected| expected == replaced.revision) => {
+        let Ok(Some(base)) = commit::state_now(cx, &self.from) else { return Ok(None) };
+        let replaced = match commit::state_now(cx, &self.to.target)? {
+            Some(EntryState::File(replaced)) if expected.is_none_or(|expected| expected == replaced.revision) => {
                 replaced
             }
             _ => return Err(commit::changed(&self.to.path)),
         };
-        let removed = NewState::Removed { base: FormerNode::File(replaced) };
+        let removed = NewState::Removed { base: EntryState::File(replaced) };
         let changes = [
             ChangeStep { target: self.from.clone(), change: NewState::Moved { to: self.to.target.clone(), base } },
             ChangeStep { target: self.to.target.clone(), change: removed },
@@ -166,7 +167,6 @@ impl PlannedMove {
     /// To where nothing is, or over a file where [`Self::move_over`] cannot.
     fn move_tree(&self, cx: &CallContext, approval: Approval) -> Result<Moved, ToolError> {
         let Self { from, to, .. } = self;
-        let history = &cx.session.history;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[from, &to.target], cx.wait_limit())?;
         let tree = self.unchanged(cx)?;
         let replaced = match to.occupant {
@@ -192,33 +192,24 @@ impl PlannedMove {
             let old = Some(over.revision);
             records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
         }
-        let (pending, note) = commit::begin(cx, records, note);
         let over = replaced.as_ref().map(|(over, ..)| over);
-        let MovedTree { copied, made } = match guard.move_tree(from, &tree, &to.target, over, approval) {
-            Ok(transferred) => transferred,
-            Err(error) => {
-                history.void(&pending);
-                return Err(error.into());
-            }
-        };
-        let mark = if copied {
-            // Other files by now, so another mark.
-            cx.workspace.tree(&to.target, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
-        } else {
-            Some(mark)
-        };
         let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
-        let over_held = over.map(|over| over.revision);
-        commit::record_moved(cx, "move", &tree, to.target.path(), over_held, &made);
-        if mark.is_some() && !lost {
-            let replaced = over.map(|over| Former::new(over.revision, over.stat.permissions()));
+        let act = || guard.move_tree(from, &tree, &to.target, over, approval);
+        let did = |MovedTree { copied, made }: &MovedTree| {
+            commit::record_moved(cx, "move", &tree, to.target.path(), over.map(|over| over.revision), made);
+            read_before_write::carry_seen(cx, &tree, to.target.path());
+            let mark = if *copied {
+                // Other files by now, so another mark.
+                cx.workspace.tree(&to.target, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
+            } else {
+                Some(mark)
+            };
+            let replaced = over.map(|over| FileState::new(over.revision, over.stat.permissions()));
             let (from, to) = (from.path().clone(), to.target.path().clone());
-            history.done(
-                &pending,
-                UndoableChange { tool: "move", effect: Effect::Moved { from, to, mark, replaced }, made },
-            );
-        }
-        read_before_write::carry_seen(cx, &tree, to.target.path());
+            (mark.is_some() && !lost).then(|| (Effect::Moved { from, to, mark, replaced }, made.clone()))
+        };
+        let (MovedTree { copied, .. }, note) =
+            commit::journaled(cx, ("move", Undoable::Yes), (records, note), act, did)?;
         Ok(Moved { tree, copied, notes: note.into_iter().collect() })
     }
 

@@ -5,8 +5,8 @@
 use std::{collections::HashMap, fmt::Write as _};
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, NewNode, TreeGuard, TreePosition, Workspace, WorkspacePath,
-    WriteGuard,
+    AccessError, AccessErrorKind, Approval, Base, EntryState, NewNode, TreeGuard, TreePosition, Workspace,
+    WorkspacePath, WriteGuard,
 };
 use text_edit::TruncatedDiff;
 use text_file::Document;
@@ -14,14 +14,14 @@ use text_file::Document;
 use super::{
     CallContext, Kind, ToolError,
     answer::{count, noted},
-    commit::{self, Undoable},
+    commit::{self, EntriesAre, Undoable},
     introduced_problems::{ChangedText, IntroducedProblems},
     shown_diff,
-    undo::{DiffDirection, UndoPlan, changes_since, left_alone_headline},
+    undo::{DiffDirection, UndoPlan, changes_since, skipped_headline},
 };
 use crate::session::{
     Session,
-    history::{JournalRecord, RecordKind},
+    history::{FormerEntry, JournalRecord, RecordKind},
 };
 
 pub(crate) use super::undo::HistoryPoint;
@@ -145,7 +145,8 @@ fn tree(cx: &CallContext, top: &WorkspacePath, records: &[&JournalRecord]) -> Re
     }
     let mut parts = parts.into_iter().map(Ok::<_, AccessError>);
     let created = guard.create_tree(&entry, &mut parts, Approval::by_policy())?;
-    commit::record_restored(cx, "restore", top, &created);
+    let restored = [FormerEntry::top(EntryState::Directory { mode: 0 })];
+    commit::record_entries(cx, "restore", EntriesAre::There, top, &restored, &created.made);
     let mut text = format!("Restored {top} with {}", count(created.revisions.iter().flatten().count(), "file"));
     if !left_out.is_empty() {
         let _ = write!(text, "; {} no longer kept: {}", count(left_out.len(), "entry"), left_out.join(", "));
@@ -203,53 +204,53 @@ pub(crate) fn restore_to(
     include_others: bool,
     dry_run: bool,
 ) -> Result<String, ToolError> {
-    let way = way_to(cx, earlier, paths, include_others, DiffDirection::Back)?;
-    let left = way.left_alone.len();
-    let mut notes: Vec<String> = (left > 0).then(|| left_alone_headline(left)).into_iter().collect();
-    let steps = count(way.changes.len(), "step");
+    let plan = plan_return(cx, earlier, paths, include_others, DiffDirection::Back)?;
+    let left = plan.skipped.len();
+    let mut notes: Vec<String> = (left > 0).then(|| skipped_headline(left)).into_iter().collect();
+    let steps = count(plan.changes.len(), "step");
     let mut text = if dry_run {
         noted(format!("Would restore in {steps}"), &notes)
     } else {
-        if !way.changes.is_empty() {
+        if !plan.changes.is_empty() {
             let approval = Approval::by_policy();
-            let done = commit::commit_files(cx, "restore", &way.changes, Undoable::No, approval)?;
+            let done = commit::commit_files(cx, "restore", &plan.changes, Undoable::No, approval)?;
             notes.extend(done.notes);
         }
         noted(format!("Restored in {steps}"), &notes)
     };
-    for line in &way.lines {
+    for line in &plan.lines {
         let _ = write!(text, "\n{line}");
     }
-    for left in &way.left_alone {
+    for left in &plan.skipped {
         let _ = write!(text, "\nleft alone: {} ({})", left.path, left.reason);
     }
-    if !way.left_alone.is_empty() {
+    if !plan.skipped.is_empty() {
         text.push_str("\n--include-others restores what others changed as well; their content is kept first");
     }
     if dry_run {
-        let _ = write!(text, "\n\n{}", way.diff);
+        let _ = write!(text, "\n\n{}", plan.diff);
     }
     Ok(text)
 }
 
 /// How an earlier state differs from now: what is no text in one line, then the unified diffs.
 pub(crate) fn diff_from(cx: &CallContext, earlier: HistoryPoint<'_>, paths: &[String]) -> Result<String, ToolError> {
-    let way = way_to(cx, earlier, paths, true, DiffDirection::Forward)?;
-    if way.changes.is_empty() {
+    let plan = plan_return(cx, earlier, paths, true, DiffDirection::Forward)?;
+    if plan.changes.is_empty() {
         return Ok("no difference".to_owned());
     }
     let mut text = String::new();
-    for line in &way.lines {
+    for line in &plan.lines {
         let _ = writeln!(text, "# {line}");
     }
-    for left in &way.left_alone {
+    for left in &plan.skipped {
         let _ = writeln!(text, "# not compared: {} ({})", left.path, left.reason);
     }
-    text.push_str(&way.diff);
+    text.push_str(&plan.diff);
     Ok(text)
 }
 
-fn way_to(
+fn plan_return(
     cx: &CallContext,
     earlier: HistoryPoint<'_>,
     paths: &[String],

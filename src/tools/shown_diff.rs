@@ -11,7 +11,7 @@ use super::{CallContext, fence::fenced, hidden_note::HiddenNote};
 
 /// Lines of a diff that are shown.
 pub(super) const DIFF_LINES: usize = 60;
-/// What an answer shows of a change that the model itself made.
+/// The extent of the diff of a change that the model itself made.
 pub(super) const BRIEF: DiffExtent = DiffExtent::Brief(DIFF_LINES);
 /// Bytes of an answer reserved for the text around a diff.
 const AROUND: usize = 700;
@@ -28,7 +28,7 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
 
 /// A diff as an answer shows it.
 pub(super) struct ShownDiff {
-    /// What is shown of it: headers and hunks.
+    /// Headers and hunks.
     pub(super) text: String,
     /// Lines that were left out.
     pub(super) cut_lines: usize,

@@ -6,11 +6,9 @@
 use std::{fmt::Write as _, path::PathBuf};
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, Node, NodeSummary, Purpose, StagedChange, Workspace, WorkspacePath,
-    WritablePath, escape_name,
+    AccessError, AccessErrorKind, Approval, Base, EntryState, FileState, NodeSummary, StagedChange, Workspace,
+    WorkspacePath, WritablePath, escape_name,
 };
-
-use crate::session::history::{Former, FormerNode};
 
 use super::{
     CallContext, Kind, ToolError,
@@ -103,7 +101,7 @@ fn host(path: &WorkspacePath) -> PathBuf {
     path.root().host().join(path.relative())
 }
 
-/// What makes the changes: what goes first, from the innermost, then what comes, from the outermost.
+/// The steps of these changes: removals first, from the innermost, then new entries, from the outermost.
 fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, ToolError> {
     let (mut going, mut coming) = (Vec::new(), Vec::new());
     for change in changes {
@@ -142,8 +140,10 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
                 like: None,
                 former: Some(revision),
             },
-            NodeSummary::Directory => NewState::Directory { mode: change.directory_mode().map_err(failed)? },
-            NodeSummary::Link(_) => NewState::Link { target: change.target().map_err(failed)? },
+            NodeSummary::Directory => {
+                NewState::Created(EntryState::Directory { mode: change.directory_mode().map_err(failed)? })
+            }
+            NodeSummary::Link(_) => NewState::Created(EntryState::Link(change.target().map_err(failed)?)),
             NodeSummary::Other => return Err(special(path)),
         };
         let is_file = matches!(change.disk, NodeSummary::Absent | NodeSummary::File(..));
@@ -173,19 +173,13 @@ fn in_place_of_file(
     }
 }
 
-/// What the disk has at a path that goes.
-fn former(cx: &CallContext, change: &StagedChange) -> Result<FormerNode, ToolError> {
+/// The state of the disk at a path whose entry goes.
+fn former(cx: &CallContext, change: &StagedChange) -> Result<EntryState, ToolError> {
     let path = &change.path;
     Ok(match change.disk {
-        NodeSummary::File(revision, mode) => FormerNode::File(Former::new(revision, mode)),
-        NodeSummary::Directory => FormerNode::Directory { mode: cx.workspace.stat(path)?.permissions() },
-        NodeSummary::Link(_) => {
-            let entry = cx.workspace.writable_entry(path)?;
-            let tree = cx.workspace.tree(&entry, Purpose::Remove)?;
-            match tree.node() {
-                Node::Link(target) => FormerNode::Link(target.clone()),
-                _ => return Err(special(path)),
-            }
+        NodeSummary::File(revision, mode) => EntryState::File(FileState::new(revision, mode)),
+        NodeSummary::Directory | NodeSummary::Link(_) => {
+            commit::state_now(cx, &cx.workspace.writable_entry(path)?)?.ok_or_else(|| special(path))?
         }
         NodeSummary::Absent | NodeSummary::Other => return Err(special(path)),
     })

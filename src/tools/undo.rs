@@ -29,13 +29,13 @@ use super::{
     references::{PathReference, shown},
     shown_diff::ShownDiff,
 };
-use plan::{Output, PlannedWayBack};
-use planner::LeftAlone;
+use plan::{Output, PlannedReturn};
+use planner::SkippedPath;
 use revert::RevertPlan;
 use since::KnownChange;
 
 pub(super) use plan::{DiffDirection, UndoPlan};
-pub(super) use planner::left_alone_headline;
+pub(super) use planner::skipped_headline;
 pub(crate) use since::HistoryPoint;
 pub(super) use since::{ChangesSince, changes_since};
 
@@ -85,7 +85,7 @@ impl Tool for Undo {
             None => None,
         };
         if let Some(earlier) = earlier {
-            let planned = way_to(cx, earlier, args.path.as_deref(), includes_others)?;
+            let planned = plan_return(cx, earlier, args.path.as_deref(), includes_others)?;
             return Ok(planned.plan(cx, args.dry_run));
         }
         if includes_others {
@@ -115,7 +115,7 @@ fn redo(cx: &CallContext, args: &Args) -> Result<Plan, ToolError> {
             .hint("it takes the last undo back, whatever that was; pass to=redo alone"));
     }
     loop {
-        let (number, change) = cx.session.history.last_undo().ok_or_else(|| {
+        let (number, change) = cx.session.history.undo_list().last_undo().ok_or_else(|| {
             ToolError::new(Kind::NotFound, "this session has no undo that could be taken back")
                 .hint("redo brings back what a plain undo has reverted; undo takes an undo with `to` back")
         })?;
@@ -145,11 +145,11 @@ fn plan_revert(
     let change = &last.change;
     if let Effect::Several(effects) = &change.effect {
         let only = ChangesSince { changes: vec![change.clone()], ..ChangesSince::default() };
-        let way = UndoPlan::of(cx, &only, false, &[], DiffDirection::Back)?;
-        if let Some(left) = way.left_alone.first() {
-            return Err(not_whole(cx, &way, left));
+        let plan = UndoPlan::of(cx, &only, false, &[], DiffDirection::Back)?;
+        if let Some(left) = plan.skipped.first() {
+            return Err(not_whole(cx, &plan, left));
         }
-        if way.changes.is_empty() {
+        if plan.changes.is_empty() {
             cx.session.history.take_back(&last.session, last.number);
             return Ok(None);
         }
@@ -158,7 +158,7 @@ fn plan_revert(
             several => count(several.len(), "file"),
         };
         let what = format!("the last {} of {files}{}", last.tool, last.by);
-        let planned = PlannedWayBack {
+        let planned = PlannedReturn {
             order: format!("Revert {what}"),
             done: format!("Reverted {what}"),
             reverted: last.tool,
@@ -166,7 +166,7 @@ fn plan_revert(
             notes: Vec::new(),
             undoable,
             takes_back: Some((last.session, last.number)),
-            way,
+            plan,
         };
         return Ok(Some(planned.plan(cx, dry_run)));
     }
@@ -177,9 +177,9 @@ fn plan_revert(
 }
 
 /// Why a change of several files is not taken back: all of it, or nothing.
-fn not_whole(cx: &CallContext, way: &UndoPlan, first: &LeftAlone) -> ToolError {
-    let list: Vec<String> = way.left_alone.iter().map(|left| format!("{} ({})", left.path, left.reason)).collect();
-    let paths: Vec<&WorkspacePath> = way.left_alone.iter().map(|left| &left.path).collect();
+fn not_whole(cx: &CallContext, plan: &UndoPlan, first: &SkippedPath) -> ToolError {
+    let list: Vec<String> = plan.skipped.iter().map(|left| format!("{} ({})", left.path, left.reason)).collect();
+    let paths: Vec<&WorkspacePath> = plan.skipped.iter().map(|left| &left.path).collect();
     let message = format!(
         "{} is no longer what the change left ({}), so none of its files is reverted",
         first.path, first.reason
@@ -190,12 +190,12 @@ fn not_whole(cx: &CallContext, way: &UndoPlan, first: &LeftAlone) -> ToolError {
 }
 
 /// The plan of going back to an earlier state.
-fn way_to(
+fn plan_return(
     cx: &CallContext,
     earlier: HistoryPoint<'_>,
     path: Option<&str>,
     includes_others: bool,
-) -> Result<PlannedWayBack, ToolError> {
+) -> Result<PlannedReturn, ToolError> {
     let within = path.map(|text| cx.workspace.resolve(text)).transpose()?;
     let within: Vec<WorkspacePath> =
         within.map(|path| cx.workspace.canonical(&path).unwrap_or(path)).into_iter().collect();
@@ -203,7 +203,7 @@ fn way_to(
     if since.changes.is_empty() && since.others.is_empty() && earlier == HistoryPoint::Session {
         return Err(no_change(""));
     }
-    let way = UndoPlan::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
+    let plan = UndoPlan::of(cx, &since, includes_others, &within, DiffDirection::Back)?;
     let where_to = match earlier {
         HistoryPoint::Checkpoint(name) => format!("the checkpoint {}", shown(name)),
         _ => "the start of this session".to_owned(),
@@ -211,8 +211,8 @@ fn way_to(
     if !within.is_empty() {
         since.others.clear();
     }
-    Ok(PlannedWayBack {
-        way,
+    Ok(PlannedReturn {
+        plan,
         order: format!("Go back to {where_to}"),
         done: format!("Went back to {where_to} (undo takes this back)"),
         reverted: "undo".to_owned(),
@@ -244,7 +244,7 @@ fn last_change(cx: &CallContext, text: &str) -> Result<Option<KnownChange>, Tool
         return Ok(found);
     };
     // By its end: among what was changed, for a file that was deleted or moved is no longer there.
-    let fitting = history.changed_paths(|path| tail.fits(path));
+    let fitting = history.undo_list().paths(|path| tail.fits(path));
     if fitting.len() > 1 {
         let message = format!("this session has changed {} that {} fits", count(fitting.len(), "path"), shown(text));
         let fitting: Vec<WorkspacePath> = fitting.into_iter().collect();
@@ -283,7 +283,7 @@ impl PlannedUndo {
         }
     }
 
-    /// What it would do.
+    /// Describes the undo without doing it.
     fn dry_run(&self, cx: &CallContext) -> Answer {
         let mut text = format!("Would do: {} (dry run, nothing was changed)", self.words().0);
         let shown = ShownDiff::of(cx, self.path(), &self.diff, 0);
@@ -310,7 +310,7 @@ impl PlannedUndo {
         }
     }
 
-    /// What the undo does, in the infinitive and in the past.
+    /// The sentence for the undo, in the infinitive and in the past.
     fn words(&self) -> (String, String) {
         let path = self.path();
         let KnownChange { tool, by, change, .. } = &self.last;

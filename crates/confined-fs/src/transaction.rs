@@ -15,18 +15,18 @@
 //!
 //! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system.
 
-use std::{collections::HashSet, ffi::OsString, fs::File, path::PathBuf, sync::Arc};
+use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
 use crate::{
-    AccessError, AccessErrorKind, Approval, AtPath as _, Base, NewDirectory, Revision, Shared, WaitLimit, Workspace,
-    WorkspacePath, WritablePath, WriteGuard,
+    AccessError, AccessErrorKind, Approval, AtPath as _, Base, EntryState, FileState, NewDirectory, Revision, Shared,
+    WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard,
     write::{EntryLocks, NewContent, PreparedFile, allowed, random},
 };
 
 use intent_folder::{IntentFolder, OwnIntent, Stage};
-use publish::Material;
+use publish::NewFile;
 use steps::{Step, StepAction, Steps};
 
 mod intent;
@@ -38,9 +38,7 @@ mod steps;
 
 pub(super) use intent_folder::Intents;
 pub use roll_back::{LeftEntry, Unreverted};
-pub use steps::{EntryState, MAX_STEPS};
-
-// Putting a transaction together: its locks, the check of every base, and its steps.
+pub use steps::MAX_STEPS;
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.
 pub struct Transaction<'n> {
@@ -49,7 +47,7 @@ pub struct Transaction<'n> {
     locks: Arc<EntryLocks>,
     /// Paths whose entries are removed or moved away.
     leaves: HashSet<PathBuf>,
-    steps: Vec<(Step, Material<'n>, Option<Stat>)>,
+    steps: Vec<(Step, Option<NewFile<'n>>, Option<Stat>)>,
 }
 
 /// A file that a transaction replaces or removes.
@@ -116,9 +114,9 @@ impl<'n> Transaction<'n> {
             // Nothing to do. A masked file is written: nothing may show that a value was guessed.
             Some((_, old)) if old == new && !content.is_masked() => return,
             Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
-            None => (StepAction::Create { is: EntryState::File(new) }, None),
+            None => (StepAction::Create { is: EntryState::File(FileState::new(new, mode.unwrap_or(0))) }, None),
         };
-        self.steps.push((Step { path, action }, Material::File { content, mode, like }, seen));
+        self.steps.push((Step { path, action }, Some(NewFile { content, mode, like }), seen));
     }
 
     /// Adds the removal of an entry.
@@ -128,7 +126,7 @@ impl<'n> Transaction<'n> {
     pub fn remove(&mut self, entry: &WritablePath, was: EntryState) -> Result<(), AccessError> {
         let seen = self.checked(entry, &was)?;
         let step = Step { path: entry.path().clone(), action: StepAction::Remove { was } };
-        self.steps.push((step, Material::None, Some(seen)));
+        self.steps.push((step, None, Some(seen)));
         Ok(())
     }
 
@@ -140,24 +138,17 @@ impl<'n> Transaction<'n> {
         let seen = self.checked(from, &was)?;
         self.check_free(to)?;
         let action = StepAction::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
-        self.steps.push((Step { path: from.path().clone(), action }, Material::None, Some(seen)));
+        self.steps.push((Step { path: from.path().clone(), action }, None, Some(seen)));
         Ok(())
     }
 
-    /// Adds a directory where nothing is; permission bits of 0 leave them to the umask.
-    pub fn make_directory(&mut self, at: &WritablePath, mode: u32) -> Result<(), AccessError> {
+    /// Adds a directory or a link where nothing is.
+    ///
+    /// # Errors
+    /// `Exists` when something is there.
+    pub fn create(&mut self, at: &WritablePath, is: EntryState) -> Result<(), AccessError> {
         self.check_free(at)?;
-        let mode = Some(mode).filter(|mode| *mode != 0);
-        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Directory } };
-        self.steps.push((step, Material::Directory { mode }, None));
-        Ok(())
-    }
-
-    /// Adds a link to `target` where nothing is.
-    pub fn make_link(&mut self, at: &WritablePath, target: OsString) -> Result<(), AccessError> {
-        self.check_free(at)?;
-        let step = Step { path: at.path().clone(), action: StepAction::Create { is: EntryState::Link(target) } };
-        self.steps.push((step, Material::None, None));
+        self.steps.push((Step { path: at.path().clone(), action: StepAction::Create { is } }, None, None));
         Ok(())
     }
 
@@ -171,7 +162,9 @@ impl<'n> Transaction<'n> {
         self.steps.iter().filter_map(move |(step, ..)| {
             let (revision, is_removed) = match &step.action {
                 StepAction::Replace { old, .. } => (*old, false),
-                StepAction::Remove { was: EntryState::File(old) } => (*old, !moved_over.contains(&step.path.host())),
+                StepAction::Remove { was: EntryState::File(old) } => {
+                    (old.revision, !moved_over.contains(&step.path.host()))
+                }
                 _ => return None,
             };
             let open = || {
@@ -197,7 +190,7 @@ impl<'n> Transaction<'n> {
         Err(AccessError::new(AccessErrorKind::Exists, at.asked()))
     }
 
-    /// What an entry is, if it is what the plan saw.
+    /// Looks at an entry again under the lock; `Stale` where it is not as the plan saw it.
     #[expect(clippy::unused_self, reason = "the locks are what entitles to the look")]
     fn checked(&self, entry: &WritablePath, was: &EntryState) -> Result<Stat, AccessError> {
         allowed(entry)?;
@@ -223,8 +216,8 @@ impl<'n> Transaction<'n> {
 
     /// Drops the steps of directories that would be removed and made again.
     fn net_directories(&mut self) {
-        let going = |step: &Step| matches!(step.action, StepAction::Remove { was: EntryState::Directory });
-        let coming = |step: &Step| matches!(step.action, StepAction::Create { is: EntryState::Directory });
+        let going = |step: &Step| matches!(step.action, StepAction::Remove { was: EntryState::Directory { .. } });
+        let coming = |step: &Step| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } });
         let paths = |is: fn(&Step) -> bool| -> HashSet<PathBuf> {
             self.steps.iter().map(|(step, ..)| step).filter(|step| is(step)).map(|step| step.path.host()).collect()
         };
@@ -254,8 +247,8 @@ impl<'n> Transaction<'n> {
                         Err(failure) => return Err(AccessError::from_failure(failure, &path)),
                     }
                 }
-                let step = Step { path: above, action: StepAction::Create { is: EntryState::Directory } };
-                self.steps.push((step, Material::Directory { mode: None }, None));
+                let step = Step { path: above, action: StepAction::Create { is: EntryState::Directory { mode: 0 } } };
+                self.steps.push((step, None, None));
             }
         }
         if self.steps.len() > MAX_STEPS {
@@ -268,7 +261,7 @@ impl<'n> Transaction<'n> {
 
 // Committing a transaction: the intent, the new entries, the names, and the moment from which it counts.
 
-/// What a transaction did.
+/// A transaction that counts.
 #[derive(Debug)]
 pub struct CommittedTransaction {
     /// Every directory that it made, the outermost first.
@@ -280,7 +273,7 @@ pub struct CommittedTransaction {
 /// Why a transaction was not made.
 #[derive(Debug)]
 pub struct CommitError {
-    /// What prevented it.
+    /// The error before which everything was rolled back.
     pub error: AccessError,
     /// Entries that are not as before; none, but where another program acted or the system refused something.
     pub left: Vec<LeftEntry>,
@@ -305,16 +298,16 @@ impl Transaction<'_> {
         self.add_missing_directories()?;
         self.net_directories();
         self.steps.sort_by_key(|(step, ..)| steps::order(step));
-        let (mut list, mut material, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-        for (step, own, stat) in std::mem::take(&mut self.steps) {
+        let (mut list, mut files, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        for (step, file, stat) in std::mem::take(&mut self.steps) {
             list.push(step);
-            material.push(own);
+            files.push(file);
             seen.push(stat);
         }
         let steps = Steps::new(random(), list);
         self.sweep(&steps);
         let mut intent = begin_intent(self.shared.intents.folder.get(), &steps);
-        let made = publish::prepare(&steps, &material, &seen, &self.wait_limit)
+        let made = publish::prepare(&steps, &files, &seen, &self.wait_limit)
             .and_then(|()| made_directories(&steps))
             .and_then(|made| move_to(&mut intent, Stage::Ready, &steps).map(|()| made));
         let made = match made {
@@ -353,8 +346,10 @@ impl Transaction<'_> {
 
 /// The new directories, which are still under reserved names.
 fn made_directories(steps: &Steps) -> Result<Vec<NewDirectory>, AccessError> {
-    let new =
-        steps.list().iter().filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory }));
+    let new = steps
+        .list()
+        .iter()
+        .filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } }));
     new.map(|step| {
         let stat = steps.directory(&step.path).and_then(|dir| dir.stat()).at(&step.path)?;
         Ok(NewDirectory::of(step.path.clone(), stat))

@@ -75,7 +75,7 @@ impl Workspace {
         is_respelled.then(|| WritablePath::new(path, way, WriteScope::Entry).ok()).flatten()
     }
 
-    /// What is at an entry, a link being a link; `None` where nothing is.
+    /// Looks at an entry itself, links not followed; `None` where nothing is.
     pub fn entry_stat(&self, entry: &WritablePath) -> Result<Option<Stat>, AccessError> {
         let real = entry.path();
         match real.root().dir.stat_beneath(real.relative()) {

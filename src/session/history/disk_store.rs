@@ -16,7 +16,7 @@ use super::journal::{JournalRecord, RecordKind, now};
 
 /// The folder below the state folder.
 const FOLDER: &str = "history";
-/// What a journal's name begins with; its day since 1970 follows.
+/// Prefix of a journal's name; its day since 1970 follows.
 const JOURNAL: &str = "changes-";
 /// Holds when the folder was swept, and a line for each addition since, with its bytes.
 const SWEPT: &str = "swept";

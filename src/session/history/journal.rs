@@ -8,11 +8,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use confined_fs::{Revision, TreePosition, WorkspacePath};
+use confined_fs::{EntryState, FileState, Revision, TreePosition, WorkspacePath};
 
-use super::undo::{CheckpointName, Effect, Former, FormerNode, UndoableChange};
+use super::undo::{CheckpointName, Effect, UndoableChange};
 
-/// What kind of entry a record is about.
+/// The kind of entry that a record is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordKind {
@@ -45,7 +45,7 @@ pub struct JournalRecord {
     pub change: u64,
     /// The tool, or the subcommand, that made it.
     pub tool: String,
-    /// What the line is about.
+    /// The kind of the entry, or of the line.
     #[serde(default)]
     pub kind: RecordKind,
     /// The root's key.
@@ -63,7 +63,7 @@ pub struct JournalRecord {
     pub new: Option<String>,
     /// Permission bits before.
     pub mode: Option<u32>,
-    /// What a link said.
+    /// The target of a link.
     pub target: Option<String>,
     /// Where it was moved to, as printed.
     pub to: Option<String>,
@@ -93,7 +93,7 @@ impl JournalRecord {
 
     /// With what a file was before the change.
     #[must_use]
-    pub fn former(self, former: Option<Former>) -> Self {
+    pub fn former(self, former: Option<FileState>) -> Self {
         let state = former.filter(|former| former.state != former.revision).map(|former| former.state.to_string());
         Self { state, ..self.old(former.map(|former| former.revision), former.map_or(0, |former| former.mode)) }
     }
@@ -103,6 +103,27 @@ impl JournalRecord {
     pub fn new_content(mut self, revision: Revision) -> Self {
         self.new = Some(revision.to_string());
         self
+    }
+
+    /// With what an entry was before it was removed.
+    #[must_use]
+    pub fn before(self, state: &EntryState) -> Self {
+        match state {
+            EntryState::File(former) => self.former(Some(*former)),
+            EntryState::Directory { mode } => Self { kind: RecordKind::Directory, ..self.old(None, *mode) },
+            EntryState::Link(target) => {
+                Self { kind: RecordKind::Link, target: target.to_str().map(str::to_owned), ..self }
+            }
+        }
+    }
+
+    /// With what an entry is that was made.
+    fn after(self, state: &EntryState) -> Self {
+        match state {
+            EntryState::File(file) => self.new_content(file.revision),
+            EntryState::Directory { .. } => Self { kind: RecordKind::Made, ..self },
+            EntryState::Link(target) => self.before(state).new_content(Revision::of(target.as_encoded_bytes())),
+        }
     }
 
     /// Who made it, in the words of a sentence.
@@ -121,7 +142,7 @@ impl JournalRecord {
         !matches!(self.kind, RecordKind::Checkpoint | RecordKind::Void | RecordKind::Undone)
     }
 
-    /// What all lines of one change have in common: its session and its number there.
+    /// Identifies the change that a line belongs to: its session and its number there.
     pub fn key(&self) -> (&str, u64) {
         (&self.session, self.change)
     }
@@ -147,8 +168,7 @@ impl JournalRecord {
         }
     }
 
-    /// What can be said of a change only once it was made: the directories above what it put somewhere, and what a copy
-    /// holds.
+    /// The records of a change that are known only once it was made: the directories above a new entry, and all entries of a copy.
     pub(super) fn made_by(change: &UndoableChange) -> Vec<Self> {
         let directories = change.made.iter().map(|made| Self::of_directory(change.tool, made.path()));
         directories.chain(Self::made_in(change.tool, &change.effect)).collect()
@@ -166,15 +186,7 @@ impl JournalRecord {
             Effect::Several(effects) => effects.iter().flat_map(|effect| Self::made_in(tool, effect)).collect(),
             Effect::Copied { to, entries, .. } => {
                 let paths = TreePosition::paths_at(to, entries.iter().map(|entry| &entry.position));
-                let record = |(path, node): (WorkspacePath, &FormerNode)| match node {
-                    FormerNode::File(former) => Self::new(tool, &path).new_content(former.revision),
-                    FormerNode::Directory { .. } => Self::of_directory(tool, &path),
-                    FormerNode::Link(target) => {
-                        let new = Revision::of(target.as_encoded_bytes());
-                        let target = target.to_str().map(str::to_owned);
-                        Self { kind: RecordKind::Link, target, ..Self::new(tool, &path) }.new_content(new)
-                    }
-                };
+                let record = |(path, node): (WorkspacePath, &EntryState)| Self::new(tool, &path).after(node);
                 paths.zip(entries.iter().map(|entry| &entry.node)).map(record).collect()
             }
             Effect::Wrote { .. } | Effect::Removed { .. } | Effect::Moved { .. } => Vec::new(),

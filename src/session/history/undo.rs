@@ -1,47 +1,71 @@
-//! The changes of this session that can be undone, newest last, within a bound.
+//! The changes of this session that can be undone, newest last, within a bound; and the states that have names.
+//!
+//! An undo takes nothing off the list: it marks the change as reverted, and is a change of its own. So the list leads back
+//! to every earlier state.
+//!
+//! ```text
+//! number     7        8        9          10         11          12
+//! change   write    move     edit       edit     undo of 10   undo of 9
+//! counts    yes      yes    reverted   reverted      no          no
+//!                     ▲                                           ▲
+//!                     the next plain undo reverts it              to=redo reverts it, as change 13, which counts
+//!
+//! checkpoint before-move = 8, the state just before that change: to=before-move reverts 12, 11, 10, 9 and 8 on a
+//! virtual tree, and makes the difference as one change, which counts
+//! ```
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    ffi::OsString,
     fmt,
     str::FromStr,
     sync::Arc,
 };
 
-use confined_fs::{NewDirectory, Revision, TreePosition, WorkspacePath};
+use confined_fs::{EntryState, FileState, NewDirectory, Revision, TreePosition, WorkspacePath};
 
 const CHANGES: usize = 500;
 /// Entries of deleted trees remembered in all.
 const ENTRIES: usize = 60_000;
+
+/// Whether a change goes on the list of what can be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undoable {
+    /// It does.
+    Yes,
+    /// It does not: a person made it at the command line, or what it replaced is kept nowhere.
+    No,
+    /// As what took another change back.
+    AsUndo,
+}
 
 /// One change, as it would have to be reverted.
 #[derive(Clone, Debug)]
 pub struct UndoableChange {
     /// The tool that made it.
     pub tool: &'static str,
-    /// What it did.
+    /// The change itself.
     pub effect: Effect,
     /// The directories that it made above what it put somewhere, the outermost first.
     pub made: Vec<NewDirectory>,
 }
 
-/// What a change did. Paths are real ones.
+/// The effect of a change. Paths are real ones.
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// Created a file or replaced its content.
     Wrote {
         /// The file.
         path: WorkspacePath,
-        /// What it was; none for a new file.
-        before: Option<Former>,
-        /// What it became: its content, or the mark of its state where it is masked.
+        /// The former file; none for a new one.
+        before: Option<FileState>,
+        /// Identifies the new content: its revision, or the mark of its state where it is masked.
         after: Revision,
     },
     /// Deleted an entry with everything below it.
     Removed {
         /// The entry.
         path: WorkspacePath,
-        /// What it was, each directory before what it held.
+        /// All former entries, each directory before what it held.
         entries: Arc<Vec<FormerEntry>>,
     },
     /// Moved an entry.
@@ -53,7 +77,7 @@ pub enum Effect {
         /// The mark of its state just after, where that is known.
         mark: Option<Revision>,
         /// The file that it replaced.
-        replaced: Option<Former>,
+        replaced: Option<FileState>,
     },
     /// Made the like of an entry.
     Copied {
@@ -61,7 +85,7 @@ pub enum Effect {
         to: WorkspacePath,
         /// The mark of its state just after.
         mark: Revision,
-        /// What it held then, each directory before what it held.
+        /// All entries of the copy, each directory before what it held.
         entries: Arc<Vec<FormerEntry>>,
     },
     /// Made directories, the outermost first.
@@ -73,45 +97,20 @@ pub enum Effect {
     Several(Vec<Effect>),
 }
 
-/// A content that was kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Former {
-    /// The content.
-    pub revision: Revision,
-    /// Permission bits; 0 where the system has none.
-    pub mode: u32,
-    /// What the `after` of the change that left it is: of a masked file, the mark of its state.
-    pub state: Revision,
-}
-
-impl Former {
-    /// A content of a file that is not masked.
-    pub fn new(revision: Revision, mode: u32) -> Self {
-        Self { revision, mode, state: revision }
-    }
-}
-
 /// One entry of what was deleted.
 #[derive(Clone, Debug)]
 pub struct FormerEntry {
     /// Its position in what was deleted.
     pub position: TreePosition,
-    /// What it was.
-    pub node: FormerNode,
+    /// Its state then.
+    pub node: EntryState,
 }
 
-/// What a deleted entry was.
-#[derive(Clone, Debug)]
-pub enum FormerNode {
-    /// A file.
-    File(Former),
-    /// A directory with these permission bits.
-    Directory {
-        /// Permission bits.
-        mode: u32,
-    },
-    /// A link that said this.
-    Link(OsString),
+impl FormerEntry {
+    /// The one entry of what is no directory, or of an empty one.
+    pub fn top(node: EntryState) -> Self {
+        Self { position: TreePosition::top(), node }
+    }
 }
 
 impl Effect {
@@ -150,23 +149,17 @@ struct Listed {
 /// The bounded list of changes. A change that was taken back stays on it, and so does what took it back: together
 /// they lead to every earlier state.
 #[derive(Debug, Default)]
-pub(super) struct UndoList {
+pub struct UndoList {
     changes: VecDeque<Listed>,
     /// The paths of changes that were dropped for the bounds, each with the number of the newest of them.
     dropped: BTreeMap<WorkspacePath, u64>,
+    /// The states that have names.
+    pub checkpoints: Checkpoints,
 }
 
 impl UndoList {
-    pub(super) fn push(&mut self, number: u64, change: UndoableChange, by: Option<Arc<str>>) {
-        self.insert(Listed { number, change, by, is_undo: false, is_taken_back: false });
-    }
-
-    /// `change` took another one back.
-    pub(super) fn push_undo(&mut self, number: u64, change: UndoableChange) {
-        self.insert(Listed { number, change, by: None, is_undo: true, is_taken_back: false });
-    }
-
-    fn insert(&mut self, listed: Listed) {
+    pub(super) fn push(&mut self, number: u64, change: UndoableChange, by: Option<Arc<str>>, is_undo: bool) {
+        let listed = Listed { number, change, by, is_undo, is_taken_back: false };
         // Numbers are given while the locks are held, so they give the order even where two calls
         // come here the other way round.
         let at = self.changes.partition_point(|other| other.number < listed.number);
@@ -181,7 +174,7 @@ impl UndoList {
     }
 
     /// The last change that counts, to `path` or below it: neither taken back nor itself a plain undo.
-    pub(super) fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange, Option<Arc<str>>)> {
+    pub fn last(&self, path: Option<&WorkspacePath>) -> Option<(u64, UndoableChange, Option<Arc<str>>)> {
         let is_meant =
             |path: &WorkspacePath, change: &UndoableChange| change.effect.names().iter().any(|name| name.is_in(path));
         let found = |change: &UndoableChange| path.is_none_or(|path| is_meant(path, change));
@@ -191,27 +184,28 @@ impl UndoList {
     }
 
     /// The last plain undo that was not taken back itself.
-    pub(super) fn last_undo(&self) -> Option<(u64, UndoableChange)> {
+    pub fn last_undo(&self) -> Option<(u64, UndoableChange)> {
         let counts = |listed: &&Listed| !listed.is_taken_back && listed.is_undo;
         self.changes.iter().rev().find(counts).map(|listed| (listed.number, listed.change.clone()))
     }
 
     /// The changes from the one with this number on, the oldest first, and what those changed that were dropped.
-    pub(super) fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, Vec<WorkspacePath>) {
+    pub fn since(&self, number: u64) -> (Vec<(u64, UndoableChange)>, Vec<WorkspacePath>) {
         let from = self.changes.partition_point(|listed| listed.number < number);
         let since = self.changes.range(from..).map(|listed| (listed.number, listed.change.clone()));
         let lost = self.dropped.iter().filter(|(_, dropped)| **dropped >= number);
         (since.collect(), lost.map(|(path, _)| path.clone()).collect())
     }
 
-    pub(super) fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
+    /// The paths of changes that can be undone.
+    pub fn paths(&self, is_meant: impl Fn(&WorkspacePath) -> bool) -> BTreeSet<WorkspacePath> {
         let counting = self.changes.iter().filter(|listed| !listed.is_taken_back && !listed.is_undo);
         let names = counting.flat_map(|listed| listed.change.effect.names());
         names.filter(|path| is_meant(path)).cloned().collect()
     }
 
-    /// What was deleted at `path` was brought back, with all in it.
-    pub(super) fn brought_back(&mut self, path: &WorkspacePath) {
+    /// An entry that was deleted at `path` was brought back, with all in it: its directories are others by now.
+    pub fn brought_back(&mut self, path: &WorkspacePath) {
         for UndoableChange { effect, made, .. } in self.changes.iter_mut().map(|listed| &mut listed.change) {
             let directories = if let Effect::Made { directories } = effect { directories } else { made };
             directories.iter_mut().filter(|one| one.path().is_in(path)).for_each(NewDirectory::brought_back);
@@ -248,7 +242,7 @@ impl UndoList {
 const REMEMBERED: usize = 200;
 /// Characters of the longest name.
 const LONGEST: usize = 64;
-/// What `undo` takes for something else.
+/// Names that `undo` takes for something else.
 const RESERVED: &[&str] = &["session", "redo"];
 
 /// The name of a checkpoint: a short line of visible characters.
@@ -299,7 +293,7 @@ impl FromStr for CheckpointName {
 
 /// The checkpoints of this session, the newest last.
 #[derive(Debug, Default)]
-pub(super) struct Checkpoints(Vec<(CheckpointName, u64)>);
+pub struct Checkpoints(Vec<(CheckpointName, u64)>);
 
 impl Checkpoints {
     /// The state just before the change with the number `first` has this name from now on. Whether it was that of
@@ -316,12 +310,12 @@ impl Checkpoints {
     }
 
     /// The first change after it.
-    pub(super) fn get(&self, name: &str) -> Option<u64> {
+    pub fn get(&self, name: &str) -> Option<u64> {
         self.0.iter().find(|(other, _)| other.as_str() == name).map(|(_, first)| *first)
     }
 
     /// The names, the newest first.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         self.0.iter().rev().map(|(name, _)| name.to_string()).collect()
     }
 }

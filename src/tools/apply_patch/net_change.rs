@@ -6,14 +6,11 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{Base, Revision, WorkspacePath};
+use confined_fs::{Base, EntryState, FileState, Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
 
-use crate::session::{
-    Cost, RootBytes,
-    history::{Former, FormerNode},
-};
+use crate::session::{Cost, RootBytes};
 
 use super::{
     super::{
@@ -32,13 +29,13 @@ const PROGRAM: u32 = 0o755;
 /// All changes of a patch, none of which changes the same path as another.
 pub(super) struct NetChanges {
     pub(super) steps: Vec<ChangeStep>,
-    /// What each of them is.
+    /// The net change of each file, in the order of the patch.
     pub(super) files: Vec<NetChange>,
     /// New directories and files.
     made: u64,
 }
 
-/// What becomes of one path, or of a file that gets another one.
+/// The net change of one path, or of a file that gets another one.
 pub(super) struct NetChange {
     pub(super) kind: NetKind,
     /// The path afterwards, or of what is deleted.
@@ -46,7 +43,7 @@ pub(super) struct NetChange {
     pub(super) real: WorkspacePath,
     /// The path before, of what is renamed or copied.
     pub(super) from: Option<WorkspacePath>,
-    /// What was there, and what will be, as far as it is text and shown.
+    /// The text before and after, as far as it is shown.
     pub(super) old: Option<Document>,
     pub(super) new: Option<Document>,
     pub(super) is_masked: bool,
@@ -56,7 +53,7 @@ pub(super) struct NetChange {
     sizes: (u64, u64),
 }
 
-/// What becomes of a file.
+/// The kind of a net change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NetKind {
     Added,
@@ -187,7 +184,7 @@ impl NetChanges {
 }
 
 impl NetChange {
-    /// What a person is shown of it in a few words.
+    /// The letter and the paths, for an approval.
     fn named(&self) -> String {
         match &self.from {
             Some(from) => format!("{} {from} -> {}", self.kind.letter(), self.path),
@@ -195,7 +192,7 @@ impl NetChange {
         }
     }
 
-    /// What changes in its text.
+    /// The diff of its text.
     pub(super) fn diff(&self, extent: DiffExtent) -> text_edit::Diff {
         let text = |document: &Option<Document>| document.as_ref().map_or("", Document::text).to_owned();
         let is_gone = self.kind == NetKind::Deleted;
@@ -253,10 +250,10 @@ impl Net<'_> {
         }
         let (base, size) = match &file.disk {
             OnDisk::Nothing => return Ok(Vec::new()),
-            OnDisk::Link(says) => (FormerNode::Link(says.clone()), 0),
-            OnDisk::File { revision, bytes } => (FormerNode::File(Former::new(*revision, 0)), bytes.len() as u64),
+            OnDisk::Link(says) => (EntryState::Link(says.clone()), 0),
+            OnDisk::File { revision, bytes } => (EntryState::File(FileState::new(*revision, 0)), bytes.len() as u64),
         };
-        let revision = if let FormerNode::File(former) = &base { Some(former.revision) } else { None };
+        let revision = if let EntryState::File(former) = &base { Some(former.revision) } else { None };
         let step =
             ChangeStep { target: self.cx.workspace.writable_entry(&file.asked)?, change: NewState::Removed { base } };
         // What is renamed with other content is one change for whoever reads of it.
@@ -325,7 +322,7 @@ impl Net<'_> {
         from: &PatchedFile,
     ) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
         let OnDisk::File { revision, bytes } = &from.disk else { return Ok(Vec::new()) };
-        let base = FormerNode::File(Former::new(*revision, 0));
+        let base = EntryState::File(FileState::new(*revision, 0));
         let to = self.cx.workspace.writable_entry(&file.asked)?;
         let step =
             ChangeStep { target: self.cx.workspace.writable_entry(&from.asked)?, change: NewState::Moved { to, base } };
@@ -343,7 +340,7 @@ impl Net<'_> {
 }
 
 impl NetChange {
-    /// What is the same for all changes.
+    /// The part that all changes have in common.
     fn at(file: &PatchedFile, now: Option<&NewFile>) -> Self {
         Self {
             kind: NetKind::Modified,

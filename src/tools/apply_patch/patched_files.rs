@@ -27,7 +27,7 @@ pub(super) struct PatchedFile {
     pub(super) asked: WorkspacePath,
     pub(super) real: WorkspacePath,
     pub(super) disk: OnDisk,
-    /// What will be there; `None` for nothing.
+    /// The file as it will be; `None` for none.
     pub(super) now: Option<NewFile>,
     /// Whether the content on the disk is what the model has seen.
     is_checked: bool,
@@ -35,7 +35,7 @@ pub(super) struct PatchedFile {
     stale: Option<(ToolError, Arc<[u8]>)>,
 }
 
-/// What is at a path before the patch.
+/// The entry at a path before the patch.
 #[derive(Clone)]
 pub(super) enum OnDisk {
     Nothing,
@@ -43,7 +43,7 @@ pub(super) enum OnDisk {
         revision: Revision,
         bytes: Vec<u8>,
     },
-    /// What a link says.
+    /// The target of a link.
     Link(OsString),
 }
 
@@ -60,14 +60,14 @@ pub(super) struct NewFile {
     pub(super) hunks: Vec<HunkReport>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone)]
 pub(super) enum FileBody {
     Bytes(Vec<u8>),
     Text(Document),
 }
 
-/// What there is to say of a hunk that was not found just where and as the patch has it.
+/// A hunk that was not found just where and as the patch has it.
 #[derive(Clone, Debug)]
 pub(super) struct HunkReport {
     /// Counted from 1, in its section.
@@ -75,7 +75,7 @@ pub(super) struct HunkReport {
     pub(super) strategy: Strategies,
     /// Where it is, from 1, and where the patch has it.
     pub(super) elsewhere: Option<(usize, usize)>,
-    /// What else is not as the patch has it.
+    /// Another difference from the patch.
     pub(super) note: Option<String>,
 }
 

@@ -258,7 +258,7 @@ fn document(path: &WorkspacePath, body: &FileBody) -> Result<Document, ToolError
     }
 }
 
-/// What there is to say of a hunk that was found otherwise than the patch has it.
+/// The report on a hunk, where it was found otherwise than the patch has it.
 fn report(number: usize, hunk: &PatchHunk<'_>, found: &LocatedHunk) -> Option<HunkReport> {
     let at = found.lines.start + 1;
     let elsewhere = hunk.at.filter(|said| *said != at && !hunk.is_insertion).map(|said| (at, said));

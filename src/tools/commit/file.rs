@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, HashedBytes, NewContent, PreviousFile,
-    Revision, WorkspacePath, WritablePath, WriteGuard,
+    AccessError, AccessErrorKind, Approval, Base, Committed, Durable, FileLock, FileState, HashedBytes, NewContent,
+    PreviousFile, Revision, WorkspacePath, WritablePath, WriteGuard,
 };
 use text_file::Document;
 
-use crate::session::history::{Effect, Former, JournalRecord, Kept, PendingChange, UndoableChange};
+use crate::session::history::{Effect, JournalRecord, Kept, PendingChange, Undoable, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError},
@@ -20,33 +20,13 @@ use super::{
 /// it between the check and the commit.
 const ATTEMPTS: usize = 8;
 
-/// Whether a change goes on the list of what can be undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tools) enum Undoable {
-    Yes,
-    No,
-    /// As what took another change back.
-    AsUndo,
-}
-
-impl Undoable {
-    /// Puts a change that was made on the list.
-    pub(in crate::tools) fn list(self, cx: &CallContext, pending: &PendingChange, change: UndoableChange) {
-        match self {
-            Self::Yes => cx.session.history.done(pending, change),
-            Self::No => cx.session.history.made(pending, &change),
-            Self::AsUndo => cx.session.history.done_undo(pending, change),
-        }
-    }
-}
-
 /// New bytes of a file, planned on its former content.
 pub(in crate::tools) trait Rewrite {
-    /// What must be there still.
+    /// The state that must still be there.
     fn base(&self) -> Base;
     /// That content, where it was decoded.
     fn old(&self) -> Option<&Document>;
-    /// What is to be there.
+    /// The new bytes.
     fn bytes(&self) -> &[u8];
 }
 
@@ -134,7 +114,7 @@ fn try_commit(
         begun.get_or_init(|| change);
         Ok(())
     };
-    let note_down = |committed: &Committed| {
+    let record = |committed: &Committed| {
         let Some(Begun { before, changes, pending, .. }) = begun.get() else { return };
         if *changes {
             let before = before.map(|(former, _)| shown_before.unwrap_or(former.revision));
@@ -144,11 +124,12 @@ fn try_commit(
         if *changes && before.is_none_or(|(_, usable)| usable) {
             let before = before.map(|(former, _)| former);
             let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
-            undoable.list(cx, pending, UndoableChange { tool, effect, made: committed.made.clone() });
+            let change = UndoableChange { tool, effect, made: committed.made.clone() };
+            cx.session.history.made(pending, change, undoable);
         }
         cx.session.ledger.made(&committed.path, committed.revision, content.shown(), cx.by.as_ref());
     };
-    let committed = guard.commit_noting(&content, approval, keep, note_down)?;
+    let committed = guard.commit_noting(&content, approval, keep, record)?;
     let Some(Begun { pending, note, .. }) = begun.into_inner() else { return Ok(committed.map(|done| (done, None))) };
     if committed.is_err() {
         cx.session.history.void(&pending);
@@ -158,8 +139,8 @@ fn try_commit(
 
 /// A change of a file whose former content is kept, and which is in the journal.
 struct Begun {
-    /// What it was, and whether the content can be put back.
-    before: Option<(Former, bool)>,
+    /// The former file, and whether its content can be put back.
+    before: Option<(FileState, bool)>,
     /// Whether the new content is another one, or may be.
     changes: bool,
     pending: PendingChange,
@@ -177,7 +158,7 @@ impl Begun {
         let history = &cx.session.history;
         let (after, is_masked) = (content.revision(), content.is_masked());
         let of =
-            |former: &PreviousFile<'_>| Former { revision: former.revision, mode: former.mode, state: former.state };
+            |former: &PreviousFile<'_>| FileState { revision: former.revision, mode: former.mode, state: former.state };
         let was = former.as_ref().map(of);
         let (usable, note) = match former {
             Some(former) if former.revision != after || is_masked => {

@@ -2,27 +2,24 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    ffi::OsString,
     io,
     sync::Arc,
 };
 
 use confined_fs::{
-    AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FormerFile,
-    LeftEntry, NewContent, Node, Purpose, Revision, Transaction, Tree, TreePosition, WorkspacePath, WritablePath,
+    AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FileState,
+    FormerFile, LeftEntry, NewContent, Node, Purpose, Revision, Transaction, Tree, WorkspacePath, WritablePath,
     WriteGuard,
 };
 
-use crate::session::history::{
-    Effect, Former, FormerEntry, FormerNode, JournalRecord, Kept, RecordKind, UndoableChange,
-};
+use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, RecordKind, Undoable, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
     begin, changed,
-    file::{Undoable, commit_file},
+    file::commit_file,
     note_of, read_failed,
-    record::{FormerIs, record_directories, record_former, record_link, record_moved, record_written},
+    record::{EntriesAre, record_directories, record_entries, record_moved, record_written},
 };
 
 /// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
@@ -33,32 +30,30 @@ pub(in crate::tools) struct ChangeStep {
     pub(in crate::tools) change: NewState,
 }
 
-/// What becomes of the entry at a path.
+/// The change of the entry at a path.
 pub(in crate::tools) enum NewState {
     /// A file with this content.
     Content {
-        /// What must still be there. `Absent`: nothing, or an entry that the same change removes.
+        /// Must still be there. `Absent`: nothing, or an entry that the same change removes.
         base: Base,
         bytes: Vec<u8>,
         /// Permission bits of a new file; 0 leaves them to the umask.
         mode: u32,
         /// The file whose mode, owner and attributes a new file gets instead.
         like: Option<WorkspacePath>,
-        /// For a former content, with the values of a masked file in it: [`Former::state`].
+        /// For a former content, with the values of a masked file in it: [`FileState::state`].
         former: Option<Revision>,
     },
     /// Nothing: removes the file with this content, the link with this target, or the directory, which must be empty at
     /// that moment. Modes are not compared.
-    Removed { base: FormerNode },
+    Removed { base: EntryState },
     /// The same entry, its inode kept, at a path that is free or that this change frees.
-    Moved { to: WritablePath, base: FormerNode },
-    /// A directory; permission bits of 0 leave them to the umask. Missing parent directories need no step.
-    Directory { mode: u32 },
-    /// A link with this target.
-    Link { target: OsString },
+    Moved { to: WritablePath, base: EntryState },
+    /// A directory or a link, where nothing is. Missing parent directories need no step.
+    Created(EntryState),
 }
 
-/// What a change of many files did.
+/// The result of a change of many files.
 #[derive(Debug)]
 pub(in crate::tools) struct CommittedFiles {
     /// For each change, in order, where it was made and the revision of a file's content now, as it is shown.
@@ -82,18 +77,17 @@ struct Recorded<'c> {
 enum RecordedAction<'c> {
     /// `shown`: the revision of what was shown of a masked file.
     Written {
-        before: Option<Former>,
+        before: Option<FileState>,
         shown: Option<Revision>,
         content: Arc<NewContent<'c>>,
     },
-    Removed(&'c FormerNode),
+    Removed(&'c EntryState),
     Moved {
         to: &'c WorkspacePath,
         tree: Tree,
         mark: Revision,
     },
-    Directory,
-    Link(&'c OsString),
+    Created(&'c EntryState),
 }
 
 /// Makes all of these changes, or none.
@@ -124,7 +118,7 @@ pub(in crate::tools) fn commit_files(
                 leaving.push(target);
             }
             NewState::Removed { .. } => leaving.push(target),
-            NewState::Content { .. } | NewState::Directory { .. } | NewState::Link { .. } => {}
+            NewState::Content { .. } | NewState::Created(_) => {}
         }
     }
     check_once(changes)?;
@@ -143,12 +137,13 @@ pub(in crate::tools) fn commit_files(
     let is_empty = records.is_empty();
     let (pending, note) = if is_empty { (cx.session.history.unrecorded(), None) } else { begin(cx, records, None) };
     notes.extend(note);
-    let makes_directories = changes.iter().any(|step| matches!(step.change, NewState::Directory { .. }));
+    let makes_directories =
+        changes.iter().any(|step| matches!(step.change, NewState::Created(EntryState::Directory { .. })));
     let mut done = Vec::new();
-    let note_down = |committed: &CommittedTransaction| {
+    let record = |committed: &CommittedTransaction| {
         record_directories(cx, tool, &committed.made);
         let effects: Vec<_>;
-        (done, effects) = recorded.into_iter().map(|one| one.note_down(cx, tool, &over)).unzip();
+        (done, effects) = recorded.into_iter().map(|one| one.record(cx, tool, &over)).unzip();
         let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
@@ -159,10 +154,11 @@ pub(in crate::tools) fn commit_files(
         };
         if let Some(effect) = effect {
             let made = if matches!(effect, Effect::Made { .. }) { Vec::new() } else { committed.made.clone() };
-            (if is_kept { undoable } else { Undoable::No }).list(cx, &pending, UndoableChange { tool, effect, made });
+            let undoable = if is_kept { undoable } else { Undoable::No };
+            cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);
         }
     };
-    match transaction.commit(approval, note_down) {
+    match transaction.commit(approval, record) {
         Ok(CommittedTransaction { survives_a_kill, .. }) => {
             if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
@@ -194,12 +190,12 @@ fn check_once(changes: &[ChangeStep]) -> Result<(), ToolError> {
 }
 
 /// The files in whose place the same change moves something: one change of both paths.
-fn moved_over(changes: &[ChangeStep]) -> HashMap<&WorkspacePath, Former> {
+fn moved_over(changes: &[ChangeStep]) -> HashMap<&WorkspacePath, FileState> {
     let removed = changes.iter().filter_map(|ChangeStep { target, change }| match change {
-        NewState::Removed { base: FormerNode::File(former) } => Some((target.path(), *former)),
+        NewState::Removed { base: EntryState::File(former) } => Some((target.path(), *former)),
         _ => None,
     });
-    let mut removed: HashMap<&WorkspacePath, Former> = removed.collect();
+    let mut removed: HashMap<&WorkspacePath, FileState> = removed.collect();
     let destinations = changes.iter().filter_map(|ChangeStep { change, .. }| match change {
         NewState::Moved { to, .. } => Some(to.path()),
         _ => None,
@@ -223,38 +219,26 @@ fn add<'c>(
             let content = Arc::new(guard.new_content(bytes)?);
             let shown = guard.shown_before().map(Revision::of);
             let before =
-                guard.previous().map(|old| Former { revision: old.revision, mode: old.mode, state: old.state });
+                guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode, state: old.state });
             transaction.write(guard, Arc::clone(&content), like.clone());
             RecordedAction::Written { before, shown, content }
         }
         NewState::Removed { base } => {
             cx.workspace.tree(target, Purpose::Remove)?;
-            transaction.remove(target, state(base))?;
+            transaction.remove(target, base.clone())?;
             RecordedAction::Removed(base)
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
-            transaction.move_to(target, to, state(base))?;
+            transaction.move_to(target, to, base.clone())?;
             RecordedAction::Moved { to: to.path(), mark: tree.content_mark(), tree }
         }
-        NewState::Directory { mode } => {
-            transaction.make_directory(target, *mode)?;
-            RecordedAction::Directory
-        }
-        NewState::Link { target: says } => {
-            transaction.make_link(target, says.clone())?;
-            RecordedAction::Link(says)
+        NewState::Created(is) => {
+            transaction.create(target, is.clone())?;
+            RecordedAction::Created(is)
         }
     };
     Ok(Recorded { path, what })
-}
-
-fn state(node: &FormerNode) -> EntryState {
-    match node {
-        FormerNode::File(former) => EntryState::File(former.revision),
-        FormerNode::Link(says) => EntryState::Link(says.clone()),
-        FormerNode::Directory { .. } => EntryState::Directory,
-    }
 }
 
 /// Keeps every content that is replaced or removed. Returns whether all are kept, and notes for the answer.
@@ -304,13 +288,7 @@ impl Recorded<'_> {
                 return None;
             }
             RecordedAction::Written { before, content, .. } => record.former(*before).new_content(content.revision()),
-            RecordedAction::Removed(FormerNode::File(former)) => record.old(Some(former.revision), former.mode),
-            RecordedAction::Removed(FormerNode::Directory { mode }) => {
-                JournalRecord { kind: RecordKind::Directory, ..record.old(None, *mode) }
-            }
-            RecordedAction::Removed(FormerNode::Link(says)) => {
-                JournalRecord { kind: RecordKind::Link, target: says.to_str().map(str::to_owned), ..record }
-            }
+            RecordedAction::Removed(node) => record.before(node),
             RecordedAction::Moved { to, tree, mark } => {
                 let (kind, new) = match tree.node() {
                     Node::Directory(_) => (RecordKind::Directory, None),
@@ -320,7 +298,7 @@ impl Recorded<'_> {
                 JournalRecord { kind, new, to: Some(to.to_string()), ..record }
             }
             // Recorded once they are made.
-            RecordedAction::Link(_) | RecordedAction::Directory => return None,
+            RecordedAction::Created(_) => return None,
         })
     }
 
@@ -331,11 +309,11 @@ impl Recorded<'_> {
 
     /// Reports it to the ledger, the audit and the listeners. Returns its row of [`CommittedFiles::files`], and how it is undone.
     /// `over`: the files in whose place another one of these changes moves something, which reports both.
-    fn note_down(
+    fn record(
         self,
         cx: &CallContext,
         tool: &'static str,
-        over: &HashMap<&WorkspacePath, Former>,
+        over: &HashMap<&WorkspacePath, FileState>,
     ) -> ((WorkspacePath, Option<Revision>), Option<Effect>) {
         let is_unchanged = self.is_unchanged();
         let Self { path, what } = self;
@@ -354,8 +332,8 @@ impl Recorded<'_> {
             }
             RecordedAction::Removed(_) if over.contains_key(&path) => ((path, None), None),
             RecordedAction::Removed(node) => {
-                let entries = vec![FormerEntry { position: TreePosition::top(), node: node.clone() }];
-                record_former(cx, tool, &path, &entries, FormerIs::Gone);
+                let entries = vec![FormerEntry::top(node.clone())];
+                record_entries(cx, tool, EntriesAre::Gone, &path, &entries, &[]);
                 ((path.clone(), None), Some(Effect::Removed { path, entries: Arc::new(entries) }))
             }
             RecordedAction::Moved { to, tree, mark } => {
@@ -365,13 +343,13 @@ impl Recorded<'_> {
                 let effect = Effect::Moved { from: path, to: to.clone(), mark: Some(mark), replaced };
                 ((to.clone(), None), Some(effect))
             }
-            RecordedAction::Directory => ((path, None), None),
-            RecordedAction::Link(says) => {
-                record_link(cx, tool, &path);
-                let entries = vec![FormerEntry { position: TreePosition::top(), node: FormerNode::Link(says.clone()) }];
+            RecordedAction::Created(EntryState::Link(target)) => {
+                let entries = vec![FormerEntry::top(EntryState::Link(target.clone()))];
+                record_entries(cx, tool, EntriesAre::There, &path, &entries, &[]);
                 let (to, mark) = (path.clone(), Revision::of(b""));
                 ((path, None), Some(Effect::Copied { to, mark, entries: Arc::new(entries) }))
             }
+            RecordedAction::Created(_) => ((path, None), None),
         }
     }
 }
@@ -427,11 +405,11 @@ mod tests {
         cx.workspace.writable_entry(&cx.workspace.resolve(path).unwrap()).unwrap()
     }
 
-    fn node(content: &str) -> FormerNode {
-        FormerNode::File(Former::new(Revision::of(content.as_bytes()), 0))
+    fn node(content: &str) -> EntryState {
+        EntryState::File(FileState::new(Revision::of(content.as_bytes()), 0))
     }
 
-    fn removed(cx: &CallContext, path: &str, base: FormerNode) -> ChangeStep {
+    fn removed(cx: &CallContext, path: &str, base: EntryState) -> ChangeStep {
         ChangeStep { target: entry(cx, path), change: NewState::Removed { base } }
     }
 
@@ -489,12 +467,12 @@ mod tests {
             moved(&cx, "c", "b", "3"),
             moved(&cx, "x", "new/y", "6"),
             removed(&cx, "gone/f", node("4")),
-            removed(&cx, "gone", FormerNode::Directory { mode: 0 }),
+            removed(&cx, "gone", EntryState::Directory { mode: 0 }),
             removed(&cx, "kind", node("5")),
             file(&cx, "gone", None, "now a file"),
-            removed(&cx, "link", FormerNode::Link("a".into())),
-            ChangeStep { target: entry(&cx, "dir"), change: NewState::Directory { mode: 0o700 } },
-            ChangeStep { target: entry(&cx, "other"), change: NewState::Link { target: "b".into() } },
+            removed(&cx, "link", EntryState::Link("a".into())),
+            ChangeStep { target: entry(&cx, "dir"), change: NewState::Created(EntryState::Directory { mode: 0o700 }) },
+            ChangeStep { target: entry(&cx, "other"), change: NewState::Created(EntryState::Link("b".into())) },
         ];
         let done = commit(&cx, &changes).unwrap();
         let expected = of(&[
@@ -561,7 +539,7 @@ mod tests {
             moved(&cx, "m", "n/m", "5"),
             removed(&cx, "b", node("2")),
             removed(&cx, "full/f", node("3")),
-            removed(&cx, "full", FormerNode::Directory { mode: 0 }),
+            removed(&cx, "full", EntryState::Directory { mode: 0 }),
             file(&cx, "a", Some("1"), "one"),
         ];
         let error = commit(&cx, &changes).unwrap_err();

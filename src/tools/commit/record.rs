@@ -1,13 +1,10 @@
 //! What a committed change notes for the audit and reports to those who follow the changes.
 
-use confined_fs::{CreatedTree, NewDirectory, Node, Revision, Tree, TreeEntry, TreePosition, WorkspacePath};
+use confined_fs::{EntryState, NewDirectory, Node, Revision, Tree, TreePosition, WorkspacePath};
 
 use crate::{
     audit::{ChangeLog, RecordedContent},
-    session::{
-        ChangeKind, CommittedChange, EntryKind,
-        history::{FormerEntry, FormerNode},
-    },
+    session::{ChangeKind, CommittedChange, EntryKind, history::FormerEntry},
 };
 
 use super::super::CallContext;
@@ -91,81 +88,43 @@ pub(in crate::tools) fn record_moved(
     }
 }
 
-/// Entries at `top` were made, with these contents, below the directories `made` for them.
-pub(in crate::tools) fn record_made<'e>(
-    cx: &CallContext,
-    tool: &'static str,
-    entries: impl Iterator<Item = (WorkspacePath, &'e TreeEntry)>,
-    created: &CreatedTree,
-) {
-    for (index, ((path, entry), content)) in entries.zip(&created.revisions).enumerate() {
-        if index == 0 {
-            let top = change(tool, ChangeKind::Created, entry_kind(&entry.node), &path, *content);
-            report(cx, made_directories(tool, &created.made), top);
-        }
-        let Some(log) = &cx.changes else { return };
-        match content {
-            Some(revision) => log.file(&path, None, Some(*revision)),
-            None => record_other(log, &path, &entry.node),
-        }
-    }
-}
-
-/// Where the entries that a call removed or brought back are by now.
+/// Whether the entries of a change are gone or there after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::tools) enum FormerIs {
+pub(in crate::tools) enum EntriesAre {
     Gone,
-    Back,
+    There,
 }
 
-/// Entries at `top` were removed or brought back.
-pub(in crate::tools) fn record_former(
+/// Entries at `top` were removed, or made below the directories `made` for them.
+pub(in crate::tools) fn record_entries(
     cx: &CallContext,
     tool: &'static str,
+    are: EntriesAre,
     top: &WorkspacePath,
     entries: &[FormerEntry],
-    is: FormerIs,
+    made: &[NewDirectory],
 ) {
     if let Some(first) = entries.first() {
         let (entry, revision) = match &first.node {
-            FormerNode::File(former) => (EntryKind::File, Some(former.revision)),
-            FormerNode::Directory { .. } => (EntryKind::Directory, None),
-            FormerNode::Link(_) => (EntryKind::Link, None),
+            EntryState::File(file) => (EntryKind::File, Some(file.revision)),
+            EntryState::Directory { .. } => (EntryKind::Directory, None),
+            EntryState::Link(_) => (EntryKind::Link, None),
         };
-        let change = match is {
-            FormerIs::Gone => change(tool, ChangeKind::Deleted, entry, top, None),
-            FormerIs::Back => change(tool, ChangeKind::Created, entry, top, revision),
+        let change = match are {
+            EntriesAre::Gone => change(tool, ChangeKind::Deleted, entry, top, None),
+            EntriesAre::There => change(tool, ChangeKind::Created, entry, top, revision),
         };
-        report(cx, [], change);
+        report(cx, made_directories(tool, made), change);
     }
     let Some(log) = &cx.changes else { return };
     for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
         match &entry.node {
-            FormerNode::File(former) if is == FormerIs::Gone => log.file(&path, Some(former.revision), None),
-            FormerNode::File(former) => log.file(&path, None, Some(former.revision)),
-            FormerNode::Directory { .. } => log.other(&path, "directory"),
-            FormerNode::Link(_) => log.other(&path, "link"),
+            EntryState::File(file) if are == EntriesAre::Gone => log.file(&path, Some(file.revision), None),
+            EntryState::File(file) => log.file(&path, None, Some(file.revision)),
+            EntryState::Directory { .. } => log.other(&path, "directory"),
+            EntryState::Link(_) => log.other(&path, "link"),
         }
     }
-}
-
-/// A directory was brought back from the history as far as that has it, below the directories that were made for it.
-pub(in crate::tools) fn record_restored(
-    cx: &CallContext,
-    tool: &'static str,
-    top: &WorkspacePath,
-    created: &CreatedTree,
-) {
-    let back = change(tool, ChangeKind::Created, EntryKind::Directory, top, None);
-    report(cx, made_directories(tool, &created.made), back);
-}
-
-/// A link was made.
-pub(in crate::tools) fn record_link(cx: &CallContext, tool: &'static str, path: &WorkspacePath) {
-    if let Some(log) = &cx.changes {
-        log.other(path, "link");
-    }
-    report(cx, [], change(tool, ChangeKind::Created, EntryKind::Link, path, None));
 }
 
 fn record_other(log: &ChangeLog, path: &WorkspacePath, node: &Node) {

@@ -5,9 +5,7 @@ use std::{
     fmt::Write as _,
 };
 
-use confined_fs::{
-    AccessError, Approval, Base, FileKind, Node, Purpose, Revision, Visibility, WorkspacePath, WritablePath,
-};
+use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, Visibility, WorkspacePath, WritablePath};
 use schemars::JsonSchema;
 use serde::Serialize;
 use source_outline::problems::Problem;
@@ -20,14 +18,11 @@ use super::{
         fence::fenced,
         shown_diff::{self, ShownDiff},
     },
-    planner::{ChangedPart, DiskAndHistory as _, DiskOfCall, LeftAlone, UndoPlanner, left_alone_headline},
+    planner::{ChangedPart, DiskAndHistory as _, DiskOfCall, SkippedPath, UndoPlanner, skipped_headline},
     since::ChangesSince,
     virtual_tree::TreeChange,
 };
-use crate::session::{
-    Cost, RootBytes,
-    history::{Former, FormerNode},
-};
+use crate::session::{Cost, RootBytes};
 
 /// Bytes of former contents that one call brings back.
 const MOST_BYTES: u64 = 256 << 20;
@@ -43,7 +38,7 @@ pub(in crate::tools) enum DiffDirection {
     Forward,
 }
 
-/// The way from now to an earlier state.
+/// The plan from now to an earlier state.
 #[derive(Default)]
 pub(in crate::tools) struct UndoPlan {
     pub(in crate::tools) changes: Vec<ChangeStep>,
@@ -54,10 +49,10 @@ pub(in crate::tools) struct UndoPlan {
     /// The diffs of all files, one after the other.
     pub(in crate::tools) diff: String,
     pub(in crate::tools) cost: Cost,
-    pub(in crate::tools) left_alone: Vec<LeftAlone>,
+    pub(in crate::tools) skipped: Vec<SkippedPath>,
     /// Whether an existing entry is replaced or removed.
     pub(in crate::tools) is_destructive: bool,
-    /// What the effect of a yes to it is bound to.
+    /// Everything that an approval is bound to, as text.
     effect: String,
     diffed: usize,
 }
@@ -78,13 +73,13 @@ impl UndoPlan {
         loop {
             for change in changes {
                 cx.check()?;
-                walk.take_back(change);
+                walk.revert(change);
             }
             let Some(pinned) = walk.ended(lost) else { break };
             walk = UndoPlanner::new(&view, includes_changed, pinned);
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
-        let mut way = Self::default();
+        let mut plan = Self::default();
         for net in walk.tree.net_changes(&view) {
             let from = match &net {
                 TreeChange::Move { from, .. } => is_meant(from),
@@ -92,15 +87,15 @@ impl UndoPlan {
             };
             if from || is_meant(net.path()) {
                 cx.check()?;
-                way.add(cx, &view, &net, diff)?;
+                plan.add(cx, &view, &net, diff)?;
             }
         }
-        way.left_alone = walk.left_alone();
-        way.left_alone.retain(|left| is_meant(&left.path));
-        Ok(way)
+        plan.skipped = walk.skipped();
+        plan.skipped.retain(|left| is_meant(&left.path));
+        Ok(plan)
     }
 
-    /// What a yes is bound to: every step with what is there now.
+    /// Identifies what an approval is bound to: every step with the present state.
     pub(in crate::tools) fn effect(&self) -> Revision {
         Revision::of(self.effect.as_bytes())
     }
@@ -115,8 +110,8 @@ impl UndoPlan {
         let (target, change, line) = match net {
             TreeChange::Remove(path) => {
                 let base = self.former(cx, path)?;
-                let word = if matches!(base, FormerNode::Directory { .. }) { "remove the directory" } else { "delete" };
-                if let FormerNode::File(_) = base {
+                let word = if matches!(base, EntryState::Directory { .. }) { "remove the directory" } else { "delete" };
+                if let EntryState::File(_) = base {
                     self.is_destructive = true;
                     self.compare(cx, path, shown_now(cx, path), None, diff);
                 }
@@ -137,11 +132,15 @@ impl UndoPlan {
             TreeChange::MakeDirectory { path, mode } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
                 let line = format!("make the directory {path}");
-                (view.writable(path, ChangedPart::Entry)?, NewState::Directory { mode: *mode }, line)
+                (
+                    view.writable(path, ChangedPart::Entry)?,
+                    NewState::Created(EntryState::Directory { mode: *mode }),
+                    line,
+                )
             }
             TreeChange::MakeLink { path, target } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
-                let state = NewState::Link { target: target.clone() };
+                let state = NewState::Created(EntryState::Link(target.clone()));
                 (view.writable(path, ChangedPart::Entry)?, state, format!("bring back the link {path}"))
             }
             TreeChange::Write { path, former, over } => match self.write(cx, view, path, *former, *over, diff)? {
@@ -165,7 +164,7 @@ impl UndoPlan {
         cx: &CallContext,
         view: &DiskOfCall<'_>,
         path: &WorkspacePath,
-        former: Former,
+        former: FileState,
         over: bool,
         diff: DiffDirection,
     ) -> Result<Option<(WritablePath, NewState, String)>, ToolError> {
@@ -204,23 +203,10 @@ impl UndoPlan {
         Ok(Some((view.writable(path, ChangedPart::Content)?, state, rev)))
     }
 
-    /// What is at a path now, as what must still be there.
-    fn former(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<FormerNode, ToolError> {
+    /// Looks at a path for the state that must still be there at the commit.
+    fn former(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<EntryState, ToolError> {
         let entry = cx.workspace.writable_entry(path)?;
-        let stat = cx.workspace.entry_stat(&entry)?;
-        let stat = stat.ok_or_else(|| commit::changed(path))?;
-        let node = match stat.kind {
-            FileKind::File => {
-                let mut file = cx.workspace.open_file(path)?;
-                let revision = Revision::of_reader(&mut file).map_err(|error| AccessError::from_io(error, path))?;
-                FormerNode::File(Former::new(revision, stat.permissions()))
-            }
-            FileKind::Symlink => match cx.workspace.tree(&entry, Purpose::Remove)?.node() {
-                Node::Link(target) => FormerNode::Link(target.clone()),
-                _ => return Err(commit::changed(path)),
-            },
-            _ => FormerNode::Directory { mode: stat.permissions() },
-        };
+        let node = commit::state_now(cx, &entry)?.ok_or_else(|| commit::changed(path))?;
         let _ = writeln!(self.effect, "{path} is {node:?}");
         Ok(node)
     }
@@ -260,7 +246,7 @@ fn shown_now(cx: &CallContext, path: &WorkspacePath) -> Option<Vec<u8>> {
     cx.read_to_change(path).ok().map(|now| now.bytes)
 }
 
-/// What has been done since, where `line` is the order to take it back.
+/// Describes the change since, where `line` is the order to revert it.
 fn forward(net: &TreeChange, line: &str) -> String {
     match net {
         TreeChange::Remove(path) if line.starts_with("remove") => format!("made the directory {path}"),
@@ -278,16 +264,16 @@ fn forward(net: &TreeChange, line: &str) -> String {
 /// Steps, and paths that are left alone, which an answer names one by one.
 const NAMED: usize = 60;
 
-/// The way back to an earlier state, and the words for the answer.
-pub(super) struct PlannedWayBack {
-    pub(super) way: UndoPlan,
-    /// What is done, in the imperative: "Go back to the checkpoint x".
+/// The plan back to an earlier state, and the words for the answer.
+pub(super) struct PlannedReturn {
+    pub(super) plan: UndoPlan,
+    /// The change in the imperative: "Go back to the checkpoint x".
     pub(super) order: String,
     /// The same in the past.
     pub(super) done: String,
     /// The tool whose change is taken back; `undo` where there are several.
     pub(super) reverted: String,
-    /// What other sessions changed since.
+    /// Paths that other sessions changed since.
     pub(super) others: BTreeSet<String>,
     /// What else there is to know.
     pub(super) notes: Vec<String>,
@@ -296,44 +282,44 @@ pub(super) struct PlannedWayBack {
     pub(super) takes_back: Option<(String, u64)>,
 }
 
-impl PlannedWayBack {
+impl PlannedReturn {
     pub(super) fn plan(self, cx: &CallContext, dry_run: Option<bool>) -> Plan {
-        if self.way.changes.is_empty() {
+        if self.plan.changes.is_empty() {
             return Plan::Answer(self.nothing(cx));
         }
         if dry_run.unwrap_or(false) { Plan::Answer(self.dry_run(cx)) } else { Plan::Change(Box::new(self)) }
     }
 
-    /// What would be done.
+    /// Describes the change without making it.
     pub(super) fn dry_run(&self, cx: &CallContext) -> Answer {
         self.answer(cx, &format!("Would do: {} (dry run, nothing was changed)", self.order), &self.notes)
     }
 
     /// That there is nothing to be done.
     pub(super) fn nothing(&self, cx: &CallContext) -> Answer {
-        let none = self.way.left_alone.is_empty() && self.others.is_empty();
+        let none = self.plan.skipped.is_empty() && self.others.is_empty();
         let why = if none { "there is nothing to take back" } else { "what could be taken back is left alone" };
         self.answer(cx, &format!("Nothing was changed: {why}"), &self.notes)
     }
 
     fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
-        let steps = self.way.changes.len();
+        let steps = self.plan.changes.len();
         let what = if steps == 0 { what.to_owned() } else { format!("{what}: {}", count(steps, "step")) };
-        let left = self.way.left_alone.len() + self.others.len();
-        let left = (steps > 0 && left > 0).then(|| left_alone_headline(left));
+        let left = self.plan.skipped.len() + self.others.len();
+        let left = (steps > 0 && left > 0).then(|| skipped_headline(left));
         let mut text = noted(what, &[notes, left.as_slice()].concat());
         let mut list = String::new();
-        for line in self.way.lines.iter().take(NAMED) {
+        for line in self.plan.lines.iter().take(NAMED) {
             let _ = write!(list, "\n{line}");
         }
-        if self.way.lines.len() > NAMED {
-            let _ = write!(list, "\n… and {} more", count(self.way.lines.len() - NAMED, "step"));
+        if self.plan.lines.len() > NAMED {
+            let _ = write!(list, "\n… and {} more", count(self.plan.lines.len() - NAMED, "step"));
         }
-        for left in self.way.left_alone.iter().take(NAMED) {
+        for left in self.plan.skipped.iter().take(NAMED) {
             let _ = write!(list, "\nleft alone: {} ({})", left.path, left.reason);
         }
-        if self.way.left_alone.len() > NAMED {
-            let _ = write!(list, "\n… and {} more left alone", count(self.way.left_alone.len() - NAMED, "path"));
+        if self.plan.skipped.len() > NAMED {
+            let _ = write!(list, "\n… and {} more left alone", count(self.plan.skipped.len() - NAMED, "path"));
         }
         for path in self.others.iter().take(NAMED) {
             let _ = write!(list, "\nleft alone: {path} (changed by another session)");
@@ -341,16 +327,16 @@ impl PlannedWayBack {
         if self.others.len() > NAMED {
             let _ = write!(list, "\n… and {} more of other sessions", count(self.others.len() - NAMED, "path"));
         }
-        if !self.way.left_alone.is_empty() || !self.others.is_empty() {
+        if !self.plan.skipped.is_empty() || !self.others.is_empty() {
             list.push_str("\npass include_others=true to take back what others changed as well; it is kept first");
         }
-        let paths: Vec<_> = self.way.paths.iter().chain(self.way.left_alone.iter().map(|left| &left.path)).collect();
+        let paths: Vec<_> = self.plan.paths.iter().chain(self.plan.skipped.iter().map(|left| &left.path)).collect();
         text.push_str(&fenced(&cx.workspace, paths.iter().copied(), list));
         let mut shown_text = String::new();
         let (mut cut_lines, mut hidden) = (0, None);
-        if let Some(first) = self.way.paths.first() {
+        if let Some(first) = self.plan.paths.first() {
             let room = cx.budget.text_bytes().saturating_sub(text.len() + 700);
-            let shown = ShownDiff::within(cx, first, &self.way.diff, 0, room);
+            let shown = ShownDiff::within(cx, first, &self.plan.diff, 0, room);
             if !shown.block.is_empty() {
                 let _ = write!(text, "\n\n{}", shown.block);
             }
@@ -358,14 +344,14 @@ impl PlannedWayBack {
         }
         let output =
             Output {
-                path: self.way.paths.first().map(ToString::to_string).unwrap_or_default(),
+                path: self.plan.paths.first().map(ToString::to_string).unwrap_or_default(),
                 reverted: self.reverted.clone(),
                 diff: shown_text,
                 diff_cut_lines: cut_lines,
                 notes: notes.iter().cloned().chain(hidden).collect(),
                 problems: Vec::new(),
-                steps: self.way.lines.clone(),
-                left_alone: (self.way.left_alone.iter())
+                steps: self.plan.lines.clone(),
+                left_alone: (self.plan.skipped.iter())
                     .map(|left| LeftAlonePath { path: left.path.to_string(), reason: left.reason.to_string() })
                     .chain(self.others.iter().map(|path| LeftAlonePath {
                         path: path.clone(),
@@ -377,33 +363,33 @@ impl PlannedWayBack {
     }
 }
 
-impl Change for PlannedWayBack {
+impl Change for PlannedReturn {
     fn fingerprint(&self) -> Fingerprint {
-        let each: Vec<Fingerprint> = (self.way.paths.iter())
-            .map(|path| Fingerprint { path: path.to_string(), base: Base::Revision(self.way.effect()), content: None })
+        let each: Vec<Fingerprint> = (self.plan.paths.iter())
+            .map(|path| Fingerprint { path: path.to_string(), base: Base::Revision(self.plan.effect()), content: None })
             .collect();
         Fingerprint::of_several(&each)
     }
 
     fn preview(&self) -> Preview {
         let mut diff = String::new();
-        for line in &self.way.lines {
+        for line in &self.plan.lines {
             let _ = writeln!(diff, "# {line}");
         }
-        diff.push_str(&self.way.diff);
-        let summary = format!("{}: {}", self.order, count(self.way.changes.len(), "step"));
-        Preview { summary, diff, destructive: self.way.is_destructive }
+        diff.push_str(&self.plan.diff);
+        let summary = format!("{}: {}", self.order, count(self.plan.changes.len(), "step"));
+        Preview { summary, diff, destructive: self.plan.is_destructive }
     }
 
     fn cost(&self) -> Cost {
-        self.way.cost.clone()
+        self.plan.cost.clone()
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let committed = commit::commit_files(cx, "undo", &self.way.changes, self.undoable, approval)?;
-        for step in &self.way.changes {
-            if matches!(step.change, NewState::Directory { .. }) {
-                cx.session.history.brought_back(step.target.path());
+        let committed = commit::commit_files(cx, "undo", &self.plan.changes, self.undoable, approval)?;
+        for step in &self.plan.changes {
+            if matches!(step.change, NewState::Created(EntryState::Directory { .. })) {
+                cx.session.history.undo_list().brought_back(step.target.path());
             }
         }
         if let Some((session, number)) = &self.takes_back {

@@ -7,17 +7,17 @@
 use std::{collections::BTreeMap, ffi::OsString, fmt, io};
 
 use confined_fs::{
-    AccessError, AccessErrorKind, FileKind, NewDirectory, Node, Purpose, Revision, TreePosition, WorkspacePath,
-    WritablePath,
+    AccessError, AccessErrorKind, EntryState, FileKind, FileState, NewDirectory, Node, Purpose, Revision, TreePosition,
+    WorkspacePath, WritablePath,
 };
 
 use super::{
     super::{CallContext, answer::count},
     virtual_tree::{Disk, VirtualNode, VirtualTree},
 };
-use crate::session::history::{Effect, Former, FormerEntry, FormerNode, UndoableChange};
+use crate::session::history::{Effect, FormerEntry, UndoableChange};
 
-/// What the walk has to know of the disk and of the history.
+/// The state of the disk and of the history that the planner asks for.
 pub(super) trait DiskAndHistory: Disk {
     /// Whether the file there has this content, or is in the state with this mark where it is masked.
     fn holds(&self, path: &WorkspacePath, state: Revision) -> bool;
@@ -29,7 +29,7 @@ pub(super) trait DiskAndHistory: Disk {
     fn file_mark(&self, path: &WorkspacePath) -> Option<Revision>;
 }
 
-/// What of a path changes.
+/// The part of an entry that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChangedPart {
     /// The content of a file.
@@ -43,14 +43,14 @@ pub(super) struct UndoPlanner<'p> {
     /// Whether changes of others are taken back as well.
     includes_changed: bool,
     pub(super) tree: VirtualTree,
-    /// What stays where the disk has it, with all in it, as an earlier walk has found.
+    /// Paths that stay as the disk has them, with all in them, as an earlier walk has found.
     pinned: BTreeMap<WorkspacePath, Reason>,
     /// Where that was, as the walk goes back through moves.
     former: BTreeMap<WorkspacePath, Reason>,
-    /// What this walk has found.
+    /// Paths that this walk has found to stay.
     found: BTreeMap<WorkspacePath, Reason>,
     /// Directories that stay, as they hold something else.
-    not_empty: Vec<LeftAlone>,
+    not_empty: Vec<SkippedPath>,
     /// Where what is left alone is, as the walk goes back through moves.
     frozen: Vec<WorkspacePath>,
     /// For each change that was taken back, what it moved: where from, where to.
@@ -90,27 +90,27 @@ impl<'p> UndoPlanner<'p> {
         })
     }
 
-    /// What is left alone: where it is, and where it was then.
-    pub(super) fn left_alone(self) -> Vec<LeftAlone> {
+    /// The skipped paths: where each is, and where it was then.
+    pub(super) fn skipped(self) -> Vec<SkippedPath> {
         let mut left = self.former;
         left.extend(self.pinned);
-        left.into_iter().map(|(path, reason)| LeftAlone { path, reason }).chain(self.not_empty).collect()
+        left.into_iter().map(|(path, reason)| SkippedPath { path, reason }).chain(self.not_empty).collect()
     }
 
     /// Takes one change back.
-    pub(super) fn take_back(&mut self, change: &UndoableChange) {
+    pub(super) fn revert(&mut self, change: &UndoableChange) {
         self.moved.push(Vec::new());
         // All entries of the change are removed before any is put back: its files may have changed places.
         let mut back = Vec::new();
-        self.take_away(&change.effect, &mut back);
+        self.revert_effect(&change.effect, &mut back);
         self.remove_made(&change.made);
         back.sort_by_key(|one: &PutBack| depth(&one.path));
         for PutBack { path, node, from } in back {
-            self.bring_back(&path, node, from);
+            self.put_back(&path, node, from);
         }
     }
 
-    fn take_away(&mut self, effect: &Effect, back: &mut Vec<PutBack>) {
+    fn revert_effect(&mut self, effect: &Effect, back: &mut Vec<PutBack>) {
         match effect {
             Effect::Several(effects) => {
                 // The entries of a directory before the directory itself.
@@ -119,18 +119,18 @@ impl<'p> UndoPlanner<'p> {
                 let mut others = others;
                 others.sort_by_key(|effect| std::cmp::Reverse(effect.names().last().map_or(0, |path| depth(path))));
                 for effect in others.into_iter().chain(made) {
-                    self.take_away(effect, back);
+                    self.revert_effect(effect, back);
                 }
             }
-            Effect::Wrote { path, before, after } => self.unwrite(path, *before, *after),
-            Effect::Removed { path, entries } => self.unremove(path, entries, back),
-            Effect::Moved { from, to, mark, replaced } => self.unmove([from, to], *mark, *replaced, back),
-            Effect::Copied { to, entries, .. } => self.uncopy(to, entries),
+            Effect::Wrote { path, before, after } => self.revert_write(path, *before, *after),
+            Effect::Removed { path, entries } => self.revert_removal(path, entries, back),
+            Effect::Moved { from, to, mark, replaced } => self.revert_move([from, to], *mark, *replaced, back),
+            Effect::Copied { to, entries, .. } => self.revert_copy(to, entries),
             Effect::Made { directories } => {
                 self.remove_made(directories);
                 for directory in directories.iter().map(NewDirectory::path) {
                     if self.tree.kind(self.view, directory) == Some(FileKind::Directory) {
-                        self.leave(directory, Reason::NotEmpty);
+                        self.skip(directory, Reason::NotEmpty);
                     }
                     self.former.remove(directory);
                 }
@@ -138,7 +138,7 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn unwrite(&mut self, path: &WorkspacePath, before: Option<Former>, after: Revision) {
+    fn revert_write(&mut self, path: &WorkspacePath, before: Option<FileState>, after: Revision) {
         if self.is_frozen(path) {
             if before.is_none() {
                 self.former.remove(path);
@@ -153,7 +153,7 @@ impl<'p> UndoPlanner<'p> {
         });
         let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
         match reason.or_else(|| self.refusal(path, part)) {
-            Some(reason) => self.leave(path, reason),
+            Some(reason) => self.skip(path, reason),
             None => match before {
                 // In place, so that the file stays the one that it is.
                 Some(former) => self.tree.put(path, VirtualNode::Kept(former)),
@@ -162,27 +162,27 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn unremove(&mut self, top: &WorkspacePath, entries: &[FormerEntry], back: &mut Vec<PutBack>) {
+    fn revert_removal(&mut self, top: &WorkspacePath, entries: &[FormerEntry], back: &mut Vec<PutBack>) {
         for (path, entry) in TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).zip(entries) {
             if self.is_frozen(&path) {
                 continue;
             }
             let former = match &entry.node {
-                FormerNode::File(former) => Some(*former),
+                EntryState::File(former) => Some(*former),
                 _ => None,
             };
             match self.why_kept(former).or_else(|| self.refusal(&path, ChangedPart::Entry)) {
-                Some(reason) => self.leave(&path, reason),
+                Some(reason) => self.skip(&path, reason),
                 None => back.push(PutBack { path, node: VirtualNode::from(&entry.node), from: None }),
             }
         }
     }
 
-    fn unmove(
+    fn revert_move(
         &mut self,
         [from, to]: [&WorkspacePath; 2],
         mark: Option<Revision>,
-        replaced: Option<Former>,
+        replaced: Option<FileState>,
         back: &mut Vec<PutBack>,
     ) {
         if let Some(reason) = self.why_frozen(to) {
@@ -191,7 +191,7 @@ impl<'p> UndoPlanner<'p> {
             return;
         }
         if self.is_frozen(from) {
-            self.leave(to, Reason::Occupied);
+            self.skip(to, Reason::Occupied);
             return;
         }
         let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
@@ -203,7 +203,7 @@ impl<'p> UndoPlanner<'p> {
         };
         let refusal = || self.refusal(from, ChangedPart::Entry).or_else(|| self.refusal(to, ChangedPart::Entry));
         if let Some(reason) = reason.or_else(refusal) {
-            self.leave(to, reason);
+            self.skip(to, reason);
             self.frozen.push(from.clone());
             return;
         }
@@ -226,7 +226,7 @@ impl<'p> UndoPlanner<'p> {
         }
         back.push(PutBack { path: from.clone(), node, from: Some(to.clone()) });
         match (replaced, self.why_kept(replaced)) {
-            (Some(_), Some(reason)) => self.leave(to, reason),
+            (Some(_), Some(reason)) => self.skip(to, reason),
             (Some(former), None) => {
                 back.push(PutBack { path: to.clone(), node: VirtualNode::Kept(former), from: None });
             }
@@ -234,7 +234,7 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn uncopy(&mut self, top: &WorkspacePath, entries: &[FormerEntry]) {
+    fn revert_copy(&mut self, top: &WorkspacePath, entries: &[FormerEntry]) {
         let paths: Vec<WorkspacePath> =
             TreePosition::paths_at(top, entries.iter().map(|entry| &entry.position)).collect();
         // The innermost first.
@@ -247,15 +247,15 @@ impl<'p> UndoPlanner<'p> {
             let reason = match (&entry.node, kind) {
                 // Somebody has removed it before: that is what is wanted.
                 (_, None) => continue,
-                (FormerNode::File(former), _) if self.holds(path, former.revision) => None,
-                (FormerNode::File(_), Some(FileKind::File)) if self.includes_changed => None,
-                (FormerNode::Link(target), _) if self.says(path, target) => None,
-                (FormerNode::Directory { .. }, _) if self.tree.is_empty_directory(self.view, path) => None,
-                (FormerNode::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
+                (EntryState::File(former), _) if self.holds(path, former.revision) => None,
+                (EntryState::File(_), Some(FileKind::File)) if self.includes_changed => None,
+                (EntryState::Link(target), _) if self.says(path, target) => None,
+                (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(self.view, path) => None,
+                (EntryState::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
                 _ => Some(Reason::Changed),
             };
             match reason.or_else(|| self.refusal(path, ChangedPart::Entry)) {
-                Some(reason) => self.leave(path, reason),
+                Some(reason) => self.skip(path, reason),
                 None => self.tree.put(path, VirtualNode::Absent),
             }
         }
@@ -273,7 +273,7 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn bring_back(&mut self, path: &WorkspacePath, node: VirtualNode, from: Option<WorkspacePath>) {
+    fn put_back(&mut self, path: &WorkspacePath, node: VirtualNode, from: Option<WorkspacePath>) {
         let occupant = self.tree.kind(self.view, path);
         let parent = path.parent().map(|parent| self.tree.kind(self.view, &parent));
         let is_below_a_file = matches!(parent, Some(Some(FileKind::File | FileKind::Symlink | FileKind::Other)));
@@ -298,10 +298,10 @@ impl<'p> UndoPlanner<'p> {
             self.tree.put(&from, node);
             self.frozen.push(from);
         }
-        self.leave(path, Reason::Occupied);
+        self.skip(path, Reason::Occupied);
     }
 
-    /// What is left alone below `from` is below `to` from here on.
+    /// Skipped paths below `from` are below `to` from here on.
     fn follow(&mut self, from: &WorkspacePath, to: &WorkspacePath) {
         self.moved.last_mut().expect("a change is taken back").push([to.clone(), from.clone()]);
         let followers: Vec<WorkspacePath> = self.former.keys().filter(|path| path.is_in(from)).cloned().collect();
@@ -314,22 +314,22 @@ impl<'p> UndoPlanner<'p> {
         }
     }
 
-    fn leave(&mut self, path: &WorkspacePath, reason: Reason) {
+    fn skip(&mut self, path: &WorkspacePath, reason: Reason) {
         self.frozen.push(path.clone());
         if reason == Reason::NotEmpty {
-            self.not_empty.push(LeftAlone { path: path.clone(), reason });
+            self.not_empty.push(SkippedPath { path: path.clone(), reason });
         } else {
             self.found.entry(self.now(path)).or_insert(reason);
         }
     }
 
-    /// What is left alone was at `place`. What came there since stays as well: without what moved, that place would be in
+    /// A skipped entry was at `place`. One that came there since stays as well: without the move, that place would be in
     /// a state in between.
     fn stays_at(&mut self, place: WorkspacePath, reason: Reason) {
         let is_changed = !matches!(self.tree.node(&place), VirtualNode::OnDisk(_));
         let holds = || self.tree.kind(self.view, &place).or_else(|| self.view.kind(&self.now(&place)));
         if is_changed && holds().is_some() {
-            self.leave(&place, reason.clone());
+            self.skip(&place, reason.clone());
         }
         self.former.insert(place, reason);
     }
@@ -358,7 +358,7 @@ impl<'p> UndoPlanner<'p> {
         self.view.refusal(path, part).map(Reason::Refused)
     }
 
-    fn why_kept(&self, former: Option<Former>) -> Option<Reason> {
+    fn why_kept(&self, former: Option<FileState>) -> Option<Reason> {
         former.filter(|former| !self.view.is_kept(former.revision)).map(|_| Reason::NotKept)
     }
 
@@ -380,7 +380,7 @@ impl<'p> UndoPlanner<'p> {
     }
 }
 
-/// What is to be put back.
+/// An entry that is put back.
 struct PutBack {
     pub(in crate::tools) path: WorkspacePath,
     node: VirtualNode,
@@ -399,7 +399,7 @@ fn depth(path: &WorkspacePath) -> usize {
 pub(in crate::tools) enum Reason {
     /// It is not what the change left.
     Changed,
-    /// What was moved or made is no longer there.
+    /// The entry that was moved or made is no longer there.
     Gone,
     /// Something else is where a former entry was.
     Occupied,
@@ -426,13 +426,13 @@ impl fmt::Display for Reason {
 
 /// A path that is left as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::tools) struct LeftAlone {
+pub(in crate::tools) struct SkippedPath {
     pub(in crate::tools) path: WorkspacePath,
     pub(in crate::tools) reason: Reason,
 }
 
 /// How much was not brought back, for the headline.
-pub(in crate::tools) fn left_alone_headline(paths: usize) -> String {
+pub(in crate::tools) fn skipped_headline(paths: usize) -> String {
     let were = if paths == 1 { "was" } else { "were" };
     format!("{} {were} left alone and not brought back", count(paths, "path"))
 }

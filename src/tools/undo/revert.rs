@@ -5,26 +5,26 @@
 use std::sync::Arc;
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, NewDirectory, Purpose, Revision, TreeGuard, TreePosition,
-    WorkspacePath, WritablePath, WriteGuard,
+    AccessError, AccessErrorKind, Approval, Base, CreatedTree, EntryState, FileState, NewDirectory, Purpose, Revision,
+    TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::{
     Cost, RootBytes,
-    history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, PendingChange, RecordKind, UndoableChange},
+    history::{Effect, FormerEntry, JournalRecord, PendingChange, RecordKind, UndoableChange},
 };
 
 use super::super::{
     CallContext, Kind, ToolError,
-    commit::{self, ChangeStep, NewState, Undoable},
+    commit::{self, ChangeStep, EntriesAre, NewState, Undoable},
     read_before_write, shown_diff,
 };
 
-/// What reverting a change would do.
+/// The effect of reverting a change.
 pub(super) struct RevertPlan {
     /// The diff of it.
     pub(super) diff: String,
-    /// What it takes of the session's quotas: bringing something back writes it.
+    /// Its share of the session's quotas: bringing something back writes it.
     pub(super) cost: Cost,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             }
             cost.growth = RootBytes::of(path.root(), cost.bytes);
             match entries.as_slice() {
-                [FormerEntry { node: FormerNode::File(former), .. }] => {
+                [FormerEntry { node: EntryState::File(former), .. }] => {
                     shown_diff::diff(path, None, Some(kept_content(cx, path, former.revision)?))
                 }
                 _ => String::new(),
@@ -132,7 +132,7 @@ fn remove_made(
     Ok((removed, commit::begin(cx, gone, None).0))
 }
 
-/// What a revert did is on the list of changes as `undoable` says.
+/// Reverts one effect, which goes on the list of changes as `undoable` says.
 fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval: Approval) -> Result<(), ToolError> {
     match effect {
         Effect::Several(_) => Err(of_several()),
@@ -188,11 +188,11 @@ fn list_unmade(cx: &CallContext, directories: &[NewDirectory], pending: &Pending
             0 => TreePosition::top(),
             depth => TreePosition { depth, name: directory.path().file_name().unwrap_or_default().to_owned() },
         },
-        node: FormerNode::Directory { mode: 0 },
+        node: EntryState::Directory { mode: 0 },
     });
     let effect = Effect::Removed { path: outermost.path().clone(), entries: Arc::new(names.collect()) };
     let change = UndoableChange { tool: "undo", effect, made: Vec::new() };
-    undoable.list(cx, pending, change);
+    cx.session.history.made(pending, change, undoable);
 }
 
 /// Removes what a change made, recording it all the same.
@@ -208,9 +208,7 @@ fn remove(
     if mark.is_some_and(|mark| mark != tree.content_mark()) {
         return Err(changed_since(entry.path()));
     }
-    let removed = commit::remove(cx, guard, entry, &tree, "undo", approval)?;
-    let effect = Effect::Removed { path: entry.path().clone(), entries: removed.entries };
-    undoable.list(cx, &removed.pending, UndoableChange { tool: "undo", effect, made: Vec::new() });
+    commit::remove(cx, guard, entry, &tree, ("undo", undoable), approval)?;
     Ok(())
 }
 
@@ -224,26 +222,20 @@ fn bring_back(
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
-    let (pending, _) = commit::begin(cx, vec![JournalRecord::new("undo", entry.path())], None);
-    match guard.create_tree(&entry, &mut parts, approval) {
-        Ok(created) => {
-            if let [Some(revision)] = created.revisions.as_slice() {
-                cx.session.ledger.saw(entry.path(), *revision, None);
-            }
-            commit::record_former(cx, "undo", entry.path(), entries, commit::FormerIs::Back);
-            cx.session.history.brought_back(entry.path());
-            if let Ok(tree) = cx.workspace.tree(&entry, Purpose::Remove) {
-                let (mark, entries) = (tree.content_mark(), Arc::clone(entries));
-                let effect = Effect::Copied { to: entry.path().clone(), mark, entries };
-                undoable.list(cx, &pending, UndoableChange { tool: "undo", effect, made: created.made });
-            }
-            Ok(())
+    let records = vec![JournalRecord::new("undo", entry.path())];
+    let create = || guard.create_tree(&entry, &mut parts, approval);
+    let did = |created: &CreatedTree| {
+        if let [Some(revision)] = created.revisions.as_slice() {
+            cx.session.ledger.saw(entry.path(), *revision, None);
         }
-        Err(error) => {
-            cx.session.history.void(&pending);
-            Err(not_created(path, error))
-        }
-    }
+        commit::record_entries(cx, "undo", EntriesAre::There, entry.path(), entries, &[]);
+        cx.session.history.undo_list().brought_back(entry.path());
+        let mark = cx.workspace.tree(&entry, Purpose::Remove).ok()?.content_mark();
+        let effect = Effect::Copied { to: entry.path().clone(), mark, entries: Arc::clone(entries) };
+        Some((effect, created.made.clone()))
+    };
+    let created = commit::journaled(cx, ("undo", undoable), (records, None), create, did);
+    created.map(drop).map_err(|error| not_created(path, error))
 }
 
 /// Moves an entry back, and brings back the file that it had replaced, in one change. False where that cannot be: the
@@ -252,15 +244,15 @@ fn move_back_from_over(
     cx: &CallContext,
     [from, to]: [&WorkspacePath; 2],
     mark: Option<Revision>,
-    Former { revision, mode, state }: Former,
+    FileState { revision, mode, state }: FileState,
     undoable: Undoable,
     approval: Approval,
 ) -> Result<bool, ToolError> {
     let now = cx.workspace.writable_entry(to)?;
     let old = old_place(cx, from, &now)?;
     let bytes = kept_content(cx, to, revision)?;
-    let tree = unchanged_tree(cx, &now, &old, mark)?;
-    let Ok(Some(base)) = commit::former_node(cx, &tree) else { return Ok(false) };
+    unchanged_tree(cx, &now, &old, mark)?;
+    let Ok(Some(base)) = commit::state_now(cx, &now) else { return Ok(false) };
     let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(state) };
     let changes = [
         ChangeStep { target: now.clone(), change: NewState::Moved { to: old, base } },
@@ -278,7 +270,7 @@ fn move_back(
     cx: &CallContext,
     [from, to]: [&WorkspacePath; 2],
     mark: Option<Revision>,
-    replaced: Option<Former>,
+    replaced: Option<FileState>,
     undoable: Undoable,
     approval: Approval,
 ) -> Result<(), ToolError> {
@@ -312,13 +304,13 @@ fn move_back(
         effects.push(Effect::Wrote { path: committed.path, before: None, after: former.revision });
     }
     let effect = if effects.len() == 1 { effects.remove(0) } else { Effect::Several(effects) };
-    undoable.list(cx, &pending, UndoableChange { tool: "undo", effect, made: moved.made });
+    cx.session.history.made(&pending, UndoableChange { tool: "undo", effect, made: moved.made }, undoable);
     Ok(())
 }
 
-fn files(entries: &[FormerEntry]) -> impl Iterator<Item = &Former> {
+fn files(entries: &[FormerEntry]) -> impl Iterator<Item = &FileState> {
     entries.iter().filter_map(|entry| match &entry.node {
-        FormerNode::File(former) => Some(former),
+        EntryState::File(former) => Some(former),
         _ => None,
     })
 }

@@ -6,13 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{Revision, TreePosition, Workspace, WorkspacePath};
+use confined_fs::{EntryState, FileState, Revision, Workspace, WorkspacePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, references::shown},
     planner::{ChangedPart, DiskAndHistory as _, DiskOfCall},
 };
-use crate::session::history::{Effect, Former, FormerEntry, FormerNode, JournalRecord, RecordKind, UndoableChange};
+use crate::session::history::{Effect, FormerEntry, JournalRecord, RecordKind, UndoableChange};
 
 /// Checkpoints that an error names.
 const NAMED: usize = 5;
@@ -34,7 +34,7 @@ pub(in crate::tools) struct ChangesSince {
     pub(in crate::tools) changes: Vec<UndoableChange>,
     /// Paths that other sessions changed since, as far as these changes are not among them.
     pub(in crate::tools) others: BTreeSet<String>,
-    /// What was changed before these, in ways that are no longer remembered.
+    /// Paths that were changed before these, in ways that are no longer remembered.
     pub(in crate::tools) lost: Vec<WorkspacePath>,
 }
 
@@ -46,7 +46,7 @@ pub(in crate::tools) fn changes_since(
 ) -> Result<ChangesSince, ToolError> {
     let history = &cx.session.history;
     let own_since = |number| {
-        let (changes, lost) = history.since(number);
+        let (changes, lost) = history.undo_list().since(number);
         let changes = changes.into_iter().rev().map(|(_, change)| change).collect();
         ChangesSince { changes, others: BTreeSet::new(), lost }
     };
@@ -55,7 +55,7 @@ pub(in crate::tools) fn changes_since(
     // The list of this process knows more than the journal, as far as it goes back.
     let (records, first_own) = match earlier {
         // The journal has what the list of this process no longer has.
-        HistoryPoint::Session if history.on_disk() && (all_sessions || !history.since(0).1.is_empty()) => {
+        HistoryPoint::Session if history.on_disk() && (all_sessions || !history.undo_list().since(0).1.is_empty()) => {
             let mut records = history.records(&roots).map_err(unreadable)?;
             let first = records.iter().position(is_own);
             records.drain(..first.unwrap_or(records.len()));
@@ -65,13 +65,14 @@ pub(in crate::tools) fn changes_since(
         HistoryPoint::RecordedSession(id) => return recorded_session(cx, id),
         HistoryPoint::Checkpoint(name) => {
             let Some((checkpoint, records)) = history.since_checkpoint(name, &roots).map_err(unreadable)? else {
-                return history.own_checkpoint(name).map(own_since).ok_or_else(|| no_checkpoint(cx, name));
+                let own = history.undo_list().checkpoints.get(name);
+                return own.map(own_since).ok_or_else(|| no_checkpoint(cx, name));
             };
             let first = records.iter().filter(|record| is_own(record)).map(|record| record.change).min();
-            (records, if is_own(&checkpoint) { history.own_checkpoint(name) } else { first })
+            (records, if is_own(&checkpoint) { history.undo_list().checkpoints.get(name) } else { first })
         }
     };
-    let (mut own, _) = first_own.map_or_else(Default::default, |number| history.since(number));
+    let (mut own, _) = first_own.map_or_else(Default::default, |number| history.undo_list().since(number));
     let mut since = ChangesSince::default();
     // A name that this caller may not change may be one that it may not see.
     let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
@@ -118,7 +119,7 @@ fn recorded_session(cx: &CallContext, id: &str) -> Result<ChangesSince, ToolErro
 }
 
 fn no_checkpoint(cx: &CallContext, name: &str) -> ToolError {
-    let names: Vec<String> = cx.session.history.checkpoint_names().into_iter().take(NAMED).collect();
+    let names: Vec<String> = cx.session.history.undo_list().checkpoints.names().into_iter().take(NAMED).collect();
     let hint = if names.is_empty() {
         "pass checkpoint=NAME with a change to name the state before it, or to=session for the whole session".to_owned()
     } else {
@@ -153,7 +154,7 @@ impl KnownChange {
 
     /// The last change of this session, to `path` or below it where one is given.
     pub(super) fn last(cx: &CallContext, path: Option<&WorkspacePath>) -> Option<Self> {
-        let (number, change, by) = cx.session.history.last(path)?;
+        let (number, change, by) = cx.session.history.undo_list().last(path)?;
         let by = by.filter(|by| cx.by.as_ref() != Some(by)).map_or_else(String::new, |by| format!(" by {by}"));
         Some(Self { by, ..Self::own(cx, number, change) })
     }
@@ -220,31 +221,31 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
             let replaced = over.and_then(|over| former(over));
             return Some(Effect::Moved { from: path, to, mark: record.new_revision(), replaced });
         }
-        let single = |node| Arc::new(vec![FormerEntry { position: TreePosition::top(), node }]);
+        let single = |node| Arc::new(vec![FormerEntry::top(node)]);
         // Nobody knows a mark of what was made; what it held says more.
         let made = |node| Effect::Copied { to: path.clone(), mark: Revision::of(b""), entries: single(node) };
         let gone = |node| Effect::Removed { path: path.clone(), entries: single(node) };
-        let directory = FormerNode::Directory { mode: record.mode.unwrap_or(0) };
+        let directory = EntryState::Directory { mode: record.mode.unwrap_or(0) };
         match (record.kind, record.new_revision(), &record.target) {
             (RecordKind::File, Some(after), _) => {
                 Some(Effect::Wrote { path: path.clone(), before: former(record), after })
             }
             (RecordKind::File, None, _) if has_moves && is_moved_to(&path) => None,
-            (RecordKind::File, None, _) => former(record).map(|former| gone(FormerNode::File(former))),
+            (RecordKind::File, None, _) => former(record).map(|former| gone(EntryState::File(former))),
             (RecordKind::Directory, ..) => Some(gone(directory)),
             (RecordKind::Made, ..) => Some(made(directory)),
-            (RecordKind::Link, Some(_), Some(target)) => Some(made(FormerNode::Link(OsString::from(target)))),
-            (RecordKind::Link, None, Some(target)) => Some(gone(FormerNode::Link(OsString::from(target)))),
+            (RecordKind::Link, Some(_), Some(target)) => Some(made(EntryState::Link(OsString::from(target)))),
+            (RecordKind::Link, None, Some(target)) => Some(gone(EntryState::Link(OsString::from(target)))),
             (RecordKind::Link | RecordKind::Checkpoint | RecordKind::Void | RecordKind::Undone, ..) => None,
         }
     };
     records.iter().filter_map(effect).collect()
 }
 
-fn former(record: &JournalRecord) -> Option<Former> {
-    let former = Former::new(record.old_revision()?, record.mode.unwrap_or(0) & 0o777);
+fn former(record: &JournalRecord) -> Option<FileState> {
+    let former = FileState::new(record.old_revision()?, record.mode.unwrap_or(0) & 0o777);
     let state = record.state.as_ref().and_then(|state| state.parse().ok());
-    Some(Former { state: state.unwrap_or(former.state), ..former })
+    Some(FileState { state: state.unwrap_or(former.state), ..former })
 }
 
 /// The path of a record, which may have been printed under another name of its root.
@@ -265,7 +266,7 @@ fn moved_to(workspace: &Workspace, record: &JournalRecord) -> Option<WorkspacePa
     meanings(workspace, record, to).into_iter().nth(index)?.filter(|path| !path.is_root())
 }
 
-/// What a printed path may mean.
+/// The possible meanings of a printed path.
 fn meanings(workspace: &Workspace, record: &JournalRecord, shown: &str) -> [Option<WorkspacePath>; 3] {
     let root = workspace.roots().iter().find(|root| root.key() == record.root);
     let top = root.map(|root| workspace.root_path(root));

@@ -8,30 +8,28 @@ use std::{
     path::Path,
 };
 
-use confined_fs::{FileKind, WorkspacePath};
+use confined_fs::{EntryState, FileKind, FileState, WorkspacePath};
 
-use crate::session::history::{Former, FormerNode};
-
-/// What is on the disk now.
+/// The entries of the disk.
 pub(super) trait Disk {
-    /// What is at a path, a link being a link; `None` where nothing is.
+    /// The kind of entry at a path, links not followed; `None` where nothing is.
     fn kind(&self, path: &WorkspacePath) -> Option<FileKind>;
     /// The permission bits of a directory; 0 where they are not known.
     fn mode(&self, directory: &WorkspacePath) -> u32;
     /// The names in a directory; `None` if they cannot be known.
     fn names(&self, directory: &WorkspacePath) -> Option<Vec<OsString>>;
-    /// What a link says.
+    /// The target of a link.
     fn target(&self, path: &WorkspacePath) -> Option<OsString>;
 }
 
-/// What would be at a path.
+/// The entry that would be at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum VirtualNode {
     Absent,
-    /// What the disk has at this path, with everything in it.
+    /// The entry that the disk has at this path, with everything in it.
     OnDisk(WorkspacePath),
     /// A file with a content that is kept.
-    Kept(Former),
+    Kept(FileState),
     /// A link with this target.
     Link(OsString),
     Directory(VirtualDirectory),
@@ -44,7 +42,7 @@ pub(super) struct VirtualDirectory {
     disk: Option<WorkspacePath>,
     /// Permission bits of one that would be made.
     mode: u32,
-    /// What changes in it, by name.
+    /// Its changed entries, by name.
     names: BTreeMap<OsString, VirtualNode>,
 }
 
@@ -54,12 +52,12 @@ pub(super) struct VirtualDirectory {
 pub(super) enum TreeChange {
     /// Removes a file, a link, or a directory that is empty at that moment.
     Remove(WorkspacePath),
-    /// What is at a path moves to another.
+    /// Moves an entry to another path.
     Move { from: WorkspacePath, to: WorkspacePath },
     /// A directory is made.
     MakeDirectory { path: WorkspacePath, mode: u32 },
     /// A file gets a content that is kept; it is made if `over` says that no file is there now.
-    Write { path: WorkspacePath, former: Former, over: bool },
+    Write { path: WorkspacePath, former: FileState, over: bool },
     /// A link is made.
     MakeLink { path: WorkspacePath, target: OsString },
 }
@@ -84,12 +82,12 @@ pub(super) struct VirtualTree {
     roots: BTreeMap<WorkspacePath, VirtualNode>,
 }
 
-impl From<&FormerNode> for VirtualNode {
-    fn from(node: &FormerNode) -> Self {
+impl From<&EntryState> for VirtualNode {
+    fn from(node: &EntryState) -> Self {
         match node {
-            FormerNode::File(former) => Self::Kept(*former),
-            FormerNode::Link(target) => Self::Link(target.clone()),
-            FormerNode::Directory { mode } => {
+            EntryState::File(former) => Self::Kept(*former),
+            EntryState::Link(target) => Self::Link(target.clone()),
+            EntryState::Directory { mode } => {
                 Self::Directory(VirtualDirectory { mode: *mode, ..VirtualDirectory::default() })
             }
         }
@@ -97,7 +95,7 @@ impl From<&FormerNode> for VirtualNode {
 }
 
 impl VirtualDirectory {
-    /// What is called `name` in it, if nothing has changed that.
+    /// The entry called `name`, if nothing has changed that.
     fn unchanged(&self, name: &OsStr) -> VirtualNode {
         let child = self.disk.as_ref().map(|disk| disk.child(Path::new(name)));
         child.map_or(VirtualNode::Absent, VirtualNode::OnDisk)
@@ -105,7 +103,7 @@ impl VirtualDirectory {
 }
 
 impl VirtualTree {
-    /// What would be at `path`. What the disk has there may be nothing.
+    /// The entry that would be at `path`. `OnDisk` may be nothing.
     pub(super) fn node(&self, path: &WorkspacePath) -> VirtualNode {
         let root = root_of(path);
         let Some(mut node) = self.roots.get(&root) else { return VirtualNode::OnDisk(path.clone()) };
@@ -130,7 +128,7 @@ impl VirtualTree {
         node.clone()
     }
 
-    /// What kind of entry would be at `path`.
+    /// The kind of entry that would be at `path`.
     pub(super) fn kind(&self, disk: &dyn Disk, path: &WorkspacePath) -> Option<FileKind> {
         match self.node(path) {
             VirtualNode::Absent => None,
@@ -184,7 +182,7 @@ impl VirtualTree {
         }
     }
 
-    /// What has to be done to the disk for the tree to be as it would be. Nothing is in it that stays as it is.
+    /// The changes of the disk that make it this tree. Nothing is in them that stays as it is.
     pub(super) fn net_changes(&self, disk: &dyn Disk) -> Vec<TreeChange> {
         let mut difference = TreeComparison { disk, moved: HashSet::new(), changes: Vec::new() };
         for (path, node) in &self.roots {
@@ -220,7 +218,7 @@ impl VirtualNode {
 /// change is inside of another one's directory.
 struct TreeComparison<'d> {
     disk: &'d dyn Disk,
-    /// What moves away from where the disk has it.
+    /// Paths of the disk whose entries move away.
     moved: HashSet<WorkspacePath>,
     changes: Vec<TreeChange>,
 }
@@ -247,7 +245,7 @@ impl TreeComparison<'_> {
         }
     }
 
-    /// What the disk has in a directory that moves, where nothing else becomes of it: each name, and its path now.
+    /// The unchanged entries in a directory that moves: each name, and its path now.
     fn moving_with(&self, directory: &VirtualDirectory) -> Vec<(OsString, WorkspacePath)> {
         let Some(disk) = &directory.disk else { return Vec::new() };
         let names = self.disk.names(disk).unwrap_or_default().into_iter();

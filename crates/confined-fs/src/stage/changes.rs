@@ -193,7 +193,7 @@ impl StagedDir {
         if Arc::ptr_eq(&self.layer, &other.layer) { Ok(()) } else { Err(io::ErrorKind::CrossesDevices.into()) }
     }
 
-    /// What has a name, and whether the layer has it.
+    /// The entry of a name, and whether the layer has it.
     fn existing(&self, name: &OsStr) -> io::Result<(Stat, bool)> {
         match self.place(name)? {
             Place::Upper(stat) => Ok((stat, true)),

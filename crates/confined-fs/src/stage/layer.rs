@@ -129,7 +129,7 @@ impl Layer {
         self.with_record(|record| record.hides(path))
     }
 
-    /// What the layer itself has at a path; `None` where it says nothing.
+    /// Looks at a path in the layer alone; `None` where it says nothing.
     ///
     /// # Errors
     /// `Link` or `NotADirectory` for a path that passes through something else than directories of the layer.

@@ -31,7 +31,7 @@ pub(super) enum RecordLine {
     Forget(PathBuf),
 }
 
-/// What the lines add up to.
+/// The sum of all lines.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     hidden: HashSet<PathBuf>,
@@ -90,7 +90,7 @@ impl Record {
         self.hidden.iter().map(PathBuf::as_path).filter(move |hidden| *hidden != top && hidden.starts_with(&top))
     }
 
-    /// What the disk had at `path` when it was first changed; `None` where that is not known.
+    /// The state of the disk at `path` before its first change; `None` where that is not known.
     pub(super) fn base(&self, path: &Path) -> Option<NodeSummary> {
         let path = folded(path);
         if let Some((_, base)) = self.bases.get(&path) {
@@ -251,7 +251,7 @@ fn decoded(word: &str) -> Option<PathBuf> {
 
 // What is at a path, in so few words that a record can keep it and two of them can be compared.
 
-/// What the disk or a layer has at a path.
+/// The entry that the disk or a layer has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeSummary {
     /// Nothing.
@@ -267,7 +267,7 @@ pub enum NodeSummary {
 }
 
 impl NodeSummary {
-    /// What `dir` has under a name.
+    /// Looks at a name in `dir`, and hashes the file there.
     pub(super) fn of(dir: &beneath::Dir, name: &OsStr) -> io::Result<Self> {
         let stat = match dir.child_stat(name) {
             Ok(stat) => stat,

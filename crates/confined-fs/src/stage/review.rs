@@ -26,11 +26,11 @@ use crate::{
 pub struct StagedChange {
     /// Where it is.
     pub path: WorkspacePath,
-    /// What the disk had when the path was first changed in the layer; `None` where that is not known.
+    /// The state of the disk before the first change in the layer; `None` where that is not known.
     pub base: Option<NodeSummary>,
-    /// What the disk has now.
+    /// The state of the disk now.
     pub disk: NodeSummary,
-    /// What the merged view has.
+    /// The state of the merged view.
     pub staged: NodeSummary,
     /// Something that is not staged is in the directory, which is gone in the merged view.
     pub holds_more: bool,
@@ -65,7 +65,7 @@ impl StagedChange {
         Ok(bytes)
     }
 
-    /// What a staged link says.
+    /// Reads the target of a staged link.
     pub fn target(&self) -> io::Result<OsString> {
         let (dir, name) = parent(&self.layer.upper, &self.below)?;
         dir.child_link(name)
@@ -189,7 +189,7 @@ fn holds_more(root: &beneath::Dir, directory: &Path, known: &BTreeSet<PathBuf>) 
     Ok(false)
 }
 
-/// What is at a path; nothing is below a link or a file.
+/// Looks at a path; nothing is below a link or a file.
 fn summary(root: &beneath::Dir, path: &Path) -> io::Result<NodeSummary> {
     match parent(root, path) {
         Ok((dir, name)) => NodeSummary::of(&dir, name),

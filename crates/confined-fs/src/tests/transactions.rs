@@ -9,7 +9,8 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::super::transaction::{CommitError, EntryState, Transaction};
+use super::super::EntryState;
+use super::super::transaction::{CommitError, Transaction};
 use super::super::{Access, Approval, Base, Revision, StateDir, WaitLimit, Workspace, WritablePath};
 
 /// Says to a started test what to do, and where.
@@ -45,16 +46,16 @@ fn populate(folder: &Path) {
 fn change(workspace: &Workspace) -> Result<(), CommitError> {
     let file = |path: &str| workspace.writable(&workspace.resolve(path).unwrap()).unwrap();
     let entry = |path: &str| workspace.writable_entry(&workspace.resolve(path).unwrap()).unwrap();
-    let is = |content: &str| EntryState::File(Revision::of(content.as_bytes()));
+    let is = |content: &str| EntryState::from(Revision::of(content.as_bytes()));
     let written = [file("a"), file("d/b"), file("new/deep/f"), file("new/g"), file("kind"), file("n")];
     let bases = [Some("1"), Some("2"), None, None, None, None];
     let moved = [(entry("m"), entry("new/m"), "4"), (entry("x"), entry("y"), "5"), (entry("y"), entry("x"), "6")];
     let removed = [
         (entry("gone/sub/f"), is("3")),
-        (entry("gone/sub"), EntryState::Directory),
-        (entry("gone"), EntryState::Directory),
+        (entry("gone/sub"), EntryState::Directory { mode: 0 }),
+        (entry("gone"), EntryState::Directory { mode: 0 }),
         (entry("kind/f"), is("7")),
-        (entry("kind"), EntryState::Directory),
+        (entry("kind"), EntryState::Directory { mode: 0 }),
         (entry("link"), EntryState::Link("a".into())),
     ];
     let leaving: Vec<&WritablePath> =
@@ -75,7 +76,7 @@ fn change(workspace: &Workspace) -> Result<(), CommitError> {
     for (path, was) in removed {
         transaction.remove(&path, was)?;
     }
-    transaction.make_link(&entry("other"), OsString::from("d"))?;
+    transaction.create(&entry("other"), EntryState::Link("d".into()))?;
     transaction.commit(Approval::by_policy(), |_| {}).map(drop)
 }
 

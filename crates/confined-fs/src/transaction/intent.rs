@@ -11,10 +11,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::write::is_reserved;
-use crate::{Revision, Root, WorkspacePath};
+use crate::{EntryState, Revision, Root, WorkspacePath};
 
-use super::steps::{EntryState, Step, StepAction};
-use super::steps::{MAX_STEPS, Steps};
+use super::steps::{MAX_STEPS, Step, StepAction, Steps};
 
 /// The version of the format. Another one is left to the program that knows it.
 const VERSION: u32 = 1;
@@ -173,17 +172,17 @@ impl RootId {
 impl LineState {
     fn of(state: &EntryState) -> Option<Self> {
         Some(match state {
-            EntryState::File(revision) => Self::File(revision.to_string()),
+            EntryState::File(file) => Self::File(file.revision.to_string()),
             EntryState::Link(target) => Self::Link(IntentName::of(target)?),
-            EntryState::Directory => Self::Directory,
+            EntryState::Directory { .. } => Self::Directory,
         })
     }
 
     fn entry(self) -> Result<EntryState, Unusable> {
         Ok(match self {
-            Self::File(digits) => EntryState::File(revision(&digits)?),
+            Self::File(digits) => revision(&digits)?.into(),
             Self::Link(target) => EntryState::Link(target.os()?),
-            Self::Directory => EntryState::Directory,
+            Self::Directory => EntryState::Directory { mode: 0 },
         })
     }
 }

@@ -148,7 +148,7 @@ impl IntentFolder {
         Ok(found.filter(|found| !look.ignored.contains(&found.id)).collect())
     }
 
-    /// What an intent says, whoever has its lock.
+    /// Reads an intent, whoever has its lock.
     pub(super) fn read(&self, found: FoundIntent) -> io::Result<Vec<u8>> {
         let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
         let mut bytes = Vec::new();
@@ -213,7 +213,7 @@ impl OwnIntent {
         self.stage
     }
 
-    /// What it says.
+    /// Reads its text.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // Through the handle that has the lock, which keeps others from reading on Windows.

@@ -9,14 +9,14 @@ use beneath::{FileKind, OpenFor, Stat};
 
 use super::{
     roll_back::exists,
-    steps::{EntryState, Step, StepAction, Steps, last_name},
+    steps::{Step, StepAction, Steps, last_name},
 };
 use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, Revision, WaitLimit, WorkspacePath,
+    AccessError, AccessErrorKind, AtPath as _, Dir, EntryState, Revision, WaitLimit, WorkspacePath,
     write::{Exchanged, NewContent, Temporary, fill, is_unchanged, keep_aside, swap_if},
 };
 
-/// What was seen of each step's entry when it was checked; `None` for a new entry.
+/// The metadata of each step's entry when it was checked; `None` for a new entry.
 pub(super) type SeenEntries = [Option<Stat>];
 
 /// Makes all steps.
@@ -81,9 +81,9 @@ fn set_aside(
         _ => AccessError::from_io(error, path),
     })?;
     let same = match was {
-        EntryState::File(revision) => is_unchanged(dir, &aside, seen, *revision),
+        EntryState::File(file) => is_unchanged(dir, &aside, seen, file.revision),
         EntryState::Link(_) => was.is_at(dir, &aside),
-        EntryState::Directory => dir.child_stat(&aside).and_then(|now| {
+        EntryState::Directory { .. } => dir.child_stat(&aside).and_then(|now| {
             let is_same = now.kind == FileKind::Directory && (now.same_file(seen) || goes && !dir.keeps_identities());
             Ok(is_same && (!goes || holds_only_own(steps, &dir.child_dir(&aside, OpenFor::List)?)?))
         }),
@@ -170,24 +170,23 @@ pub(super) fn is_free(path: &WorkspacePath, goes: bool) -> Result<bool, AccessEr
 
 // Making new entries, complete and synced, under reserved names, which no tool shows.
 
-/// What a new entry is made of.
-pub(super) enum Material<'n> {
-    /// Nothing: the entry is removed, moved, or a link.
-    None,
-    /// A file's content, with the permission bits of a new file, or the file whose attributes it gets.
-    File { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
-    /// A directory's permission bits; none for what the umask gives.
-    Directory { mode: Option<u32> },
+/// What a new or replaced file is made of.
+pub(super) struct NewFile<'n> {
+    pub(super) content: Arc<NewContent<'n>>,
+    /// Permission bits of a new file; none for what the umask gives.
+    pub(super) mode: Option<u32>,
+    /// The file whose attributes a new one gets.
+    pub(super) like: Option<WorkspacePath>,
 }
 
 /// Makes all new entries. The caller removes them if this fails.
 pub(super) fn prepare(
     steps: &Steps,
-    material: &[Material<'_>],
+    files: &[Option<NewFile<'_>>],
     seen: &[Option<Stat>],
     wait_limit: &WaitLimit,
 ) -> Result<(), AccessError> {
-    for (index, (step, material)) in steps.list().iter().zip(material).enumerate() {
+    for (index, (step, file)) in steps.list().iter().zip(files).enumerate() {
         if wait_limit.ended() {
             return Err(AccessError::new(AccessErrorKind::Stopped, &step.path));
         }
@@ -195,8 +194,8 @@ pub(super) fn prepare(
         let new = steps.new_name(index);
         let is_new = matches!(step.action, StepAction::Create { .. });
         let name = if is_new && steps.is_in_new(path) { last_name(path).at(path)? } else { &new };
-        match (&step.action, material) {
-            (StepAction::Replace { .. } | StepAction::Create { .. }, Material::File { content, mode, like }) => {
+        match (&step.action, file) {
+            (StepAction::Replace { .. } | StepAction::Create { .. }, Some(NewFile { content, mode, like })) => {
                 let dir = steps.holder(path).at(path)?;
                 let like = like.as_ref().map(open).transpose()?;
                 let old = match &seen[index] {
@@ -209,7 +208,7 @@ pub(super) fn prepare(
                 fill(&mut temporary, content, old, *mode).at(path)?;
                 temporary.keep();
             }
-            (StepAction::Create { is: EntryState::Directory }, _) => {
+            (StepAction::Create { is: EntryState::Directory { .. } }, _) => {
                 steps.holder(path).and_then(|dir| dir.make_dir(name, false)).at(path)?;
             }
             (StepAction::Create { is: EntryState::Link(target) }, _) => {
@@ -219,11 +218,11 @@ pub(super) fn prepare(
         }
     }
     // Rights once everything is in them, the innermost first.
-    for (step, material) in steps.list().iter().zip(material).rev() {
-        let StepAction::Create { is: EntryState::Directory } = step.action else { continue };
+    for step in steps.list().iter().rev() {
+        let StepAction::Create { is: EntryState::Directory { mode } } = step.action else { continue };
         let dir = steps.directory(&step.path).at(&step.path)?;
-        if let Material::Directory { mode: Some(mode) } = material {
-            dir.set_mode(*mode).at(&step.path)?;
+        if mode != 0 {
+            dir.set_mode(mode).at(&step.path)?;
         }
         dir.sync().at(&step.path)?;
     }

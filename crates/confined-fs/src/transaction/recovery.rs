@@ -101,7 +101,7 @@ impl Workspace {
         folder.list().is_ok_and(|found| found.iter().any(|found| may_be_half(found) && names_one(found)))
     }
 
-    /// What recovery has to report to the next caller; each sentence once.
+    /// Takes the sentences of recovery for the next answer; each is reported once.
     pub fn take_recovery_notes(&self) -> Vec<String> {
         self.shared.intents.take_notes()
     }

@@ -12,10 +12,9 @@ use beneath::{FileKind, OpenFor};
 
 use crate::dir::remove_all;
 use crate::write::{Exchanged, keep_aside, swap_if};
-use crate::{Dir, WorkspacePath};
+use crate::{Dir, EntryState, WorkspacePath};
 
-use super::steps::{EntryState, Step, StepAction};
-use super::steps::{Steps, last_name};
+use super::steps::{Step, StepAction, Steps, last_name};
 
 /// An entry that is neither as before the transaction nor as after it.
 #[derive(Clone, Debug)]
@@ -50,7 +49,10 @@ impl fmt::Display for Unreverted {
     }
 }
 
-/// What became of one step.
+/// Any directory: its rights are not compared.
+const DIRECTORY: EntryState = EntryState::Directory { mode: 0 };
+
+/// The result of one step: `None` where everything is as it was.
 type Undone = io::Result<Option<Unreverted>>;
 
 /// Undoes every change of a name that the transaction has made. New entries have their reserved names again.
@@ -61,17 +63,17 @@ pub(super) fn roll_back(steps: &Steps) -> RolledBack {
     let mut rolled = RolledBack::default();
     for (index, step) in steps.list().iter().enumerate() {
         if let StepAction::Move { to, was, identity } = &step.action {
-            rolled.note(to, take_back(steps, index, step, to, was, *identity));
+            rolled.note(to, revert_move(steps, index, step, to, was, *identity));
         }
     }
     for (index, step) in steps.list().iter().enumerate().rev() {
         let undone = match &step.action {
             StepAction::Create { .. } if steps.is_in_new(&step.path) => continue,
-            StepAction::Create { is: EntryState::Directory } => uncreate_directory(steps, index, step),
-            StepAction::Create { is } => uncreate(steps, index, step, is),
-            StepAction::Replace { .. } => unreplace(steps, index, step),
-            StepAction::Remove { was: EntryState::Link(target) } => relink(steps, step, target),
-            StepAction::Remove { was } | StepAction::Move { was, .. } => bring_back(steps, index, step, was),
+            StepAction::Create { is: EntryState::Directory { .. } } => revert_create_directory(steps, index, step),
+            StepAction::Create { is } => revert_create(steps, index, step, is),
+            StepAction::Replace { .. } => revert_replace(steps, index, step),
+            StepAction::Remove { was: EntryState::Link(target) } => restore_link(steps, step, target),
+            StepAction::Remove { was } | StepAction::Move { was, .. } => restore_removed(steps, index, step, was),
         };
         rolled.note(&step.path, undone);
     }
@@ -132,7 +134,7 @@ fn remove_second_name(dir: &Dir, name: &OsStr, second_dir: &Dir, second: &OsStr)
 }
 
 /// Moves an entry from its new path to its reserved name at the old place.
-fn take_back(
+fn revert_move(
     steps: &Steps,
     index: usize,
     step: &Step,
@@ -163,7 +165,7 @@ fn take_back(
 }
 
 /// Gives a new entry its reserved name again, if nobody has changed it.
-fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone {
+fn revert_create(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, new) = (last_name(&step.path)?, steps.new_name(index));
     if exists(&dir, &new)? {
@@ -186,13 +188,13 @@ fn uncreate(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone
 }
 
 /// Removes a new directory with all of its new entries. If another program has added something to it, that stays.
-fn uncreate_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
+fn revert_create_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, new) = (last_name(&step.path)?, steps.new_name(index));
     if exists(&dir, &new)? || !exists(&dir, name)? {
         return Ok(None);
     }
-    if !EntryState::Directory.is_at(&dir, name)? {
+    if !DIRECTORY.is_at(&dir, name)? {
         return Ok(Some(Unreverted::ChangedSince));
     }
     dir.rename_new(name, &new)?;
@@ -206,7 +208,7 @@ fn uncreate_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
         let StepAction::Create { is } = &one.action else { continue };
         let (Some(dir), name) = (holder(steps, &one.path)?, last_name(&one.path)?) else { continue };
         match is {
-            EntryState::Directory => {
+            EntryState::Directory { .. } => {
                 let _ = dir.remove_dir(name);
             }
             _ if is.is_at(&dir, name)? => dir.remove(name)?,
@@ -226,8 +228,8 @@ fn is_as_made(steps: &Steps, dir: &Dir, path: &WorkspacePath) -> io::Result<bool
         });
         let same = match made {
             None => false,
-            Some(EntryState::Directory) => {
-                EntryState::Directory.is_at(dir, &listed.name)?
+            Some(EntryState::Directory { .. }) => {
+                DIRECTORY.is_at(dir, &listed.name)?
                     && is_as_made(steps, &dir.child_dir(&listed.name, OpenFor::List)?, &child)?
             }
             Some(is) => is.is_at(dir, &listed.name)?,
@@ -240,13 +242,13 @@ fn is_as_made(steps: &Steps, dir: &Dir, path: &WorkspacePath) -> io::Result<bool
 }
 
 /// The former file gets its name again, and the new one its reserved name.
-fn unreplace(steps: &Steps, index: usize, step: &Step) -> Undone {
+fn revert_replace(steps: &Steps, index: usize, step: &Step) -> Undone {
     let StepAction::Replace { old, new } = &step.action else { return Ok(None) };
-    let (old, new) = (EntryState::File(*old), EntryState::File(*new));
+    let (old, new) = (EntryState::from(*old), EntryState::from(*new));
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, next, aside) = (last_name(&step.path)?, steps.new_name(index), steps.old_name(index));
     if exists(&dir, &aside)? {
-        return unreplace_by_renames(&dir, name, &next, &aside, &old, &new);
+        return revert_replace_by_renames(&dir, name, &next, &aside, &old, &new);
     }
     if !exists(&dir, &next)? || new.is_at(&dir, &next)? {
         return Ok(None);
@@ -265,8 +267,8 @@ fn unreplace(steps: &Steps, index: usize, step: &Step) -> Undone {
     }
 }
 
-/// As [`unreplace`], where names cannot be exchanged: the former file has a name `aside`.
-fn unreplace_by_renames(
+/// As [`revert_replace`], where names cannot be exchanged: the former file has a name `aside`.
+fn revert_replace_by_renames(
     dir: &Dir,
     name: &OsStr,
     next: &OsStr,
@@ -299,7 +301,7 @@ fn unreplace_by_renames(
 }
 
 /// Makes a removed link again.
-fn relink(steps: &Steps, step: &Step, target: &OsStr) -> Undone {
+fn restore_link(steps: &Steps, step: &Step, target: &OsStr) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let name = last_name(&step.path)?;
     if !exists(&dir, name)? {
@@ -309,7 +311,7 @@ fn relink(steps: &Steps, step: &Step, target: &OsStr) -> Undone {
 }
 
 /// Gives a removed entry its own name again.
-fn bring_back(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Undone {
+fn restore_removed(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Undone {
     let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
     let (name, aside) = (last_name(&step.path)?, steps.old_name(index));
     if !exists(&dir, &aside)? {
@@ -352,12 +354,12 @@ pub(super) fn remove_old(steps: &Steps, is_known: bool) -> RolledBack {
     for (index, step) in steps.list().iter().enumerate() {
         let (was, names) = match &step.action {
             StepAction::Replace { old, .. } => {
-                (EntryState::File(*old), vec![steps.new_name(index), steps.old_name(index)])
+                (EntryState::from(*old), vec![steps.new_name(index), steps.old_name(index)])
             }
             StepAction::Remove { was } => (was.clone(), vec![steps.old_name(index)]),
             StepAction::Move { .. } | StepAction::Create { .. } => continue,
         };
-        if was == EntryState::Directory && rolled.error.is_some() {
+        if matches!(was, EntryState::Directory { .. }) && rolled.error.is_some() {
             // It may hold what could not be removed, which is no content of others: recovery removes both.
             continue;
         }
@@ -378,7 +380,7 @@ fn remove_one_old(steps: &Steps, step: &Step, aside: &OsStr, was: &EntryState, i
         return Ok(Some(Unreverted::KeptNextToIt));
     }
     match was {
-        EntryState::Directory => match dir.remove_dir(aside) {
+        EntryState::Directory { .. } => match dir.remove_dir(aside) {
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
                 keep_aside(&dir, aside, last_name(&step.path)?);
                 Ok(Some(Unreverted::KeptNextToIt))

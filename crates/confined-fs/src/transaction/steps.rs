@@ -10,11 +10,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use beneath::{FileKind, OpenFor};
+use beneath::OpenFor;
 
 use crate::{
-    Dir, Revision, WorkspacePath,
-    write::{hash, is_reserved, transaction_name},
+    Dir, EntryState, Revision, WorkspacePath,
+    write::{is_reserved, transaction_name},
 };
 
 /// Most steps of one transaction, those of missing directories above its entries included.
@@ -39,10 +39,10 @@ impl Steps {
         for index in 0..steps.list.len() {
             let Step { path, action } = &steps.list[index];
             match action {
-                StepAction::Remove { was: EntryState::Directory } => {
+                StepAction::Remove { was: EntryState::Directory { .. } } => {
                     steps.going.insert(key(path), steps.old_name(index));
                 }
-                StepAction::Create { is: EntryState::Directory } if !steps.is_in_new(path) => {
+                StepAction::Create { is: EntryState::Directory { .. } } if !steps.is_in_new(path) => {
                     steps.coming.insert(key(path), steps.new_name(index));
                 }
                 _ => {}
@@ -132,10 +132,10 @@ pub(super) fn order(step: &Step) -> (u8, usize) {
     let depth = step.path.relative().iter().count();
     match &step.action {
         StepAction::Move { .. } => (0, 0),
-        StepAction::Remove { was: EntryState::Directory } => (2, usize::MAX - depth),
+        StepAction::Remove { was: EntryState::Directory { .. } } => (2, usize::MAX - depth),
         StepAction::Remove { .. } => (1, 0),
         StepAction::Replace { .. } => (3, 0),
-        StepAction::Create { is: EntryState::Directory } => (4, depth),
+        StepAction::Create { is: EntryState::Directory { .. } } => (4, depth),
         StepAction::Create { .. } => (5, 0),
     }
 }
@@ -149,39 +149,9 @@ pub(super) fn last_name(path: &WorkspacePath) -> io::Result<&OsStr> {
     path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
-// One entry that a transaction changes, and how it can be recognised.
-//
 // The steps of a transaction are all that rolling back needs: they are what its intent holds.
 
-/// What an entry is, as far as it can be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EntryState {
-    /// A regular file with this content.
-    File(Revision),
-    /// A link with this target.
-    Link(OsString),
-    /// A directory. What it holds is not compared.
-    Directory,
-}
-
-impl EntryState {
-    /// Whether the entry of this name is in this state; false where there is none.
-    pub(super) fn is_at(&self, dir: &Dir, name: &OsStr) -> io::Result<bool> {
-        let kind = match dir.child_stat(name) {
-            Ok(stat) => stat.kind,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(error),
-        };
-        match (self, kind) {
-            (Self::File(revision), FileKind::File) => Ok(hash(&dir.child_file(name)?)? == *revision),
-            (Self::Link(target), FileKind::Symlink) => Ok(dir.child_link(name)? == *target),
-            (Self::Directory, FileKind::Directory) => Ok(true),
-            _ => Ok(false),
-        }
-    }
-}
-
-/// What a transaction does with one entry.
+/// The change of one entry.
 #[derive(Clone, Debug)]
 pub(super) enum StepAction {
     /// A file gets another content.

@@ -115,7 +115,7 @@ pub enum NewNode {
     File {
         /// Permission bits.
         mode: u32,
-        /// What it will hold.
+        /// The bytes of the new file, read once.
         content: Box<dyn Read>,
     },
     /// A link that says this.
@@ -126,7 +126,7 @@ pub enum NewNode {
     Moved(MovedNode),
 }
 
-/// What is moved by a copy and a removal.
+/// A file or directory that is moved by a copy and a removal.
 pub struct MovedNode {
     pub(super) stat: Stat,
     /// Of a file: what it holds, and itself, for its attributes.
@@ -193,7 +193,7 @@ impl Read for UnchangedReader {
     }
 }
 
-/// What an [`UnchangedReader`] says of a file that has changed.
+/// The error of an [`UnchangedReader`] whose file has changed.
 pub(super) const CHANGED: io::ErrorKind = io::ErrorKind::StaleNetworkFileHandle;
 
 // Building a tree below a temporary name: directories, files and links, each hashed, synced and given its rights.
@@ -202,7 +202,7 @@ pub(super) const CHANGED: io::ErrorKind = io::ErrorKind::StaleNetworkFileHandle;
 /// end, which takes a fraction of the time, where the system can.
 const SYNCED_ONE_BY_ONE: usize = if cfg!(target_os = "linux") { 64 } else { usize::MAX - 1 };
 
-/// What was made.
+/// An entry that was made, with all below it.
 #[derive(Clone, Debug, Default)]
 pub struct CreatedTree {
     /// The content of each node, in order; none for what is no file.
@@ -296,7 +296,7 @@ pub(super) fn build(
     Ok(created)
 }
 
-/// What is being built: the directories that are not done yet, from the outermost.
+/// The directories of a new tree that are not done yet, from the outermost.
 struct TreeBuilder<'b> {
     stack: DirectoryStack<&'b Dir>,
     /// The permission bits that each of them gets once everything is in it.

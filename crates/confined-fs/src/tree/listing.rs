@@ -38,7 +38,7 @@ pub struct TreeEntry {
     pub node: Node,
 }
 
-/// What an entry is.
+/// A listed entry by its kind.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A regular file.
@@ -72,7 +72,7 @@ impl Tree {
         TreePosition::paths_at(top, self.entries.iter().map(|entry| &entry.position)).zip(&self.entries)
     }
 
-    /// What the top is.
+    /// The top entry itself.
     pub fn node(&self) -> &Node {
         &self.entries[0].node
     }
@@ -219,7 +219,7 @@ impl PathStack {
 /// Entries of the largest tree that is moved, copied or deleted in one call.
 const MAX_ENTRIES: usize = 20_000;
 
-/// What is going to be done with a tree: decides what may be in it.
+/// The purpose of a listing: decides which entries may be in the tree.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
     /// Deleting it.

@@ -20,7 +20,7 @@ use crate::{
 /// The file that a move or a copy replaces, as it was when its content was recorded.
 #[derive(Clone, Debug)]
 pub struct ReplacedFile {
-    /// What the system said of it.
+    /// Its metadata, read when its content was recorded.
     pub stat: Stat,
     /// Its content.
     pub revision: Revision,

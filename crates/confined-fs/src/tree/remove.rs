@@ -20,7 +20,7 @@ use crate::{
 /// Why a tree was not removed.
 #[derive(Debug)]
 pub struct RemoveError {
-    /// What stood in the way.
+    /// The first error of the system, or what was found changed.
     pub error: AccessError,
     /// Whether some of it may be gone; what is left is in its place.
     pub in_part: bool,

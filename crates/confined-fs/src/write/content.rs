@@ -19,7 +19,7 @@ use crate::{
 
 // The yes to a change, and what the plan that was approved had seen.
 
-/// What the plan saw at a path.
+/// The state of a path that a plan was made on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
     /// Nothing.
@@ -102,7 +102,7 @@ pub(super) enum ExpectedContent<'b> {
 }
 
 impl Base {
-    /// What a file must hold for it; `None` where there must be none.
+    /// The content that it stands for; `None` where there must be no file.
     pub(super) fn expected(self) -> Option<ExpectedContent<'static>> {
         match self {
             Self::Absent => None,
@@ -181,13 +181,13 @@ pub(crate) fn hash(mut file: &File) -> io::Result<Revision> {
 // A sentinel for a masked value never reaches the disk: in its own file the value is put back, and any other file is
 // refused.
 
-/// What a commit writes.
+/// The bytes that a commit writes.
 #[derive(Default)]
 pub struct NewContent<'n> {
     real: Cow<'n, [u8]>,
     /// Of `real`, once it was asked for.
     revision: OnceLock<Revision>,
-    /// What is shown of it, where that is something else.
+    /// The bytes that tools show, where they are others.
     shown: Option<Vec<u8>>,
     /// The mark of the state that a masked file has with it, once it is written.
     state: OnceLock<Revision>,
@@ -228,7 +228,7 @@ impl<'n> NewContent<'n> {
         self.state.get_or_init(|| masked_file::state(self.revision(), stat));
     }
 
-    /// What the file is with it, to be compared later: the mark of its state where it is masked and was written.
+    /// Identifies the file with this content for later comparisons: the mark of its state where it is masked and was written.
     pub fn state(&self) -> Revision {
         self.state.get().copied().unwrap_or_else(|| self.revision())
     }
@@ -238,7 +238,7 @@ impl<'n> NewContent<'n> {
         self.shown.is_some()
     }
 
-    /// What is shown of it.
+    /// The bytes that tools show.
     pub fn shown(&self) -> &[u8] {
         self.shown.as_deref().unwrap_or(&self.real)
     }

@@ -104,7 +104,7 @@ enum LockState {
     Resting(Instant),
 }
 
-/// What a call that wants a directory may do now.
+/// The next action of a call that wants a directory.
 enum Turn {
     /// Another call of this process has the lock, and this one has it now, too.
     Joined,

@@ -24,7 +24,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(50);
 type Question = Arc<dyn Fn() -> bool + Send + Sync>;
 type Notice = Arc<dyn Fn() + Send + Sync>;
 
-/// What ends a wait or a preparation early. The default waits for ever.
+/// Ends a wait or a preparation early. The default waits for ever.
 #[derive(Clone, Default)]
 pub struct WaitLimit {
     stopped: Option<Question>,

@@ -103,7 +103,7 @@ impl<'d> Temporary<'d> {
     }
 }
 
-/// What became of an exchange.
+/// The result of an exchange of two names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exchanged {
     /// The new entry is in its place; the one it replaced has the other name and is superseded.

@@ -25,7 +25,7 @@ pub struct WritablePath {
     scope: WriteScope,
 }
 
-/// What is changed at a path.
+/// The part of an entry that a change needs the right to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteScope {
     /// The content of a file, which may be masked.
@@ -123,7 +123,7 @@ fn is_directory(real: &WorkspacePath) -> bool {
     real.root().dir.dir_beneath(real.relative(), OpenFor::Traverse).is_ok()
 }
 
-/// What a hidden name is called where it would be written; it says nothing of what is there.
+/// The error for a write to a hidden name, which does not tell whether something is there.
 fn reserved(asked: &WorkspacePath) -> AccessError {
     AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, "a name that is reserved")
 }

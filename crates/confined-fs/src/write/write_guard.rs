@@ -27,7 +27,7 @@ use crate::{
 /// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
 const HASHED_ASIDE: usize = 256 << 10;
 
-/// What a commit did.
+/// A file that was replaced or made.
 #[derive(Debug)]
 pub struct Committed {
     /// Whether the file is new.
@@ -86,7 +86,7 @@ pub struct WriteGuard<'b> {
     path: WritablePath,
     /// The file to be replaced, still open, and what it was when its content was checked.
     old: Option<(File, Stat, ExpectedContent<'b>)>,
-    /// What is shown of a masked file, and its values.
+    /// The masked text of the file, with its values.
     masked: Option<MaskedText>,
     /// For a former content, which is written as it is, sentinels or not: the mark of the state that the file had.
     former: Option<Revision>,
@@ -95,7 +95,7 @@ pub struct WriteGuard<'b> {
     locks: Arc<EntryLocks>,
 }
 
-/// What a guard had checked, without the open file: what a transaction keeps of it.
+/// The checks of a guard without its open file, as a transaction keeps them.
 pub(crate) struct PreparedFile {
     pub(crate) path: WritablePath,
     /// The file to be replaced.
@@ -204,7 +204,7 @@ impl<'b> WriteGuard<'b> {
         Ok(Self { shared, path, old: None, masked, former: None, mode: None, locks })
     }
 
-    /// What was checked; the file is closed.
+    /// Closes the file, and keeps the checks.
     pub(crate) fn into_prepared(self) -> PreparedFile {
         let old = self.old.map(|(_, stat, checked)| (stat, checked.revision()));
         PreparedFile { path: self.path, old, mode: self.mode }
@@ -243,14 +243,14 @@ impl<'b> WriteGuard<'b> {
         self
     }
 
-    /// What is committed is the content that the file had at this state, with its values; at none for a new content.
+    /// Commits the content that the file had at this state, with its values; `None` for a new content.
     #[must_use]
     pub fn with_former_content(mut self, state: impl Into<Option<Revision>>) -> Self {
         self.former = state.into();
         self
     }
 
-    /// What is shown of the file that is replaced, where it is masked.
+    /// The shown bytes of the file that is replaced, where it is masked.
     pub fn shown_before(&self) -> Option<&[u8]> {
         self.masked.as_ref().map(MaskedText::bytes)
     }

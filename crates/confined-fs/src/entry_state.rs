@@ -1,0 +1,76 @@
+//! What an entry is, as far as it is kept, compared and journaled: the one noun of all changes.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+
+use beneath::FileKind;
+
+use crate::write::hash;
+use crate::{Dir, Node, Revision};
+
+/// An entry as a change finds or leaves it. Permission bits are 0 where they are not known, or left to the umask, and are
+/// not compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryState {
+    /// A regular file.
+    File(FileState),
+    /// A link with this target.
+    Link(OsString),
+    /// A directory. Its entries are not compared.
+    Directory {
+        /// Permission bits.
+        mode: u32,
+    },
+}
+
+/// A regular file as a change finds or leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// The content.
+    pub revision: Revision,
+    /// Permission bits; 0 where the system has none.
+    pub mode: u32,
+    /// Identifies the content for comparisons: of a masked file the mark of its state, else `revision`.
+    pub state: Revision,
+}
+
+impl FileState {
+    /// A file that is not masked.
+    pub fn new(revision: Revision, mode: u32) -> Self {
+        Self { revision, mode, state: revision }
+    }
+}
+
+impl From<Revision> for EntryState {
+    /// A file with this content, whatever its rights.
+    fn from(revision: Revision) -> Self {
+        Self::File(FileState::new(revision, 0))
+    }
+}
+
+impl EntryState {
+    /// The state of a listed entry, for a file with its `content`; `None` for a special file, and for a file without one.
+    pub fn of(node: &Node, content: Option<Revision>) -> Option<Self> {
+        Some(match node {
+            Node::File(stat) => Self::File(FileState::new(content?, stat.permissions())),
+            Node::Directory(stat) => Self::Directory { mode: stat.permissions() },
+            Node::Link(target) => Self::Link(target.clone()),
+            Node::Other(_) => return None,
+        })
+    }
+
+    /// Whether the entry of this name is in this state; false where there is none.
+    pub(crate) fn is_at(&self, dir: &Dir, name: &OsStr) -> io::Result<bool> {
+        let kind = match dir.child_stat(name) {
+            Ok(stat) => stat.kind,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match (self, kind) {
+            (Self::File(file), FileKind::File) => Ok(hash(&dir.child_file(name)?)? == file.revision),
+            (Self::Link(target), FileKind::Symlink) => Ok(dir.child_link(name)? == *target),
+            (Self::Directory { .. }, FileKind::Directory) => Ok(true),
+            _ => Ok(false),
+        }
+    }
+}
