@@ -3,7 +3,6 @@
 //! The test program starts itself again for that, with a fault (`faults` of the crate `beneath`). The tree has every kind of step.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
