@@ -6,8 +6,8 @@
 use std::io::{self, Seek as _};
 
 use confined_fs::{
-    AccessError, Durable, EntryState, FileKind, FileState, NewDirectory, OpenFile, Purpose, ReplacedFile, Revision,
-    WorkspacePath, WritablePath,
+    AccessError, Durable, EntryState, FileKind, FileState, NewDirectory, OpenFile, Purpose, Revision, WorkspacePath,
+    WritablePath,
 };
 
 use super::{CallContext, Kind, ToolError};
@@ -21,26 +21,11 @@ mod record;
 mod tree;
 
 pub(super) use file::{Rewrite, commit_file, rewrite};
-pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files, crosses_devices};
+pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files};
 pub(super) use record::{EntriesAre, record_directories, record_entries, record_moved, record_unmade, record_written};
 pub(super) use tree::remove;
 
 // Keeping what a file holds before something else takes its place.
-
-/// Keeps the file that is going to be moved over.
-pub(super) fn keep_replaced(
-    cx: &CallContext,
-    path: &WorkspacePath,
-    expected: Option<Revision>,
-) -> Result<(ReplacedFile, Option<String>, bool), ToolError> {
-    let stat = cx.workspace.open_file(path)?.stat().clone();
-    let (revision, kept) = keep_file(cx, path, expected, Durable::Now)?;
-    if expected.is_some_and(|expected| expected != revision) {
-        return Err(changed(path));
-    }
-    let usable = !matches!(kept, Kept::Nowhere(_));
-    Ok((ReplacedFile { stat, revision }, note_of(&kept), usable))
-}
 
 /// What is at an entry now, a link being a link; `None` where nothing is, and for a special file.
 pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option<EntryState>, ToolError> {

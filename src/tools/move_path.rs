@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use confined_fs::{
-    Approval, EntryState, FileState, MovedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WritablePath,
+    Approval, EntryState, MovedTree, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,10 +116,9 @@ impl Change for PlannedMove {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let [first, second] = approval.for_two_steps();
-        let moved = match self.move_over(cx, first)? {
-            Some(moved) => moved,
-            None => self.move_tree(cx, second)?,
+        let moved = match self.to.occupant {
+            Occupant::Nothing => self.move_tree(cx, approval)?,
+            Occupant::File(expected) => self.move_over(cx, expected, approval)?,
         };
         Ok(self.answer(cx, moved))
     }
@@ -134,28 +133,26 @@ struct Moved {
 }
 
 impl PlannedMove {
-    /// Over a file, as one change of both paths, whole also after a kill. None where nothing is replaced, and where that
-    /// cannot be: the system renames nothing between the two directories, or the source cannot be read.
-    fn move_over(&self, cx: &CallContext, approval: Approval) -> Result<Option<Moved>, ToolError> {
-        let Occupant::File(expected) = self.to.occupant else { return Ok(None) };
+    /// Over a file, as one change of both paths, whole also after a kill.
+    fn move_over(&self, cx: &CallContext, expected: Option<Revision>, approval: Approval) -> Result<Moved, ToolError> {
         let tree = self.unchanged(cx)?;
-        let Ok(Some(base)) = commit::state_now(cx, &self.from) else { return Ok(None) };
+        let base = commit::state_now(cx, &self.from)?.ok_or_else(|| {
+            ToolError::invalid(format!("{} is a special file, which does not replace a file", self.source))
+                .hint("choose another destination, or delete the file first")
+        })?;
         let replaced = match commit::state_now(cx, &self.to.target)? {
             Some(EntryState::File(replaced)) if expected.is_none_or(|expected| expected == replaced.revision) => {
-                replaced
+                EntryState::File(replaced)
             }
             _ => return Err(commit::changed(&self.to.path)),
         };
-        let removed = NewState::Removed { base: EntryState::File(replaced) };
+        let moved = NewState::Moved { to: self.to.target.clone(), base };
         let changes = [
-            ChangeStep { target: self.from.clone(), change: NewState::Moved { to: self.to.target.clone(), base } },
-            ChangeStep { target: self.to.target.clone(), change: removed },
+            ChangeStep { target: self.from.clone(), change: moved },
+            ChangeStep { target: self.to.target.clone(), change: NewState::Removed { base: replaced } },
         ];
-        match commit::commit_files(cx, "move", &changes, Undoable::Yes, approval) {
-            Ok(CommittedFiles { notes, .. }) => Ok(Some(Moved { tree, copied: false, notes })),
-            Err(error) if commit::crosses_devices(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let CommittedFiles { notes, copied, .. } = commit::commit_files(cx, "move", &changes, Undoable::Yes, approval)?;
+        Ok(Moved { tree, copied, notes })
     }
 
     /// The source, if it is what was planned.
@@ -164,15 +161,11 @@ impl PlannedMove {
         if tree.mark() == self.tree.mark() { Ok(tree) } else { Err(commit::changed(&self.source)) }
     }
 
-    /// To where nothing is, or over a file where [`Self::move_over`] cannot.
+    /// To where nothing is: by one rename, where the system can, whatever is in it.
     fn move_tree(&self, cx: &CallContext, approval: Approval) -> Result<Moved, ToolError> {
         let Self { from, to, .. } = self;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[from, &to.target], cx.wait_limit())?;
         let tree = self.unchanged(cx)?;
-        let replaced = match to.occupant {
-            Occupant::Nothing => None,
-            Occupant::File(revision) => Some(commit::keep_replaced(cx, &to.path, revision)?),
-        };
         let kind = match tree.node() {
             Node::Directory(_) => RecordKind::Directory,
             Node::Link(_) => RecordKind::Link,
@@ -180,36 +173,24 @@ impl PlannedMove {
         };
         let mark = tree.content_mark();
         let new = (kind == RecordKind::File).then(|| mark.to_string());
-        let mut records = vec![JournalRecord {
-            kind,
-            new,
-            to: Some(to.target.path().to_string()),
-            ..JournalRecord::new("move", from.path())
-        }];
-        let mut note = None;
-        if let Some((over, kept, _)) = &replaced {
-            note.clone_from(kept);
-            let old = Some(over.revision);
-            records.push(JournalRecord::new("move", to.target.path()).old(old, over.stat.permissions()));
-        }
-        let over = replaced.as_ref().map(|(over, ..)| over);
-        let lost = replaced.as_ref().is_some_and(|(.., usable)| !usable);
-        let act = || guard.move_tree(from, &tree, &to.target, over, approval);
+        let to_path = to.target.path();
+        let record =
+            JournalRecord { kind, new, to: Some(to_path.to_string()), ..JournalRecord::new("move", from.path()) };
+        let act = || guard.move_tree(from, &tree, &to.target, approval);
         let did = |MovedTree { copied, made }: &MovedTree| {
-            commit::record_moved(cx, "move", &tree, to.target.path(), over.map(|over| over.revision), made);
-            read_before_write::carry_seen(cx, &tree, to.target.path());
+            commit::record_moved(cx, "move", &tree, to_path, None, made);
+            read_before_write::carry_seen(cx, &tree, to_path);
             let mark = if *copied {
                 // Other files by now, so another mark.
                 cx.workspace.tree(&to.target, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
             } else {
                 Some(mark)
             };
-            let replaced = over.map(|over| FileState::new(over.revision, over.stat.permissions()));
-            let (from, to) = (from.path().clone(), to.target.path().clone());
-            (mark.is_some() && !lost).then(|| (Effect::Moved { from, to, mark, replaced }, made.clone()))
+            let (from, to) = (from.path().clone(), to_path.clone());
+            mark.is_some().then(|| (Effect::Moved { from, to, mark, replaced: None }, made.clone()))
         };
         let (MovedTree { copied, .. }, note) =
-            commit::journaled(cx, ("move", Undoable::Yes), (records, note), act, did)?;
+            commit::journaled(cx, ("move", Undoable::Yes), (vec![record], None), act, did)?;
         Ok(Moved { tree, copied, notes: note.into_iter().collect() })
     }
 

@@ -95,9 +95,7 @@ pub use state::{
     AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
 };
 pub use transaction::{CommitError, CommittedTransaction, FormerFile, LeftEntry, MAX_STEPS, Transaction, Unreverted};
-pub use tree::{
-    CreatedTree, MovedTree, NewNode, Node, Purpose, RemoveError, ReplacedFile, Tree, TreeEntry, TreeGuard, TreePosition,
-};
+pub use tree::{CreatedTree, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard, TreePosition};
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
     Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, ShownStats, SiblingCache, StatCache,

@@ -13,7 +13,8 @@
 //! | What is recorded first, and how is it read after a crash? | `intent`, `intent_folder` |
 //! | What happens after a crash? | `recovery` |
 //!
-//! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system.
+//! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system; a file or a
+//! link gets to another one as a copy, and the intent has two steps then.
 
 use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
 
@@ -116,7 +117,7 @@ impl<'n> Transaction<'n> {
             Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
             None => (StepAction::Create { is: EntryState::File(FileState::new(new, mode.unwrap_or(0))) }, None),
         };
-        self.steps.push((Step { path, action }, Some(NewFile { content, mode, like }), seen));
+        self.steps.push((Step { path, action }, Some(NewFile::Content { content, mode, like }), seen));
     }
 
     /// Adds the removal of an entry.
@@ -142,6 +143,18 @@ impl<'n> Transaction<'n> {
         Ok(())
     }
 
+    /// As [`Self::move_to`], of a file or link to another file system: it is copied, and its old place is emptied.
+    pub fn move_by_copy(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
+        let seen = self.checked(from, &was)?;
+        self.check_free(to)?;
+        let copy = NewFile::MovedFrom { from: from.path().clone(), seen: seen.clone() };
+        let copy = Some(copy).filter(|_| matches!(was, EntryState::File(_)));
+        let create = StepAction::Create { is: was.clone() };
+        self.steps.push((Step { path: to.path().clone(), action: create }, copy, None));
+        self.steps.push((Step { path: from.path().clone(), action: StepAction::Remove { was } }, None, Some(seen)));
+        Ok(())
+    }
+
     /// Adds a directory or a link where nothing is.
     ///
     /// # Errors
@@ -154,14 +167,22 @@ impl<'n> Transaction<'n> {
 
     /// The files that are replaced or removed, each opened when the iterator reaches it.
     pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
-        let moves = self.steps.iter().filter_map(|(step, ..)| match &step.action {
-            StepAction::Move { to, .. } => Some(to.host()),
-            _ => None,
-        });
-        let moved_over: HashSet<PathBuf> = moves.collect();
+        // Where entries are moved to, and the files that are moved by a copy: nothing of these is lost.
+        let (mut moved_over, mut moved) = (HashSet::new(), HashSet::new());
+        for (step, file, _) in &self.steps {
+            match (&step.action, file) {
+                (StepAction::Move { to, .. }, _) => drop(moved_over.insert(to.host())),
+                (_, Some(NewFile::MovedFrom { from, .. })) => {
+                    moved_over.insert(step.path.host());
+                    moved.insert(from.host());
+                }
+                _ => {}
+            }
+        }
         self.steps.iter().filter_map(move |(step, ..)| {
             let (revision, is_removed) = match &step.action {
                 StepAction::Replace { old, .. } => (*old, false),
+                StepAction::Remove { .. } if moved.contains(&step.path.host()) => return None,
                 StepAction::Remove { was: EntryState::File(old) } => {
                     (old.revision, !moved_over.contains(&step.path.host()))
                 }

@@ -20,10 +20,11 @@ use super::write::WriteScope;
 use super::{AccessError, AccessErrorKind, Location, Workspace, WorkspacePath, WritablePath};
 
 use beneath::{FileKind, OpenFor, Stat};
+pub(super) use create::copy_to_move;
 pub use create::{CreatedTree, NewNode, TreeGuard};
 use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
-pub use move_tree::{MovedTree, ReplacedFile};
+pub use move_tree::MovedTree;
 pub use remove::RemoveError;
 
 impl Workspace {

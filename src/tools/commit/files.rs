@@ -60,6 +60,8 @@ pub(in crate::tools) struct CommittedFiles {
     pub(in crate::tools) files: Vec<(WorkspacePath, Option<Revision>)>,
     /// Notes for the answer.
     pub(in crate::tools) notes: Vec<String>,
+    /// Whether files were copied and their old places emptied, as the system does not rename them.
+    pub(in crate::tools) copied: bool,
 }
 
 /// Most contents that are synced one by one; more are synced together (syncfs).
@@ -83,9 +85,11 @@ enum RecordedAction<'c> {
     },
     Removed(&'c EntryState),
     Moved {
-        to: &'c WorkspacePath,
+        from: &'c WritablePath,
+        to: &'c WritablePath,
         tree: Tree,
         mark: Revision,
+        is_copied: bool,
     },
     Created(&'c EntryState),
 }
@@ -107,8 +111,39 @@ pub(in crate::tools) fn commit_files(
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
         let guard = guard.with_former_content(*former);
         let (Committed { path, revision, .. }, note) = commit_file(cx, guard, tool, undoable, bytes, approval)?;
-        return Ok(CommittedFiles { files: vec![(path, Some(revision))], notes: note.into_iter().collect() });
+        return Ok(CommittedFiles {
+            files: vec![(path, Some(revision))],
+            notes: note.into_iter().collect(),
+            copied: false,
+        });
     }
+    let moves_files = |step: &ChangeStep| {
+        matches!(step.change, NewState::Moved { base: EntryState::File(_) | EntryState::Link(_), .. })
+    };
+    let [first, second] = approval.for_two_steps();
+    match commit_steps(cx, tool, changes, undoable, (first, MovesBy::Name)) {
+        // EXDEV of rename(2), at another device and at another mount of the same one: known only by trying.
+        Err(error) if crosses_devices(&error) && changes.iter().any(moves_files) => {
+            commit_steps(cx, tool, changes, undoable, (second, MovesBy::Copy))
+        }
+        answer => answer,
+    }
+}
+
+/// How files and links get to another path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MovesBy {
+    Name,
+    Copy,
+}
+
+fn commit_steps(
+    cx: &CallContext,
+    tool: &'static str,
+    changes: &[ChangeStep],
+    undoable: Undoable,
+    (approval, by): (Approval, MovesBy),
+) -> Result<CommittedFiles, ToolError> {
     let (mut entries, mut leaving) = (Vec::new(), Vec::new());
     for ChangeStep { target, change } in changes {
         entries.push(target);
@@ -130,7 +165,7 @@ pub(in crate::tools) fn commit_files(
     let mut recorded = Vec::with_capacity(changes.len());
     for change in changes {
         cx.check()?;
-        recorded.push(add(cx, &mut transaction, change).map_err(unchanged)?);
+        recorded.push(add(cx, &mut transaction, change, by).map_err(unchanged)?);
     }
     let (is_kept, mut notes) = keep_all(cx, &transaction)?;
     let records: Vec<JournalRecord> = recorded.iter().filter_map(|one| one.journal_record(tool)).collect();
@@ -163,7 +198,7 @@ pub(in crate::tools) fn commit_files(
             if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
-            Ok(CommittedFiles { files: done, notes })
+            Ok(CommittedFiles { files: done, notes, copied: by == MovesBy::Copy })
         }
         Err(CommitError { error, left }) => {
             cx.session.history.void(&pending);
@@ -210,6 +245,7 @@ fn add<'c>(
     cx: &CallContext,
     transaction: &mut Transaction<'c>,
     ChangeStep { target, change }: &'c ChangeStep,
+    by: MovesBy,
 ) -> Result<Recorded<'c>, AccessError> {
     let path = target.path().clone();
     let what = match change {
@@ -230,8 +266,13 @@ fn add<'c>(
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
-            transaction.move_to(target, to, base.clone())?;
-            RecordedAction::Moved { to: to.path(), mark: tree.content_mark(), tree }
+            let is_copied = by == MovesBy::Copy && !matches!(base, EntryState::Directory { .. });
+            if is_copied {
+                transaction.move_by_copy(target, to, base.clone())?;
+            } else {
+                transaction.move_to(target, to, base.clone())?;
+            }
+            RecordedAction::Moved { from: target, to, mark: tree.content_mark(), tree, is_copied }
         }
         NewState::Created(is) => {
             transaction.create(target, is.clone())?;
@@ -289,13 +330,13 @@ impl Recorded<'_> {
             }
             RecordedAction::Written { before, content, .. } => record.former(*before).new_content(content.revision()),
             RecordedAction::Removed(node) => record.before(node),
-            RecordedAction::Moved { to, tree, mark } => {
+            RecordedAction::Moved { to, tree, mark, .. } => {
                 let (kind, new) = match tree.node() {
                     Node::Directory(_) => (RecordKind::Directory, None),
                     Node::Link(_) => (RecordKind::Link, None),
                     Node::File(_) | Node::Other(_) => (RecordKind::File, Some(mark.to_string())),
                 };
-                JournalRecord { kind, new, to: Some(to.to_string()), ..record }
+                JournalRecord { kind, new, to: Some(to.path().to_string()), ..record }
             }
             // Recorded once they are made.
             RecordedAction::Created(_) => return None,
@@ -336,12 +377,15 @@ impl Recorded<'_> {
                 record_entries(cx, tool, EntriesAre::Gone, &path, &entries, &[]);
                 ((path.clone(), None), Some(Effect::Removed { path, entries: Arc::new(entries) }))
             }
-            RecordedAction::Moved { to, tree, mark } => {
+            RecordedAction::Moved { from, to, tree, mark, is_copied } => {
+                // Another file by now, so another mark.
+                let copy = || cx.workspace.tree(to, Purpose::Move(from)).map(|tree| tree.content_mark()).ok();
+                let mark = if is_copied { copy() } else { Some(mark) };
+                let to = to.path();
                 let replaced = over.get(to).copied();
                 record_moved(cx, tool, &tree, to, replaced.map(|former| former.revision), &[]);
                 read_before_write::carry_seen(cx, &tree, to);
-                let effect = Effect::Moved { from: path, to: to.clone(), mark: Some(mark), replaced };
-                ((to.clone(), None), Some(effect))
+                ((to.clone(), None), Some(Effect::Moved { from: path, to: to.clone(), mark, replaced }))
             }
             RecordedAction::Created(EntryState::Link(target)) => {
                 let entries = vec![FormerEntry::top(EntryState::Link(target.clone()))];
@@ -360,7 +404,7 @@ fn none_changed(changes: usize, error: ToolError) -> ToolError {
 }
 
 /// Whether nothing was changed as the system renames nothing between two of the directories.
-pub(in crate::tools) fn crosses_devices(error: &ToolError) -> bool {
+fn crosses_devices(error: &ToolError) -> bool {
     let cause = error.cause().and_then(|cause| cause.downcast_ref::<io::Error>());
     cause.is_some_and(|cause| cause.kind() == io::ErrorKind::CrossesDevices)
 }

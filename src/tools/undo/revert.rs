@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, CreatedTree, EntryState, FileState, NewDirectory, Purpose, Revision,
-    TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
+    AccessError, AccessErrorKind, Approval, Base, CreatedTree, EntryState, FileState, MovedTree, NewDirectory, Purpose,
+    Revision, TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::{
@@ -152,13 +152,9 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             remove(cx, &guard, &entry, None, undoable, approval)
         }
         Effect::Removed { path, entries } => bring_back(cx, path, entries, undoable, approval),
-        Effect::Moved { from, to, mark, replaced: None } => move_back(cx, [from, to], *mark, None, undoable, approval),
+        Effect::Moved { from, to, mark, replaced: None } => move_back(cx, [from, to], *mark, undoable, approval),
         Effect::Moved { from, to, mark, replaced: Some(replaced) } => {
-            let [first, second] = approval.for_two_steps();
-            if move_back_from_over(cx, [from, to], *mark, *replaced, undoable, first)? {
-                return Ok(());
-            }
-            move_back(cx, [from, to], *mark, Some(*replaced), undoable, second)
+            move_back_from_over(cx, [from, to], *mark, *replaced, undoable, approval)
         }
         Effect::Copied { to, mark, .. } => {
             let entry = cx.workspace.writable_entry(to)?;
@@ -238,8 +234,7 @@ fn bring_back(
     created.map(drop).map_err(|error| not_created(path, error))
 }
 
-/// Moves an entry back, and brings back the file that it had replaced, in one change. False where that cannot be: the
-/// system renames nothing between the two directories, or the entry cannot be read.
+/// Moves an entry back, and brings back the file that it had replaced, in one change.
 fn move_back_from_over(
     cx: &CallContext,
     [from, to]: [&WorkspacePath; 2],
@@ -247,65 +242,41 @@ fn move_back_from_over(
     FileState { revision, mode, state }: FileState,
     undoable: Undoable,
     approval: Approval,
-) -> Result<bool, ToolError> {
+) -> Result<(), ToolError> {
     let now = cx.workspace.writable_entry(to)?;
     let old = old_place(cx, from, &now)?;
     let bytes = kept_content(cx, to, revision)?;
     unchanged_tree(cx, &now, &old, mark)?;
-    let Ok(Some(base)) = commit::state_now(cx, &now) else { return Ok(false) };
+    let base = commit::state_now(cx, &now)?.ok_or_else(|| changed_since(to))?;
     let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(state) };
     let changes = [
         ChangeStep { target: now.clone(), change: NewState::Moved { to: old, base } },
         ChangeStep { target: now, change: content },
     ];
-    match commit::commit_files(cx, "undo", &changes, undoable, approval) {
-        Ok(_) => Ok(true),
-        Err(error) if commit::crosses_devices(&error) => Ok(false),
-        Err(error) => Err(error),
-    }
+    commit::commit_files(cx, "undo", &changes, undoable, approval).map(drop)
 }
 
-/// Moves an entry back. What it had replaced, where [`move_back_from_over`] cannot do that, comes back in a second step.
 fn move_back(
     cx: &CallContext,
     [from, to]: [&WorkspacePath; 2],
     mark: Option<Revision>,
-    replaced: Option<FileState>,
     undoable: Undoable,
     approval: Approval,
 ) -> Result<(), ToolError> {
     let new = cx.workspace.writable_entry(to)?;
     let old = old_place(cx, from, &new)?;
-    // Before anything is moved, so that it is done whole or not at all.
-    let restored = replaced.map(|former| kept_content(cx, to, former.revision)).transpose()?;
-    let [first, second] = approval.for_two_steps();
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
     let tree = unchanged_tree(cx, &new, &old, mark)?;
     let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
-    let (pending, _) = commit::begin(cx, vec![record], None);
-    let moved = match guard.move_tree(&new, &tree, &old, None, first) {
-        Ok(moved) => moved,
-        Err(error) => {
-            cx.session.history.void(&pending);
-            return Err(not_created(from, error));
-        }
+    let did = |moved: &MovedTree| {
+        commit::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
+        read_before_write::carry_seen(cx, &tree, old.path());
+        let effect = Effect::Moved { from: to.clone(), to: old.path().clone(), mark, replaced: None };
+        Some((effect, moved.made.clone()))
     };
-    commit::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
-    read_before_write::carry_seen(cx, &tree, old.path());
-    drop(guard);
-    let back = Effect::Moved { from: to.clone(), to: old.path().clone(), mark, replaced: None };
-    let mut effects = vec![back];
-    if let (Some(former), Some(bytes)) = (replaced, restored) {
-        let guard = WriteGuard::acquire(&cx.workspace, new, Base::Absent)?;
-        let guard = guard.with_mode(former.mode).with_former_content(former.state);
-        let committed = guard.commit(&bytes, second)?;
-        commit::record_written(cx, "undo", &committed.path, None, committed.revision, &committed.made);
-        cx.session.ledger.saw(&committed.path, committed.revision, Some(&bytes));
-        effects.push(Effect::Wrote { path: committed.path, before: None, after: former.revision });
-    }
-    let effect = if effects.len() == 1 { effects.remove(0) } else { Effect::Several(effects) };
-    cx.session.history.made(&pending, UndoableChange { tool: "undo", effect, made: moved.made }, undoable);
-    Ok(())
+    let act = || guard.move_tree(&new, &tree, &old, approval);
+    let moved = commit::journaled(cx, ("undo", undoable), (vec![record], None), act, did);
+    moved.map(drop).map_err(|error| not_created(from, error))
 }
 
 fn files(entries: &[FormerEntry]) -> impl Iterator<Item = &FileState> {

@@ -137,7 +137,7 @@ fn special_file_is_moved_but_not_copied_or_removed() {
         assert!(matches!(error.kind, AccessErrorKind::Special(_)), "{error}");
     }
     let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-    let moved = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap().move_tree(&from, &tree, &to, None, yes());
+    let moved = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap().move_tree(&from, &tree, &to, yes());
     let MovedTree { copied, made } = moved.unwrap();
     assert_eq!((copied, made.len()), (false, 1));
     assert_eq!(names(&fixture.host("ws/new/e")), ["a", "pipe"]);
@@ -152,7 +152,7 @@ fn moved_and_removed_link_leaves_its_target() {
         let (from, to) = (entry(&workspace, "link"), entry(&workspace, "other"));
         let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-        guard.move_tree(&from, &tree, &to, None, yes()).unwrap();
+        guard.move_tree(&from, &tree, &to, yes()).unwrap();
         assert_eq!(names(&fixture.host("ws")), ["d", "other"]);
         let tree = workspace.tree(&to, Purpose::Remove).unwrap();
         assert_eq!((tree.files(), tree.entries().len()), (0, 1));

@@ -158,6 +158,20 @@ fn create_tree_fails_when_a_directory_becomes_a_link() {
     });
 }
 
+/// Moves the first file over the second one, in the way of `add`, if they have these contents.
+fn move_over(
+    workspace: &Workspace,
+    [from, to]: [&WritablePath; 2],
+    contents: [&str; 2],
+    add: fn(&mut Transaction<'static>, &WritablePath, &WritablePath, EntryState) -> Result<(), AccessError>,
+) -> Result<(), AccessError> {
+    let [moved, over] = contents.map(|content| EntryState::from(Revision::of(content.as_bytes())));
+    let mut transaction = Transaction::acquire(workspace, &[from, to], &[from, to], WaitLimit::default())?;
+    add(&mut transaction, from, to, moved)?;
+    transaction.remove(to, over)?;
+    transaction.commit(yes(), |_| {}).map(drop).map_err(|error| error.error)
+}
+
 #[test]
 fn move_over_a_changed_file_changes_nothing() {
     Fixture::both(|fixture| {
@@ -167,14 +181,13 @@ fn move_over_a_changed_file_changes_nothing() {
         let (from, to) = (entry(&workspace, "a"), entry(&workspace, "b"));
         let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-        let stat = workspace.entry_stat(&to).unwrap().unwrap();
-        let over = ReplacedFile { stat, revision: Revision::of(b"b") };
         fixture.file("ws/b", "theirs");
-        let error = guard.move_tree(&from, &tree, &to, Some(&over), yes()).unwrap_err();
+        let error = guard.move_tree(&from, &tree, &to, yes()).unwrap_err();
+        assert_eq!(error.kind, AccessErrorKind::Exists);
+        drop(guard);
+        let error = move_over(&workspace, [&from, &to], ["a", "b"], Transaction::move_to).unwrap_err();
         assert_eq!(error.kind, AccessErrorKind::Stale);
         assert_eq!((fixture.content("ws/a"), fixture.content("ws/b")), ("a".into(), "theirs".into()));
-        let error = guard.move_tree(&from, &tree, &to, None, yes()).unwrap_err();
-        assert_eq!(error.kind, AccessErrorKind::Exists);
         assert_eq!(names(&fixture.host("ws")), ["a", "b"]);
     });
 }
@@ -203,18 +216,20 @@ fn move_to_another_device_copies_and_removes() {
         let (from, to) = (entry(&workspace, "ws/d"), entry(&workspace, "other/x/d"));
         let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
         let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-        assert!(guard.move_tree(&from, &tree, &to, None, yes()).unwrap().copied);
+        assert!(guard.move_tree(&from, &tree, &to, yes()).unwrap().copied);
         assert_eq!(names(&fixture.host("ws")), ["over"]);
         assert_eq!(names(&other.path().join("x/d")), ["a", "link", "sub"]);
         assert_eq!(fs::read(other.path().join("x/d/sub/b")).unwrap(), b"b");
         drop(guard);
 
         let (from, to) = (entry(&workspace, "ws/over"), entry(&workspace, "other/file"));
-        let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
-        let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
-        let stat = workspace.entry_stat(&to).unwrap().unwrap();
-        let over = ReplacedFile { stat, revision: Revision::of(b"old") };
-        assert!(guard.move_tree(&from, &tree, &to, Some(&over), yes()).unwrap().copied);
+        let modified = fs::metadata(fixture.host("ws/over")).unwrap().modified().unwrap();
+        let error = move_over(&workspace, [&from, &to], ["new", "old"], Transaction::move_to).unwrap_err();
+        assert_eq!(error.source.unwrap().kind(), std::io::ErrorKind::CrossesDevices);
+        assert_eq!((names(&fixture.host("ws")), fs::read(other.path().join("file")).unwrap()), (vec!["over".into()], b"old".into()));
+        move_over(&workspace, [&from, &to], ["new", "old"], Transaction::move_by_copy).unwrap();
+        assert_eq!(names(&fixture.host("ws")), [""; 0]);
+        assert_eq!(fs::metadata(other.path().join("file")).unwrap().modified().unwrap(), modified);
         assert_eq!(fs::read(other.path().join("file")).unwrap(), b"new");
         assert_eq!(names(other.path()), ["file", "x"]);
         fs::remove_dir_all(other.path().join("x")).unwrap();
@@ -330,7 +345,7 @@ mod raced {
         let tree = workspace.tree(&from, Purpose::Move(&to))?;
         TreeGuard::acquire(workspace, &[&from, &to])
             .unwrap()
-            .move_tree(&from, &tree, &to, None, yes())
+            .move_tree(&from, &tree, &to, yes())
             .map(|moved| moved.copied)
     }
 

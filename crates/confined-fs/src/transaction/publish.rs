@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, EntryState, Revision, WaitLimit, WorkspacePath,
+    tree::copy_to_move,
     write::{Exchanged, NewContent, Temporary, fill, is_unchanged, keep_aside, swap_if},
 };
 
@@ -170,13 +171,13 @@ pub(super) fn is_free(path: &WorkspacePath, goes: bool) -> Result<bool, AccessEr
 
 // Making new entries, complete and synced, under reserved names, which no tool shows.
 
-/// What a new or replaced file is made of.
-pub(super) struct NewFile<'n> {
-    pub(super) content: Arc<NewContent<'n>>,
-    /// Permission bits of a new file; none for what the umask gives.
-    pub(super) mode: Option<u32>,
-    /// The file whose attributes a new one gets.
-    pub(super) like: Option<WorkspacePath>,
+/// The material of a new or replaced file.
+pub(super) enum NewFile<'n> {
+    /// A content, with the permission bits of a new file, none for those of the umask, or else the attributes of the file
+    /// `like`.
+    Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
+    /// The file of another file system that it takes the place of.
+    MovedFrom { from: WorkspacePath, seen: Stat },
 }
 
 /// Makes all new entries. The caller removes them if this fails.
@@ -195,7 +196,10 @@ pub(super) fn prepare(
         let is_new = matches!(step.action, StepAction::Create { .. });
         let name = if is_new && steps.is_in_new(path) { last_name(path).at(path)? } else { &new };
         match (&step.action, file) {
-            (StepAction::Replace { .. } | StepAction::Create { .. }, Some(NewFile { content, mode, like })) => {
+            (
+                StepAction::Replace { .. } | StepAction::Create { .. },
+                Some(NewFile::Content { content, mode, like }),
+            ) => {
                 let dir = steps.holder(path).at(path)?;
                 let like = like.as_ref().map(open).transpose()?;
                 let old = match &seen[index] {
@@ -207,6 +211,12 @@ pub(super) fn prepare(
                 let old = old.as_ref().map(|(file, stat)| (file, stat));
                 fill(&mut temporary, content, old, *mode).at(path)?;
                 temporary.keep();
+            }
+            (StepAction::Create { is: EntryState::File(file) }, Some(NewFile::MovedFrom { from, seen })) => {
+                let dir = steps.holder(path).at(path)?;
+                if copy_to_move(from, seen, &dir, name, wait_limit)? != file.revision {
+                    return Err(AccessError::new(AccessErrorKind::Stale, from));
+                }
             }
             (StepAction::Create { is: EntryState::Directory { .. } }, _) => {
                 steps.holder(path).and_then(|dir| dir.make_dir(name, false)).at(path)?;

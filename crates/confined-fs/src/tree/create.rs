@@ -16,9 +16,7 @@ use crate::{
     WaitLimit, Workspace, WorkspacePath, WritablePath,
     dir::remove_all,
     links,
-    write::{
-        EntryLocks, Exchanged, NewDirs, allowed, exchange_if, free_name, is_unchanged, make_dirs, remove_made, writable,
-    },
+    write::{EntryLocks, NewDirs, allowed, free_name, make_dirs, remove_made, writable},
 };
 
 // The right to change whole entries, for as long as their locks are held.
@@ -213,8 +211,6 @@ pub struct CreatedTree {
     pub links_left_out: Vec<WorkspacePath>,
     /// Directories that were made above it, the outermost first.
     pub made: Vec<NewDirectory>,
-    /// The name, in the same directory, of the file that it replaced, while that is kept.
-    pub(super) replaced: Option<OsString>,
 }
 
 /// Builds the nodes as the entry `aside` of `dir`, which shows nothing of them yet, and is wiped by the
@@ -226,7 +222,6 @@ pub(super) fn build(
     asked: &WorkspacePath,
     wait_limit: &WaitLimit,
 ) -> Result<CreatedTree, AccessError> {
-    let failed = |error| AccessError::from_io(error, asked);
     let mut created = CreatedTree::default();
     let mut builder = TreeBuilder {
         stack: DirectoryStack::new(dir, OpenFor::Traverse),
@@ -275,14 +270,7 @@ pub(super) fn build(
                 let one_by_one = builder.synced < SYNCED_ONE_BY_ONE;
                 builder.synced += 1;
                 let written = write_file(holder, own, mode, content, like.as_ref(), wait_limit, one_by_one);
-                let (revision, bytes) = written.map_err(|error| {
-                    // What stopped in the middle of a file stopped for that reason.
-                    match error.kind() {
-                        io::ErrorKind::Interrupted => AccessError::new(AccessErrorKind::Stopped, asked),
-                        CHANGED => AccessError::new(AccessErrorKind::Stale, asked),
-                        _ => failed(error),
-                    }
-                })?;
+                let (revision, bytes) = written.map_err(|error| not_written(error, asked))?;
                 created.bytes += bytes;
                 Some(revision)
             }
@@ -331,6 +319,30 @@ impl TreeBuilder<'_> {
         }
         Ok(())
     }
+}
+
+/// A file could not be copied: what stopped in the middle of it stopped for that reason.
+fn not_written(error: io::Error, asked: &WorkspacePath) -> AccessError {
+    match error.kind() {
+        io::ErrorKind::Interrupted => AccessError::new(AccessErrorKind::Stopped, asked),
+        CHANGED => AccessError::new(AccessErrorKind::Stale, asked),
+        _ => AccessError::from_io(error, asked),
+    }
+}
+
+/// Makes a file that is to take the place of the one at `from`, which must be the one that was seen: the same content,
+/// owner, rights, attributes and time. It is on the disk when this returns the revision of its content.
+pub(crate) fn copy_to_move(
+    from: &WorkspacePath,
+    seen: &Stat,
+    dir: &Dir,
+    name: &OsStr,
+    wait_limit: &WaitLimit,
+) -> Result<Revision, AccessError> {
+    let content = open_unchanged(from, seen)?;
+    let like = (content.content.get_ref().try_clone().at(from)?, seen.clone());
+    let written = write_file(dir, name, 0, Box::new(content), Some(&like), wait_limit, true);
+    written.map(|(revision, _)| revision).map_err(|error| not_written(error, from))
 }
 
 /// `Interrupted` when the wait limit ends first.
@@ -388,7 +400,7 @@ impl TreeGuard {
     /// `Exists` when the name is taken; nothing is left behind then.
     pub fn create_tree(&self, to: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<CreatedTree, AccessError> {
         let (dir, name, new) = self.new_holder(to)?;
-        let created = self.put_at(&dir, &name, None, nodes, to.asked())?;
+        let created = self.put_new(&dir, &name, nodes, to.asked())?;
         Ok(CreatedTree { made: new.keep(), ..created })
     }
 
@@ -410,44 +422,25 @@ impl TreeGuard {
         Ok(CreatedTree { links_left_out: left_out, ..created })
     }
 
-    /// Builds in an open directory, then gives the entry its name: a free one, or that of the file that `over`
-    /// describes, which is kept under the name that is returned.
-    pub(super) fn put_at(
+    /// Builds in an open directory, then gives the entry its name, which must be free.
+    pub(super) fn put_new(
         &self,
         dir: &Dir,
         name: &OsStr,
-        over: Option<(&Stat, Revision)>,
         nodes: NewNodes<'_>,
         asked: &WorkspacePath,
     ) -> Result<CreatedTree, AccessError> {
-        if over.is_none() && dir.child_stat(name).is_ok() {
+        if dir.child_stat(name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
         let aside = free_name(dir).at(asked)?;
-        let result = build(dir, &aside, nodes, asked, &self.wait_limit).and_then(|created| {
-            let left = match over {
-                None => dir.move_new(&aside, dir, name).map(|()| Exchanged::NoneLeft { replaced: true }),
-                Some((stat, revision)) => {
-                    exchange_if(dir, &aside, name, |dir, name| is_unchanged(dir, name, stat, revision))
-                }
-            };
-            Ok((created, left.at(asked)?))
-        });
-        let put = match result {
-            Ok((created, Exchanged::NoneLeft { replaced: true })) => Ok(created),
-            Ok((created, Exchanged::Yes)) => Ok(CreatedTree { replaced: Some(aside.clone()), ..created }),
-            Ok((_, Exchanged::No)) => Err(AccessError::new(AccessErrorKind::Stale, asked)),
-            Ok((_, Exchanged::NoneLeft { replaced: false })) => {
-                let _ = dir.sync();
-                return Err(AccessError::new(AccessErrorKind::Stale, asked));
-            }
-            Err(error) => Err(error),
-        };
-        if put.is_err() {
+        let built = build(dir, &aside, nodes, asked, &self.wait_limit)
+            .and_then(|created| dir.move_new(&aside, dir, name).at(asked).map(|()| created));
+        if built.is_err() {
             let _ = remove_all(dir, &aside);
         }
         let _ = dir.sync();
-        put
+        built
     }
 
     /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for each directory

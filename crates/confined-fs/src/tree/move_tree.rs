@@ -11,20 +11,9 @@ use super::{
     CreatedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard, create::moved_node, listing::Scan,
 };
 use crate::{
-    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, Revision, WorkspacePath,
-    WritablePath,
-    dir::remove_all,
-    write::{free_name, hash, is_unchanged},
+    AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, WorkspacePath, WritablePath,
+    write::free_name,
 };
-
-/// The file that a move or a copy replaces, as it was when its content was recorded.
-#[derive(Clone, Debug)]
-pub struct ReplacedFile {
-    /// Its metadata, read when its content was recorded.
-    pub stat: Stat,
-    /// Its content.
-    pub revision: Revision,
-}
 
 /// How an entry was moved.
 #[derive(Clone, Debug, Default)]
@@ -36,18 +25,15 @@ pub struct MovedTree {
 }
 
 impl TreeGuard {
-    /// Moves `tree` from `from` to `to`, where nothing may be but the file `over` describes.
-    /// Missing directories are made.
+    /// Moves `tree` from `from` to `to`, where nothing may be. Missing directories are made.
     ///
     /// # Errors
-    /// `Exists` when the place is taken, `Stale` when the source or the replaced file is not what it
-    /// was; everything is in its place then.
+    /// `Exists` when the place is taken, `Stale` when the source is not what it was; everything is in its place then.
     pub fn move_tree(
         &self,
         from: &WritablePath,
         tree: &Tree,
         to: &WritablePath,
-        over: Option<&ReplacedFile>,
         _: Approval,
     ) -> Result<MovedTree, AccessError> {
         let failed = |error| AccessError::from_io(error, to.asked());
@@ -56,56 +42,23 @@ impl TreeGuard {
         if !is_top_of(&from_dir, &from_name, tree).unwrap_or(false) {
             return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
         }
-        if over.is_some_and(|over| !to_dir.child_stat(&to_name).is_ok_and(|now| now.same_content_state(&over.stat))) {
-            return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
-        }
-        if over.is_some_and(|over| over.stat.is_marked_read_only()) {
-            return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, to.asked()));
-        }
-        let renamed = match over {
-            None if from.path().parent() == to.path().parent() && is_respelling(&to_dir, &from_name, &to_name) => {
-                respell(&to_dir, &from_name, &to_name)
-            }
-            None => from_dir.move_new(&from_name, &to_dir, &to_name),
-            Some(ReplacedFile { stat, revision }) => match from_dir.swap(&from_name, &to_dir, &to_name) {
-                Ok(()) if is_unchanged(&from_dir, &from_name, stat, *revision).unwrap_or(false) => {
-                    // The replaced file has the old name now.
-                    from_dir.remove(&from_name).inspect_err(|_| {
-                        let _ = from_dir.swap(&from_name, &to_dir, &to_name);
-                    })
-                }
-                Ok(()) => {
-                    from_dir.swap(&from_name, &to_dir, &to_name).at(to.asked())?;
-                    return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
-                }
-                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                    if !is_unchanged(&to_dir, &to_name, stat, *revision).at(to.asked())? {
-                        return Err(AccessError::new(AccessErrorKind::Stale, to.asked()));
-                    }
-                    from_dir.move_over(&from_name, &to_dir, &to_name)
-                }
-                Err(error) => Err(error),
-            },
+        let is_respelled = from.path().parent() == to.path().parent() && is_respelling(&to_dir, &from_name, &to_name);
+        let renamed = if is_respelled {
+            respell(&to_dir, &from_name, &to_name)
+        } else {
+            from_dir.move_new(&from_name, &to_dir, &to_name)
         };
         let copied = match renamed {
             Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 let mut nodes = tree.paths().map(|(path, entry)| moved_node(&path, entry));
-                let over = over.map(|over| (&over.stat, over.revision));
-                let created = self.put_at(&to_dir, &to_name, over, &mut nodes, to.asked())?;
-                match self.remove(from, tree, &created.revisions, Approval::by_policy()) {
-                    Ok(()) => {
-                        if let Some(replaced) = &created.replaced {
-                            let _ = remove_all(&to_dir, replaced);
-                        }
+                let created = self.put_new(&to_dir, &to_name, &mut nodes, to.asked())?;
+                if let Err(not) = self.remove(from, tree, &created.revisions, Approval::by_policy()) {
+                    let error = self.take_back(from, tree, to, &to_dir, &created, not);
+                    if error.kind == AccessErrorKind::MovedInPart {
+                        new.keep();
                     }
-                    Err(not) => {
-                        let error = self.take_back(from, tree, to, &to_dir, &created, not);
-                        if error.kind == AccessErrorKind::MovedInPart {
-                            new.keep();
-                        }
-                        return Err(error);
-                    }
+                    return Err(error);
                 }
                 true
             }
@@ -132,20 +85,12 @@ impl TreeGuard {
         not: RemoveError,
     ) -> AccessError {
         if not.in_part && self.bring_back(from, tree, to, not.gone_from).is_err() {
-            if let Some(replaced) = &created.replaced {
-                let _ = remove_all(to_dir, replaced);
-            }
             return AccessError::new(AccessErrorKind::MovedInPart, to.asked());
         }
-        if let (Some(replaced), Some(name)) = (&created.replaced, to.path().file_name()) {
-            put_replaced_back(to_dir, replaced, name, created);
-        } else {
-            let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
-            let copy = Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }.run();
-            if let Ok(copy) = copy {
-                // Compared as any entry that is removed: another program may have changed it meanwhile.
-                let _ = self.remove(to, &copy, &created.revisions, Approval::by_policy());
-            }
+        let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
+        if let Ok(copy) = (Scan { shared: &self.shared, top: &top, asked, purpose: Purpose::Remove }).run() {
+            // Compared as any entry that is removed: another program may have changed it meanwhile.
+            let _ = self.remove(to, &copy, &created.revisions, Approval::by_policy());
         }
         let _ = to_dir.sync();
         not.error
@@ -175,21 +120,6 @@ impl TreeGuard {
 
 fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
     path.root().dir.stat_beneath(path.relative()).at(path)
-}
-
-/// Gives the file that a copy replaced its name again, and removes the copy if it is still that.
-fn put_replaced_back(dir: &Dir, replaced: &OsStr, name: &OsStr, created: &CreatedTree) {
-    if dir.swap(replaced, dir, name).is_err() {
-        let _ = dir.move_over(replaced, dir, name);
-        return;
-    }
-    let copy = dir.child_file(replaced).and_then(|file| hash(&file)).ok();
-    if copy.is_some() && copy == created.revisions.first().copied().flatten() {
-        let _ = dir.remove(replaced);
-    } else {
-        // Somebody wrote to it meanwhile: that is what they see under the name.
-        let _ = dir.swap(replaced, dir, name);
-    }
 }
 
 /// Whether the name is still that of the entry that was listed.
