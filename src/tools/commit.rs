@@ -22,7 +22,7 @@ mod tree;
 
 pub(super) use file::{Rewrite, commit_file, rewrite};
 pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files};
-pub(super) use record::{EntriesAre, record_directories, record_entries, record_moved, record_unmade, record_written};
+pub(super) use record::{EntriesAre, record_directories, record_entries, record_moved, record_unmade};
 pub(super) use tree::remove;
 
 // Keeping what a file holds before something else takes its place.

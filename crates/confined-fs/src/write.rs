@@ -27,8 +27,8 @@ pub(super) use path_locks::PathLocks;
 pub use path_locks::{MOST_WAITING, WaitLimit};
 pub use temporary::StaleAfter;
 pub(super) use temporary::{
-    Exchanged, StaleTemporaries, Temporary, exchange_if, free_name, is_reserved, is_temporary, keep_aside, random,
-    swap_if, transaction_name,
+    Exchanged, StaleTemporaries, Temporary, free_name, is_reserved, is_temporary, keep_aside, random, swap_if,
+    transaction_name,
 };
 pub use writable_path::WritablePath;
 pub(super) use writable_path::{WriteScope, allowed, writable};

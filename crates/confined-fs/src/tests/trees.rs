@@ -226,7 +226,10 @@ fn move_to_another_device_copies_and_removes() {
         let modified = fs::metadata(fixture.host("ws/over")).unwrap().modified().unwrap();
         let error = move_over(&workspace, [&from, &to], ["new", "old"], Transaction::move_to).unwrap_err();
         assert_eq!(error.source.unwrap().kind(), std::io::ErrorKind::CrossesDevices);
-        assert_eq!((names(&fixture.host("ws")), fs::read(other.path().join("file")).unwrap()), (vec!["over".into()], b"old".into()));
+        assert_eq!(
+            (names(&fixture.host("ws")), fs::read(other.path().join("file")).unwrap()),
+            (vec!["over".into()], b"old".into())
+        );
         move_over(&workspace, [&from, &to], ["new", "old"], Transaction::move_by_copy).unwrap();
         assert_eq!(names(&fixture.host("ws")), [""; 0]);
         assert_eq!(fs::metadata(other.path().join("file")).unwrap().modified().unwrap(), modified);

@@ -125,7 +125,7 @@ const PUT_BACK: usize = 8;
 ///
 /// # Errors
 /// Those of the system. What is called `aside` then may be removed.
-pub(crate) fn exchange_if(
+fn exchange_if(
     dir: &Dir,
     aside: &OsStr,
     name: &OsStr,
