@@ -46,7 +46,6 @@ pub(crate) struct Args {
     patch: String,
 }
 
-/// Spellings of `patch`.
 const PATCH_NAMES: &[&str] =
     &["input", "diff", "patch_text", "patchText", "patch_content", "patchContent", "unified_diff", "content"];
 

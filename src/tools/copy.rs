@@ -24,7 +24,6 @@ use super::{
 /// Bytes of the largest tree that is copied in one call.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The tool.
 pub(crate) struct Copy;
 
 /// Arguments of `copy`.

@@ -16,7 +16,6 @@ use super::{
     read_before_write,
 };
 
-/// The tool.
 pub(crate) struct Delete;
 
 /// Arguments of `delete`.

@@ -15,7 +15,6 @@ use super::{
     commit::{self, Undoable},
 };
 
-/// The tool.
 pub(crate) struct Mkdir;
 
 /// Arguments of `mkdir`.

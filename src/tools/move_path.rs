@@ -21,7 +21,6 @@ use super::{
     read_before_write,
 };
 
-/// The tool.
 pub(crate) struct Move;
 
 /// Arguments of `move`.
@@ -124,7 +123,6 @@ impl Change for PlannedMove {
     }
 }
 
-/// How it went.
 struct Moved {
     tree: Tree,
     /// Whether it was copied and its old place emptied.

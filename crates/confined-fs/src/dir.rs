@@ -16,7 +16,6 @@ use beneath::{Failure, FileKind, Listed, LockAttempt, OpenFor, Stat};
 
 use crate::stage::StagedDir;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) enum Dir {
     /// On the disk.
@@ -243,17 +242,16 @@ impl std::os::fd::AsFd for Dir {
     }
 }
 
-// The open directories on the way from a top down to the current one: the directory cache of walks and trees.
-//
-// Each directory is opened as a child of the one above it, which costs the same at any depth. At most
-// [`OPEN_AT_ONCE`] of them are open below the top, however deep the tree; one that was closed meanwhile is opened
-// again from the nearest that is still open, confined beneath it, no link followed. The top stays open.
-
 /// How many directories below the top stay open. The soft limit of a process is usually 1024 descriptors
 /// (`RLIMIT_NOFILE`, getrlimit(2)), and several calls walk at once.
 const OPEN_AT_ONCE: usize = 64;
 
-/// See the module. `T` is how the top is held.
+/// The open directories on the way from a top down to the current one: the directory cache of walks and trees. `T` is how
+/// the top is held, which stays open.
+///
+/// Each directory is opened as a child of the one above it, which costs the same at any depth. At most [`OPEN_AT_ONCE`] of
+/// them are open below the top, however deep the tree; one that was closed meanwhile is opened again from the nearest that
+/// is still open, confined beneath it, no link followed.
 #[derive(Debug)]
 pub(crate) struct DirectoryStack<T> {
     top: T,

@@ -1,7 +1,7 @@
 //! What tools see of a file by its names: all of it, its masked form, or nothing. The masked form of a secret file is
 //! what is shown of it instead of its bytes.
 //!
-//! All that leaves this layer of such a file is made here or, after a change, in `write/new_content`. How a text is
+//! All that leaves this layer of such a file is made here or, after a change, in `write/content`. How a text is
 //! masked is `structured_text::mask`.
 
 use std::fs::File;

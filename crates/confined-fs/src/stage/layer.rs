@@ -28,7 +28,6 @@ const RECORD: &str = "record";
 const UPPER: &str = "upper";
 const COPY: &str = "copy";
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Layer {
     /// The folder in the state folder.

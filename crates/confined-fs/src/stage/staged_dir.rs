@@ -15,7 +15,6 @@ use super::record::folded;
 /// How often a look that raced with a change is repeated.
 const ATTEMPTS: usize = 8;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct StagedDir {
     pub(super) layer: Arc<Layer>,

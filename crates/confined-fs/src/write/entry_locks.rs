@@ -310,12 +310,10 @@ impl Drop for DirectoryLock {
     }
 }
 
-// The directories that hold some entries, as far as they exist: those that a change locks.
-
 /// Device and inode: two processes that want the same two directories take them in this order.
 type Identity = (u64, u64);
 
-/// See the module.
+/// The directories that hold some entries, as far as they exist: those that a change locks.
 struct ExistingDirectories {
     /// Open, each once, in the order in which they are locked.
     directories: Vec<ExistingDirectory>,
