@@ -37,7 +37,7 @@ pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option
             Some(EntryState::File(FileState::new(revision, stat.permissions())))
         }
         FileKind::Directory => Some(EntryState::Directory { mode: stat.permissions() }),
-        FileKind::Symlink => EntryState::of(cx.workspace.tree(entry, Purpose::Remove)?.node(), None),
+        FileKind::Symlink => cx.workspace.tree(entry, Purpose::Remove)?.node().state(None),
         FileKind::Other => None,
     })
 }

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, sync::Arc};
 
 use confined_fs::{
-    AccessErrorKind, Approval, Base, CreatedTree, EntryState, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard,
+    AccessErrorKind, Approval, Base, CreatedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ impl PlannedCopy {
             let made = self.tree.paths().filter(|(path, _)| is_made(path)).zip(&created.revisions);
             let entries: Vec<FormerEntry> = made
                 .filter_map(|((_, entry), revision)| {
-                    let node = EntryState::of(&entry.node, *revision)?;
+                    let node = entry.node.state(*revision)?;
                     Some(FormerEntry { position: entry.position.clone(), node })
                 })
                 .collect();

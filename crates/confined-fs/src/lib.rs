@@ -35,7 +35,7 @@
 //! | Which names are below a directory, and which are ignored? | `walk` |
 //! | How is a change of them noticed? | `watch` |
 //! | How is a file replaced? | `write` |
-//! | What is an entry, before and after a change? | `entry_state` |
+//! | What is an entry, before and after a change? | `tree/entry_state` |
 //! | How is a whole directory made, moved or deleted? | `tree` |
 //! | What makes several changes all or none? | `transaction` |
 //! | Where do staged changes go? | `stage`, below `dir` |
@@ -53,7 +53,6 @@
 mod confine;
 mod dir;
 mod disk_rules;
-mod entry_state;
 mod error;
 mod limits;
 mod open;
@@ -82,7 +81,6 @@ use workspace::Shared;
 
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use confine::restart_confined;
-pub use entry_state::{EntryState, FileState};
 pub use error::{AccessError, AccessErrorKind, PathError, PlaceholderError};
 pub use limits::{LayerFull, Limit, prepare_process};
 pub use open::{FileStart, OpenFile, Snapshot, Visibility};
@@ -95,7 +93,10 @@ pub use state::{
     AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
 };
 pub use transaction::{CommitError, CommittedTransaction, FormerFile, LeftEntry, MAX_STEPS, Transaction, Unreverted};
-pub use tree::{CreatedTree, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard, TreePosition};
+pub use tree::{
+    CreatedTree, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard,
+    TreePosition,
+};
 pub use walk::{DirectoryListing, NameInTree, RULE_FILES};
 pub use walk::{
     Entry, EntryOrigin, IgnoreRules, Ignored, IgnoredEntries, LimitsHit, ShownStats, SiblingCache, StatCache,

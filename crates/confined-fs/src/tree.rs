@@ -9,6 +9,7 @@
 //! extended attributes are kept by a rename and not by a copy of a directory.
 
 mod create;
+mod entry_state;
 mod listing;
 mod move_tree;
 mod remove;
@@ -22,6 +23,7 @@ use super::{AccessError, AccessErrorKind, Location, Workspace, WorkspacePath, Wr
 use beneath::{FileKind, OpenFor, Stat};
 pub(super) use create::copy_to_move;
 pub use create::{CreatedTree, NewNode, TreeGuard};
+pub use entry_state::{EntryState, FileState};
 use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
 pub use move_tree::MovedTree;

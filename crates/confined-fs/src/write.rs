@@ -9,6 +9,7 @@
 //! file open keeps reading it.
 
 mod content;
+mod directory_locks;
 mod entry_locks;
 mod host_file;
 mod new_directories;
@@ -19,7 +20,8 @@ mod write_guard;
 
 pub use content::{Approval, Base, HashedBytes, NewContent};
 pub(super) use content::{check_sentinels, hash, is_unchanged};
-pub(super) use entry_locks::{DirectoryLocks, EntryLocks};
+pub(super) use directory_locks::DirectoryLocks;
+pub(super) use entry_locks::EntryLocks;
 pub use host_file::{HostFile, host_directory, host_path_exists};
 pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, remove_made};

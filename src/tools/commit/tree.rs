@@ -57,7 +57,7 @@ pub(in crate::tools) fn remove(
             }
             _ => None,
         };
-        let node = EntryState::of(&entry.node, revision).ok_or_else(|| refuse(&path, "it is a special file"))?;
+        let node = entry.node.state(revision).ok_or_else(|| refuse(&path, "it is a special file"))?;
         former.push(FormerEntry { position: entry.position.clone(), node });
         revisions.push(revision);
     }

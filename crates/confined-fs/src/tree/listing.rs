@@ -7,6 +7,7 @@ use std::{
 
 use beneath::{FileKind, Listed, OpenFor, Stat};
 
+use super::entry_state::{EntryState, FileState};
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, DirectoryStack, Location, Revision, RevisionHasher, Shared,
     WorkspacePath, WritablePath,
@@ -49,6 +50,18 @@ pub enum Node {
     Link(OsString),
     /// A FIFO, socket or device.
     Other(Stat),
+}
+
+impl Node {
+    /// Its state, for a file with its `content`; `None` for a special file, and for a file without one.
+    pub fn state(&self, content: Option<Revision>) -> Option<EntryState> {
+        Some(match self {
+            Self::File(stat) => EntryState::File(FileState::new(content?, stat.permissions())),
+            Self::Directory(stat) => EntryState::Directory { mode: stat.permissions() },
+            Self::Link(target) => EntryState::Link(target.clone()),
+            Self::Other(_) => return None,
+        })
+    }
 }
 
 impl Tree {

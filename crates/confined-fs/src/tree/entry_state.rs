@@ -5,8 +5,7 @@ use std::io;
 
 use beneath::FileKind;
 
-use crate::write::hash;
-use crate::{Dir, Node, Revision};
+use crate::{Dir, Revision};
 
 /// An entry as a change finds or leaves it. Permission bits are 0 where they are not known, or left to the umask, and are
 /// not compared.
@@ -49,16 +48,6 @@ impl From<Revision> for EntryState {
 }
 
 impl EntryState {
-    /// The state of a listed entry, for a file with its `content`; `None` for a special file, and for a file without one.
-    pub fn of(node: &Node, content: Option<Revision>) -> Option<Self> {
-        Some(match node {
-            Node::File(stat) => Self::File(FileState::new(content?, stat.permissions())),
-            Node::Directory(stat) => Self::Directory { mode: stat.permissions() },
-            Node::Link(target) => Self::Link(target.clone()),
-            Node::Other(_) => return None,
-        })
-    }
-
     /// Whether the entry of this name is in this state; false where there is none.
     pub(crate) fn is_at(&self, dir: &Dir, name: &OsStr) -> io::Result<bool> {
         let kind = match dir.child_stat(name) {
@@ -67,7 +56,7 @@ impl EntryState {
             Err(error) => return Err(error),
         };
         match (self, kind) {
-            (Self::File(file), FileKind::File) => Ok(hash(&dir.child_file(name)?)? == file.revision),
+            (Self::File(file), FileKind::File) => Ok(Revision::of_reader(&mut dir.child_file(name)?)? == file.revision),
             (Self::Link(target), FileKind::Symlink) => Ok(dir.child_link(name)? == *target),
             (Self::Directory { .. }, FileKind::Directory) => Ok(true),
             _ => Ok(false),
