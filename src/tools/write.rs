@@ -23,10 +23,10 @@ use super::{
     alias::PATH_ALIASES,
     answer::{count, noted},
     args,
+    commit::{self, Rewrite},
     introduced_problems::{ChangedText, IntroducedProblems},
     read_before_write,
     shown_diff::{self, ShownDiff},
-    commit::{self, Rewrite},
 };
 use append_at::AppendAt;
 use content::{Appended, NewContent, fits_notebook, line_count};
