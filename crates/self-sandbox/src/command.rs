@@ -5,31 +5,126 @@
 //!
 //! | wall | Linux | macOS | others |
 //! |---|---|---|---|
-//! | files | `rules` (Landlock): the roots, and what `needs` lists | a profile (Seatbelt) | none |
-//! | network, other processes, the kernel | `rules` and the filter of `seccomp` | the profile | none |
+//! | files | `landlock`: the roots, and what `needs` lists | a profile (Seatbelt) | none |
+//! | network, other processes, the kernel | `landlock` and the filter of `seccomp` | the profile | none |
 //! | environment, descriptors, core dumps | `start` | `start` | the environment |
 //!
-//! Limits: a right to a directory is one to all that is below it, secrets included; neither wall knows `chmod`, `chown`,
-//! `utime`, `setxattr` and `stat` by path, so a command may see and change those of the person's files anywhere.
+//! Limits: a right to a directory is one to all that is below it, secrets included; neither wall knows `chmod`,
+//! `chown`, `utime`, `setxattr` and `stat` by path, so a command may see and change those of the person's files
+//! anywhere.
 
-#[cfg(unix)]
-mod descriptors;
-mod failure;
 #[cfg(unix)]
 mod missing_reads;
 #[cfg(target_os = "linux")]
-mod needs;
+pub(super) mod needs;
 #[cfg(unix)]
 mod program;
-#[cfg(target_os = "linux")]
-mod rules;
+#[cfg(feature = "exec")]
 mod start;
-#[cfg(unix)]
-mod temporary;
-mod walls;
+#[cfg(all(test, target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests;
 
-pub use failure::CommandFailure;
-pub use walls::{CommandWalls, ConfinedCommand, is_always_readable, runs_as_root};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
-/// What is before the options in the line about a command that may not read the folder it is installed in.
+use crate::Confine;
+
+/// Text before the options in the line about a command that may not read the folder it is installed in.
 pub const LET_READ: &str = "to let it read the rest: ";
+
+/// The files and the network that a command may reach. All paths are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandWalls {
+    /// Directories whose content may be read, executed and changed.
+    pub writable: Vec<PathBuf>,
+    /// Files and directories that may be read and executed.
+    pub readable: Vec<PathBuf>,
+    /// Whether it may use the internet.
+    pub network: bool,
+    /// Whether it runs where a wall is missing.
+    pub how: Confine,
+}
+
+impl CommandWalls {
+    /// Whether what is at `path`, or where a link there leads, is offered.
+    #[cfg(unix)]
+    #[expect(clippy::disallowed_methods, reason = "the host names the path; no call is served")]
+    pub(super) fn offer(&self, path: &Path) -> bool {
+        let mut offered =
+            self.readable.iter().chain(&self.writable).filter_map(|path| std::fs::canonicalize(path).ok());
+        std::fs::canonicalize(path).is_ok_and(|real| offered.any(|offered| real.starts_with(offered)))
+    }
+}
+
+/// A command of a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfinedCommand {
+    /// A name that `PATH` has, or a path, which is relative to `directory`.
+    pub program: OsString,
+    /// Its arguments; no shell reads them.
+    pub arguments: Vec<OsString>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Its whole environment. Without `TMPDIR` there it gets a private directory.
+    pub variables: Vec<(OsString, OsString)>,
+    /// The files and the network that it may reach.
+    pub walls: CommandWalls,
+    /// Whether the kernel kills it when the process that started this one ends (Linux).
+    pub die_with_parent: bool,
+}
+
+/// Whether every command may read a path: programs, libraries and settings of the system.
+pub fn is_always_readable(path: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    let mut readable = needs::ALWAYS.iter().flat_map(needs::Need::paths);
+    #[cfg(not(target_os = "linux"))]
+    let mut readable = ["/usr", "/bin", "/sbin", "/System", "/Library", "/opt/homebrew", "/opt/local"].into_iter();
+    readable.any(|readable| path.starts_with(readable))
+}
+
+/// Whether the account is root, which no mode of a file keeps out.
+pub fn runs_as_root() -> bool {
+    #[cfg(unix)]
+    let is_root = rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    let is_root = false;
+    is_root
+}
+
+/// Why a command does not run, and the exit code that says so.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CommandFailure {
+    /// As `env` and shells have them: 126 for what cannot be executed, 127 for what is not found. 2 where a wall is
+    /// missing or the command line is wrong.
+    pub code: u8,
+    /// A sentence without its end, human-readable.
+    pub reason: String,
+}
+
+impl CommandFailure {
+    /// Exits with 127: there is no such program.
+    #[cfg(unix)]
+    fn not_found(reason: String) -> Self {
+        Self { code: 127, reason }
+    }
+
+    /// Exits with 126: it cannot be executed.
+    fn not_executable(reason: String) -> Self {
+        Self { code: 126, reason }
+    }
+
+    /// Exits with 2: it is not started, as what was asked for cannot be kept.
+    fn refused(reason: String) -> Self {
+        Self { code: 2, reason }
+    }
+}
+
+#[cfg(not(feature = "exec"))]
+impl ConfinedCommand {
+    /// Refuses the command.
+    pub fn start(self, _remark: &dyn Fn(&str)) -> Result<u8, CommandFailure> {
+        Err(CommandFailure::refused("this program was built without `exec`: it starts no command".to_owned()))
+    }
+}

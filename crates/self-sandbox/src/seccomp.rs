@@ -8,12 +8,8 @@
 //! Limits: x86-64 and aarch64. A filter sees numbers and registers, no memory: which path a call names is Landlock's
 //! and the resolver's to check.
 
-mod bpf;
-mod command_calls;
-mod condition;
+mod calls;
 mod filter;
-mod server_calls;
-mod shared_calls;
 
 use seccompiler::{BackendError, apply_filter};
 
@@ -24,12 +20,12 @@ use filter::CallFilter;
 /// # Errors
 /// Why the system does not take it, in words.
 pub(super) fn install() -> Result<(), String> {
-    apply(server_calls::filter())
+    apply(calls::for_server())
 }
 
 /// As [`install`], for a command; `network` leaves it sockets of the internet.
 pub(super) fn install_for_command(network: bool) -> Result<(), String> {
-    apply(command_calls::filter(network))
+    apply(calls::for_command(network))
 }
 
 fn apply(filter: Result<CallFilter, BackendError>) -> Result<(), String> {
@@ -65,7 +61,7 @@ mod tests {
 
     use super::{filter::ARCHITECTURE, *};
 
-    /// What the filter answers to a call, found out by following its instructions.
+    /// The filter's answer to a call, found out by following its instructions.
     fn answer_to(program: &[sock_filter], architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut data = [number, architecture, 0, 0].map(u32::to_ne_bytes).concat();
         data.extend(arguments.iter().flat_map(|argument| argument.to_ne_bytes()));
@@ -101,7 +97,7 @@ mod tests {
 
     #[test]
     fn filter_answers_each_call_by_the_list_and_its_arguments() {
-        let filter = || server_calls::filter().unwrap();
+        let filter = || calls::for_server().unwrap();
         let (program, listed) = (filter().program().unwrap(), filter().refused);
         let (allowed, refused) = (libc::SECCOMP_RET_ALLOW, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
         let answer = |call: u32, arguments| answer_to(&program, ARCHITECTURE, call, arguments);

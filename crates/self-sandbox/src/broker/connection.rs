@@ -1,7 +1,7 @@
-//! The server's end of the socket to its broker.
+//! The server's end of the socket to its broker, and of the pipes of the programs that this has started.
 
 use std::{
-    io::{self, IoSliceMut},
+    io::{self, IoSliceMut, PipeReader, PipeWriter, Read as _, Write as _},
     mem::MaybeUninit,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
@@ -10,21 +10,25 @@ use std::{
     time::Duration,
 };
 
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType, recvmsg,
-    send, socketpair,
-    sockopt::{Timeout, set_socket_timeout},
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    net::{
+        AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType,
+        recvmsg, send, socketpair,
+        sockopt::{Timeout, set_socket_timeout},
+    },
 };
 
 use super::{
-    BROKER_COMMAND, BrokeredProgram, StartedProgram,
-    request::{BrokerReply, BrokerRequest, LONGEST_REPLY},
+    BROKER_COMMAND, BrokeredProgram,
+    request::{BrokerReply, BrokerRequest, LONGEST_REPLY, ProgramTable, TableProgram},
     serve::LARGEST_TABLE,
-    table::{ProgramTable, TableProgram},
 };
 
 /// Variables of the server that its broker has, and so each program may have.
 const KEPT_VARIABLES: &[&str] = &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"];
+/// Bytes of the last error output that are kept.
+const ERROR_TAIL: usize = 2048;
 /// How long the broker may take to answer; it starts a process and waits for nothing.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -72,7 +76,10 @@ impl Broker {
         };
         let request = BrokerRequest::Start { program, root, directory: directory.to_owned() };
         match self.ask(&request)? {
-            (number, Some(pipes)) => Ok(StartedProgram::new(number, pipes)),
+            (number, Some([input, output, errors])) => {
+                let output = ProgramOutput { output: output.into(), errors: Some(errors.into()), tail: Vec::new() };
+                Ok(StartedProgram { number, input: ProgramInput(input.into()), output })
+            }
             (_, None) => Err(io::Error::other("the broker sent no pipes")),
         }
     }
@@ -112,4 +119,68 @@ fn exchange(socket: &OwnedFd, request: &BrokerRequest) -> io::Result<(BrokerRepl
     });
     let reply = BrokerReply::decode(packet.get(..received.bytes).unwrap_or_default());
     Ok((reply.ok_or(io::ErrorKind::InvalidData)?, pipes))
+}
+
+/// A program that runs, with the number by which the broker knows it.
+#[derive(Debug)]
+pub struct StartedProgram {
+    /// For [`Broker::stop`].
+    pub number: u8,
+    /// Its stdin.
+    pub input: ProgramInput,
+    /// Its stdout and stderr.
+    pub output: ProgramOutput,
+}
+
+/// The stdin of a program; it closes when this is dropped.
+#[derive(Debug)]
+pub struct ProgramInput(PipeWriter);
+
+impl ProgramInput {
+    /// Writes all of `bytes`; waits while the program reads nothing.
+    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+}
+
+/// The stdout of a program, and the end of what it wrote to stderr.
+#[derive(Debug)]
+pub struct ProgramOutput {
+    output: PipeReader,
+    errors: Option<PipeReader>,
+    tail: Vec<u8>,
+}
+
+impl ProgramOutput {
+    /// Reads from stdout, and takes note of stderr meanwhile. 0 bytes: it is closed.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(errors) = &mut self.errors else { return self.output.read(buffer) };
+            let mut ready = [PollFd::new(&self.output, PollFlags::IN), PollFd::new(&*errors, PollFlags::IN)];
+            match poll(&mut ready, None) {
+                Err(rustix::io::Errno::INTR) => continue,
+                polled => polled?,
+            };
+            let [has_output, has_errors] = [0, 1].map(|at: usize| !ready[at].revents().is_empty());
+            if has_errors {
+                let mut chunk = [0; 1024];
+                match errors.read(&mut chunk) {
+                    Ok(0) | Err(_) => self.errors = None,
+                    Ok(read) => {
+                        self.tail.extend_from_slice(&chunk[..read]);
+                        let cut = self.tail.len().saturating_sub(ERROR_TAIL);
+                        self.tail.drain(..cut);
+                    }
+                }
+            }
+            if has_output {
+                return self.output.read(buffer);
+            }
+        }
+    }
+
+    /// The end of what the program wrote to stderr.
+    pub fn last_errors(&self) -> String {
+        String::from_utf8_lossy(&self.tail).trim().to_owned()
+    }
 }

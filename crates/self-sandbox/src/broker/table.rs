@@ -1,4 +1,4 @@
-//! What the broker may start, and where: sent to it once, before the server is confined.
+//! Programs that the broker may start.
 
 #[cfg(unix)]
 use std::fs;
@@ -7,10 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-#[cfg(target_os = "linux")]
-use serde::{Deserialize, Serialize};
-
-use crate::wanted::Confine;
+use crate::Confine;
 
 /// The subcommand that is the broker; hidden from the help, as a person has no use for it.
 pub const BROKER_COMMAND: &str = "lsp-broker";
@@ -27,7 +24,7 @@ pub struct BrokeredProgram {
     pub arguments: Vec<String>,
     /// Variables that it gets besides those that every program gets.
     pub variables: Vec<(OsString, OsString)>,
-    /// What it may read besides its root and the system's programs and libraries.
+    /// Paths that it may read besides its root and the system's programs and libraries.
     pub readable: Vec<PathBuf>,
     /// Whether it may write in its root.
     pub may_write: bool,
@@ -35,58 +32,6 @@ pub struct BrokeredProgram {
     pub network: bool,
     /// Whether the kernel is to confine it.
     pub confine: Confine,
-}
-
-/// The whole table, as it is sent.
-#[cfg(target_os = "linux")]
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ProgramTable {
-    pub(super) programs: Vec<TableProgram>,
-    /// Directories of the host.
-    pub(super) roots: Vec<OsString>,
-}
-
-/// One row: everything but the root is decided already.
-#[cfg(target_os = "linux")]
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct TableProgram {
-    /// The options of `rootbound exec` behind `--root`.
-    pub(super) options: Vec<OsString>,
-    pub(super) may_write: bool,
-    pub(super) command: Vec<OsString>,
-    pub(super) variables: Vec<(OsString, OsString)>,
-}
-
-#[cfg(target_os = "linux")]
-impl TableProgram {
-    /// The row of a program.
-    pub(super) fn of(program: &BrokeredProgram) -> Self {
-        let mut options: Vec<OsString> = vec!["--die-with-parent".into()];
-        options.extend(["--confine".into(), confine_word(program.confine).into()]);
-        for path in &program.readable {
-            options.extend(["--read".into(), path.clone().into()]);
-        }
-        for (name, _) in &program.variables {
-            options.extend(["--env".into(), name.clone()]);
-        }
-        options.extend(program.network.then(|| "--network".into()));
-        let arguments = program.arguments.iter().map(OsString::from);
-        Self {
-            options,
-            may_write: program.may_write,
-            command: std::iter::once(program.program.clone().into()).chain(arguments).collect(),
-            variables: program.variables.clone(),
-        }
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn confine_word(confine: Confine) -> &'static str {
-    match confine {
-        Confine::Auto => "auto",
-        Confine::Required => "required",
-        Confine::Off => "off",
-    }
 }
 
 /// The file at `path`, if it can be executed.

@@ -1,7 +1,6 @@
 //! There is no broker here: the configuration refuses language servers.
 
 use std::{
-    convert::Infallible,
     io,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -9,31 +8,31 @@ use std::{
 
 use super::BrokeredProgram;
 
-/// No broker.
+/// A broker, of which there is none.
 #[derive(Debug)]
-pub struct Broker(Infallible);
+pub enum Broker {}
 
 impl Broker {
-    /// Fails.
+    /// Fails with `Unsupported`.
     pub fn start_process(_: &[BrokeredProgram], _: Vec<PathBuf>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Nothing can be started.
+    /// Cannot be called.
     pub fn start(&self, _: usize, _: &Path, _: &Path) -> io::Result<StartedProgram> {
-        match self.0 {}
+        match *self {}
     }
 
-    /// Nothing can be ended.
+    /// Cannot be called.
     pub fn stop(&self, _: u8) {
-        match self.0 {}
+        match *self {}
     }
 }
 
-/// No program.
+/// A program that runs, with the number by which the broker knows it.
 #[derive(Debug)]
 pub struct StartedProgram {
-    /// Its number.
+    /// For [`Broker::stop`].
     pub number: u8,
     /// Its stdin.
     pub input: ProgramInput,
@@ -41,34 +40,34 @@ pub struct StartedProgram {
     pub output: ProgramOutput,
 }
 
-/// No stdin.
+/// The stdin of a program, of which there is none.
 #[derive(Debug)]
-pub struct ProgramInput(Infallible);
+pub enum ProgramInput {}
 
 impl ProgramInput {
-    /// There is no program.
+    /// Cannot be called.
     pub fn write_all(&mut self, _: &[u8]) -> io::Result<()> {
-        match self.0 {}
+        match *self {}
     }
 }
 
-/// No stdout.
+/// The stdout of a program, of which there is none.
 #[derive(Debug)]
-pub struct ProgramOutput(Infallible);
+pub enum ProgramOutput {}
 
 impl ProgramOutput {
-    /// There is no program.
+    /// Cannot be called.
     pub fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        match self.0 {}
+        match *self {}
     }
 
-    /// There is no program.
+    /// Cannot be called.
     pub fn last_errors(&self) -> String {
-        match self.0 {}
+        match *self {}
     }
 }
 
-/// Fails.
+/// Exits with a failure.
 pub fn serve_broker() -> ExitCode {
     ExitCode::FAILURE
 }

@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{CommandWalls, walls::is_always_readable};
+use super::{CommandWalls, is_always_readable};
 
 /// Folders of programs below the folder of what they belong to.
 const PROGRAM_FOLDERS: &[&str] = &["bin", ".bin", "shims"];
-/// What a proxy of rustup reads, in the home directory.
+/// Paths that a proxy of rustup reads, in the home directory.
 const RUSTUP: &[&str] = &[".rustup", ".cargo/registry", ".cargo/git", ".cargo/config.toml"];
 
-/// What `--read` should name so that `program` runs; empty where it needs no more than its own file.
+/// The paths that `--read` should name so that `program` runs; empty where it needs no more than its own file.
 #[expect(clippy::disallowed_methods, reason = "the host names the program; no call is served")]
 pub(super) fn missing_reads(program: &Path, walls: &CommandWalls, home: &Path, path: Option<&OsStr>) -> Vec<PathBuf> {
     let real = |file: &Path| fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());

@@ -48,7 +48,7 @@ pub(super) fn find(name: &OsStr, directory: &Path, path: Option<&OsStr>) -> Resu
     })
 }
 
-/// What a path leads to.
+/// The kinds of what a path may lead to.
 enum ProgramFile {
     Program,
     /// Something else: why it cannot be executed.

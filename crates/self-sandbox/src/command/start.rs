@@ -1,10 +1,31 @@
 //! The last steps of this process before it is the command.
 
 use std::process::Command;
+#[cfg(unix)]
+use std::{
+    fs, io,
+    os::unix::{ffi::OsStrExt as _, process::CommandExt as _},
+    path::{Path, PathBuf},
+};
 
-use crate::wanted::Confine;
+#[cfg(unix)]
+use rustix::{
+    fs::{CWD, FileType, Mode, OFlags, fstat, mkdir, openat},
+    io::Errno,
+    process::{Resource, Rlimit, geteuid, getrlimit, setrlimit},
+};
+#[cfg(unix)]
+use sha2::{Digest as _, Sha256};
 
 use super::{CommandFailure, ConfinedCommand};
+#[cfg(unix)]
+use super::{CommandWalls, LET_READ, missing_reads::missing_reads, program};
+use crate::Confine;
+
+/// The refusal of systems that have none.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+const NO_WALLS: &str =
+    "this system has no walls for a command (Linux and macOS have them): --confine off runs it without";
 
 impl ConfinedCommand {
     /// Becomes the command, and so returns only if that is impossible. On Windows, which cannot replace a process, it
@@ -12,21 +33,17 @@ impl ConfinedCommand {
     /// thread starts and before anything is opened.
     #[cfg(unix)]
     pub fn start(mut self, remark: &dyn Fn(&str)) -> Result<u8, CommandFailure> {
-        use std::os::unix::process::CommandExt as _;
-
-        use rustix::process::{Resource, Rlimit, setrlimit};
-
-        super::descriptors::close_inherited();
+        close_inherited();
         self.follow_parent()?;
         // A core dump would be a copy of the memory, written by the kernel, which no wall stops.
         let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
         let path = self.variables.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-        let program = super::program::find(&self.program, &self.directory, path)?;
+        let program = program::find(&self.program, &self.directory, path)?;
         std::env::set_current_dir(&self.directory).map_err(|error| {
             CommandFailure::refused(format!("{} cannot be entered: {error}", self.directory.display()))
         })?;
         if !self.variables.iter().any(|(name, _)| name == "TMPDIR") {
-            match super::temporary::directory(&self.walls) {
+            match temporary_directory(&self.walls) {
                 Ok(path) => {
                     self.variables.push(("TMPDIR".into(), path.clone().into()));
                     self.walls.writable.push(path);
@@ -39,7 +56,7 @@ impl ConfinedCommand {
             remark(&format!(
                 "{} is installed in a place of its own, of which the command may read this file alone; {}{options}",
                 self.program.display(),
-                super::LET_READ,
+                LET_READ,
             ));
         }
         let mut command = self.confined(&program, remark)?;
@@ -49,7 +66,7 @@ impl ConfinedCommand {
         let reason = format!("{} cannot be executed: {error}{needed}", self.program.display());
         Err(match error.kind() {
             // The file is there, so it is what it names in its first line, or its dynamic linker.
-            std::io::ErrorKind::NotFound => CommandFailure::not_found(format!("{reason} (its interpreter)")),
+            io::ErrorKind::NotFound => CommandFailure::not_found(format!("{reason} (its interpreter)")),
             _ => CommandFailure::not_executable(reason),
         })
     }
@@ -58,12 +75,10 @@ impl ConfinedCommand {
     /// without. Returns the options that let `program` read what it belongs to, where they are missing.
     #[cfg(unix)]
     #[expect(clippy::disallowed_methods, reason = "the host names the program; no call is served")]
-    fn prepared_for_home(&mut self, program: &std::path::Path) -> Option<String> {
-        use std::path::{Path, PathBuf};
-
+    fn prepared_for_home(&mut self, program: &Path) -> Option<String> {
         let value = |name: &str| self.variables.iter().rfind(|(own, _)| own == name).map(|(_, value)| value.clone());
         let home = PathBuf::from(value("HOME").filter(|home| Path::new(home).is_absolute())?);
-        let missing = super::missing_reads::missing_reads(program, &self.walls, &home, value("PATH").as_deref());
+        let missing = missing_reads(program, &self.walls, &home, value("PATH").as_deref());
         let settings = [home.join(".config/git/config"), home.join(".gitconfig")];
         let (open, closed): (Vec<_>, Vec<_>) =
             settings.into_iter().filter(|file| file.exists()).partition(|file| self.walls.offer(file));
@@ -84,10 +99,7 @@ impl ConfinedCommand {
     #[cfg(not(unix))]
     pub fn start(self, _remark: &dyn Fn(&str)) -> Result<u8, CommandFailure> {
         if self.walls.how != Confine::Off {
-            return Err(CommandFailure::refused(
-                "this system has no walls for a command (Linux and macOS have them): --confine off runs it without"
-                    .to_owned(),
-            ));
+            return Err(CommandFailure::refused(NO_WALLS.to_owned()));
         }
         self.follow_parent()?;
         let mut command = Command::new(&self.program);
@@ -105,17 +117,21 @@ impl ConfinedCommand {
 
     /// Puts the walls around this process.
     #[cfg(target_os = "linux")]
-    fn confined(&self, program: &std::path::Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
-        use std::os::unix::process::CommandExt as _;
-
+    fn confined(&self, program: &Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
         if self.walls.how != Confine::Off {
             let required = self.walls.how == Confine::Required;
-            let missing = super::rules::install(&self.walls, program, required).map_err(|why| {
-                CommandFailure::refused(format!(
-                    "the command is not started, as it cannot be confined: {why}. --confine auto runs it with the walls \
-                     that there are"
-                ))
-            })?;
+            let walls = [
+                crate::landlock::confine_command(&self.walls, program, required),
+                crate::seccomp::install_for_command(self.walls.network),
+            ];
+            let missing: Vec<String> = walls.into_iter().filter_map(Result::err).collect();
+            if required && !missing.is_empty() {
+                return Err(CommandFailure::refused(format!(
+                    "the command is not started, as it cannot be confined: {}. --confine auto runs it with the walls that \
+                     there are",
+                    missing.join("; ")
+                )));
+            }
             for why in missing {
                 remark(&format!("the walls around the command are not complete: {why}"));
             }
@@ -127,7 +143,7 @@ impl ConfinedCommand {
 
     /// The program that puts the walls around itself and then becomes the command.
     #[cfg(target_os = "macos")]
-    fn confined(&self, program: &std::path::Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
+    fn confined(&self, program: &Path, remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
         use crate::seatbelt::command_behind_profile;
 
         match (self.walls.how, &self.walls) {
@@ -146,14 +162,11 @@ impl ConfinedCommand {
     }
 
     #[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
-    fn confined(&self, program: &std::path::Path, _remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
+    fn confined(&self, program: &Path, _remark: &dyn Fn(&str)) -> Result<Command, CommandFailure> {
         if self.walls.how == Confine::Off {
             return Ok(Command::new(program));
         }
-        Err(CommandFailure::refused(
-            "this system has no walls for a command (Linux and macOS have them): --confine off runs it without"
-                .to_owned(),
-        ))
+        Err(CommandFailure::refused(NO_WALLS.to_owned()))
     }
 
     /// Has the kernel kill the command when the parent ends: prctl(2), `PR_SET_PDEATHSIG`.
@@ -178,4 +191,68 @@ impl ConfinedCommand {
         }
         Ok(())
     }
+}
+
+/// Where the system lists the descriptors of a process.
+#[cfg(target_os = "linux")]
+const LIST: &str = "/proc/self/fd";
+#[cfg(all(unix, not(target_os = "linux")))]
+const LIST: &str = "/dev/fd";
+
+/// Descriptors that are tried where there is no list.
+#[cfg(unix)]
+const MAX_DESCRIPTORS: u64 = 65_536;
+
+/// Closes the descriptors that the process inherited, all but stdin, stdout and stderr: a file that is open already is
+/// behind no wall. Call it before anything is opened.
+#[cfg(unix)]
+fn close_inherited() {
+    #[expect(clippy::disallowed_methods, reason = "the process's own descriptors, before any call is served")]
+    let listed: Option<Vec<i32>> = fs::read_dir(LIST).ok().map(|entries| {
+        entries.flatten().filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse().ok())).collect()
+    });
+    let all = || {
+        let limit = getrlimit(Resource::Nofile).current.map_or(MAX_DESCRIPTORS, |limit| limit.min(MAX_DESCRIPTORS));
+        (0..i32::try_from(limit).unwrap_or(i32::MAX)).collect()
+    };
+    for number in listed.unwrap_or_else(all) {
+        if number > 2 {
+            // The one that listed the directory is closed already.
+            let _ = nix::unistd::close(number);
+        }
+    }
+}
+
+/// Makes the command's own directory for temporary files, or finds it. It belongs to the person alone, or it is not
+/// used.
+///
+/// The shared one is not offered: it holds the files and sockets of all other programs. Nothing of this process is left
+/// to remove a directory afterwards, so it has a fixed name for the same roots and is used again; the system empties
+/// its folder for temporary files.
+#[cfg(unix)]
+fn temporary_directory(walls: &CommandWalls) -> Result<PathBuf, String> {
+    let mut hash = Sha256::new();
+    for (right, paths) in [(b"w", &walls.writable), (b"r", &walls.readable)] {
+        for path in paths {
+            hash.update(right);
+            hash.update(path.as_os_str().as_bytes());
+            hash.update([0]);
+        }
+    }
+    let number = hash.finalize().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let user = geteuid();
+    let path = std::env::temp_dir().join(format!("rootbound-exec-{}-{number:016x}", user.as_raw()));
+    let failed = |error: Errno| format!("{} cannot be used: {error}", path.display());
+    match mkdir(&path, Mode::RWXU) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(error) => return Err(failed(error)),
+    }
+    // Another person may have made a directory or a link of that name.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let found = openat(CWD, &path, flags, Mode::empty()).and_then(fstat).map_err(failed)?;
+    let is_private = Mode::from_raw_mode(found.st_mode) & (Mode::RWXG | Mode::RWXO) == Mode::empty();
+    if FileType::from_raw_mode(found.st_mode) != FileType::Directory || found.st_uid != user.as_raw() || !is_private {
+        return Err(format!("{} is not a directory of this person alone", path.display()));
+    }
+    Ok(path)
 }

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
 
-/// What the process may use, by real absolute paths.
+/// The paths that the process may use, real and absolute.
 #[derive(Debug, Default)]
 pub(super) struct Grants {
     /// The program, which is the only one that may be executed.
@@ -35,7 +35,7 @@ pub(super) struct Profile {
     parameters: Vec<(String, PathBuf)>,
 }
 
-/// What every program needs. Without `/` each one aborts before `main`. The whole of `/System` would include
+/// Rules that every program needs. Without `/` each one aborts before `main`. The whole of `/System` would include
 /// `/System/Volumes/Data`, another name of the user's files.
 const START: &str = r#"(version 1)
 (deny default)
@@ -55,8 +55,8 @@ const START: &str = r#"(version 1)
 (allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))
 "#;
 
-/// What a command of a host needs besides: other programs of the system and of package managers, what they read, and
-/// devices without content. Signals and process information only among themselves.
+/// Rules that a command of a host needs besides: other programs of the system and of package managers, what they read,
+/// and devices without content. Signals and process information only among themselves.
 const COMMAND: &str = r#"(allow process-fork)
 (allow signal (target same-sandbox))
 (allow process-info* (target same-sandbox))
@@ -126,7 +126,8 @@ impl Profile {
         Ok(profile)
     }
 
-    /// What a command may use: `executable` may be read and executed, `writable` changed as well, by real absolute paths.
+    /// Grants a command paths: `executable` may be read and executed, `writable` changed as well, by real absolute
+    /// paths.
     ///
     /// # Errors
     /// A path that cannot be part of a profile, in words.
@@ -248,7 +249,7 @@ mod tests {
         }
     }
 
-    /// What a profile answers, by the rules of the language: the last rule that matches decides.
+    /// The answer of a profile, by the rules of the language: the last rule that matches decides.
     fn allows(profile: &Profile, operation: &str, path: &str) -> bool {
         let value = |of: &Expression| match of {
             Expression::Text(text) => PathBuf::from(text),

@@ -15,11 +15,11 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::system_profile::{Restart, STARTED_AS, SystemProfile};
-use crate::wanted::GrantedPath;
+use crate::confine::GrantedPath;
+use crate::confine::{Restart, STARTED_AS, SystemProfile};
 
 use super::profile::{Grants, Profile};
-use super::system::{DYLD_SUPPORT, SANDBOX_EXEC, real};
+use super::sandbox_exec::{DYLD_SUPPORT, SANDBOX_EXEC, failure, real};
 
 /// Programs of the system, which anybody may read where no profile refuses it.
 const OUTSIDE: &[&str] = &[SANDBOX_EXEC, "/bin/ls", "/sbin/mount"];
@@ -74,16 +74,10 @@ fn start_again(roots: &[GrantedPath<'_>], files: &[PathBuf], folders: &[&Path], 
 
 /// Whether the program starts behind the profile and reaches its directories.
 fn try_out(command: &mut Command) -> Result<(), String> {
-    let trial = command.env(RESTARTED, TRIAL).stdin(Stdio::null()).output();
-    let trial = trial.map_err(|error| format!("{SANDBOX_EXEC} cannot be started: {error}"))?;
-    if trial.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&trial.stderr);
-    let said: String = said.lines().next().unwrap_or_default().chars().take(200).collect();
+    let Some((status, said)) = failure(command.env(RESTARTED, TRIAL))? else { return Ok(()) };
     let nested = "the process may already be inside of another sandbox";
     Err(match (said.is_empty(), said.contains("sandbox_apply")) {
-        (true, _) => format!("the program does not start behind its profile ({})", trial.status),
+        (true, _) => format!("the program does not start behind its profile ({status})"),
         (false, true) => format!("{nested}: {said}"),
         (false, false) => format!("the program does not start behind its profile: {said}"),
     })
