@@ -1,7 +1,7 @@
 //! Languages with braces: definitions by what precedes a `{` or `;`, extents by the braces.
 //!
 //! Holds the tokens since the last boundary, bounded, the open braces, and the state to which each branch of an `#if`
-//! returns. What a header means is said by the [`BraceGrammar`] of the language: `c`, `go`, `java`, `javascript` or `rust`.
+//! returns. The [`BraceGrammar`] of the language (`c`, `go`, `java`, `javascript` or `rust`) reads a header.
 
 pub(super) mod c;
 pub(super) mod go;
@@ -10,53 +10,65 @@ pub(super) mod javascript;
 pub(super) mod rust;
 
 use super::{
-    definition::{Definition, MOST},
+    definition::{Definition, MOST, Outline},
     directives::{Branch, Directive},
     header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening, TokenKind},
-    keyword_grammar::Words,
-    lex_rules::LexRules,
+    lex_rules::{LexRules, Words},
     lexer::{Lexeme, LexemeKind, Lexer},
 };
 
 /// A language with braces.
 #[derive(Debug)]
 pub(super) struct BraceGrammar {
-    pub(super) lex: &'static LexRules,
-    /// What a header before `{` means.
-    pub(super) open: fn(&Header<'_>, Around<'_>) -> Opening,
-    /// What a header means where the statement ends.
-    pub(super) end: fn(&Header<'_>, Around<'_>) -> Ending,
+    lex: &'static LexRules,
+    /// Reads a header before `{`.
+    open: fn(&Header<'_>, Around<'_>) -> Opening,
+    /// Reads a header where the statement ends.
+    end: fn(&Header<'_>, Around<'_>) -> Ending,
     /// A line break can end a statement.
-    pub(super) newline_ends: bool,
+    newline_ends: bool,
     /// Lines that begin with `#` are directives, and `}` in the first column closes what began there.
-    pub(super) directives: bool,
+    directives: bool,
+    /// Functions are not only within types.
+    outer_functions: bool,
     /// `type (` and the like begin a group of definitions.
-    pub(super) groups: &'static [&'static str],
+    groups: Words,
     /// Words before a `:` that begins a section of members.
-    pub(super) labels: &'static [&'static str],
+    labels: Words,
+}
+
+impl BraceGrammar {
+    const fn new(
+        lex: &'static LexRules,
+        open: fn(&Header<'_>, Around<'_>) -> Opening,
+        end: fn(&Header<'_>, Around<'_>) -> Ending,
+    ) -> Self {
+        let (groups, labels) = (Words(""), Words(""));
+        Self { lex, open, end, newline_ends: false, directives: false, outer_functions: false, groups, labels }
+    }
 }
 
 /// An open brace, and the header before it.
 #[derive(Clone, Debug)]
-pub(super) struct OpenBlock {
-    pub(super) block: BlockKind,
+struct OpenBlock {
+    block: BlockKind,
     /// The definition that it is the body of, as its place.
-    pub(super) definition: Option<usize>,
-    pub(super) continues: bool,
+    definition: Option<usize>,
+    continues: bool,
     /// The header before it, and the tokens up to its end.
-    pub(super) header: HeaderStart,
-    pub(super) tokens: usize,
+    header: HeaderStart,
+    tokens: usize,
     /// The column that the line of its header begins in.
-    pub(super) indent: usize,
-    pub(super) is_paren: bool,
+    indent: usize,
+    is_paren: bool,
 }
 
 /// The state at an `#if`.
 #[derive(Clone, Debug)]
-pub(super) struct Fork {
-    pub(super) open: Vec<OpenBlock>,
-    pub(super) header: HeaderStart,
-    pub(super) tokens: usize,
+struct Fork {
+    open: Vec<OpenBlock>,
+    header: HeaderStart,
+    tokens: usize,
 }
 
 /// Braces within each other at most; deeper ones are counted.
@@ -90,35 +102,8 @@ pub(super) struct BraceOutline {
     guard: String,
 }
 
-impl BraceOutline {
-    pub(super) fn new(grammar: &'static BraceGrammar) -> Self {
-        Self {
-            grammar,
-            lexer: Lexer::new(grammar.lex),
-            lexemes: Vec::new(),
-            definitions: Vec::new(),
-            open: Vec::new(),
-            deeper: 0,
-            headers: HeaderBuffer::default(),
-            indent: 0,
-            line: 0,
-            comment: None,
-            forks: Vec::new(),
-            left_out: 0,
-            in_directive: false,
-            continued: None,
-            guard: String::new(),
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Vec<Definition> {
-        self.end_statement();
-        self.close_down_to(0, self.line);
-        self.definitions
-    }
-
-    /// Takes the next line, without its line break.
-    pub(super) fn line(&mut self, line: &str) {
+impl Outline for BraceOutline {
+    fn line(&mut self, line: &str) {
         self.line += 1;
         let bytes = line.as_bytes();
         let content = bytes.trim_ascii();
@@ -153,6 +138,34 @@ impl BraceOutline {
             self.comment = None;
         }
         self.lexemes = lexemes;
+    }
+
+    fn finish(mut self: Box<Self>) -> Vec<Definition> {
+        self.end_statement();
+        self.close_down_to(0, self.line);
+        self.definitions
+    }
+}
+
+impl BraceOutline {
+    pub(super) fn new(grammar: &'static BraceGrammar) -> Self {
+        Self {
+            grammar,
+            lexer: Lexer::new(grammar.lex),
+            lexemes: Vec::new(),
+            definitions: Vec::new(),
+            open: Vec::new(),
+            deeper: 0,
+            headers: HeaderBuffer::default(),
+            indent: 0,
+            line: 0,
+            comment: None,
+            forks: Vec::new(),
+            left_out: 0,
+            in_directive: false,
+            continued: None,
+            guard: String::new(),
+        }
     }
 
     /// A line without code: part of a comment above a definition, or blank.
@@ -209,7 +222,8 @@ impl BraceOutline {
         let owner = owner.map_or("", |at| self.definitions[at].name.as_str());
         let group =
             self.open.last().filter(|open| open.is_paren).map_or("", |open| self.headers.word(open.header.token));
-        Around { block: self.block(), owner, group, open: self.headers.start.parens }
+        let outer_functions = self.grammar.outer_functions;
+        Around { block: self.block(), outer_functions, owner, group, open: self.headers.start.parens }
     }
 
     fn push(&mut self, lexeme: &Lexeme, line: &str, indent: Option<usize>) {
@@ -232,12 +246,12 @@ impl BraceOutline {
 
     fn is_label(&self) -> bool {
         let header = self.headers.header();
-        (1..=2).contains(&header.tokens.len()) && self.grammar.labels.contains(&header.word(0))
+        (1..=2).contains(&header.tokens.len()) && self.grammar.labels.contains(header.word(0))
     }
 
     fn begins_group(&self) -> bool {
         let header = self.headers.header();
-        self.headers.start.parens == 0 && header.tokens.len() == 1 && self.grammar.groups.contains(&header.word(0))
+        self.headers.start.parens == 0 && header.tokens.len() == 1 && self.grammar.groups.contains(header.word(0))
     }
 
     /// `#![…]` belongs to what is around it.
@@ -253,16 +267,7 @@ impl BraceOutline {
             return None;
         }
         let level = self.open.iter().filter(|open| open.definition.is_some()).count();
-        let Named { kind, name, line, prototype } = named;
-        self.definitions.push(Definition {
-            start: self.headers.start.line.min(line),
-            line,
-            end,
-            kind,
-            name,
-            level,
-            prototype,
-        });
+        self.definitions.push(named.definition(self.headers.start.line, end, level));
         Some(self.definitions.len() - 1)
     }
 

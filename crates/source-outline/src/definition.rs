@@ -2,6 +2,8 @@
 
 mod not_shown;
 
+use std::fmt::Debug;
+
 pub use not_shown::not_shown;
 
 /// Definitions of a file at most.
@@ -16,7 +18,7 @@ pub struct Definition {
     pub line: usize,
     /// The last line that belongs to it.
     pub end: usize,
-    /// What introduces it, as in the language: `fn`, `struct`, `impl`, `def`, `class`, `#define`, `##` …
+    /// The word that introduces it, as in the language: `fn`, `struct`, `impl`, `def`, `class`, `#define`, `##` …
     pub kind: &'static str,
     /// Its name, qualified where the source qualifies it: `load`, `Cache::load`, `Display for Cache`.
     pub name: String,
@@ -24,6 +26,15 @@ pub struct Definition {
     pub level: usize,
     /// Declared only: a C prototype, a method without a body.
     pub prototype: bool,
+}
+
+/// Takes the lines of a file in one language.
+pub(super) trait Outline: Debug + Send {
+    /// Takes the next line, without its line break.
+    fn line(&mut self, line: &str);
+
+    /// The definitions found; their order and the end of some is still to be mended.
+    fn finish(self: Box<Self>) -> Vec<Definition>;
 }
 
 impl Definition {

@@ -1,6 +1,6 @@
 //! The directives of the C preprocessor, as far as they matter to an outline.
 
-/// What a line that begins with `#` does.
+/// A line that begins with `#`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directive<'l> {
     /// Defines a macro of this name.

@@ -1,7 +1,10 @@
 //! What precedes a `{` or `;`: the words and signs that say whether something is defined, and what; and the buffer that
 //! holds them, within those of the headers around it.
 
-use super::lexer::{Lexeme, LexemeKind};
+use super::{
+    definition::Definition,
+    lexer::{Lexeme, LexemeKind},
+};
 
 /// A word or sign before a brace.
 #[derive(Clone, Copy, Debug)]
@@ -16,21 +19,36 @@ pub(super) struct Token {
     pub(super) end: usize,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// What the lexer met.
+    /// A lexeme of the line.
     Lexeme(LexemeKind),
     /// Braces and all between them.
     Braces,
 }
 
+/// A word of a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word<'h> {
+    pub(super) text: &'h str,
+    /// The place of its token.
+    pub(super) token: usize,
+    pub(super) line: usize,
+}
+
+impl Word<'_> {
+    /// The definition that has it as its name.
+    pub(super) fn named(self, kind: &'static str) -> Named {
+        Named::new(kind, self.text, self.line)
+    }
+}
+
 /// A token, or several that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Term {
-    /// A word, as the place of its token.
-    Word(usize),
-    /// What is in `(`, `[` or `<`: the first byte, and the places of the tokens between.
+pub(super) enum Term<'h> {
+    Word(Word<'h>),
+    /// The content of `(`, `[` or `<`: the first byte, and the places of the tokens between.
     Group(u8, usize, usize),
     /// `{…}`
     Braces,
@@ -40,6 +58,39 @@ pub(super) enum Term {
     Text,
     Number,
     Sign(u8),
+}
+
+impl<'h> Term<'h> {
+    /// The text of a word, "" of anything else.
+    pub(super) fn text(&self) -> &'h str {
+        if let Self::Word(word) = self { word.text } else { "" }
+    }
+
+    pub(super) fn is_word(&self) -> bool {
+        matches!(self, Self::Word(_))
+    }
+
+    /// Whether it is what is in these brackets, by the opening one.
+    pub(super) fn is_group(&self, open: u8) -> bool {
+        matches!(self, Self::Group(own, ..) if *own == open)
+    }
+}
+
+pub(super) fn word<'h>(terms: &[Term<'h>], at: usize) -> Option<Word<'h>> {
+    if let Term::Word(word) = terms.get(at)? { Some(*word) } else { None }
+}
+
+/// The text of the word at `at`, "" where there is none.
+pub(super) fn text<'h>(terms: &[Term<'h>], at: usize) -> &'h str {
+    terms.get(at).map_or("", Term::text)
+}
+
+pub(super) fn find(terms: &[Term<'_>], wanted: Term<'_>) -> Option<usize> {
+    terms.iter().position(|term| *term == wanted)
+}
+
+pub(super) fn find_word(terms: &[Term<'_>], wanted: &str) -> Option<usize> {
+    terms.iter().position(|term| term.text() == wanted)
 }
 
 /// The tokens since the last boundary.
@@ -57,12 +108,17 @@ impl<'h> Header<'h> {
         self.tokens.get(at).map_or("", |token| &self.text[token.start..token.end])
     }
 
-    pub(super) fn line(&self, at: usize) -> usize {
+    fn line(&self, at: usize) -> usize {
         self.tokens.get(at).map_or(1, |token| token.line)
     }
 
+    /// The definition that has these tokens as its name.
+    pub(super) fn named(&self, kind: &'static str, from: usize, to: usize) -> Named {
+        Named::new(kind, self.joined(from, to), self.line(from))
+    }
+
     /// The text of these tokens, with spaces between words.
-    pub(super) fn joined(&self, from: usize, to: usize) -> String {
+    fn joined(&self, from: usize, to: usize) -> String {
         let mut text = String::new();
         let mut after_word = false;
         for at in from..to.min(self.tokens.len()) {
@@ -80,7 +136,7 @@ impl<'h> Header<'h> {
 
     /// `@Component({…})` and no more: what follows belongs to it. So many tokens are known to be decorators.
     pub(super) fn is_only_decorators(&self, known: usize) -> bool {
-        let is_name = |term: &Term| matches!(term, Term::Word(_) | Term::Sign(b'@' | b'.') | Term::Group(b'(', ..));
+        let is_name = |term: &Term<'_>| matches!(term, Term::Word(_) | Term::Sign(b'@' | b'.') | Term::Group(b'(', ..));
         let after_name = known > 0 && !self.is_sign(known - 1, b'@') && !self.is_sign(known - 1, b'.');
         let terms = Header { tokens: self.tokens.get(known..).unwrap_or_default(), text: self.text }.terms(false);
         self.is_sign(0, b'@')
@@ -112,7 +168,7 @@ impl<'h> Header<'h> {
     }
 
     /// The terms; with `angles`, `<…>` is a group where it can be one.
-    pub(super) fn terms(&self, angles: bool) -> Vec<Term> {
+    pub(super) fn terms(&self, angles: bool) -> Vec<Term<'h>> {
         let Some(base) = self.tokens.first().map(|token| token.depth) else { return Vec::new() };
         let mut terms = Vec::new();
         let mut at = 0;
@@ -125,7 +181,7 @@ impl<'h> Header<'h> {
             };
             at += 1;
             terms.push(match kind {
-                LexemeKind::Word => Term::Word(at - 1),
+                LexemeKind::Word => Term::Word(Word { text: self.word(at - 1), token: at - 1, line: token.line }),
                 LexemeKind::Number => Term::Number,
                 LexemeKind::Text => Term::Text,
                 LexemeKind::Arrow => Term::Arrow,
@@ -195,9 +251,14 @@ impl Named {
     pub(super) fn prototype(self) -> Self {
         Self { prototype: true, ..self }
     }
+
+    pub(super) fn definition(self, start: usize, end: usize, level: usize) -> Definition {
+        let Self { kind, name, line, prototype } = self;
+        Definition { start: start.min(line), line, end, kind, name, level, prototype }
+    }
 }
 
-/// What is between braces.
+/// The content of braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     /// Definitions, as in a file.
@@ -212,7 +273,7 @@ pub(super) enum BlockKind {
     Properties,
 }
 
-/// What a header before `{` means.
+/// The meaning of a header before `{`.
 #[derive(Clone, Debug)]
 pub(super) struct Opening {
     pub(super) named: Option<Named>,
@@ -227,7 +288,7 @@ impl Opening {
     }
 }
 
-/// What a header means where its statement ends.
+/// The meaning of a header where its statement ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     Nothing,
@@ -246,6 +307,8 @@ impl From<Option<Named>> for Ending {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Around<'a> {
     pub(super) block: BlockKind,
+    /// Whether the language has functions outside of types.
+    pub(super) outer_functions: bool,
     /// The name of the type whose members these are.
     pub(super) owner: &'a str,
     /// The word before the parentheses around a group of definitions, or nothing.

@@ -7,7 +7,7 @@ pub(super) mod keywords;
 mod line_patterns;
 
 use super::{
-    definition::{Definition, MOST},
+    definition::{Definition, MOST, Outline},
     header::Named,
     keyword_grammar::{KeywordGrammar, LexedLine, MERGED},
     lexer::{Lexeme, LexemeKind, Lexer},
@@ -17,7 +17,7 @@ use super::{
 #[derive(Clone, Copy, Debug)]
 struct OpenDefinition {
     indent: usize,
-    /// Its place, or that there are too many.
+    /// Its place among all definitions.
     definition: usize,
 }
 
@@ -43,29 +43,8 @@ pub(super) struct IndentOutline {
     paren_lines: usize,
 }
 
-impl IndentOutline {
-    pub(super) fn new(grammar: &'static KeywordGrammar) -> Self {
-        Self {
-            grammar,
-            lexer: Lexer::new(grammar.lex),
-            lexemes: Vec::new(),
-            definitions: Vec::new(),
-            open: Vec::new(),
-            line: 0,
-            last: 0,
-            above: None,
-            parens: 0,
-            paren_lines: 0,
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Vec<Definition> {
-        self.close(0, self.last);
-        self.definitions
-    }
-
-    /// Takes the next line, without its line break.
-    pub(super) fn line(&mut self, line: &str) {
+impl Outline for IndentOutline {
+    fn line(&mut self, line: &str) {
         self.line += 1;
         let bytes = line.as_bytes();
         let began_in_code = self.lexer.is_in_code();
@@ -89,6 +68,28 @@ impl IndentOutline {
         }
         self.count_parens(&lexemes);
         self.lexemes = lexemes;
+    }
+
+    fn finish(mut self: Box<Self>) -> Vec<Definition> {
+        self.close(0, self.last);
+        self.definitions
+    }
+}
+
+impl IndentOutline {
+    pub(super) fn new(grammar: &'static KeywordGrammar) -> Self {
+        Self {
+            grammar,
+            lexer: Lexer::new(grammar.lex),
+            lexemes: Vec::new(),
+            definitions: Vec::new(),
+            open: Vec::new(),
+            line: 0,
+            last: 0,
+            above: None,
+            parens: 0,
+            paren_lines: 0,
+        }
     }
 
     fn count_parens(&mut self, lexemes: &[Lexeme]) {
@@ -138,20 +139,14 @@ impl IndentOutline {
         if self.definitions.len() >= MOST || self.open.len() >= DEPTH || named.name.is_empty() {
             return;
         }
-        let Named { kind, name, line: number, prototype } = named;
-        if let Some(last) = self.definitions.last_mut()
-            && kind == MERGED
-            && last.kind == kind
-            && last.name == name
-        {
-            // The next equation of the same function.
-            self.open.push(OpenDefinition { indent, definition: self.definitions.len() - 1 });
-            return;
-        }
-        let start = above.unwrap_or(self.line);
+        let is_next_equation =
+            |last: &Definition| named.kind == MERGED && last.kind == named.kind && last.name == named.name;
         let level = self.open.len();
-        self.open.push(OpenDefinition { indent, definition: self.definitions.len() });
-        self.definitions.push(Definition { start, line: number, end: number, kind, name, level, prototype });
+        if !self.definitions.last().is_some_and(is_next_equation) {
+            let (start, end) = (above.unwrap_or(self.line), named.line);
+            self.definitions.push(named.definition(start, end, level));
+        }
+        self.open.push(OpenDefinition { indent, definition: self.definitions.len() - 1 });
     }
 
     fn keyword(&self, line: &LexedLine<'_>, at: usize) -> Option<&'static str> {

@@ -1,42 +1,10 @@
 //! What the engine for languages with keywords needs to know of each, and the lines that they look at.
 
-use std::ops::Range;
-
-use memchr::memmem;
-
 use super::{
     header::Named,
-    lex_rules::LexRules,
+    lex_rules::{LexRules, Words},
     lexer::{Lexeme, LexemeKind},
 };
-
-/// Words with spaces between them; one may have a value after `=`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words(pub(super) &'static str);
-
-impl Words {
-    pub(super) fn contains(self, word: &str) -> bool {
-        self.find(word).is_some()
-    }
-
-    /// The value of `word`: itself if it has no other.
-    pub(super) fn value_of(self, word: &str) -> Option<&'static str> {
-        let found = self.find(word)?;
-        let rest = self.0[found.end..].strip_prefix('=');
-        Some(rest.map_or(&self.0[found], |rest| &rest[..rest.find(' ').unwrap_or(rest.len())]))
-    }
-
-    fn find(self, word: &str) -> Option<Range<usize>> {
-        let words = self.0.as_bytes();
-        // Faster than a split, as each line of a source is looked up.
-        let places = memmem::find_iter(words, word).map(|at| at..at + word.len());
-        let is_whole = |at: &Range<usize>| {
-            matches!(words[..at.start].last(), None | Some(b' '))
-                && matches!(words.get(at.end), None | Some(b' ' | b'='))
-        };
-        places.filter(|at| !at.is_empty()).find(is_whole)
-    }
-}
 
 /// A language whose definitions begin a line with a keyword.
 #[derive(Debug)]
@@ -48,9 +16,9 @@ pub(super) struct KeywordGrammar {
     pub(super) keywords: Words,
     /// A definition without keyword, by its line; asked first.
     pub(super) other: fn(&LexedLine<'_>) -> Option<Named>,
-    /// What ends a definition where it begins a line with the same indentation.
+    /// Words that end a definition where one begins a line with the same indentation.
     pub(super) closers: Words,
-    /// What belongs to a definition where it begins a line with the same indentation.
+    /// Words that belong to a definition where one begins a line with the same indentation.
     pub(super) joiners: Words,
     /// Lines within open parentheses belong to what is before them.
     pub(super) parens: bool,

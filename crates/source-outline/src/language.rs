@@ -1,113 +1,103 @@
-//! Which language a file is in, by its name, or the first line of a script without one.
+//! The language of a file, by its name, or by the first line of a script without one.
 
 use super::{
-    braces::{BraceGrammar, c, go, java, javascript, rust},
-    indents::keywords,
+    braces::{BraceOutline, c, go, java, javascript, rust},
+    definition::Outline,
+    indents::{IndentOutline, keywords},
     keyword_grammar::KeywordGrammar,
-    sections::SectionFormat,
+    lex_rules::Words,
+    sections::{SectionFormat, SectionOutline},
 };
+use Language::{Braces, Keywords, Sections};
 
 /// How the definitions of a file are found.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Language {
-    Braces(&'static BraceGrammar),
+    Braces(&'static super::braces::BraceGrammar),
     Keywords(&'static KeywordGrammar),
     Sections(SectionFormat),
 }
 
+/// The extensions of each language in lower case, and whole names; after `!` the programs that a first line names.
+static LANGUAGES: &[(&str, &str, Language)] = &[
+    ("rs", "", Braces(&rust::RUST)),
+    ("c h cc cpp cxx c++ hh hpp hxx h++ inl ipp tpp m mm cu cuh ino y l glsl hlsl cl", "", Braces(&c::C)),
+    ("go", "", Braces(&go::GO)),
+    ("java groovy gradle", "Jenkinsfile", Braces(&java::JAVA)),
+    ("cs", "", Braces(&java::CSHARP)),
+    ("dart", "", Braces(&java::DART)),
+    ("js jsx mjs cjs ts tsx mts cts vue svelte", "!node !deno !bun", Braces(&javascript::JAVASCRIPT)),
+    (
+        "py pyi pyx pyw bzl star gd",
+        "SConstruct SConscript BUILD BUILD.bazel !python !pypy",
+        Keywords(&keywords::PYTHON),
+    ),
+    ("rb rake gemspec cr rbi", "Rakefile Gemfile Vagrantfile Podfile Brewfile !ruby", Keywords(&keywords::RUBY)),
+    ("lua", "!lua", Keywords(&keywords::LUA)),
+    ("ex exs", "!elixir", Keywords(&keywords::ELIXIR)),
+    ("jl", "!julia", Keywords(&keywords::JULIA)),
+    ("sh bash zsh ksh bats ebuild", SHELL_NAMES, Keywords(&keywords::SHELL)),
+    ("pl pm t", "!perl", Keywords(&keywords::PERL)),
+    ("php php5 phtml", "!php", Keywords(&keywords::PHP)),
+    ("kt kts", "", Keywords(&keywords::KOTLIN)),
+    ("swift", "", Keywords(&keywords::SWIFT)),
+    ("scala sc sbt", "", Keywords(&keywords::SCALA)),
+    ("zig", "", Keywords(&keywords::ZIG)),
+    ("proto thrift", "", Keywords(&keywords::PROTO)),
+    ("graphql gql", "", Keywords(&keywords::GRAPHQL)),
+    ("tf hcl nomad", "", Keywords(&keywords::TERRAFORM)),
+    ("r", "!Rscript", Keywords(&keywords::R)),
+    ("cmake", "CMakeLists.txt", Keywords(&keywords::CMAKE)),
+    ("ps1 psm1", "", Keywords(&keywords::POWERSHELL)),
+    ("lisp lsp el clj cljs cljc scm rkt ss", "", Keywords(&keywords::LISP)),
+    ("hs", "", Keywords(&keywords::HASKELL)),
+    ("ml mli fs fsi fsx", "", Keywords(&keywords::OCAML)),
+    ("erl hrl", "", Keywords(&keywords::ERLANG)),
+    ("nim", "", Keywords(&keywords::NIM)),
+    ("mk mak", "Makefile makefile GNUmakefile Kbuild !make", Keywords(&keywords::MAKE)),
+    ("md markdown mdx mdown qmd rmd", "", Sections(SectionFormat::Markdown)),
+    ("rst", "", Sections(SectionFormat::ReStructuredText)),
+    ("toml ini cfg conf service desktop properties", ".gitconfig .editorconfig", Sections(SectionFormat::Brackets)),
+    ("sql ddl psql", "", Sections(SectionFormat::Sql)),
+    ("s asm", "", Sections(SectionFormat::Assembly)),
+    ("tex sty", "", Sections(SectionFormat::Latex)),
+];
+const SHELL_NAMES: &str = ".bashrc .zshrc .profile .bash_profile .bash_aliases !sh !bash !zsh !dash !ksh !ash";
+
 impl Language {
-    /// The language by the name of the file.
     pub(super) fn of_name(path: &str) -> Option<Self> {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-        match name {
-            "Makefile" | "makefile" | "GNUmakefile" | "Kbuild" => return Some(Self::Keywords(&keywords::MAKE)),
-            "CMakeLists.txt" => return Some(Self::Keywords(&keywords::CMAKE)),
-            "Rakefile" | "Gemfile" | "Vagrantfile" | "Podfile" | "Brewfile" => {
-                return Some(Self::Keywords(&keywords::RUBY));
-            }
-            "Jenkinsfile" => return Some(Self::Braces(&java::JAVA)),
-            "SConstruct" | "SConscript" | "BUILD" | "BUILD.bazel" => return Some(Self::Keywords(&keywords::PYTHON)),
-            ".bashrc" | ".zshrc" | ".profile" | ".bash_profile" | ".bash_aliases" => {
-                return Some(Self::Keywords(&keywords::SHELL));
-            }
-            ".gitconfig" | ".editorconfig" => return Some(Self::Sections(SectionFormat::Brackets)),
-            _ => {}
+        if let Some(language) = Self::of_whole(name).filter(|_| !name.starts_with('!')) {
+            return Some(language);
         }
         let (stem, extension) = name.rsplit_once('.')?;
         // `config.h.in`
         if extension == "in" {
             return Self::of_name(stem);
         }
-        Self::of_extension(&extension.to_ascii_lowercase())
+        let extension = extension.to_ascii_lowercase();
+        LANGUAGES.iter().find(|(extensions, ..)| Words(extensions).contains(&extension)).map(|row| row.2)
     }
 
-    fn of_extension(extension: &str) -> Option<Self> {
-        Some(match extension {
-            "rs" => Self::Braces(&rust::RUST),
-            "c" | "h" | "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "inl" | "ipp" | "tpp" | "m"
-            | "mm" | "cu" | "cuh" | "ino" | "y" | "l" | "glsl" | "hlsl" | "cl" => Self::Braces(&c::C),
-            "go" => Self::Braces(&go::GO),
-            "java" | "groovy" | "gradle" => Self::Braces(&java::JAVA),
-            "cs" => Self::Braces(&java::CSHARP),
-            "dart" => Self::Braces(&java::DART),
-            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => {
-                Self::Braces(&javascript::JAVASCRIPT)
-            }
-            "py" | "pyi" | "pyx" | "pyw" | "bzl" | "star" | "gd" => Self::Keywords(&keywords::PYTHON),
-            "rb" | "rake" | "gemspec" | "cr" | "rbi" => Self::Keywords(&keywords::RUBY),
-            "lua" => Self::Keywords(&keywords::LUA),
-            "ex" | "exs" => Self::Keywords(&keywords::ELIXIR),
-            "jl" => Self::Keywords(&keywords::JULIA),
-            "sh" | "bash" | "zsh" | "ksh" | "bats" | "ebuild" => Self::Keywords(&keywords::SHELL),
-            "pl" | "pm" | "t" => Self::Keywords(&keywords::PERL),
-            "php" | "php5" | "phtml" => Self::Keywords(&keywords::PHP),
-            "kt" | "kts" => Self::Keywords(&keywords::KOTLIN),
-            "swift" => Self::Keywords(&keywords::SWIFT),
-            "scala" | "sc" | "sbt" => Self::Keywords(&keywords::SCALA),
-            "zig" => Self::Keywords(&keywords::ZIG),
-            "proto" | "thrift" => Self::Keywords(&keywords::PROTO),
-            "graphql" | "gql" => Self::Keywords(&keywords::GRAPHQL),
-            "tf" | "hcl" | "nomad" => Self::Keywords(&keywords::TERRAFORM),
-            "r" => Self::Keywords(&keywords::R),
-            "cmake" => Self::Keywords(&keywords::CMAKE),
-            "ps1" | "psm1" => Self::Keywords(&keywords::POWERSHELL),
-            "lisp" | "lsp" | "el" | "clj" | "cljs" | "cljc" | "scm" | "rkt" | "ss" => Self::Keywords(&keywords::LISP),
-            "hs" => Self::Keywords(&keywords::HASKELL),
-            "ml" | "mli" | "fs" | "fsi" | "fsx" => Self::Keywords(&keywords::OCAML),
-            "erl" | "hrl" => Self::Keywords(&keywords::ERLANG),
-            "nim" => Self::Keywords(&keywords::NIM),
-            "mk" | "mak" => Self::Keywords(&keywords::MAKE),
-            "md" | "markdown" | "mdx" | "mdown" | "qmd" | "rmd" => Self::Sections(SectionFormat::Markdown),
-            "rst" => Self::Sections(SectionFormat::ReStructuredText),
-            "toml" | "ini" | "cfg" | "conf" | "service" | "desktop" | "properties" => {
-                Self::Sections(SectionFormat::Brackets)
-            }
-            "sql" | "ddl" | "psql" => Self::Sections(SectionFormat::Sql),
-            "s" | "asm" => Self::Sections(SectionFormat::Assembly),
-            "tex" | "sty" => Self::Sections(SectionFormat::Latex),
-            _ => return None,
-        })
+    fn of_whole(name: &str) -> Option<Self> {
+        LANGUAGES.iter().find(|(_, names, _)| Words(names).contains(name)).map(|row| row.2)
     }
 
-    /// The language that the first line of a script names.
     pub(super) fn of_first_line(line: &str) -> Option<Self> {
-        let rest = line.strip_prefix("#!")?;
-        let program = rest.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
-        let program = program.into_iter().find(|word| *word != "env" && !word.starts_with('-'))?;
-        Some(Self::Keywords(match program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.') {
-            "python" | "pypy" => &keywords::PYTHON,
-            "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" => &keywords::SHELL,
-            "perl" => &keywords::PERL,
-            "ruby" => &keywords::RUBY,
-            "lua" => &keywords::LUA,
-            "php" => &keywords::PHP,
-            "elixir" => &keywords::ELIXIR,
-            "julia" => &keywords::JULIA,
-            "Rscript" => &keywords::R,
-            "make" => &keywords::MAKE,
-            "node" | "deno" | "bun" => return Some(Self::Braces(&javascript::JAVASCRIPT)),
-            _ => return None,
-        }))
+        let words = line.strip_prefix("#!")?.split_whitespace();
+        let mut programs = words.map(|word| word.rsplit('/').next().unwrap_or(word));
+        let program = programs.find(|word| *word != "env" && !word.starts_with('-'))?;
+        let program = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        Self::of_whole(&format!("!{program}"))
+    }
+
+    /// An outline of a file in this language.
+    pub(super) fn outline(self) -> Box<dyn Outline> {
+        match self {
+            Braces(grammar) => Box::new(BraceOutline::new(grammar)),
+            Keywords(grammar) => Box::new(IndentOutline::new(grammar)),
+            Sections(format) => Box::new(SectionOutline::new(format)),
+        }
     }
 }
 

@@ -7,9 +7,9 @@ mod multiline_state;
 
 use multiline_state::{MultilineState, OpenLiteral};
 
-use super::lex_rules::{LexRules, Quotes, is_word, is_word_start};
+use super::lex_rules::{LexRules, Quotes, Words, is_word, is_word_start};
 
-/// What a lexeme is.
+/// The kinds of lexemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LexemeKind {
     /// A keyword or name.
@@ -291,21 +291,8 @@ fn begins_regex(line: &[u8], before: &[Lexeme]) -> bool {
     let Some(last) = before.last() else { return true };
     match last.kind {
         LexemeKind::Word => {
-            matches!(
-                &line[last.start..last.end],
-                b"return"
-                    | b"typeof"
-                    | b"case"
-                    | b"in"
-                    | b"of"
-                    | b"delete"
-                    | b"void"
-                    | b"throw"
-                    | b"else"
-                    | b"do"
-                    | b"await"
-                    | b"yield"
-            )
+            let word = str::from_utf8(&line[last.start..last.end]).unwrap_or_default();
+            Words("return typeof case in of delete void throw else do await yield").contains(word)
         }
         // `</div>`
         LexemeKind::Number | LexemeKind::Text | LexemeKind::Sign(b')' | b']' | b'}' | b'<') => false,

@@ -3,8 +3,8 @@
 //! For orientation: which function a line is in, where a definition begins and ends, what a part of a file holds. Some
 //! forty languages, by the name of the file. Comments, strings and braces are followed as far as that is cheap, so a
 //! source that hides its structure (macros that open braces, generated or minified code) gives a wrong or an empty
-//! outline, never an error. One pass over the text, linear in its length; memory is bounded by the number of definitions
-//! (at most 200,000) and the longest line that is looked at (64 KiB, the rest of a line is passed over).
+//! outline, never an error. One pass over the text, linear in its length; memory is bounded by the number of
+//! definitions (at most 200,000) and the longest line that is looked at (64 KiB, the rest of a line is skipped).
 //!
 //! ```
 //! let names: Vec<_> = source_outline::definitions("a.py", "class A:\n    def b(self):\n        pass\n")
@@ -41,9 +41,6 @@ mod sections;
 pub mod syntax;
 
 pub use definition::{Definition, enclosing, enclosing_definition, named, not_shown};
-use directives::{Branch, Directive};
-use lex_rules::{C, GO, JAVA, JAVASCRIPT, LexRules, PROTO, PYTHON, RUST};
-use lexer::{Lexeme, LexemeKind, Lexer};
 pub use outline_builder::{OutlineBuilder, definitions, may_have_definitions};
 
 #[cfg(test)]

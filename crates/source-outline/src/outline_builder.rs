@@ -1,7 +1,8 @@
 //! Feeding a text to the outline of its language, in pieces of any size.
 
 use super::{
-    braces::BraceOutline, definition::Definition, indents::IndentOutline, language::Language, sections::SectionOutline,
+    definition::{Definition, Outline},
+    language::Language,
 };
 
 /// Bytes of a line that are looked at.
@@ -32,41 +33,16 @@ pub fn may_have_definitions(path: &str) -> bool {
 #[derive(Debug)]
 pub struct OutlineBuilder {
     /// `None` where the first line decides the language.
-    engine: Option<Engine>,
+    engine: Option<Box<dyn Outline>>,
     is_unknown: bool,
     /// The beginning of a line that was cut.
     partial: String,
 }
 
-#[derive(Debug)]
-enum Engine {
-    Braces(Box<BraceOutline>),
-    Indents(Box<IndentOutline>),
-    Sections(Box<SectionOutline>),
-}
-
-impl Engine {
-    fn new(language: Language) -> Self {
-        match language {
-            Language::Braces(grammar) => Self::Braces(Box::new(BraceOutline::new(grammar))),
-            Language::Keywords(grammar) => Self::Indents(Box::new(IndentOutline::new(grammar))),
-            Language::Sections(format) => Self::Sections(Box::new(SectionOutline::new(format))),
-        }
-    }
-
-    fn line(&mut self, line: &str) {
-        match self {
-            Self::Braces(outline) => outline.line(line),
-            Self::Indents(outline) => outline.line(line),
-            Self::Sections(outline) => outline.line(line),
-        }
-    }
-}
-
 impl OutlineBuilder {
     /// The outline of a file of this name.
     pub fn new(path: &str) -> Self {
-        let engine = Language::of_name(path).map(Engine::new);
+        let engine = Language::of_name(path).map(Language::outline);
         Self { engine, is_unknown: !may_have_definitions(path), partial: String::new() }
     }
 
@@ -96,12 +72,7 @@ impl OutlineBuilder {
             let line = std::mem::take(&mut self.partial);
             self.line(&line);
         }
-        let mut definitions = match self.engine {
-            None => Vec::new(),
-            Some(Engine::Braces(outline)) => outline.finish(),
-            Some(Engine::Indents(outline)) => outline.finish(),
-            Some(Engine::Sections(outline)) => outline.finish(),
-        };
+        let mut definitions = self.engine.map_or_else(Vec::new, Outline::finish);
         for one in &mut definitions {
             one.end = one.end.max(one.line);
         }
@@ -120,7 +91,7 @@ impl OutlineBuilder {
         }
         let line = line.strip_suffix('\r').unwrap_or(line);
         if self.engine.is_none() {
-            self.engine = Language::of_first_line(line).map(Engine::new);
+            self.engine = Language::of_first_line(line).map(Language::outline);
             self.is_unknown = self.engine.is_none();
         }
         if let Some(engine) = &mut self.engine {

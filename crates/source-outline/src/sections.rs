@@ -1,10 +1,11 @@
 //! Texts in sections: a heading's extent goes to the next heading of its level or above it.
 
-use super::definition::{Definition, MOST};
+use super::definition::{Definition, MOST, Outline};
 
 /// The formats with sections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SectionFormat {
+    #[default]
     Markdown,
     ReStructuredText,
     /// TOML, INI and the like: `[section]`.
@@ -24,7 +25,7 @@ struct Heading {
 }
 
 /// Takes the lines of one file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SectionOutline {
     format: SectionFormat,
     definitions: Vec<Definition>,
@@ -46,30 +47,8 @@ pub(super) struct SectionOutline {
     in_matter: bool,
 }
 
-impl SectionOutline {
-    pub(super) fn new(format: SectionFormat) -> Self {
-        Self {
-            format,
-            definitions: Vec::new(),
-            open: Vec::new(),
-            line: 0,
-            last: 0,
-            before_last: 0,
-            above: String::new(),
-            is_paragraph: false,
-            fence: None,
-            signs: Vec::new(),
-            in_matter: false,
-        }
-    }
-
-    pub(super) fn finish(mut self) -> Vec<Definition> {
-        self.close(0, self.last);
-        self.definitions
-    }
-
-    /// Takes the next line, without its line break.
-    pub(super) fn line(&mut self, line: &str) {
+impl Outline for SectionOutline {
+    fn line(&mut self, line: &str) {
         self.line += 1;
         let heading = match self.format {
             SectionFormat::Markdown => self.markdown(line),
@@ -92,6 +71,17 @@ impl SectionOutline {
                 self.close(0, self.line);
             }
         }
+    }
+
+    fn finish(mut self: Box<Self>) -> Vec<Definition> {
+        self.close(0, self.last);
+        self.definitions
+    }
+}
+
+impl SectionOutline {
+    pub(super) fn new(format: SectionFormat) -> Self {
+        Self { format, ..Self::default() }
     }
 
     fn open(&mut self, heading: Heading) {

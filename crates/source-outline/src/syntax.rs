@@ -1,16 +1,18 @@
 //! Syntax errors of files in formats that are checked without a program of theirs.
 //!
-//! A check never fails, and is bounded in time and memory for any text: what is too large, too deeply nested or not certain
-//! counts as sound. It looks at one text; what a change has introduced is the difference of two checks, and most
-//! changes need only one of them, as the new text has no error.
+//! A check never fails, and is bounded in time and memory for any text: what is too large, too deeply nested or not
+//! certain counts as sound. It looks at one text; what a change has introduced is the difference of two checks, and
+//! most changes need only one of them, as the new text has no error.
 //!
 //! # Map
-//! `format` says by the name of a file what is checked. Data formats are checked by [`structured_text`]; `brackets` checks
-//! programming languages, with `indentation` for Python.
+//! `format` says by the name of a file what is checked. Data formats are checked by [`structured_text`]; `brackets`
+//! checks programming languages, with `indentation` for Python.
 
 mod brackets;
 mod format;
 mod indentation;
+#[cfg(test)]
+mod tests;
 
 use structured_text::{
     Findings, SyntaxError, is_template,
@@ -36,8 +38,8 @@ pub fn is_checked(path: &str) -> bool {
     CheckedFormat::of(path).is_some()
 }
 
-/// The syntax errors that `new` has and the text before it, `old`, had not. The name of the file, `path`, says what they
-/// are: `None` is a file that did not exist or was no text.
+/// The syntax errors that `new` has and the text before it, `old`, had not. The name of the file, `path`, says what
+/// they are: `None` is a file that did not exist or was no text.
 ///
 /// # Examples
 /// ```
@@ -100,7 +102,7 @@ fn source(format: CheckedFormat) -> &'static str {
         CheckedFormat::Toml => "TOML",
         CheckedFormat::Yaml => "YAML",
         CheckedFormat::Xml => "XML",
-        CheckedFormat::Source(language) => language.name(),
+        CheckedFormat::Source(language) => language.row().0,
     }
 }
 
@@ -109,8 +111,8 @@ fn is_jsonc_only(text: &str) -> bool {
     json::check(text, JsonDialect::Json).error.is_some() && json::check(text, JsonDialect::Jsonc).error.is_none()
 }
 
-/// Whether a change has introduced `error`, the first one of a text whose first error was `earlier`. An error hides what
-/// is behind it: one that shows when the first is mended is not new, unless the change wrote it.
+/// Whether a change has introduced `error`, the first one of a text whose first error was `earlier`. An error hides
+/// what is behind it: one that shows when the first is mended is not new, unless the change wrote it.
 fn is_new(earlier: Option<&Problem>, error: &Problem, changed: &ChangedLines) -> bool {
     let Some(earlier) = earlier else { return true };
     if let Some(line) = changed.now_at(earlier.line) {
@@ -123,68 +125,4 @@ fn is_new(earlier: Option<&Problem>, error: &Problem, changed: &ChangedLines) ->
 /// A message without the numbers of lines, which change when others are inserted.
 fn without_digits(message: &str) -> String {
     message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Line and message of each new problem.
-    fn found(path: &str, old: &str, new: &str) -> Vec<(usize, String)> {
-        new_problems(path, Some(old), new).into_iter().map(|problem| (problem.line, problem.message)).collect()
-    }
-
-    #[test]
-    fn error_before_the_one_that_was_there_is_new() {
-        let old = "{\n\"a\": 1,\n\"b\": 2\n\"c\": 3\n}\n";
-        assert_eq!(found("a.json", old, &old.replace("1,", "1")), [(3, "expected `,` or `}`".to_owned())]);
-        // The same, moved by a line.
-        assert_eq!(found("a.json", old, &old.replace("1,", "1,\n\"x\": 0,")), []);
-        // What shows when the first is mended was there.
-        let two = old.to_owned() + "}";
-        assert_eq!(found("a.json", &two, &two.replace("2\n", "2,\n")), []);
-        // Mended, and broken in another way.
-        let other = old.replace("\"b\": 2\n\"c\"", "\"b\": 2,\n'c'");
-        assert_eq!(found("a.json", old, &other), [(4, "expected double quotes around a string".to_owned())]);
-    }
-
-    #[test]
-    fn only_duplicates_that_the_change_made_are_named() {
-        let old = "a: 1\na: 2\nb: 3\n";
-        assert_eq!(found("a.yml", old, "x: 0\na: 1\na: 2\nb: 3\n"), []);
-        assert_eq!(found("a.yml", old, "a: 1\na: 2\nb: 3\nb: 4\n"), [(4, "duplicate key `b`".to_owned())]);
-    }
-
-    #[test]
-    fn plain_json_that_had_comments_may_have_them() {
-        assert_eq!(found("a.json", "// x\n{}", "// x\n{\"a\": 1,}"), []);
-        assert_eq!(found("a.json", "{}", "// x\n{}"), [(1, "comments are not allowed in JSON".to_owned())]);
-        assert_eq!(found("tsconfig.app.json", "{}", "// x\n{}"), []);
-    }
-
-    #[test]
-    fn templates_and_large_files_are_passed_over() {
-        assert_eq!(found("a.yaml", "", "{{- if .Values.x }}\na: 1\n{{- end }}\n"), []);
-        assert_eq!(found("a.json", "", &"[".repeat(MOST_BYTES + 1)), []);
-        assert_eq!(found("a.html", "", "<p>"), []);
-    }
-
-    proptest! {
-        #[test]
-        fn no_text_makes_a_check_panic_and_each_problem_is_in_the_text(
-            old in ".{0,200}|[\\[\\]{}<>:,&*!'\"a \n-]{0,200}",
-            new in "(?s).{0,200}|[\\[\\]{}<>:,&*!'\"a \n=#|%?-]{0,300}",
-        ) {
-            for path in ["a.json", "a.json5", "a.jsonl", "a.toml", "a.yml", "a.xml", "a.rs", "a.c", "a.py", "a.js", "a.go"] {
-                for problem in new_problems(path, Some(&old), &new) {
-                    let lines: Vec<&str> = new.split('\n').collect();
-                    prop_assert!(problem.line <= lines.len(), "{path}: {problem:?}");
-                    prop_assert!(problem.column <= lines[problem.line - 1].chars().count() + 1, "{path}: {problem:?}");
-                }
-                prop_assert!(new_problems(path, Some(&new), &new).is_empty(), "{path}: {new:?}");
-            }
-        }
-    }
 }

@@ -1,18 +1,15 @@
 //! Java, C#, Dart and Groovy: types by their keyword, methods by a name before parentheses within a type.
 
+use super::BraceGrammar;
 use crate::{
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
-    keyword_grammar::Words,
-    lex_rules,
+    header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find, find_word, word},
+    lex_rules::{self, Words},
 };
 
-use super::BraceGrammar;
-
-pub(crate) static JAVA: BraceGrammar =
-    BraceGrammar { lex: &lex_rules::JAVA, open, end, newline_ends: false, directives: false, groups: &[], labels: &[] };
-pub(crate) static CSHARP: BraceGrammar = BraceGrammar { lex: &lex_rules::CSHARP, ..JAVA };
-/// Functions are not only within types.
-pub(crate) static DART: BraceGrammar = BraceGrammar { lex: &lex_rules::DART, open: open_dart, end: end_dart, ..JAVA };
+pub(crate) static JAVA: BraceGrammar = BraceGrammar::new(&lex_rules::JAVA, open, end);
+pub(crate) static CSHARP: BraceGrammar = BraceGrammar::new(&lex_rules::CSHARP, open, end);
+pub(crate) static DART: BraceGrammar =
+    BraceGrammar { outer_functions: true, ..BraceGrammar::new(&lex_rules::DART, open, end) };
 
 const TYPES: Words = Words("class interface enum record struct namespace mixin extension trait");
 const CONTROL: Words = Words(
@@ -20,55 +17,40 @@ const CONTROL: Words = Words(
      yield case when checked unchecked",
 );
 
+/// Whether there may be methods here.
+fn has_methods(around: Around<'_>) -> bool {
+    around.block == BlockKind::Members || around.outer_functions && around.block == BlockKind::Items
+}
+
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
-    opening(header, around, around.block == BlockKind::Members)
-}
-
-fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
-    ending(header, around, around.block == BlockKind::Members)
-}
-
-fn open_dart(header: &Header<'_>, around: Around<'_>) -> Opening {
-    opening(header, around, matches!(around.block, BlockKind::Members | BlockKind::Items))
-}
-
-fn end_dart(header: &Header<'_>, around: Around<'_>) -> Ending {
-    ending(header, around, matches!(around.block, BlockKind::Members | BlockKind::Items))
-}
-
-fn opening(header: &Header<'_>, around: Around<'_>, has_methods: bool) -> Opening {
     if around.open > 0 {
         // An anonymous class, or the body of a lambda, as an argument.
-        let block =
-            if is_anonymous_class(header.innermost(around.open)) { BlockKind::Members } else { BlockKind::Statements };
-        return Opening::of(None, block);
+        return Opening::of(None, anonymous(header.innermost(around.open)));
     }
-    if let Some((named, block)) = type_of(header) {
+    if let Some(named) = type_of(header) {
+        let block = if named.kind == "namespace" { BlockKind::Items } else { BlockKind::Members };
         return Opening::of(Some(named), block);
     }
-    if has_methods {
+    if has_methods(around) {
         if let Some(named) = method(header, around, true) {
             return Opening::of(Some(named), BlockKind::Statements);
         }
         if let Some(named) = property(header) {
-            return Opening { named: Some(named), block: BlockKind::Values, continues: false };
+            return Opening::of(Some(named), BlockKind::Values);
         }
         if is_enum_constant(header) {
             return Opening::of(None, BlockKind::Members);
         }
     }
-    if is_anonymous_class(*header) {
-        return Opening::of(None, BlockKind::Members);
-    }
-    Opening::of(None, BlockKind::Statements)
+    Opening::of(None, anonymous(*header))
 }
 
-fn ending(header: &Header<'_>, around: Around<'_>, has_methods: bool) -> Ending {
-    if let Some((named, _)) = type_of(header) {
+fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
+    if let Some(named) = type_of(header) {
         // A record without members, or a namespace of the whole file.
         return if named.kind == "namespace" { Ending::Nothing } else { Ending::Named(named) };
     }
-    if !has_methods {
+    if !has_methods(around) {
         return Ending::Nothing;
     }
     let terms = header.terms(true);
@@ -76,32 +58,23 @@ fn ending(header: &Header<'_>, around: Around<'_>, has_methods: bool) -> Ending 
         let has_body = terms.contains(&Term::Arrow);
         return Ending::Named(if has_body { named } else { named.prototype() });
     }
-    let word = |term: &Term| match term {
-        Term::Word(word) => header.word(*word),
-        _ => "",
-    };
-    let value = terms.iter().position(|term| *term == Term::Sign(b'='));
-    let is_constant = |term: &Term| matches!(word(term), "final" | "const");
-    match value.and_then(|at| at.checked_sub(1)).map(|at| terms[at]) {
-        Some(Term::Word(name)) if terms.iter().any(is_constant) => {
-            Ending::Named(Named::new("const", header.word(name), header.line(name)))
-        }
-        _ => Ending::Nothing,
-    }
+    let is_constant = terms.iter().any(|term| matches!(term.text(), "final" | "const"));
+    let name = || word(&terms, find(&terms, Term::Sign(b'='))?.checked_sub(1)?);
+    name().filter(|_| is_constant).map(|name| name.named("const")).into()
 }
 
-/// `new Type(…)` at the end.
-fn is_anonymous_class(header: Header<'_>) -> bool {
+/// The block of `new Type(…) {`, which has members, or of anything else.
+fn anonymous(header: Header<'_>) -> BlockKind {
     let terms = header.terms(true);
-    let is_new = |term: &Term| matches!(term, Term::Word(word) if header.word(*word) == "new");
-    match terms.iter().rposition(is_new) {
-        Some(at) => {
-            matches!(terms.last(), Some(Term::Group(b'(', ..)))
-                && terms[at + 1..terms.len() - 1]
-                    .iter()
-                    .all(|term| matches!(term, Term::Word(_) | Term::Group(b'<', ..) | Term::Sign(b'.')))
+    match (terms.iter().rposition(|term| term.text() == "new"), terms.as_slice()) {
+        (Some(at), [.., Term::Group(b'(', ..)])
+            if terms[at + 1..terms.len() - 1]
+                .iter()
+                .all(|term| matches!(term, Term::Word(_) | Term::Group(b'<', ..) | Term::Sign(b'.'))) =>
+        {
+            BlockKind::Members
         }
-        None => false,
+        _ => BlockKind::Statements,
     }
 }
 
@@ -111,63 +84,51 @@ fn is_enum_constant(header: &Header<'_>) -> bool {
     let from = all.iter().rposition(|term| *term == Term::Sign(b',')).map_or(0, |at| at + 1);
     match without_annotations(&all[from..]) {
         [Term::Word(name)] | [Term::Word(name), Term::Group(b'(', ..)] => {
-            !CONTROL.contains(header.word(*name)) && header.word(*name) != "static"
+            !CONTROL.contains(name.text) && name.text != "static"
         }
         _ => false,
     }
 }
 
-/// Without annotations and attributes.
-fn without_annotations(mut terms: &[Term]) -> &[Term] {
+/// The terms without annotations and attributes before them.
+fn without_annotations<'t, 'h>(mut terms: &'t [Term<'h>]) -> &'t [Term<'h>] {
     loop {
-        let length = match terms {
-            [Term::Sign(b'@'), Term::Word(_), Term::Sign(b'.'), Term::Word(_), ..] => 4,
-            [Term::Sign(b'@'), Term::Word(_), ..] => 2,
+        terms = match terms {
+            [Term::Sign(b'@'), Term::Word(_), Term::Sign(b'.'), Term::Word(_), rest @ ..]
+            | [Term::Sign(b'@'), Term::Word(_), rest @ ..]
             // `[Test]`, and the arguments of an annotation.
-            [Term::Group(b'[' | b'(', ..), ..] => 1,
+            | [Term::Group(b'[' | b'(', ..), rest @ ..] => rest,
             _ => return terms,
         };
-        terms = &terms[length..];
     }
 }
 
-fn type_of(header: &Header<'_>) -> Option<(Named, BlockKind)> {
-    let keyword = |word: &str| TYPES.value_of(word);
-    if !header.tokens.iter().enumerate().any(|(at, _)| keyword(header.word(at)).is_some()) {
+fn type_of(header: &Header<'_>) -> Option<Named> {
+    if !(0..header.tokens.len()).any(|at| TYPES.contains(header.word(at))) {
         return None;
     }
     let all = header.terms(true);
     let mut terms = without_annotations(&all);
     loop {
         match terms {
-            [Term::Word(word), rest @ ..] => {
-                if let Some(kind) = keyword(header.word(*word))
-                    && let Some(Term::Word(name)) = rest.first()
-                {
-                    // `record` is a name, too; `enum class`, `mixin class`.
-                    if keyword(header.word(*name)).is_some() && rest.len() > 1 && matches!(rest[1], Term::Word(_)) {
-                        terms = rest;
-                        continue;
-                    }
-                    let follows = rest.get(1);
-                    let is_record = kind != "record" || matches!(follows, None | Some(Term::Group(..) | Term::Word(_)));
-                    if !is_record {
-                        return None;
-                    }
-                    let block = if kind == "namespace" { BlockKind::Items } else { BlockKind::Members };
-                    let end = if kind == "namespace" { header.tokens.len() } else { *name + 1 };
-                    return Some((Named::new(kind, header.joined(*name, end), header.line(*name)), block));
+            [Term::Word(keyword), Term::Word(name), rest @ ..] if TYPES.contains(keyword.text) => {
+                // `record` is a name, too; `enum class`, `mixin class`.
+                if !TYPES.contains(name.text) || !rest.first().is_some_and(Term::is_word) {
+                    let kind = TYPES.value_of(keyword.text)?;
+                    let is_record = matches!(rest.first(), None | Some(Term::Group(..) | Term::Word(_)));
+                    let end = if kind == "namespace" { header.tokens.len() } else { name.token + 1 };
+                    return (kind != "record" || is_record).then(|| header.named(kind, name.token, end));
                 }
-                terms = rest;
+                terms = &terms[1..];
+                continue;
             }
             // `@interface Name`
-            [Term::Group(b'<' | b'[', ..) | Term::Sign(b'.' | b'@'), rest @ ..] => terms = rest,
+            [Term::Word(_) | Term::Group(b'<' | b'[', ..) | Term::Sign(b'.' | b'@'), rest @ ..] => terms = rest,
             _ => return None,
         }
-        terms = match terms {
-            [Term::Sign(b'@'), Term::Word(word), ..] if keyword(header.word(*word)).is_some() => terms,
-            _ => without_annotations(terms),
-        };
+        if !matches!(terms, [Term::Sign(b'@'), word, ..] if TYPES.contains(word.text())) {
+            terms = without_annotations(terms);
+        }
     }
 }
 
@@ -175,51 +136,34 @@ fn type_of(header: &Header<'_>) -> Option<(Named, BlockKind)> {
 fn method(header: &Header<'_>, around: Around<'_>, has_body: bool) -> Option<Named> {
     let all = header.terms(true);
     let terms = without_annotations(&all);
-    let at = terms.iter().position(|term| matches!(term, Term::Group(b'(', ..) | Term::Sign(b'=') | Term::Arrow))?;
-    let (Term::Group(b'(', ..), Some(mut before)) = (terms[at], at.checked_sub(1)) else { return None };
+    let at = terms.iter().position(|term| term.is_group(b'(') || matches!(term, Term::Sign(b'=') | Term::Arrow))?;
+    let (Term::Group(_, parameters, _), Some(mut before)) = (terms[at], at.checked_sub(1)) else { return None };
     // `RED, @Deprecated(since = "2") GREEN` of an enum.
     if terms[..at].contains(&Term::Sign(b',')) {
         return None;
     }
     // `T first<T>(…)`
-    if matches!(terms[before], Term::Group(b'<', ..)) {
+    if terms[before].is_group(b'<') {
         before = before.checked_sub(1)?;
     }
-    let Term::Word(name) = terms[before] else {
-        return operator(header, terms, at);
+    let Some(name) = word(terms, before) else {
+        // `public static Money operator +(…)`
+        let first = word(terms, find_word(&terms[..at], "operator")?)?;
+        return Some(header.named("fn", first.token, parameters - 1));
     };
-    let word = header.word(name);
-    let words: Vec<&str> = terms[..before]
-        .iter()
-        .filter_map(|term| if let Term::Word(word) = term { Some(header.word(*word)) } else { None })
-        .collect();
-    if CONTROL.contains(word) || words.iter().any(|word| CONTROL.contains(word) && *word != "new") {
-        return None;
-    }
-    if words.contains(&"new") && !words.contains(&"void") {
+    let words: Vec<&str> = terms[..before].iter().filter(|term| term.is_word()).map(Term::text).collect();
+    let is_control = CONTROL.contains(name.text) || words.iter().any(|word| CONTROL.contains(word) && *word != "new");
+    if is_control || words.contains(&"new") && !words.contains(&"void") {
         return None;
     }
     let owner = around.owner.rsplit('.').next().unwrap_or_default();
-    let is_constructor =
-        word == owner || words.first() == Some(&owner) || terms.get(before.wrapping_sub(1)) == Some(&Term::Sign(b'~'));
+    let is_constructor = name.text == owner
+        || words.first() == Some(&owner)
+        || terms.get(before.wrapping_sub(1)) == Some(&Term::Sign(b'~'));
     // Dart may leave types out.
-    let is_untyped = has_body && (around.owner.is_empty() || is_asynchronous(header, &terms[at + 1..]));
-    if words.is_empty() && !is_constructor && !is_untyped {
-        return None;
-    }
-    Some(Named::new("fn", word, header.line(name)))
-}
-
-fn is_asynchronous(header: &Header<'_>, rest: &[Term]) -> bool {
-    matches!(rest, [Term::Word(word), ..] if matches!(header.word(*word), "async" | "sync"))
-}
-
-/// `public static Money operator +(…)`
-fn operator(header: &Header<'_>, terms: &[Term], at: usize) -> Option<Named> {
-    let is_operator = |term: &Term| matches!(term, Term::Word(word) if header.word(*word) == "operator");
-    let place = terms[..at].iter().position(is_operator)?;
-    let (Term::Word(first), Term::Group(_, parameters, _)) = (terms[place], terms[at]) else { return None };
-    Some(Named::new("fn", header.joined(first, parameters - 1), header.line(first)))
+    let is_asynchronous = terms.get(at + 1).is_some_and(|next| matches!(next.text(), "async" | "sync"));
+    let is_untyped = has_body && (around.owner.is_empty() || is_asynchronous);
+    (!words.is_empty() || is_constructor || is_untyped).then(|| name.named("fn"))
 }
 
 /// `public int Count {`
@@ -228,11 +172,7 @@ fn property(header: &Header<'_>) -> Option<Named> {
     let terms = without_annotations(&all);
     let is_plain =
         terms.iter().all(|term| matches!(term, Term::Word(_) | Term::Group(b'<' | b'[', ..) | Term::Sign(b'?' | b'.')));
-    let words = terms.iter().filter(|term| matches!(term, Term::Word(_))).count();
-    match terms.last() {
-        Some(Term::Word(name)) if is_plain && words >= 2 && !CONTROL.contains(header.word(*name)) => {
-            Some(Named::new("property", header.word(*name), header.line(*name)))
-        }
-        _ => None,
-    }
+    let words = terms.iter().filter(|term| term.is_word()).count();
+    let name = word(terms, terms.len().checked_sub(1)?)?;
+    (is_plain && words >= 2 && !CONTROL.contains(name.text)).then(|| name.named("property"))
 }

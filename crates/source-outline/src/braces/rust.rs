@@ -1,19 +1,18 @@
 //! Rust.
 
+use super::BraceGrammar;
 use crate::{
-    header::{Around, BlockKind, Ending, Header, Named, Opening, Term},
-    lex_rules,
+    header::{Around, BlockKind, Ending, Header, Named, Opening, Term, find_word, text, word},
+    lex_rules::{self, Words},
 };
 
-use super::BraceGrammar;
+pub(crate) static RUST: BraceGrammar = BraceGrammar::new(&lex_rules::RUST, open, end);
 
-pub(crate) static RUST: BraceGrammar =
-    BraceGrammar { lex: &lex_rules::RUST, open, end, newline_ends: false, directives: false, groups: &[], labels: &[] };
-
-const MODIFIERS: &[&str] = &["pub", "async", "unsafe", "extern", "default", "safe", "const", "auto"];
+const MODIFIERS: Words = Words("pub async unsafe extern default safe const auto");
+const KEYWORDS: Words = Words("fn struct enum union trait impl mod type const static macro_rules=macro macro");
 
 fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
-    if header.tokens.last().is_some_and(|_| header.is_sign(header.tokens.len() - 1, b'<')) {
+    if header.is_sign(header.tokens.len().wrapping_sub(1), b'<') {
         // `Array<{ N }>`
         return Opening { named: None, block: BlockKind::Values, continues: true };
     }
@@ -22,45 +21,45 @@ fn open(header: &Header<'_>, around: Around<'_>) -> Opening {
         return Opening::of(None, BlockKind::Values);
     }
     match item(header) {
-        Some((named, block)) => Opening::of(Some(named), block),
+        Some(named) => {
+            let block = match named.kind {
+                "fn" | "type" | "const" | "static" => BlockKind::Statements,
+                "trait" | "impl" => BlockKind::Members,
+                "mod" => BlockKind::Items,
+                _ => BlockKind::Values,
+            };
+            Opening::of(Some(named), block)
+        }
         None if is_transparent(header) => Opening::of(None, around.block),
         None => Opening::of(None, BlockKind::Statements),
     }
 }
 
 fn end(header: &Header<'_>, around: Around<'_>) -> Ending {
-    if around.block == BlockKind::Values {
-        return Ending::Nothing;
-    }
-    let Some((named, _)) = item(header) else { return Ending::Nothing };
-    Ending::Named(if matches!(named.kind, "fn" | "mod") { named.prototype() } else { named })
+    let item = if around.block == BlockKind::Values { None } else { item(header) };
+    item.map(|named| if matches!(named.kind, "fn" | "mod") { named.prototype() } else { named }).into()
 }
 
-/// `extern "C" {` and macros around definitions, as `cfg_if! {`.
+/// Whether it is `extern "C" {`, or a macro around definitions such as `cfg_if! {`.
 fn is_transparent(header: &Header<'_>) -> bool {
-    let last = header.tokens.len().wrapping_sub(1);
-    header.is_sign(last, b'!')
-        || matches!(header.terms(false).as_slice(), [.., Term::Word(word), Term::Text] if header.word(*word) == "extern")
+    header.is_sign(header.tokens.len().wrapping_sub(1), b'!')
+        || matches!(header.terms(false).as_slice(), [.., word, Term::Text] if word.text() == "extern")
 }
 
-fn item(header: &Header<'_>) -> Option<(Named, BlockKind)> {
+fn item(header: &Header<'_>) -> Option<Named> {
     // Most statements begin with none of the words of an item.
-    let starts = header.is_sign(0, b'#') || MODIFIERS.contains(&header.word(0)) || keyword(header.word(0)).is_some();
-    if !starts {
+    let first = header.word(0);
+    if !header.is_sign(0, b'#') && !MODIFIERS.contains(first) && !KEYWORDS.contains(first) {
         return None;
     }
     let terms = header.terms(true);
     let mut at = 0;
-    while let (Some(Term::Sign(b'#')), Some(Term::Group(b'[', ..))) = (terms.get(at), terms.get(at + 1)) {
+    while let [Term::Sign(b'#'), Term::Group(b'[', ..), ..] = terms.get(at..)? {
         at += 2;
     }
-    let word = |at: usize| match terms.get(at) {
-        Some(Term::Word(word)) => header.word(*word),
-        _ => "",
-    };
     loop {
-        let is_modifier = MODIFIERS.contains(&word(at))
-            && (word(at) != "const" || MODIFIERS.contains(&word(at + 1)) || word(at + 1) == "fn");
+        let (own, next) = (text(&terms, at), text(&terms, at + 1));
+        let is_modifier = MODIFIERS.contains(own) && (own != "const" || MODIFIERS.contains(next) || next == "fn");
         at += match terms.get(at)? {
             Term::Word(_) if is_modifier => 1,
             // `pub(crate)`, `extern "C"`
@@ -68,49 +67,19 @@ fn item(header: &Header<'_>) -> Option<(Named, BlockKind)> {
             _ => break,
         };
     }
-    let (kind, block) = keyword(word(at))?;
-    let Some(Term::Word(keyword)) = terms.get(at) else { return None };
-    if kind == "impl" {
-        let (from, to) = implementation(header, &terms[at + 1..], *keyword + 1);
-        return Some((Named::new(kind, header.joined(from, to), header.line(*keyword)), block));
-    }
+    let keyword = word(&terms, at)?;
+    let kind = KEYWORDS.value_of(keyword.text)?;
     at += 1;
-    while matches!(word(at), "ref" | "mut") || kind == "macro" && terms.get(at) == Some(&Term::Sign(b'!')) {
+    if kind == "impl" {
+        // The trait and type, without the generics and bounds.
+        let from = if let Some(Term::Group(b'<', _, to)) = terms.get(at) { to + 1 } else { keyword.token + 1 };
+        let bounds = find_word(&terms[at..], "where").and_then(|bounds| word(&terms, at + bounds));
+        let named = header.named(kind, from, bounds.map_or(header.tokens.len(), |bounds| bounds.token));
+        return Some(Named { line: keyword.line, ..named });
+    }
+    while matches!(text(&terms, at), "ref" | "mut") || kind == "macro" && terms.get(at) == Some(&Term::Sign(b'!')) {
         at += 1;
     }
-    match terms.get(at)? {
-        // `union` and `macro` are names, too.
-        Term::Word(name) => Some((Named::new(kind, header.word(*name), header.line(*name)), block)),
-        _ => None,
-    }
-}
-
-/// The tokens of the trait and type, without the generics and bounds.
-fn implementation(header: &Header<'_>, rest: &[Term], start: usize) -> (usize, usize) {
-    let from = match rest.first() {
-        Some(Term::Group(b'<', _, to)) => to + 1,
-        _ => start,
-    };
-    let bounds = rest.iter().find_map(|term| match term {
-        Term::Word(word) if header.word(*word) == "where" => Some(*word),
-        _ => None,
-    });
-    (from, bounds.unwrap_or(header.tokens.len()))
-}
-
-fn keyword(word: &str) -> Option<(&'static str, BlockKind)> {
-    Some(match word {
-        "fn" => ("fn", BlockKind::Statements),
-        "struct" => ("struct", BlockKind::Values),
-        "enum" => ("enum", BlockKind::Values),
-        "union" => ("union", BlockKind::Values),
-        "trait" => ("trait", BlockKind::Members),
-        "impl" => ("impl", BlockKind::Members),
-        "mod" => ("mod", BlockKind::Items),
-        "type" => ("type", BlockKind::Statements),
-        "const" => ("const", BlockKind::Statements),
-        "static" => ("static", BlockKind::Statements),
-        "macro_rules" | "macro" => ("macro", BlockKind::Values),
-        _ => return None,
-    })
+    // `union` and `macro` are names, too.
+    Some(word(&terms, at)?.named(kind))
 }

@@ -1,6 +1,8 @@
-//! What a cut left out, in a few lines.
+//! The definitions that a cut left out, in a few lines.
 
 use std::ops::RangeInclusive;
+
+use text_file::shorten;
 
 use super::Definition;
 
@@ -33,51 +35,37 @@ pub fn not_shown(definitions: &[Definition], lines: &[RangeInclusive<usize>]) ->
     let deepest = major.iter().map(|one| one.level).max().unwrap_or(0);
     // All of them, or without values and prototypes, or without the inner ones, as far as they fit.
     let inner = (0..=deepest).rev().map(|depth| major.iter().copied().filter(|one| one.level <= depth).collect());
-    let mut text = String::new();
-    for shown in std::iter::once(hidden).chain(inner) {
-        let shown: Vec<&Definition> = shown;
-        if shown.is_empty() {
-            continue;
-        }
-        let fits;
-        (text, fits) = written(&shown);
+    let mut text = None;
+    for shown in std::iter::once(hidden).chain(inner).filter(|shown: &Vec<&Definition>| !shown.is_empty()) {
+        let (lines, fits) = written(&shown);
+        text = Some(lines);
         if fits {
             break;
         }
     }
-    Some(text).filter(|text| !text.is_empty())
+    text
 }
 
 /// The lines, and whether all fit.
 fn written(shown: &[&Definition]) -> (String, bool) {
+    let width = |text: &str| text.chars().count();
     let mut lines = vec![BEGIN.to_owned()];
-    let mut width = BEGIN.chars().count();
     for (at, one) in shown.iter().enumerate() {
-        let name: String = one.name.chars().take(NAME).collect();
-        let cut = if one.name.chars().nth(NAME).is_some() { "…" } else { "" };
-        let item = format!("{} {} {name}{cut}", one.line, one.kind);
-        let length = item.chars().count();
-        let last_line = lines.len() == LINES;
-        let is_last = at + 1 == shown.len();
+        let item = format!("{} {} {}", one.line, one.kind, shorten(&one.name, NAME));
+        let is_last_line = lines.len() == LINES;
         // Room for the sign that there are more.
-        let reserve = if last_line && !is_last { SEPARATOR.chars().count() + 1 } else { 0 };
-        let line = &mut lines.last_mut();
-        let Some(line) = line.as_mut() else { break };
-        let is_first = line.is_empty() || line.as_str() == BEGIN;
-        let separator = if is_first { 0 } else { SEPARATOR.chars().count() };
-        if width + separator + length + reserve <= WIDTH || is_first {
-            if !is_first {
-                line.push_str(SEPARATOR);
-            }
+        let reserve = if is_last_line && at + 1 < shown.len() { width(SEPARATOR) + 1 } else { 0 };
+        let Some(line) = lines.last_mut() else { break };
+        let separator = if line == BEGIN { "" } else { SEPARATOR };
+        if separator.is_empty() || width(line) + width(separator) + width(&item) + reserve <= WIDTH {
+            line.push_str(separator);
             line.push_str(&item);
-            width += separator + length;
-        } else if last_line {
+        } else if is_last_line {
             line.push_str(SEPARATOR);
             line.push('…');
             return (lines.join("\n"), false);
         } else {
             lines.push(item);
-            width = length;
         }
     }
     (lines.join("\n"), true)

@@ -2,12 +2,9 @@
 
 use crate::{
     header::Named,
-    keyword_grammar::{LexedLine, MERGED, Words},
+    keyword_grammar::{LexedLine, MERGED},
+    lex_rules::Words,
 };
-
-pub(super) fn nothing(_: &LexedLine<'_>) -> Option<Named> {
-    None
-}
 
 fn named(line: &LexedLine<'_>, kind: &'static str, at: usize) -> Option<Named> {
     Some(Named::new(kind, line.name(at)?, line.number))
@@ -79,11 +76,7 @@ pub(super) fn r_function(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `function(add_tests name)`
 pub(super) fn cmake_function(line: &LexedLine<'_>) -> Option<Named> {
-    let kind = match line.at(0).to_ascii_lowercase().as_str() {
-        "function" => "function",
-        "macro" => "macro",
-        _ => return None,
-    };
+    let kind = Words("function macro").value_of(&line.at(0).to_ascii_lowercase())?;
     (line.at(1) == "(").then(|| named(line, kind, 2))?
 }
 
@@ -115,13 +108,13 @@ pub(super) fn lisp_definition(line: &LexedLine<'_>) -> Option<Named> {
 
 /// `load path = …`, and its signature as a prototype.
 pub(super) fn haskell_equation(line: &LexedLine<'_>) -> Option<Named> {
-    const KEYWORDS: &[&str] = &[
-        "import", "module", "data", "newtype", "class", "instance", "type", "deriving", "infixl", "infixr", "infix",
-        "foreign", "where", "let", "in", "if", "then", "else", "case", "of", "do", "default",
-    ];
+    const KEYWORDS: Words = Words(
+        "import module data newtype class instance type deriving infixl infixr infix foreign where let in if then else \
+         case of do default",
+    );
     let first = line.at(0);
     let is_name = line.is_word(0) && first.starts_with(|letter: char| letter.is_lowercase() || letter == '_');
-    if line.indent > 0 || !is_name || KEYWORDS.contains(&first) {
+    if line.indent > 0 || !is_name || KEYWORDS.contains(first) {
         return None;
     }
     let end =
@@ -153,12 +146,9 @@ pub(super) fn erlang_function(line: &LexedLine<'_>) -> Option<Named> {
     if line.indent > 0 {
         return None;
     }
-    if line.at(0) == "-" && matches!(line.at(1), "record" | "define" | "type" | "opaque") {
-        let kind = match line.at(1) {
-            "record" => "record",
-            "define" => "define",
-            _ => "type",
-        };
+    if line.at(0) == "-"
+        && let Some(kind) = Words("record define type opaque=type").value_of(line.at(1))
+    {
         return named(line, kind, if line.at(2) == "(" { 3 } else { 2 });
     }
     let is_function =

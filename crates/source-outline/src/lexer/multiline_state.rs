@@ -20,7 +20,7 @@ pub(super) enum OpenLiteral {
     Pod(&'static [u8]),
 }
 
-/// What is open at the end of a line.
+/// Comments and strings that are open at the end of a line.
 #[derive(Debug)]
 pub(super) struct MultilineState {
     rules: &'static LexRules,

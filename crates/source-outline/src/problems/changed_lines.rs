@@ -96,7 +96,7 @@ pub fn new_problems(before: &[Problem], after: Vec<Problem>, changed: &ChangedLi
     new
 }
 
-/// What makes two problems the same: the line, where that did not change, and what is said of it.
+/// The identity of a problem: the line, where that did not change, how bad it is, who found it, and the message.
 type Key<'p> = (Option<usize>, Severity, &'p str, &'p str);
 
 fn key(problem: &Problem, line: Option<usize>) -> Key<'_> {

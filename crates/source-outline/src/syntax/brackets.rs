@@ -1,12 +1,15 @@
 //! Brackets of programming languages: one that is not closed, or closes nothing.
 //!
 //! Reads the tokens of the outline's lexer. Where it cannot be certain – a branch of `#if` that opens what it does not
-//! close, a line of generated code, JSX – the text counts as balanced. `.py` files get the rules of Python's tokenizer for
-//! indentation as well.
+//! close, a line of generated code, JSX – the text counts as balanced. `.py` files get the rules of Python's tokenizer
+//! for indentation as well.
 
 use structured_text::{Findings, SyntaxError, line_of};
 
-use crate::{Branch, Directive, Lexeme, LexemeKind, Lexer};
+use crate::{
+    directives::{Branch, Directive},
+    lexer::{Lexeme, LexemeKind, Lexer},
+};
 
 use super::{
     format::BracketLanguage,
@@ -61,7 +64,7 @@ struct Open {
 /// A conditional of the preprocessor that is open.
 struct Fork {
     before: Vec<Open>,
-    /// What was open behind its first branch.
+    /// Brackets that were open after its first branch.
     after: Option<Vec<Open>>,
     has_else: bool,
 }
@@ -79,7 +82,7 @@ struct Checker<'t> {
 
 impl Checker<'_> {
     fn run(&mut self, language: BracketLanguage) -> Result<(), Stop> {
-        let mut lexer = Lexer::new(language.lex_rules());
+        let mut lexer = Lexer::new(language.row().2);
         let mut lexemes = Vec::new();
         let (mut start, mut goes_on) = (0, false);
         for line in self.text.split_inclusive('\n') {
@@ -112,9 +115,7 @@ impl Checker<'_> {
             return Err(Stop::Uncertain);
         }
         match self.misplaced.filter(|_| !self.open.is_empty()).or(self.open.last().copied()) {
-            Some(open) => {
-                Err(Stop::SyntaxError(SyntaxError::new(open.at, format!("`{}` is not closed", open.bracket as char))))
-            }
+            Some(open) => Err(error(open.at, format!("`{}` is not closed", open.bracket as char))),
             None => Ok(()),
         }
     }
@@ -130,13 +131,12 @@ impl Checker<'_> {
                 b'(' | b'[' | b'{' => self.open.push(Open { bracket: sign, at, indent }),
                 b')' | b']' | b'}' => {
                     let Some(open) = self.open.pop() else {
-                        return Err(Stop::SyntaxError(SyntaxError::new(
-                            at,
-                            format!("`{}` closes nothing", sign as char),
-                        )));
+                        return Err(error(at, format!("`{}` closes nothing", sign as char)));
                     };
                     if closing(open.bracket) != sign {
-                        return Err(Stop::SyntaxError(self.mismatch(open, sign, at)));
+                        let (opened, line) = (open.bracket as char, line_of(self.text, open.at));
+                        let closed = sign as char;
+                        return Err(error(at, format!("`{closed}` does not close the `{opened}` of line {line}")));
                     }
                     let is_first = lexeme.start == indent;
                     if is_first && indent < open.indent && self.misplaced.is_none() {
@@ -147,11 +147,6 @@ impl Checker<'_> {
             }
         }
         Ok(())
-    }
-
-    fn mismatch(&self, open: Open, sign: u8, at: usize) -> SyntaxError {
-        let (opened, line) = (open.bracket as char, line_of(self.text, open.at));
-        SyntaxError::new(at, format!("`{}` does not close the `{opened}` of line {line}", sign as char))
     }
 
     fn directive(&mut self, line: &[u8]) -> Result<(), Stop> {
@@ -196,6 +191,10 @@ impl Checker<'_> {
         }
         Ok(())
     }
+}
+
+fn error(at: usize, message: String) -> Stop {
+    Stop::SyntaxError(SyntaxError::new(at, message))
 }
 
 /// Whether the same brackets are open.

@@ -2,7 +2,7 @@
 
 use structured_text::json::JsonDialect;
 
-use crate::{C, GO, JAVA, JAVASCRIPT, LexRules, PROTO, PYTHON, RUST};
+use crate::lex_rules::{self, LexRules, Words};
 
 /// A format that is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,17 +75,11 @@ impl CheckedFormat {
                     || JSONC_STEMS.split(' ').any(|stem| name.starts_with(stem)))
         {
             Some(Self::Json(JsonDialect::Jsonc))
-        } else if ends_with(JSON_ENDS) {
-            Some(Self::Json(JsonDialect::Json))
-        } else if is_named(TOML_ENDS) {
-            Some(Self::Toml)
-        } else if is_named(YAML_ENDS) {
-            Some(Self::Yaml)
-        } else if is_named(XML_ENDS) {
-            Some(Self::Xml)
         } else {
-            let extension = name.rsplit_once('.')?.1;
-            BracketLanguage::of_extension(extension).map(Self::Source)
+            let plain = Self::Json(JsonDialect::Json);
+            let by_end = [(JSON_ENDS, plain), (TOML_ENDS, Self::Toml), (YAML_ENDS, Self::Yaml), (XML_ENDS, Self::Xml)];
+            let found = by_end.into_iter().find(|(ends, _)| is_named(ends)).map(|(_, format)| format);
+            found.or_else(|| BracketLanguage::of_extension(name.rsplit_once('.')?.1).map(Self::Source))
         }
     }
 }
@@ -105,43 +99,23 @@ pub(super) enum BracketLanguage {
 }
 
 impl BracketLanguage {
+    const ALL: [Self; 7] = [Self::C, Self::Go, Self::Java, Self::JavaScript, Self::Proto, Self::Python, Self::Rust];
+
     /// The language of files with this extension, in lower case.
-    pub(super) fn of_extension(extension: &str) -> Option<Self> {
-        Some(match extension {
-            "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "inl" | "ipp" | "m" | "mm" | "cu" | "cuh"
-            | "ino" => Self::C,
-            "go" => Self::Go,
-            "java" => Self::Java,
-            "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" => Self::JavaScript,
-            "proto" => Self::Proto,
-            "py" | "pyi" => Self::Python,
-            "rs" => Self::Rust,
-            _ => return None,
-        })
+    fn of_extension(extension: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.row().1.contains(extension))
     }
 
-    pub(super) fn lex_rules(self) -> &'static LexRules {
+    /// Its name for messages, its extensions, and its comments and strings.
+    pub(super) fn row(self) -> (&'static str, Words, &'static LexRules) {
         match self {
-            Self::C => &C,
-            Self::Go => &GO,
-            Self::Java => &JAVA,
-            Self::JavaScript => &JAVASCRIPT,
-            Self::Proto => &PROTO,
-            Self::Python => &PYTHON,
-            Self::Rust => &RUST,
-        }
-    }
-
-    /// Its name, for messages.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::C => "C",
-            Self::Go => "Go",
-            Self::Java => "Java",
-            Self::JavaScript => "JavaScript",
-            Self::Proto => "Protocol Buffers",
-            Self::Python => "Python",
-            Self::Rust => "Rust",
+            Self::C => ("C", Words("c h cc cpp cxx hh hpp hxx inl ipp m mm cu cuh ino"), &lex_rules::C),
+            Self::Go => ("Go", Words("go"), &lex_rules::GO),
+            Self::Java => ("Java", Words("java"), &lex_rules::JAVA),
+            Self::JavaScript => ("JavaScript", Words("js mjs cjs ts mts cts"), &lex_rules::JAVASCRIPT),
+            Self::Proto => ("Protocol Buffers", Words("proto"), &lex_rules::PROTO),
+            Self::Python => ("Python", Words("py pyi"), &lex_rules::PYTHON),
+            Self::Rust => ("Rust", Words("rs"), &lex_rules::RUST),
         }
     }
 }

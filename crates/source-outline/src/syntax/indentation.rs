@@ -3,7 +3,7 @@
 
 use structured_text::SyntaxError;
 
-use crate::{Lexeme, LexemeKind};
+use crate::lexer::{Lexeme, LexemeKind};
 
 /// Levels of indentation that Python allows.
 const MAX_LEVELS: usize = 100;
@@ -16,11 +16,11 @@ pub(super) struct PythonLine<'l> {
     /// Whether it begins outside of strings.
     pub(super) begins_in_code: bool,
     pub(super) lexemes: &'l [Lexeme],
-    /// Brackets that are open behind it.
+    /// Brackets that are open after it.
     pub(super) depth: usize,
 }
 
-/// What is indented so far.
+/// The blocks that are open.
 #[derive(Debug, Default)]
 pub(super) struct Indentation {
     /// The widths of the blocks that are open, outermost first, without the file's own of nothing.
@@ -35,7 +35,7 @@ pub(super) struct Indentation {
 type Width = (usize, usize);
 
 impl Indentation {
-    /// The next line, which begins in code or in a string, with its tokens; behind it `depth` brackets are open.
+    /// The next line, which begins in code or in a string, with its tokens; after it `depth` brackets are open.
     pub(super) fn line(&mut self, line: &PythonLine<'_>) -> Result<(), SyntaxError> {
         let (Some(first), Some(last)) = (line.lexemes.first(), line.lexemes.last()) else { return Ok(()) };
         let continues = line.depth > 0 || last.kind == LexemeKind::Sign(b'\\');

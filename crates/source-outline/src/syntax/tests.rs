@@ -1,0 +1,62 @@
+//! Which errors a change introduces, in each format.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Line and message of each new problem.
+fn found(path: &str, old: &str, new: &str) -> Vec<(usize, String)> {
+    new_problems(path, Some(old), new).into_iter().map(|problem| (problem.line, problem.message)).collect()
+}
+
+#[test]
+fn error_before_the_one_that_was_there_is_new() {
+    let old = "{\n\"a\": 1,\n\"b\": 2\n\"c\": 3\n}\n";
+    assert_eq!(found("a.json", old, &old.replace("1,", "1")), [(3, "expected `,` or `}`".to_owned())]);
+    // The same, moved by a line.
+    assert_eq!(found("a.json", old, &old.replace("1,", "1,\n\"x\": 0,")), []);
+    // What shows when the first is mended was there.
+    let two = old.to_owned() + "}";
+    assert_eq!(found("a.json", &two, &two.replace("2\n", "2,\n")), []);
+    // Mended, and broken in another way.
+    let other = old.replace("\"b\": 2\n\"c\"", "\"b\": 2,\n'c'");
+    assert_eq!(found("a.json", old, &other), [(4, "expected double quotes around a string".to_owned())]);
+}
+
+#[test]
+fn only_duplicates_that_the_change_made_are_named() {
+    let old = "a: 1\na: 2\nb: 3\n";
+    assert_eq!(found("a.yml", old, "x: 0\na: 1\na: 2\nb: 3\n"), []);
+    assert_eq!(found("a.yml", old, "a: 1\na: 2\nb: 3\nb: 4\n"), [(4, "duplicate key `b`".to_owned())]);
+}
+
+#[test]
+fn plain_json_that_had_comments_may_have_them() {
+    assert_eq!(found("a.json", "// x\n{}", "// x\n{\"a\": 1,}"), []);
+    assert_eq!(found("a.json", "{}", "// x\n{}"), [(1, "comments are not allowed in JSON".to_owned())]);
+    assert_eq!(found("tsconfig.app.json", "{}", "// x\n{}"), []);
+}
+
+#[test]
+fn templates_and_large_files_are_passed_over() {
+    assert_eq!(found("a.yaml", "", "{{- if .Values.x }}\na: 1\n{{- end }}\n"), []);
+    assert_eq!(found("a.json", "", &"[".repeat(MOST_BYTES + 1)), []);
+    assert_eq!(found("a.html", "", "<p>"), []);
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_a_check_panic_and_each_problem_is_in_the_text(
+        old in ".{0,200}|[\\[\\]{}<>:,&*!'\"a \n-]{0,200}",
+        new in "(?s).{0,200}|[\\[\\]{}<>:,&*!'\"a \n=#|%?-]{0,300}",
+    ) {
+        for path in ["a.json", "a.json5", "a.jsonl", "a.toml", "a.yml", "a.xml", "a.rs", "a.c", "a.py", "a.js", "a.go"] {
+            for problem in new_problems(path, Some(&old), &new) {
+                let lines: Vec<&str> = new.split('\n').collect();
+                prop_assert!(problem.line <= lines.len(), "{path}: {problem:?}");
+                prop_assert!(problem.column <= lines[problem.line - 1].chars().count() + 1, "{path}: {problem:?}");
+            }
+            prop_assert!(new_problems(path, Some(&new), &new).is_empty(), "{path}: {new:?}");
+        }
+    }
+}
