@@ -1,7 +1,5 @@
 //! Why an image is not shown.
 
-use text_file::shorten;
-
 /// Why an image is not shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImageError {
@@ -15,13 +13,16 @@ pub enum ImageError {
     Broken(String),
     /// The call was stopped meanwhile.
     Stopped,
+    /// The program was built without decoders.
+    NotBuilt,
 }
 
 impl ImageError {
     /// A decoder's complaint, short and on one line.
+    #[cfg(feature = "decode")]
     pub(super) fn broken(reason: &dyn ToString) -> Self {
         const SHOWN: usize = 120;
         let text = reason.to_string();
-        Self::Broken(shorten(text.lines().next().unwrap_or_default(), SHOWN).into_owned())
+        Self::Broken(text_file::shorten(text.lines().next().unwrap_or_default(), SHOWN).into_owned())
     }
 }

@@ -7,28 +7,24 @@
 //! # Limits
 //! A decoder does not ask whether it should stop, except for PNG: some seconds for the largest images.
 
+mod encode;
+mod gif;
+mod header;
+mod jpeg;
+mod png;
+mod resample;
+mod rows;
+mod webp;
+
 use std::panic::{self, AssertUnwindSafe};
 
 use image::{DynamicImage, ImageFormat, RgbaImage, metadata::Orientation};
 
-use super::{
-    EncodedImage, ImageError, ImageInfo, Region,
-    encode::{Picture, encode},
-    gif,
-    header::{ImageHeader, area},
-    jpeg, png,
-    region::swaps_sides,
-    resample::Resampler,
-    rows::{RGBA, Rows},
-    webp,
-};
-
-/// Pixels of the largest image that is decoded.
-pub const MAX_PIXELS: u64 = 200_000_000;
-/// Pixels along one side of the largest image that is decoded: what JPEG and GIF can express.
-pub const LONGEST_SIDE: u32 = 65_535;
-/// Bytes that decoding may take, the file included.
-pub const DECODE_MEMORY: u64 = 400 << 20;
+use super::{DECODE_MEMORY, EncodedImage, ImageError, ImageInfo, ImageView, LONGEST_SIDE, MAX_PIXELS, Region};
+use encode::{Picture, encode};
+use header::{ImageHeader, area};
+use resample::Resampler;
+use rows::{RGBA, Rows};
 
 /// Pixels along the long side of an image that is shown: a model sees no more of it
 /// (<https://docs.claude.com/en/docs/build-with-claude/vision#evaluate-image-size>).
@@ -42,15 +38,6 @@ pub struct ImageFile<'b> {
     bytes: &'b [u8],
     format: ImageFormat,
     header: ImageHeader,
-}
-
-/// How an image is to be shown.
-#[derive(Clone, Copy, Debug)]
-pub struct ImageView {
-    /// A part of it, inside of the image; all of it by default.
-    pub region: Option<Region>,
-    /// The most bytes that a shown image may have.
-    pub max_bytes: usize,
 }
 
 impl<'b> ImageFile<'b> {
@@ -182,7 +169,8 @@ impl<'b> ImageFile<'b> {
     /// The pixels that are shown, upright.
     fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<Picture, ImageError> {
         let ImageHeader { width, height, orientation, .. } = self.header;
-        let region = region.map_or(Region::whole(width, height), |region| region.as_stored(orientation, width, height));
+        let whole = Region { x: 0, y: 0, width, height };
+        let region = region.map_or(whole, |region| as_stored(region, orientation, width, height));
         let (from, to) = ((region.width, region.height), shown_size(region.width, region.height));
         let bytes = region.x as usize * RGBA..(region.x + region.width) as usize * RGBA;
         let mut copied = Vec::new();
@@ -200,6 +188,32 @@ impl<'b> ImageFile<'b> {
         let picture = picture.into_rgba8();
         Ok(enlarged(Picture { width: picture.width(), height: picture.height(), pixels: picture.into_raw() }))
     }
+}
+
+/// Where the pixels of this part of the upright image are in the file, whose image is `width` by `height`.
+fn as_stored(region: Region, orientation: Orientation, width: u32, height: u32) -> Region {
+    let Region { x, y, width: across, height: down } = region;
+    // From the far edge, for an axis that is stored the other way round.
+    let from_right = |x: u32, length: u32| width - x - length;
+    let from_bottom = |y: u32, length: u32| height - y - length;
+    let (x, y, width, height) = match orientation {
+        Orientation::NoTransforms => (x, y, across, down),
+        Orientation::FlipHorizontal => (from_right(x, across), y, across, down),
+        Orientation::Rotate180 => (from_right(x, across), from_bottom(y, down), across, down),
+        Orientation::FlipVertical => (x, from_bottom(y, down), across, down),
+        // The rows of the upright image are the columns of the file.
+        Orientation::Rotate90FlipH => (y, x, down, across),
+        Orientation::Rotate90 => (y, from_bottom(x, across), down, across),
+        Orientation::Rotate270FlipH => (from_right(y, down), from_bottom(x, across), down, across),
+        Orientation::Rotate270 => (from_right(y, down), x, down, across),
+    };
+    Region { x, y, width, height }
+}
+
+/// Whether the upright image is as wide as the stored one is high.
+fn swaps_sides(orientation: Orientation) -> bool {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    matches!(orientation, Rotate90 | Rotate90FlipH | Rotate270 | Rotate270FlipH)
 }
 
 /// The result of `decode`. A decoder that panics has met what its authors did not think of.
@@ -547,6 +561,25 @@ mod tests {
                 if let Ok(Some(image)) = file.show(&view, &|| false) {
                     prop_assert!(image::load_from_memory(&image.bytes).is_ok());
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn region_of_the_upright_image_is_found_in_the_stored_one() {
+        let stored = DynamicImage::ImageRgb8(RgbImage::from_fn(5, 3, |x, y| {
+            image::Rgb([u8::try_from(x).unwrap(), u8::try_from(y).unwrap(), 0])
+        }));
+        for orientation in (1..=8).filter_map(Orientation::from_exif) {
+            let mut upright = stored.clone();
+            upright.apply_orientation(orientation);
+            assert_eq!(swaps_sides(orientation), upright.width() == 3);
+            for (x, y) in [(0, 0), (1, 0), (0, 1), (1, 2)] {
+                let region = Region { x, y, width: 2, height: 1 };
+                let at = as_stored(region, orientation, 5, 3);
+                let mut part = stored.crop_imm(at.x, at.y, at.width, at.height);
+                part.apply_orientation(orientation);
+                assert_eq!(part, upright.crop_imm(x, y, 2, 1), "{orientation:?} {x},{y}");
             }
         }
     }

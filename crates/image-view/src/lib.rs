@@ -1,5 +1,5 @@
-//! Pictures for models: PNG, JPEG, WebP and GIF, recognised by their first bytes, scaled to what a model can take, cut to
-//! a [`Region`] where more of it is wanted.
+//! Pictures for models: PNG, JPEG, WebP and GIF, recognised by their first bytes, scaled to what a model can take, cut
+//! to a [`Region`] where more of it is wanted.
 //!
 //! A file is hostile until it has been read: decoding is bounded in memory ([`DECODE_MEMORY`]) and pixels
 //! ([`MAX_PIXELS`]), row by row where the format allows it, and damage is an error, never half a picture.
@@ -11,32 +11,61 @@
 //! ```
 //!
 //! # Map
-//! [`image_info`] recognises a picture; `image_file` shows one, with a decoder for each format (`png`, `jpeg`, `webp`,
-//! `gif`) that gives `rows`, `resample` to scale them and `encode` to write the result.
+//! [`image_info`] recognises a picture; `image_file` shows one, with a decoder for each format below it (`png`, `jpeg`,
+//! `webp`, `gif`) that gives `rows`, `resample` to scale them and `encode` to write the result. A build without the
+//! feature `decode` recognises pictures and has `absent` in their place.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-mod encode;
+#[cfg(not(feature = "decode"))]
+mod absent;
 mod error;
-mod gif;
-mod header;
+#[cfg(feature = "decode")]
 mod image_file;
-mod jpeg;
-mod png;
 mod region;
-mod resample;
-mod rows;
-mod webp;
 
 use imagesize::ImageType;
 
-pub use encode::EncodedImage;
+#[cfg(not(feature = "decode"))]
+pub use absent::ImageFile;
 pub use error::ImageError;
-pub use image_file::{DECODE_MEMORY, ImageFile, ImageView, LONGEST_SIDE, MAX_PIXELS};
+#[cfg(feature = "decode")]
+pub use image_file::ImageFile;
 pub use region::Region;
+
+/// Pixels of the largest image that is decoded.
+pub const MAX_PIXELS: u64 = 200_000_000;
+/// Pixels along one side of the largest image that is decoded: what JPEG and GIF can express.
+pub const LONGEST_SIDE: u32 = 65_535;
+/// Bytes that decoding may take, the file included.
+pub const DECODE_MEMORY: u64 = 400 << 20;
 
 /// Bytes of a JPEG that may come before its dimensions.
 const LONG_HEADER: usize = 1 << 20;
+
+/// How an image is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageView {
+    /// A part of it, inside of the image; all of it by default.
+    pub region: Option<Region>,
+    /// The most bytes that a shown image may have.
+    pub max_bytes: usize,
+}
+
+/// An image file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodedImage {
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// `image/png` or `image/jpeg`.
+    pub mime: &'static str,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+    /// Whether white was put behind what was transparent.
+    pub is_flattened: bool,
+}
 
 /// An image that clients can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

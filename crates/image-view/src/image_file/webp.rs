@@ -6,8 +6,7 @@ use image::metadata::Orientation;
 use image_webp::WebPDecoder;
 
 use super::{
-    ImageError,
-    header::{ImageHeader, area},
+    ImageError, ImageHeader, area,
     rows::{Channels, Pixels, Rows, zeroed},
 };
 
@@ -16,7 +15,7 @@ const FIRST: usize = 20;
 /// In the flags of `VP8X`.
 const ALPHA: u8 = 0x10;
 
-/// What the chunks say (RFC 9649); `None` without one of pixels.
+/// Reads the chunks (RFC 9649); `None` without one of pixels.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let size = u32::from_le_bytes(*bytes.get(4..)?.first_chunk()?) as usize;
     let first = bytes.get(12..16)?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use image::{ExtendedColorType, codecs::jpeg::JpegEncoder};
 use png::{BitDepth, ColorType, Compression, Encoder};
 
-use super::{ImageError, resample::Resampler, rows::RGBA};
+use super::{EncodedImage, ImageError, resample::Resampler, rows::RGBA};
 
 /// Qualities of JPEG, from one at which text is clean down to one at which shapes are still clear; then the picture is
 /// made smaller.
@@ -21,21 +21,6 @@ pub(super) struct Picture {
     pub(super) height: u32,
     /// As RGBA.
     pub(super) pixels: Vec<u8>,
-}
-
-/// An image file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EncodedImage {
-    /// Its content.
-    pub bytes: Vec<u8>,
-    /// `image/png` or `image/jpeg`.
-    pub mime: &'static str,
-    /// In pixels.
-    pub width: u32,
-    /// In pixels.
-    pub height: u32,
-    /// Whether white was put behind what was transparent.
-    pub is_flattened: bool,
 }
 
 /// Encodes `picture` in at most `limit` bytes, smaller if need be: as PNG where it has few colours, transparency

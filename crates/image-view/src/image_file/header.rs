@@ -1,8 +1,8 @@
-//! What the header of an image file says about its pixels.
+//! The headers of an image file, as far as they are about its pixels.
 
 use image::metadata::Orientation;
 
-/// The facts of a file's headers.
+/// The headers of a file, as far as they are about its pixels.
 #[derive(Clone, Debug)]
 pub(super) struct ImageHeader {
     /// As stored, in pixels.
@@ -13,8 +13,8 @@ pub(super) struct ImageHeader {
     pub(super) orientation: Orientation,
     /// 1, or more for an animation.
     pub(super) frames: u32,
-    /// Whether the data is complete up to its end mark. Decoders are lenient with data that ends too early, and browsers
-    /// show the upper half; a model's API may refuse it.
+    /// Whether the data is complete up to its end mark. Decoders are lenient with data that ends too early, and
+    /// browsers show the upper half; a model's API may refuse it.
     pub(super) is_complete: bool,
     /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file,
     /// rare chunks, data after the end mark.

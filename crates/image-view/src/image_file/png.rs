@@ -9,8 +9,7 @@ use image::metadata::Orientation;
 use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
 use super::{
-    ImageError,
-    header::{ImageHeader, area},
+    ImageError, ImageHeader, area,
     rows::{Channels, Pixels, RGBA, Rows, too_few_rows, zeroed},
 };
 
@@ -40,7 +39,7 @@ const USUAL: [(&[u8; 4], usize, usize); 14] = [
     (b"tEXt", 2, MOST_TEXT),
 ];
 
-/// What the chunks say (<https://www.w3.org/TR/png-3/#5Chunk-layout>); `None` where the first one is not a header.
+/// Reads the chunks (<https://www.w3.org/TR/png-3/#5Chunk-layout>); `None` where the first one is not a header.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let mut header: Option<ImageHeader> = None;
     let mut chunks = Chunks::default();
@@ -73,7 +72,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     header
 }
 
-/// What other decoders may stumble over in the chunks: those that inflate to any size (`iTXt`, `zTXt`, `iCCP`), and
+/// Finds chunks that other decoders may stumble over: those that inflate to any size (`iTXt`, `zTXt`, `iCCP`), and
 /// those of a wrong length or in a wrong place, for which libpng or Pillow refuse what others accept.
 #[derive(Default)]
 struct Chunks<'b> {

@@ -7,15 +7,14 @@ use zune_jpeg::{
 };
 
 use super::{
-    ImageError,
-    header::{ImageHeader, area},
+    ImageError, ImageHeader, area,
     rows::{Channels, Pixels, Rows, zeroed},
 };
 
 /// Sides that the format can express.
 const LONGEST: usize = 65_535;
 
-/// What the markers say (ITU-T T.81, B.1.1); `None` without a frame.
+/// Reads the markers (ITU-T T.81, B.1.1); `None` without a frame.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     Markers::of(bytes).header()
 }

@@ -6,12 +6,11 @@ use gif::{ColorOutput, DecodeOptions, MemoryLimit};
 use image::metadata::Orientation;
 
 use super::{
-    ImageError,
-    header::{ImageHeader, area},
+    ImageError, ImageHeader, area,
     rows::{RGBA, Rows, too_few_rows, zeroed},
 };
 
-/// What the blocks say (<https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, appendix A); only the trailer may be missing.
+/// Reads the blocks (<https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, appendix A); only the trailer may be missing.
 pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let number = |at: usize| Some(u32::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
     let table = |packed: u8| if packed & 0x80 == 0 { 0 } else { 3 << ((packed & 7) + 1) };
