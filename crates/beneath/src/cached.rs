@@ -9,9 +9,7 @@ use crate::Stat;
 
 use super::Dir;
 #[cfg(target_os = "linux")]
-use super::{file_stat, flags::READ, openat2};
-#[cfg(target_os = "linux")]
-use crate::stat::FileKind;
+use super::{FileKind, file_stat, unix::flags::READ, unix::openat2};
 
 impl Dir {
     /// A regular file beneath this directory, with its content of at most `limit` bytes.

@@ -41,7 +41,7 @@ impl From<Failure> for io::Error {
 pub struct Listed {
     /// The bare name, never `.` or `..`.
     pub name: OsString,
-    /// What the name is; a link is a link.
+    /// Its kind; a link is a link.
     pub kind: FileKind,
 }
 
@@ -56,7 +56,7 @@ pub enum LockAttempt {
     Unsupported,
 }
 
-/// What a directory is opened for.
+/// The purpose that a directory is opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OpenFor {
     /// As the start of further opens; needs no read permission.

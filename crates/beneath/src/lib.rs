@@ -19,36 +19,20 @@
 //! # Map
 //! `contract` is what each system keeps: what a name is opened for, how that fails. `unix` and `windows` are directory
 //! handles; `open` opens a path below one (`openat2` by the kernel), `cached` without waiting for a disk, `entries` changes
-//! names, `list` lists them, `fstat` and [`Stat`] say what a file is, `file_changes` writes content. `faults` makes a call
+//! names, `fstat` and [`Stat`] say what a file is, `file_changes` writes content. `faults` makes a call
 //! fail or ends the process there, for tests with debug assertions. [`lexical`] takes paths apart by their text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
 #![expect(clippy::disallowed_types, reason = "this is where files are opened")]
 
-#[cfg(unix)]
-mod attributes;
 mod cached;
 mod contract;
 #[cfg(unix)]
-mod entries;
-#[cfg(unix)]
 mod faults;
 mod file_changes;
-#[cfg(target_os = "linux")]
-mod file_system;
-#[cfg(unix)]
-mod flags;
-#[cfg(unix)]
-mod fstat;
 pub mod lexical;
-#[cfg(unix)]
-mod list;
 mod open;
-#[cfg(target_os = "linux")]
-mod openat2;
-#[cfg(unix)]
-mod process;
 mod random;
 mod stat;
 #[cfg(unix)]
@@ -57,28 +41,19 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use attributes::carry_attributes;
+use unix as system;
+#[cfg(not(unix))]
+use windows as system;
+
 pub use cached::identity_cached;
 pub use contract::{Failure, Listed, LockAttempt, OpenFor, StableInodes};
-#[cfg(unix)]
-pub use entries::set_mode;
 pub use file_changes::{read_some, set_modified, sync_all, sync_data, write_all};
-#[cfg(target_os = "linux")]
-pub use file_system::reports_all_changes;
-#[cfg(unix)]
-pub use fstat::{canonical, file_stat, identity, next_data, next_hole};
 pub use open::met_a_link;
-#[cfg(unix)]
-pub use process::{
-    file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
-    survive_large_writes,
-};
 pub use random::random_bytes;
 pub use stat::{FileIdentity, FileKind, Stat, StatFacts};
-#[cfg(unix)]
-pub use unix::{Dir, try_lock};
-#[cfg(not(unix))]
-pub use windows::{
+#[cfg(target_os = "linux")]
+pub use system::reports_all_changes;
+pub use system::{
     Dir, canonical, carry_attributes, file_size_limit, file_stat, identity, is_in_use, is_process_file_limit,
     is_system_file_limit, next_data, next_hole, open_files, raise_open_files, set_mode, survive_large_writes, try_lock,
 };

@@ -9,9 +9,10 @@ use std::{ffi::OsStr, fs::File, io, path::Path};
 use crate::{FileKind, Stat};
 
 #[cfg(target_os = "linux")]
-use super::flags::{READ, flags_for};
-#[cfg(target_os = "linux")]
-use super::openat2;
+use super::unix::{
+    flags::{READ, flags_for},
+    openat2,
+};
 use super::{Dir, Failure, OpenFor};
 
 impl Dir {
@@ -56,7 +57,7 @@ impl Dir {
         })
     }
 
-    /// What is at a path beneath this directory; a link at its end is reported as a link.
+    /// Stats a path beneath this directory; a link at its end is reported as a link.
     pub fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
         if relative.as_os_str().is_empty() {
             return Ok(self.stat()?);

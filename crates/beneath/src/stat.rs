@@ -3,7 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What an entry is, links not followed unless said otherwise.
+/// The kinds of entries, links not followed unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
     /// A regular file.
@@ -16,10 +16,10 @@ pub enum FileKind {
     Other,
 }
 
-/// What the system says about a file at one moment.
+/// A file's kind, size, times and identity at one moment.
 #[derive(Clone, Debug)]
 pub struct Stat {
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Its length in bytes.
     pub size: u64,
@@ -128,7 +128,7 @@ impl Stat {
         }
     }
 
-    /// What identifies the file and its state; `None` where the system says too little.
+    /// The numbers that identify the file and its state; `None` where the system says too little.
     pub fn facts(&self) -> Option<StatFacts> {
         let identity = &self.identity;
         let known = identity.inode != 0 && identity.changed != (0, 0);

@@ -1,5 +1,15 @@
 //! Directory handles over rustix: `openat`, `fstatat`, `renameat` and their kin, links never followed.
 
+mod attributes;
+mod entries;
+#[cfg(target_os = "linux")]
+mod file_system;
+pub(crate) mod flags;
+mod fstat;
+#[cfg(target_os = "linux")]
+pub(crate) mod openat2;
+mod process;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -8,17 +18,24 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat, readlinkat, statat,
+    AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat, readlinkat, statat,
 };
 
-use crate::Stat;
+use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat, faults};
 
-use super::flags::{READ, TRAVERSE, flags_for};
-use super::fstat::stat_of;
+use flags::{READ, TRAVERSE, flags_for};
+use fstat::stat_of;
+use process::{change, open, retry};
+
+pub use attributes::carry_attributes;
+pub use entries::set_mode;
 #[cfg(target_os = "linux")]
-use super::openat2;
-use super::process::{change, open, retry};
-use super::{LockAttempt, OpenFor, faults};
+pub use file_system::reports_all_changes;
+pub use fstat::{canonical, file_stat, identity, next_data, next_hole};
+pub use process::{
+    file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
+    survive_large_writes,
+};
 
 /// An open directory.
 #[derive(Debug)]
@@ -41,7 +58,7 @@ impl Dir {
         let (kernel, local) = (
             !force_component && openat2::available(&fd),
             // There, an open of a name that the kernel knows asks nobody.
-            super::file_system::reports_all_changes(&fd).unwrap_or(false),
+            file_system::reports_all_changes(&fd).unwrap_or(false),
         );
         #[cfg(not(target_os = "linux"))]
         let (kernel, local) = {
@@ -77,18 +94,57 @@ impl Dir {
         Ok(open(|| openat(&self.fd, name, READ, Mode::empty()))?.into())
     }
 
-    /// What a name in this directory is; links are not followed.
+    /// Stats a name in this directory; links are not followed.
     pub fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
         Ok(stat_of(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
-    /// What a link in this directory says.
+    /// Reads the target of a link in this directory.
     pub fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
         let target = readlinkat(&self.fd, name, Vec::new())?;
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
-    /// What this directory itself is.
+    /// The names in this directory, in no order. Needs `OpenFor::List`.
+    pub fn list(&self) -> io::Result<Vec<Listed>> {
+        self.list_at_most(usize::MAX)
+    }
+
+    /// As [`Self::list`], of the first so many names alone. Needs `OpenFor::List`.
+    pub fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
+        let mut names = Vec::new();
+        #[cfg(target_os = "linux")]
+        let mut buffer = Vec::with_capacity(32 * 1024);
+        #[cfg(target_os = "linux")]
+        let mut entries = rustix::fs::RawDir::new(self, buffer.spare_capacity_mut());
+        #[cfg(not(target_os = "linux"))]
+        let mut entries = rustix::fs::Dir::read_from(self)?;
+        while names.len() < most
+            && let Some(entry) = entries.next()
+        {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            let name = OsString::from_vec(name.to_vec());
+            let kind = match entry.file_type() {
+                FileType::RegularFile => FileKind::File,
+                FileType::Directory => FileKind::Directory,
+                FileType::Symlink => FileKind::Symlink,
+                // Some file systems do not say (DT_UNKNOWN); a name that is gone by now is skipped.
+                FileType::Unknown => match self.child_stat(&name) {
+                    Ok(stat) => stat.kind,
+                    Err(_) => continue,
+                },
+                _ => FileKind::Other,
+            };
+            names.push(Listed { name, kind });
+        }
+        Ok(names)
+    }
+
+    /// Stats this directory itself.
     pub fn stat(&self) -> io::Result<Stat> {
         Ok(stat_of(&fstat(&self.fd)?))
     }

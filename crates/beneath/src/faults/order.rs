@@ -19,7 +19,7 @@ const VARIABLE: &str = "_ROOTBOUND_FAULT";
 /// Calls that need room on the disk, or a descriptor: a full disk still renames and removes.
 const TAKE_SPACE: &[&str] = &["linkat", "mkdirat", "open", "openat", "symlinkat", "write"];
 
-/// What happens at a call.
+/// The faults of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Injected {
     /// Nothing: every call is named on stderr.
@@ -34,7 +34,7 @@ enum Injected {
     Fails(Errno),
 }
 
-/// What the variable asks for: `FAULT:N`, or `FAULT:N+COUNT` for COUNT calls from there, and of those after the first
+/// An order of the variable: `FAULT:N`, or `FAULT:N+COUNT` for COUNT calls from there, and of those after the first
 /// only the ones that take space. With `,no-exchange` the system has no renameat2(2), as NFS has not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Order {

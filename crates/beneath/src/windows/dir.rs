@@ -88,12 +88,12 @@ impl Dir {
         }
     }
 
-    /// What a name in this directory is; links are not followed.
+    /// Stats a name in this directory; links are not followed.
     pub fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
         file_stat(&self.child_itself(name)?)
     }
 
-    /// What a link in this directory says.
+    /// Reads the target of a link in this directory.
     pub fn child_link(&self, name: &OsStr) -> io::Result<OsString> {
         Ok(read_link_contents(&self.file, Path::new(name))?.into_os_string())
     }
@@ -107,7 +107,7 @@ impl Dir {
         (is_same && own != name).then(|| own.to_os_string())
     }
 
-    /// What this directory itself is.
+    /// Stats this directory itself.
     pub fn stat(&self) -> io::Result<Stat> {
         file_stat(&self.file)
     }
@@ -194,7 +194,7 @@ impl Dir {
         Ok(if name.is_empty() { own } else { own.join(name) })
     }
 
-    /// What has a name, a link itself, open for questions alone: that works whatever other programs do with it.
+    /// Opens what has a name, a link itself, for questions alone: that works whatever other programs do with it.
     fn child_itself(&self, name: &OsStr) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.access_mode(0).custom_flags(OPEN_REPARSE_POINT | BACKUP_SEMANTICS);

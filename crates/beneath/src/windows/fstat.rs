@@ -17,7 +17,7 @@ pub(super) const REPARSE_POINT: u32 = 0x400;
 /// `FILE_ATTRIBUTE_HIDDEN`, `_SYSTEM`, `_ARCHIVE`, `_NOT_CONTENT_INDEXED`: what a new file can be given.
 const KEPT: u32 = 0x2 | 0x4 | 0x20 | 0x2000;
 
-/// What an open file is.
+/// Stats an open file.
 pub fn file_stat(file: &File) -> io::Result<Stat> {
     stat_with(file, &file.metadata()?)
 }

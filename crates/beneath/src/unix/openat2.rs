@@ -13,12 +13,11 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
-use crate::Stat;
+use crate::{Failure, Stat, faults};
 
 use super::flags::TRAVERSE;
 use super::fstat::stat_of;
 use super::process::wait_for_files;
-use super::{Failure, faults};
 
 /// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end
 /// neither. `NO_MAGICLINKS`: not through `/proc/self/root` or `/proc/self/fd/N`, which are no symbolic links to the
@@ -34,7 +33,7 @@ const CACHED: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveF
 const PIECE: usize = 4000;
 
 /// Opens `relative` beneath `dir`, in pieces where it is longer than the kernel takes.
-pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
+pub(crate) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
     let mut rest = relative.as_os_str().as_bytes();
     let mut here: Option<OwnedFd> = None;
     while rest.len() > PIECE {
@@ -47,8 +46,8 @@ pub(super) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Re
     open_piece(from, Path::new(OsStr::from_bytes(rest)), flags)
 }
 
-/// What is at a path beneath `dir`; a link at its end is reported as a link.
-pub(super) fn stat_beneath(dir: impl AsFd, relative: &Path) -> Result<Stat, Failure> {
+/// Stats a path beneath `dir`; a link at its end is reported as a link.
+pub(crate) fn stat_beneath(dir: impl AsFd, relative: &Path) -> Result<Stat, Failure> {
     let fd = open_beneath(dir, relative, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?;
     Ok(stat_of(&fstat(fd).map_err(std::io::Error::from)?))
 }
@@ -70,25 +69,25 @@ fn open_piece(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd,
 
 /// Whether `openat2` can be used: ENOSYS before Linux 5.6, EPERM from seccomp profiles of containers that do not
 /// know it.
-pub(super) fn available(dir: impl AsFd) -> bool {
+pub(crate) fn available(dir: impl AsFd) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     open_beneath(dir, Path::new("."), flags).is_ok()
 }
 
 /// As [`open_beneath`], without waiting; `None` for every error.
-pub(super) fn open_cached(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
+pub(crate) fn open_cached(dir: impl AsFd, relative: &Path, flags: OFlags) -> Option<OwnedFd> {
     openat2(dir, relative, flags, Mode::empty(), CACHED).ok()
 }
 
 /// Device and inode of what a root's host path leads to, without waiting; `None` for every error.
-pub(super) fn identity_cached(path: &Path) -> Option<(u64, u64)> {
+pub(crate) fn identity_cached(path: &Path) -> Option<(u64, u64)> {
     let fd = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), ResolveFlags::CACHED).ok()?;
     Some(stat_of(&fstat(fd).ok()?).device_and_inode())
 }
 
 /// Fills `bytes` from the start of a file without waiting. False if the file is shorter, or if a part of it is not
 /// in the page cache (`RWF_NOWAIT`, preadv2(2): EAGAIN or a short read).
-pub(super) fn read_cached(file: impl AsFd, bytes: &mut [u8]) -> bool {
+pub(crate) fn read_cached(file: impl AsFd, bytes: &mut [u8]) -> bool {
     let wanted = bytes.len();
     preadv2(file, &mut [IoSliceMut::new(bytes)], 0, ReadWriteFlags::NOWAIT).is_ok_and(|count| count == wanted)
 }

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, StatxFlags, fstatfs, fstatvfs, statx};
 
-use super::{Dir, StableInodes};
+use crate::{Dir, StableInodes};
 
 /// On a disk of this machine.
 const DISKS: &[u64] = &[

@@ -7,11 +7,10 @@ use std::{ffi::OsStr, fs::File, io, os::fd::AsFd as _};
 use rustix::fs::{Access, AtFlags, Mode, accessat, fchmod, linkat, renameat, symlinkat, unlinkat};
 use rustix::io::Errno;
 
-use crate::Stat;
+use crate::{Dir, OpenFor, Stat};
 
 use super::attributes::{carry_owner, permission_bits};
 use super::process::change;
-use super::{Dir, OpenFor};
 
 impl Dir {
     /// Unlinks a file.

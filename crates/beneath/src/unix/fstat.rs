@@ -23,7 +23,7 @@ pub fn canonical(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// What an open file is.
+/// Stats an open file.
 pub fn file_stat(file: &File) -> io::Result<Stat> {
     Ok(stat_of(&fstat(file)?))
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::faults;
+use crate::faults;
 
 /// Open files at most: enough for all calls that run at once, and no more than macOS takes
 /// (`OPEN_MAX` in its `sys/syslimits.h`), whose hard limit says "unlimited".
