@@ -11,7 +11,7 @@ use super::{
     nearest_name::{ONE_OF_FEW, nearest_names},
 };
 
-/// What a label asks for.
+/// An encoding as a label asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodingLabel {
     /// The encoding.
@@ -36,7 +36,7 @@ const OTHER_NAMES: &str = "cp932=shift_jis cp936=gbk cp949=euc-kr cp950=big5 cp6
 const MARKED: [&str; 5] = ["withsignature", "withbom", "bom", "signature", "sig"];
 
 impl EncodingLabel {
-    /// What `label` asks for.
+    /// Reads a label in any spelling.
     ///
     /// # Errors
     /// Up to three names that an unknown label may mean.

@@ -46,7 +46,7 @@ pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
     })
 }
 
-/// What else is in the line, as far as it matters.
+/// The rest of a line, as far as it matters to one character.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     right_to_left: bool,
@@ -54,7 +54,7 @@ struct Line {
     only_ascii: bool,
 }
 
-/// What is before a character, as far as it matters.
+/// The characters before one, as far as they matter.
 #[derive(Debug, Default)]
 struct Context {
     last: Option<char>,

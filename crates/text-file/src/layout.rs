@@ -16,7 +16,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// What is not as in a UTF-8 file with LF, in words.
+    /// Names what is not as in a UTF-8 file with LF.
     ///
     /// # Examples
     /// ```

@@ -13,48 +13,46 @@
 //!
 //! # Map
 //! `document` decodes and splices: `detect` guesses the encoding, `encoding` and `encode` go both ways, `offsets` maps the
-//! text to its bytes. `lines`, `line_ending` and `layout` describe it. `binary_kind` names what is no text. Smaller things
+//! text to its bytes. `lines`, `line_ending` and `layout` describe it. `file_kind` names what is no text. Smaller things
 //! about texts that other crates share: [`nearest_name`] (what a misspelt name may mean), [`hidden`] characters, `tokens`,
-//! [`byte_size`], [`wildcard`], `glob_path`, `shorten`, `media_type`.
+//! [`byte_size`], [`wildcard`], `shorten`, `file_kind`.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-mod binary_kind;
 pub mod byte_size;
 mod detect;
 mod document;
 mod encode;
 mod encoding;
 mod encoding_label;
-mod glob_path;
+mod file_kind;
 pub mod hidden;
 mod layout;
 mod line_ending;
 mod lines;
-mod media_type;
 pub mod nearest_name;
 mod offsets;
 mod shorten;
 mod tokens;
 pub mod wildcard;
 
-pub use binary_kind::binary_kind;
 pub use detect::looks_like_utf16;
 pub use document::{Document, HEAD, encoding_of_head, is_padded, is_plain, view, whole_lines};
 pub use encode::{encode, first_unwritable};
 pub use encoding_label::EncodingLabel;
-pub use glob_path::{backslash_note, with_slashes};
+pub use file_kind::{binary_kind, media_type};
 pub use layout::Layout;
 pub use line_ending::{LineEnding, with_lf};
 pub use lines::{Line, lines, lines_ended_by_cr};
-pub use media_type::media_type;
 pub use shorten::{shorten, shorten_around};
 pub use tokens::estimated_tokens;
+pub use wildcard::{backslash_note, with_slashes};
 
 /// The content is not text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError {
-    /// What it is instead, for a person: a noun phrase without an article, as in "PDF document" or "binary data".
+    /// The kind of content that it is instead, human-readable: a noun phrase without an article, as in "PDF document" or
+    /// "binary data".
     pub kind: String,
 }
 

@@ -38,7 +38,7 @@ impl LineEnding {
         }
     }
 
-    /// What a line added to `text` would end with: the ending of its last line that has one. A lone CR counts
+    /// The ending of a line that is added to `text`: the ending of its last line that has one. A lone CR counts
     /// only where no line ends otherwise: next to LF and CR LF it is content, as in recorded progress bars.
     pub fn at_end_of(text: &str) -> Self {
         match memchr::memrchr(b'\n', text.as_bytes()) {

@@ -94,12 +94,10 @@ const fn step(state: u32, class: Class) -> (u32, u32) {
     match class {
         Class::Lower if within < UPPER => {
             let count = if within == LONGEST { LONGEST } else { within + 1 };
-            let adds = if count == LONGEST {
-                TOKEN * 3 / 4
-            } else if count % 4 == 0 {
-                TOKEN
-            } else {
-                0
+            let adds = match count {
+                LONGEST => TOKEN * 3 / 4,
+                _ if count % 4 == 0 => TOKEN,
+                _ => 0,
             };
             (changed + count, adds)
         }
@@ -149,23 +147,11 @@ const fn step(state: u32, class: Class) -> (u32, u32) {
 
 /// [`step`] for each state and class: the number of the next state's row, and above it what the byte adds.
 static STEPS: [u32; (STATES * CLASSES) as usize] = {
+    use Class::{Accented, Astral, Behind, Control, Cyrillic, Digit, Ideograph, LineBreak};
+    use Class::{Lower, Private, Repeated, Script, Sign, Space, Tab, Upper};
     const ALL: [Class; CLASSES as usize] = [
-        Class::Lower,
-        Class::Upper,
-        Class::Digit,
-        Class::Space,
-        Class::Tab,
-        Class::LineBreak,
-        Class::Sign,
-        Class::Repeated,
-        Class::Control,
-        Class::Accented,
-        Class::Cyrillic,
-        Class::Ideograph,
-        Class::Script,
-        Class::Private,
-        Class::Astral,
-        Class::Behind,
+        Lower, Upper, Digit, Space, Tab, LineBreak, Sign, Repeated, Control, Accented, Cyrillic, Ideograph, Script,
+        Private, Astral, Behind,
     ];
     let mut table = [0; (STATES * CLASSES) as usize];
     let mut at = 0;

@@ -1,4 +1,8 @@
-//! Patterns in which `*` is any text, for names that no file has.
+//! Patterns as callers write them: with `*` for any text, for names that no file has, and globs with `\`, for those on
+//! Windows (`src\**\*.rs`).
+
+use std::borrow::Cow;
+use std::path::is_separator;
 
 /// Bytes of the longest text that is compared: the names of programs and users are shorter.
 const LONGEST: usize = 1024;
@@ -38,10 +42,31 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     true
 }
 
-/// What follows `beginning` in `text`.
+/// The rest of `text` after `beginning`.
 fn after<'t>(text: &'t str, beginning: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(beginning.len())?;
     start.eq_ignore_ascii_case(beginning).then_some(rest)
+}
+
+/// A glob from a caller with `/` between names.
+///
+/// Where `\` separates names, every `\` does, and none escapes the next character: nobody there writes `\*` for a star,
+/// since no name can hold one, and a bracket or brace is taken by its letter in a class (`[[]`). Elsewhere `\` escapes.
+///
+/// ```
+/// use text_file::with_slashes;
+///
+/// let expected = if cfg!(windows) { "src/**/*.rs" } else { r"src\**\*.rs" };
+/// assert_eq!(with_slashes(r"src\**\*.rs"), expected);
+/// ```
+pub fn with_slashes(glob: &str) -> Cow<'_, str> {
+    if is_separator('\\') && glob.contains('\\') { Cow::Owned(glob.replace('\\', "/")) } else { Cow::Borrowed(glob) }
+}
+
+/// The remark, in an answer without results, on a glob that may have been meant for Windows.
+pub fn backslash_note(glob: &str) -> Option<String> {
+    let escapes = !is_separator('\\') && glob.contains('\\');
+    escapes.then(|| r"(`\` is an escape here; write / between directories)".to_owned())
 }
 
 #[cfg(test)]

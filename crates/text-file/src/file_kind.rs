@@ -1,4 +1,5 @@
-//! What is no text: binary content, recognised by its first bytes.
+//! Kinds of files: of binary content by its first bytes, and media types by names, for clients that choose a viewer or a
+//! highlighter.
 
 use encoding_rs::Encoding;
 use infer::MatcherType;
@@ -9,6 +10,22 @@ use crate::{detect, encoding};
 const SAMPLE: usize = 8 * 1024;
 /// The name of a binary file of no known kind.
 const UNNAMED: &str = "binary data";
+/// Kinds of binary files, with the endings that [`infer`] has for them.
+const KINDS: &str = "elf=ELF executable; exe,dll=Windows executable; mach=Mach-O executable; wasm=WebAssembly module; \
+     class=Java class file; bc=LLVM bitcode; obj=COFF object file; dex,dey=Android executable; \
+     der=DER certificate; qcow2=QCOW2 disk image; pdf=PDF document; ps=PostScript document; \
+     rtf=RTF document; sqlite=SQLite database; gz=gzip archive; bz2=bzip2 archive; xz=xz archive; \
+     zst=Zstandard archive; deb=Debian package; rpm=RPM package; jpg=JPEG image; webp=WebP image; \
+     doc,docx=Word document; xls,xlsx=Excel document; ppt,pptx=PowerPoint document; \
+     odt,ods,odp=OpenDocument file";
+
+/// Media types with their endings: those of the IANA registry, and for source code those that editors use.
+const MEDIA_TYPES: &str = "text/x-c=c,h text/x-c++=cc,cpp,hpp text/x-csharp=cs text/css=css text/csv=csv image/gif=gif text/x-go=go \
+     text/html=htm,html application/x-ipynb+json=ipynb text/x-java=java image/jpeg=jpeg,jpg \
+     text/javascript=js,jsx,mjs application/json=json text/x-kotlin=kt text/x-lua=lua text/markdown=md \
+     application/pdf=pdf text/x-php=php image/png=png text/x-python=py text/x-ruby=rb text/x-rust=rs \
+     text/x-shellscript=sh application/sql=sql image/svg+xml=svg text/x-swift=swift application/toml=toml \
+     text/typescript=ts,tsx image/webp=webp application/xml=xml application/yaml=yaml,yml";
 
 /// Names the kind of a binary file from its first bytes (8 KiB are looked at), or `None` for what looks like text.
 ///
@@ -49,36 +66,8 @@ pub fn binary_kind(head: &[u8]) -> Option<String> {
 pub(super) fn name(head: &[u8]) -> String {
     let Some(kind) = infer::get(head) else { return UNNAMED.to_owned() };
     let extension = kind.extension();
-    let known = match extension {
-        "elf" => "ELF executable",
-        "exe" | "dll" => "Windows executable",
-        "mach" => "Mach-O executable",
-        "wasm" => "WebAssembly module",
-        "class" => "Java class file",
-        "bc" => "LLVM bitcode",
-        "obj" => "COFF object file",
-        "dex" | "dey" => "Android executable",
-        "der" => "DER certificate",
-        "qcow2" => "QCOW2 disk image",
-        "pdf" => "PDF document",
-        "ps" => "PostScript document",
-        "rtf" => "RTF document",
-        "sqlite" => "SQLite database",
-        "gz" => "gzip archive",
-        "bz2" => "bzip2 archive",
-        "xz" => "xz archive",
-        "zst" => "Zstandard archive",
-        "deb" => "Debian package",
-        "rpm" => "RPM package",
-        "jpg" => "JPEG image",
-        "webp" => "WebP image",
-        "doc" | "docx" => "Word document",
-        "xls" | "xlsx" => "Excel document",
-        "ppt" | "pptx" => "PowerPoint document",
-        "odt" | "ods" | "odp" => "OpenDocument file",
-        _ => "",
-    };
-    if !known.is_empty() {
+    let mut rows = KINDS.split("; ").filter_map(|row| row.split_once('='));
+    if let Some((_, known)) = rows.find(|(endings, _)| endings.split(',').any(|ending| ending == extension)) {
         return known.to_owned();
     }
     let noun = match kind.matcher_type() {
@@ -93,6 +82,21 @@ pub(super) fn name(head: &[u8]) -> String {
         MatcherType::Text | MatcherType::Custom => return UNNAMED.to_owned(),
     };
     format!("{} {noun}", extension.to_ascii_uppercase())
+}
+
+/// The media type of a file called `name`; `None` for an ending that is not known.
+///
+/// ```
+/// use text_file::media_type;
+///
+/// assert_eq!(media_type("src/lib.rs"), Some("text/x-rust"));
+/// assert_eq!(media_type("Makefile"), None);
+/// ```
+pub fn media_type(name: &str) -> Option<&'static str> {
+    let (_, ending) = name.rsplit_once('.')?;
+    let mut rows = MEDIA_TYPES.split_ascii_whitespace().filter_map(|row| row.split_once('='));
+    let is_its = |endings: &str| endings.split(',').any(|known| known.eq_ignore_ascii_case(ending));
+    rows.find(|(_, endings)| is_its(endings)).map(|(media_type, _)| media_type)
 }
 
 #[cfg(test)]
