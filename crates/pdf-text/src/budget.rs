@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, fmt};
 
-/// What is wrong, as the end of a sentence that begins with the file.
+/// Why a file cannot be read; displayed as the end of a sentence that begins with the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PdfError {
     /// The structure cannot be followed; says where it ends.

@@ -35,7 +35,7 @@ const OPERANDS: usize = 8;
 /// Saved states; more are an error of the writer.
 const STATES: usize = 512;
 
-/// What is found on a page.
+/// The text and images of a page, as they are collected.
 #[derive(Default)]
 pub(super) struct PageContent {
     pub(super) layout: PageLayout,
@@ -72,7 +72,7 @@ enum Marked {
     OwnText(Option<String>),
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct TextState {
     page: Matrix,
     font: Option<Rc<Font>>,
@@ -115,16 +115,7 @@ pub(super) fn read_page(
         instructions.extend_from_slice(&decoded.bytes);
         instructions.push(b'\n');
     }
-    let state = TextState {
-        page,
-        font: None,
-        size: 0.0,
-        character_space: 0.0,
-        word_space: 0.0,
-        scale: 1.0,
-        leading: 0.0,
-        rise: 0.0,
-    };
+    let state = TextState { page, scale: 1.0, ..TextState::default() };
     match Interpreter::new(file, fonts, Rc::new(resources), state, 0).follow(&instructions, &mut found) {
         // What was found before the limit is shown.
         Err(PdfError::TooLarge(_)) => found.cut = true,
@@ -409,7 +400,7 @@ pub(super) fn skip_image(lexer: &mut PdfLexer<'_>) -> bool {
 }
 
 /// `[a b c d e f]`: x' = a·x + c·y + e, y' = b·x + d·y + f.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Matrix(pub(super) [f64; 6]);
 
 impl Matrix {

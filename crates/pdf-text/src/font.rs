@@ -39,7 +39,7 @@ pub(super) struct Font {
     pub(super) is_vertical: bool,
 }
 
-/// What the font itself says about its codes.
+/// The codes of a font, by what it says itself.
 enum Codes {
     /// One byte each.
     Simple {
@@ -135,17 +135,13 @@ impl Font {
 
     /// How much memory it takes, more or less.
     pub(super) fn weight(&self) -> usize {
-        let maps = match (&self.to_unicode, &self.codes) {
-            (Some(ToUnicode::Map(map)), Codes::Composite { encoding: CodeEncoding::Map(other), .. }) => {
-                map.weight() + other.weight()
-            }
-            (Some(ToUnicode::Map(map)), _) | (_, Codes::Composite { encoding: CodeEncoding::Map(map), .. }) => {
-                map.weight()
-            }
-            _ => 0,
+        let to_unicode = if let Some(ToUnicode::Map(map)) = &self.to_unicode { map.weight() } else { 0 };
+        let codes = match &self.codes {
+            Codes::Simple { .. } => 8192,
+            Codes::Composite { encoding: CodeEncoding::Map(map), widths } => map.weight() + widths.weight(),
+            Codes::Composite { widths, .. } => widths.weight(),
         };
-        let widths = if let Codes::Composite { widths, .. } = &self.codes { widths.ranges.len() * 16 } else { 8192 };
-        maps + widths
+        to_unicode + codes
     }
 
     /// Hands each glyph of a string to `show`.
@@ -238,22 +234,12 @@ impl CodeEncoding {
     /// A predefined character map (ISO 32000-1, table 118).
     fn named(name: &[u8]) -> Self {
         let name = str::from_utf8(name).unwrap_or_default();
-        let has = |part: &str| name.contains(part);
-        if has("UCS2") || has("UTF16") {
-            Self::Utf16
-        } else if has("RKSJ") {
-            Self::Legacy(SHIFT_JIS)
-        } else if has("KSC") {
-            Self::Legacy(EUC_KR)
-        } else if has("GB") {
-            Self::Legacy(GBK)
-        } else if has("B5") || has("ETen") {
-            Self::Legacy(BIG5)
-        } else if name.starts_with("EUC-") {
-            Self::Legacy(EUC_JP)
-        } else {
-            Self::Identity
+        if name.contains("UCS2") || name.contains("UTF16") {
+            return Self::Utf16;
         }
+        let of_system = [("RKSJ", SHIFT_JIS), ("KSC", EUC_KR), ("GB", GBK), ("B5", BIG5), ("ETen", BIG5)];
+        let found = of_system.into_iter().find(|(part, _)| name.contains(part)).map(|(_, encoding)| encoding);
+        found.or_else(|| name.starts_with("EUC-").then_some(EUC_JP)).map_or(Self::Identity, Self::Legacy)
     }
 }
 
@@ -285,6 +271,10 @@ impl Widths {
         }
         ranges.sort_by_key(|(first, _, _)| *first);
         Ok(Self { ranges, default })
+    }
+
+    fn weight(&self) -> usize {
+        self.ranges.len() * 16
     }
 
     fn of(&self, glyph: u32) -> f64 {

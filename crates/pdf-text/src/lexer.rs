@@ -267,7 +267,7 @@ impl<'a> PdfLexer<'a> {
         self.pay_for(string)
     }
 
-    /// What follows a backslash.
+    /// Reads the rest of an escape, after its backslash.
     fn escape(&mut self, string: &mut Vec<u8>) {
         let Some(byte) = self.peek() else { return };
         self.position += 1;

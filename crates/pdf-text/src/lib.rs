@@ -59,7 +59,7 @@ pub struct Pdf<'a> {
     fonts: FontCache,
 }
 
-/// What is on one page.
+/// The text of one page, and what is known of the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PdfPage {
     /// Lines, each with its line feed; empty where there is no text.

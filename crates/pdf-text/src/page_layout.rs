@@ -23,7 +23,7 @@ const DRAWN_TWICE: usize = 128;
 /// A glyph on the page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Glyph<'t> {
-    /// What it says, with ligatures and the like as the font has them.
+    /// Its text, with ligatures and the like as the font has them.
     pub(super) text: &'t str,
     /// Where it begins.
     pub(super) at: (f64, f64),
@@ -125,7 +125,7 @@ impl PageLayout {
         self.size > TEXT
     }
 
-    /// What is between two glyphs that are drawn one after the other.
+    /// Decides what separates two glyphs that are drawn one after the other.
     fn step(&self, last: &Placed, next: &Placed, text: &str) -> GlyphStep {
         let along = last.along;
         if along.0 * next.along.0 + along.1 * next.along.1 < 0.9 {

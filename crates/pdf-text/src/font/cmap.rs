@@ -17,7 +17,7 @@ const POOL: usize = 1 << 20;
 /// Ranges of codes that define how many bytes a code has.
 const SPACES: usize = 256;
 
-/// What was read of a map.
+/// A character map, as far as it was read.
 #[derive(Debug, Default)]
 pub(super) struct CMap {
     /// Codes of so many bytes are between two of them.
@@ -86,40 +86,21 @@ impl CMap {
                     }
                 }
             }
-            b"endbfchar" => {
-                for pair in operands.chunks_exact(2) {
-                    if let Some(low) = pair[0].string().map(code) {
-                        self.add_text(low, low, &pair[1]);
-                    }
-                }
-            }
-            b"endbfrange" => {
-                for triple in operands.chunks_exact(3) {
-                    let (Some(low), Some(high)) = (triple[0].string().map(code), triple[1].string().map(code)) else {
-                        continue;
-                    };
-                    if let Some(items) = triple[2].array() {
-                        for (code, item) in (low..=high).zip(items) {
-                            self.add_text(code, code, item);
+            b"endbfchar" | b"endbfrange" | b"endcidchar" | b"endcidrange" => {
+                // A code and its target, or the first and the last code and the target of the first.
+                let size = if end.ends_with(b"range") { 3 } else { 2 };
+                for entry in operands.chunks_exact(size) {
+                    let (low, high) = (entry[0].string().map(code), entry[size - 2].string().map(code));
+                    let (Some(low), Some(high)) = (low, high) else { continue };
+                    match &entry[size - 1] {
+                        first if end.starts_with(b"endcid") => {
+                            let Some(glyph) = first.index() else { continue };
+                            self.add(low, high, CodeTarget::Glyph(u32::try_from(glyph).unwrap_or_default()));
                         }
-                    } else {
-                        self.add_text(low, high, &triple[2]);
-                    }
-                }
-            }
-            b"endcidchar" => {
-                for pair in operands.chunks_exact(2) {
-                    if let (Some(low), Some(glyph)) = (pair[0].string().map(code), pair[1].index()) {
-                        self.add(low, low, CodeTarget::Glyph(u32::try_from(glyph).unwrap_or_default()));
-                    }
-                }
-            }
-            b"endcidrange" => {
-                for triple in operands.chunks_exact(3) {
-                    if let (Some(low), Some(high), Some(glyph)) =
-                        (triple[0].string().map(code), triple[1].string().map(code), triple[2].index())
-                    {
-                        self.add(low, high, CodeTarget::Glyph(u32::try_from(glyph).unwrap_or_default()));
+                        Object::Array(items) if size == 3 => {
+                            (low..=high).zip(items).for_each(|(code, item)| self.add_text(code, code, item));
+                        }
+                        text => self.add_text(low, high, text),
                     }
                 }
             }

@@ -98,7 +98,7 @@ fn flate(input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     inflate(&input[2..], false, limit)
 }
 
-/// What there is before the damage, and whether there is none.
+/// Decodes up to the damage; also returns whether there is none.
 fn inflate(input: &[u8], has_header: bool, limit: usize) -> (Vec<u8>, bool) {
     let mut decoder = Decompress::new(has_header);
     let mut output = Vec::new();
@@ -211,7 +211,7 @@ fn run_length(mut input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     (output, true)
 }
 
-/// What a predictor has to know of the samples.
+/// The shape of the samples, for a predictor.
 struct Shape {
     colors: usize,
     bits: usize,
