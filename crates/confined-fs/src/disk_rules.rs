@@ -19,7 +19,7 @@ use super::{AgentFile, Root, Roots};
 pub(super) use server_files::home;
 use server_files::{Identities, PathChain};
 
-/// What has to be known to find the rules of a root.
+/// The paths and settings by which the rules of a root are found.
 #[derive(Debug)]
 pub(super) struct DiskRules {
     chain: PathChain,

@@ -20,13 +20,13 @@ pub enum PathError {
     /// It leads outside every root. The sentence is the same whether or not anything is there.
     #[error("access denied: {} is outside the workspace roots", escape_text(given))]
     Denied {
-        /// What was given.
+        /// The text that was given.
         given: String,
     },
     /// It cannot be a path at all.
     #[error("invalid path {}: {reason}", escape_text(given))]
     Invalid {
-        /// What was given.
+        /// The text that was given.
         given: String,
         /// Why, as the end of a sentence.
         reason: &'static str,
@@ -38,7 +38,7 @@ pub enum PathError {
         given.len()
     )]
     TooLong {
-        /// What was given.
+        /// The text that was given.
         given: String,
         /// Bytes allowed.
         limit: usize,
@@ -51,7 +51,7 @@ const SHOWN: usize = 60;
 /// Why something could not be done with a path of this workspace.
 #[derive(Debug, thiserror::Error)]
 pub struct AccessError {
-    /// What kind of refusal.
+    /// The kind of refusal.
     pub kind: AccessErrorKind,
     /// The path as it was asked for.
     pub path: WorkspacePath,
@@ -128,7 +128,7 @@ pub enum AccessErrorKind {
     Io,
 }
 
-/// What is wrong with a sentinel in a new content.
+/// Why a sentinel in a new content is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlaceholderError {
     /// The file has no value with this sentinel.
@@ -144,50 +144,43 @@ pub enum PlaceholderError {
 }
 
 impl PlaceholderError {
-    /// What is wrong with the new content of the file at `path`.
-    fn sentence(&self, path: &impl fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Why the new content of the file at `path` is refused, and the next step of a caller.
+    fn words(&self, path: &str) -> (String, &'static str) {
         match self {
-            Self::Unknown(name) => write!(f, "`<secret:{name}>` is not the mask of a value in {path}"),
-            Self::Misplaced(name) => {
-                write!(
-                    f,
+            Self::Unknown(name) => (
+                format!("`<secret:{name}>` is not the mask of a value in {path}"),
+                "nothing was written; repeat a sentinel exactly as read shows it in this file, or write a new value",
+            ),
+            Self::Misplaced(name) => (
+                format!(
                     "`<secret:{name}>` must be a whole value of {path}, and is only a part of one, a name or in another kind of place"
-                )
-            }
-            Self::Elsewhere(name) => {
-                write!(f, "`<secret:{name}>` is the mask of a secret value, and would be written into {path} as text")
-            }
+                ),
+                "nothing was written; write it as read shows it, with nothing else in the value, as in KEY=<secret:KEY>, and a \
+                 comment's only in a comment",
+            ),
+            Self::Elsewhere(name) => (
+                format!("`<secret:{name}>` is the mask of a secret value, and would be written into {path} as text"),
+                "nothing was written; a value cannot be copied into another file: let the program read it from there",
+            ),
             Self::TooManyValues => {
                 let (values, total) = (MaskedText::LARGEST_VALUE >> 10, MaskedText::LARGEST >> 20);
-                write!(
-                    f,
-                    "{path} would have too many masked values: each counts as {values} KiB of at most {total} MiB"
+                (
+                    format!(
+                        "{path} would have too many masked values: each counts as {values} KiB of at most {total} MiB"
+                    ),
+                    "nothing was written; leave out comments and values that nothing needs, or ask the user",
                 )
             }
-            Self::Unmaskable => write!(f, "{path} could no longer be shown with its values masked after this change"),
+            Self::Unmaskable => (
+                format!("{path} could no longer be shown with its values masked after this change"),
+                "nothing was written; check the syntax of the new text: quotes, brackets and indentation",
+            ),
         }
     }
 
-    /// What a caller can do about it.
+    /// The next step of a caller.
     pub fn next_step(&self) -> &'static str {
-        match self {
-            Self::Unknown(_) => {
-                "nothing was written; repeat a sentinel exactly as read shows it in this file, or write a new value"
-            }
-            Self::Misplaced(_) => {
-                "nothing was written; write it as read shows it, with nothing else in the value, as in KEY=<secret:KEY>, and a \
-                 comment's only in a comment"
-            }
-            Self::Elsewhere(_) => {
-                "nothing was written; a value cannot be copied into another file: let the program read it from there"
-            }
-            Self::TooManyValues => {
-                "nothing was written; leave out comments and values that nothing needs, or ask the user"
-            }
-            Self::Unmaskable => {
-                "nothing was written; check the syntax of the new text: quotes, brackets and indentation"
-            }
-        }
+        self.words("").1
     }
 }
 
@@ -280,7 +273,7 @@ impl fmt::Display for AccessError {
                 write!(f, "access denied: {path} is {what}")?;
                 self.rule(f)
             }
-            Kind::Sentinel(fault) => fault.sentence(path, f),
+            Kind::Sentinel(fault) => f.write_str(&fault.words(&path.to_string()).0),
             Kind::ProtectedWrite => {
                 write!(f, "access denied: {path} is protected from writing")?;
                 self.rule(f)

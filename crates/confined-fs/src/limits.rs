@@ -2,7 +2,7 @@
 //!
 //! See `setrlimit(2)`. The process is prepared once, before anything is written and before any thread starts.
 
-use std::{error::Error, fmt, io};
+use std::{fmt, io};
 
 /// Prepares the process for its limits: a write beyond `ulimit -f` becomes an error of that write
 /// (EFBIG) instead of the end of the process (SIGXFSZ), and as many files may be open as the hard limit
@@ -89,19 +89,12 @@ impl fmt::Display for Limit {
 }
 
 /// The error of a layer of staged changes that holds as much as it may.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the layer of staged changes is full ({bytes} bytes)")]
 pub struct LayerFull {
     /// Bytes that it may hold.
     pub bytes: u64,
 }
-
-impl fmt::Display for LayerFull {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the layer of staged changes is full ({} bytes)", self.bytes)
-    }
-}
-
-impl Error for LayerFull {}
 
 /// An error of the system in words, without its number.
 pub(super) fn words(error: &io::Error) -> String {

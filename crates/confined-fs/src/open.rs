@@ -58,7 +58,7 @@ impl Shared {
         Err(AccessError::from_failure(Failure::Link, if real.root().is_optional() { &real } else { asked }))
     }
 
-    /// What is at `asked`, links inside the roots followed.
+    /// Stats `asked`, links inside the roots followed.
     pub(super) fn stat(&self, asked: &WorkspacePath) -> Result<(Stat, Location), AccessError> {
         self.reach(asked, |real| {
             let stat = real.root().dir.stat_beneath(real.relative())?;

@@ -87,7 +87,7 @@ impl WorkspacePath {
         base.rest_of(&self.relative)
     }
 
-    /// What [`Self::relative_to`] this one is of a path whose [`Self::relative`] that is.
+    /// [`Self::relative_to`] this one, of the path whose [`Self::relative`] that is.
     pub fn rest_of<'p>(&self, relative: &'p Path) -> &'p Path {
         if self.is_root() {
             return relative;

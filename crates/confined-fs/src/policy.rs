@@ -9,7 +9,6 @@
 
 mod agent_file;
 mod agent_rules;
-mod content_digest;
 mod fold;
 mod globs;
 mod prefilter;
@@ -23,6 +22,8 @@ use std::{ffi::OsStr, path::Path};
 
 use structured_text::mask::MaskFormat;
 
+use crate::{Revision, RevisionHasher};
+
 use fold::{Folded, fold};
 use globs::{Globs, Refusals};
 use prefilter::Prefilter;
@@ -35,7 +36,7 @@ pub(super) use agent_rules::AgentRules;
 pub use rules::{PolicyRules, Secrets};
 pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 
-/// What policy says about one use of one name.
+/// The answer of policy about one use of one name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
     /// Nothing against it.
@@ -128,13 +129,9 @@ impl Policy {
     /// Whether this is no file that the server starts from, and may be changed. For real paths alone: a
     /// file behind a link that the server starts from is not itself one.
     pub(super) fn server_file(&self, relative: &Path) -> Verdict {
-        if self.startup.server_files.is_empty() {
-            return Verdict::Allowed;
-        }
-        self.startup
-            .server_files
-            .why(relative, &fold(relative))
-            .map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
+        let files = &self.startup.server_files;
+        let why = if files.is_empty() { None } else { files.why(relative, &fold(relative)) };
+        why.map_or(Verdict::Allowed, |why| Verdict::Refused(why.to_owned()))
     }
 
     /// Whether a link may have this name. Behind `.vscode -> plain`, the file `plain/tasks.json` would run later.
@@ -155,12 +152,8 @@ impl Policy {
     /// rules that match the whole directory.
     pub(super) fn rests_below(directory: &Path) -> Vec<(&'static str, bool)> {
         let path = fold(directory);
-        let of = |rules: &mut dyn Iterator<Item = Rule>, secret| -> Vec<(&'static str, bool)> {
-            rules.filter_map(|rule| Some((rule.rest_below(&path)?, secret))).collect()
-        };
-        let mut rests = of(&mut run_later::rules(), false);
-        rests.extend(of(&mut secrets(), true));
-        rests
+        let rules = run_later::rules().map(|rule| (rule, false)).chain(secrets().map(|rule| (rule, true)));
+        rules.filter_map(|(rule, secret)| Some((rule.rest_below(&path)?, secret))).collect()
     }
 
     /// Whether the configuration allows a write to this path although it is protected by default.
@@ -195,6 +188,36 @@ impl Policy {
     /// Whether this path is treated as missing.
     pub(super) fn hidden(&self, relative: &Path) -> bool {
         !self.hide.is_empty() && self.hide.first_match(&fold(relative), relative).is_some()
+    }
+
+    /// A digest of the rules about which content may be shown: what was kept of files under other rules, or those of
+    /// another version of the program, is not used.
+    pub(super) fn content_digest(&self) -> Revision {
+        let mut digest = Texts(Revision::hasher());
+        digest.list([env!("CARGO_PKG_VERSION"), if self.masks { "masks" } else { "denies" }]);
+        digest.list(secrets().map(|rule| rule.written));
+        digest.list(PUBLIC.iter().map(|rule| rule.written));
+        digest.list(self.deny.sources());
+        digest.list(self.allow_secret.sources());
+        digest.list(self.hide.sources());
+        digest.list(self.startup.secrets.exact_paths().map(|path| Path::to_string_lossy(path)));
+        for agent in &self.startup.agents {
+            digest.list(agent.denied_patterns());
+        }
+        digest.0.finish()
+    }
+}
+
+/// Hashes lists of texts so that no other lists have the same bytes.
+struct Texts(RevisionHasher);
+
+impl Texts {
+    fn list<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
+        for text in texts {
+            self.0.update(&(text.as_ref().len() as u64).to_le_bytes());
+            self.0.update(text.as_ref().as_bytes());
+        }
+        self.0.update(&u64::MAX.to_le_bytes());
     }
 }
 
@@ -466,6 +489,23 @@ mod tests {
         for path in ["ab.k2", "éé.k2", "é·.k2", "·¿.k2", "é«x.k2", "d/.k2", "a.k3", "xay", "xAy", "xy", "x/y"] {
             assert!(!secret(&policy, path), "{path}");
         }
+    }
+
+    #[test]
+    fn rules_about_content_change_the_digest_and_others_do_not() {
+        let digest = |rules: &PolicyRules| Policy::new(rules).content_digest();
+        let none = PolicyRules::default();
+        let one = || vec!["a".to_owned()];
+        for rules in [
+            PolicyRules { deny: one(), ..none.clone() },
+            PolicyRules { allow_secret: one(), ..none.clone() },
+            PolicyRules { hide: one(), ..none.clone() },
+            PolicyRules { secrets: Some(Secrets::Mask), ..none.clone() },
+        ] {
+            assert_ne!(digest(&rules), digest(&none), "{rules:?}");
+            assert_eq!(digest(&rules), digest(&rules));
+        }
+        assert_eq!(digest(&PolicyRules { protect: one(), untrusted: true, ..none.clone() }), digest(&none));
     }
 
     proptest! {

@@ -98,12 +98,7 @@ impl Revision {
 
 impl fmt::Display for Revision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const CHARACTERS: &[u8; 16] = b"0123456789abcdef";
-        let mut shown = [0; 32];
-        for (pair, byte) in shown.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
-            *pair = [CHARACTERS[usize::from(byte >> 4)], CHARACTERS[usize::from(byte & 15)]];
-        }
-        f.write_str(str::from_utf8(&shown).unwrap_or_default())
+        write!(f, "{:0DIGITS$x}", u128::from_be_bytes(self.0))
     }
 }
 

@@ -25,7 +25,7 @@ pub use root_gone::RootGone;
 pub use root_identity::{IdentityError, RootIdentity};
 pub(super) use roots::Roots;
 
-/// What may be done below a root.
+/// The rights below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reading only.
@@ -65,7 +65,7 @@ pub struct RootSpec {
 pub struct Root {
     pub(super) index: usize,
     name: Option<String>,
-    /// What is printed before a relative path, "" for a single unnamed root.
+    /// The text before a relative path, "" for a single unnamed root.
     pub(super) prefix: String,
     access: Access,
     own_rules: PolicyRules,
@@ -208,7 +208,7 @@ impl Root {
         self.policy().untrusted
     }
 
-    /// What may be done below it, and whether its content is untrusted, in words.
+    /// The rights below it, and whether its content is untrusted, as text.
     pub fn rights(&self) -> &'static str {
         self.access.rights(self.is_untrusted())
     }
@@ -218,7 +218,7 @@ impl Root {
         &self.own_rules
     }
 
-    /// What is printed for the root itself: its mount name, or ".".
+    /// The printed form of the root itself: its mount name, or ".".
     pub fn public(&self) -> String {
         if self.prefix.is_empty() { ".".to_owned() } else { self.prefix.clone() }
     }

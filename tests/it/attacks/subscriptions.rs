@@ -146,12 +146,12 @@ fn floods_of_subscriptions_are_bounded() {
     let mut ground = Ground::new(Barrier::All, &[]);
     let mut refused = 0;
     for number in 0..1100 {
-        let answer = ground.subscribe(&format!("file:///n{number}.txt"));
+        let answer = ground.subscribe(&format!("file:///src/n{number}.txt"));
         refused += usize::from(answer["error"]["message"].as_str().is_some_and(|text| text.contains("too many")));
     }
     assert_eq!(refused, 100);
     for number in 0..1000 {
-        ground.process.ask("resources/unsubscribe", &json!({ "uri": format!("file:///n{number}.txt") }));
+        ground.process.ask("resources/unsubscribe", &json!({ "uri": format!("file:///src/n{number}.txt") }));
     }
     for _ in 0..200 {
         assert!(ground.subscribe("file:///a.txt")["result"].is_object());
@@ -171,11 +171,11 @@ fn client_that_does_not_read_gets_the_last_state_later() {
     let mut ground = Ground::new(Barrier::All, &[]);
     let long = "n".repeat(200);
     for number in 0..300 {
-        assert!(ground.subscribe(&format!("file:///{long}{number}.txt"))["result"].is_object());
+        assert!(ground.subscribe(&format!("file:///src/{long}{number}.txt"))["result"].is_object());
     }
     for round in 0..20 {
         for number in 0..300 {
-            ground.write(&format!("app/{long}{number}.txt"), &format!("{round}\n"));
+            ground.write(&format!("app/src/{long}{number}.txt"), &format!("{round}\n"));
         }
     }
     assert_eq!(ground.updated(PATIENCE).len(), 300, "the last change of none is lost");

@@ -27,7 +27,7 @@ pub(super) struct FoundRules {
 }
 
 impl FoundRules {
-    /// What it says, for a person.
+    /// Its summary, human-readable.
     pub(super) fn into_summary(self) -> AgentFile {
         self.rules.summary
     }

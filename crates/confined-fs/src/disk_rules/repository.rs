@@ -50,7 +50,7 @@ pub(crate) fn why_refused(real: &WorkspacePath) -> io::Result<Option<String>> {
     Ok(None)
 }
 
-/// What an entry is; `None` where nothing is.
+/// The kind of an entry; `None` where nothing is.
 fn kind_of(dir: &Dir, name: &str) -> io::Result<Option<FileKind>> {
     match dir.child_stat(OsStr::new(name)) {
         Ok(stat) => Ok(Some(stat.kind)),

@@ -43,7 +43,7 @@ impl Identities {
     }
 }
 
-/// What a path leads through.
+/// The names that a path leads through.
 #[derive(Debug, Default)]
 pub(super) struct PathChain {
     /// Each link on the way, and what is at the end, by real names.
@@ -73,7 +73,7 @@ fn below(root: &Root, same: Option<(u64, u64)>, path: &Path, identities: &mut Id
         .collect()
 }
 
-/// What an absolute path leads through: each link on the way, and what is at its end, all by real
+/// Follows an absolute path: each link on the way, and what is at its end, all by real
 /// names. What does not exist keeps the name it would have.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
 fn chain(path: &Path) -> PathChain {

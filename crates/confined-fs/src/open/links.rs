@@ -52,7 +52,7 @@ impl Location {
         self.names().any(WorkspacePath::secret)
     }
 
-    /// What tools see of the content there.
+    /// How much tools see of the content there.
     pub(crate) fn visibility(&self) -> Visibility {
         visibility(self.names())
     }

@@ -12,7 +12,7 @@ use structured_text::mask::{MaskFormat, MaskedText};
 
 use crate::{AccessError, AccessErrorKind, AtPath as _, Revision, Verdict, WorkspacePath};
 
-/// What tools see of the content of a file.
+/// How much tools see of the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     /// All of it.
@@ -23,7 +23,7 @@ pub enum Visibility {
     Denied,
 }
 
-/// What tools see of the content of a file with these names: the strictest that one of them asks for. Names that ask for
+/// How much tools see of a file with these names: the strictest that one of them asks for. Names that ask for
 /// different masks are as one that is denied.
 pub(crate) fn visibility<'n>(names: impl IntoIterator<Item = &'n WorkspacePath>) -> Visibility {
     match mask_of(names) {
@@ -63,7 +63,7 @@ const ATTEMPTS: usize = 4;
 #[derive(Debug)]
 pub(super) struct MaskedFile {
     pub(super) content: Cursor<Vec<u8>>,
-    /// What the file itself was.
+    /// The stat of the file itself.
     real: Stat,
     /// The mark of its state.
     pub(super) state: Revision,
@@ -76,7 +76,7 @@ impl MaskedFile {
         Ok(Self { content: Cursor::new(masked.into_bytes()), state: state(Revision::of(&bytes), &real), real })
     }
 
-    /// What is shown of the file, as long as its masked form.
+    /// The stat that is shown of the file, as long as its masked form.
     pub(super) fn stat(&self) -> Stat {
         self.stat_now(&self.real)
     }
@@ -120,14 +120,11 @@ pub(crate) fn state(content: Revision, stat: &Stat) -> Revision {
 }
 
 fn unmaskable(asked: &WorkspacePath) -> AccessError {
-    AccessError::by_rule(
-        AccessErrorKind::Secret,
-        asked,
-        "the list of secrets, and its values cannot be masked with certainty",
-    )
+    let rule = "the list of secrets, and its values cannot be masked with certainty";
+    AccessError::by_rule(AccessErrorKind::Secret, asked, rule)
 }
 
-/// What may be shown of `bytes` at a real path.
+/// The part of `bytes` that may be shown at a real path.
 pub(crate) fn shown(real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
     match mask_or_open([real], real).ok()? {
         None => Some(bytes),

@@ -73,12 +73,12 @@ impl OpenFile {
         self.real.as_ref().unwrap_or(&self.asked)
     }
 
-    /// What it was when it was opened.
+    /// Its stat when it was opened.
     pub fn stat(&self) -> &Stat {
         &self.stat
     }
 
-    /// What it is now, by the same handle.
+    /// Its stat now, by the same handle.
     pub fn restat(&self) -> io::Result<Stat> {
         let stat = beneath::file_stat(&self.file)?;
         Ok(match &self.masked {
@@ -153,7 +153,7 @@ pub struct Snapshot {
     pub bytes: Vec<u8>,
     /// The hash of `bytes`.
     pub revision: Revision,
-    /// What the file was, before and after it was read.
+    /// The stat of the file, the same before and after it was read.
     pub stat: Stat,
     /// Its real path.
     pub path: WorkspacePath,

@@ -124,37 +124,27 @@ fn unescaped(text: &str) -> Option<Vec<u8>> {
     while let Some(at) = rest.find('\\') {
         out.extend_from_slice(&rest.as_bytes()[..at]);
         let (meant, length) = take_escape(&rest[at..])?;
-        match meant {
-            Meant::Byte(byte) => out.push(byte),
-            Meant::Character(character) => {
-                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-        }
+        out.extend(meant);
         rest = &rest[at + length..];
     }
     out.extend_from_slice(rest.as_bytes());
     Some(out)
 }
 
-enum Meant {
-    Byte(u8),
-    Character(char),
-}
-
-/// The escape at the start of `text`, and its length.
-fn take_escape(text: &str) -> Option<(Meant, usize)> {
+/// The bytes that the escape at the start of `text` means, and its length.
+fn take_escape(text: &str) -> Option<(Vec<u8>, usize)> {
     let rest = text.strip_prefix('\\')?;
     if rest.starts_with('\\') {
-        return Some((Meant::Byte(b'\\'), 2));
+        return Some((b"\\".to_vec(), 2));
     }
     if let Some(digits) = rest.strip_prefix('x') {
         let digits = digits.get(..2).filter(|two| is_hex(two))?;
-        return Some((Meant::Byte(u8::from_str_radix(digits, 16).ok()?), 4));
+        return Some((vec![u8::from_str_radix(digits, 16).ok()?], 4));
     }
     let digits = rest.strip_prefix("u{")?;
     let digits = &digits[..digits.find('}').filter(|length| (1..=6).contains(length))?];
     let code = u32::from_str_radix(Some(digits).filter(|all| is_hex(all))?, 16).ok()?;
-    Some((Meant::Character(char::from_u32(code)?), digits.len() + 4))
+    Some((char::from_u32(code)?.to_string().into_bytes(), digits.len() + 4))
 }
 
 fn is_hex(text: &str) -> bool {

@@ -25,7 +25,7 @@ const LONGEST: usize = 4096;
 /// (`\u{1f}`), with a mount name before the path.
 const LONGEST_TEXT: usize = 8 * LONGEST;
 
-/// What `text` means. `is_there` says whether a path exists.
+/// Resolves `text`. `is_there` says whether a path exists.
 pub(crate) fn resolve(
     roots: &Roots,
     text: &str,
@@ -78,11 +78,7 @@ pub(super) fn relative_names(roots: &Roots, text: &str) -> Option<Vec<OsString>>
     (!names.is_empty()).then_some(names)
 }
 
-/// Directories at the top of a host: a URI that begins with one, and is no path below the root, means the host's.
-const HOST_DIRECTORIES: &str = "Applications Library System Users Volumes Windows bin boot dev etc home lib lib64 media mnt opt private \
-     proc root run sbin srv sys tmp usr var";
-
-/// What a `file://` URI means. `is_there` says whether a path exists.
+/// Resolves a `file://` URI. `is_there` says whether a path exists.
 pub(crate) fn resolve_uri(
     roots: &Roots,
     uri: &str,
@@ -90,14 +86,7 @@ pub(crate) fn resolve_uri(
 ) -> Result<WorkspacePath, PathError> {
     check_text(uri)?;
     let path = strip_scheme(uri).ok_or_else(|| Refusal::Invalid("it is no file:// URI").of(uri))?;
-    let found = from_uri(roots, path, is_there).or_else(|refusal| {
-        // The printed form of what is not there could as well be a host path: it is not found, or denied, by its letters.
-        let is_of_host = |path: &WorkspacePath| {
-            path.relative().iter().next().is_some_and(|first| HOST_DIRECTORIES.split(' ').any(|name| first == name))
-        };
-        UriPath::of(path)?.printed(roots).filter(|path| !is_of_host(path)).ok_or(refusal)
-    });
-    check_length(found.map_err(|refusal| refusal.of(uri))?, uri)
+    check_length(from_uri(roots, path, is_there).map_err(|refusal| refusal.of(uri))?, uri)
 }
 
 impl WorkspacePath {
@@ -288,7 +277,7 @@ impl<'t> UriPath<'t> {
         if let Some(machine) = self.machine {
             self.bytes.splice(0..0, format!("//{machine}").into_bytes());
         }
-        from_host(roots, &lexically_normal(&host_path(self.bytes)?))
+        from_host(roots, &lexically_normal(&host_path(self.bytes).ok_or(Refusal::Denied)?))
     }
 }
 
@@ -331,32 +320,26 @@ fn is_absolute(text: &str) -> bool {
     text.starts_with(is_separator) || Path::new(text).is_absolute()
 }
 
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as elsewhere")]
-fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
-    use std::os::unix::ffi::OsStringExt as _;
-    Ok(OsString::from_vec(bytes).into())
-}
-
-/// `/C:/x` is how a URI writes `C:/x`; `//server/share` is a share.
-#[cfg(not(unix))]
-fn host_path(bytes: Vec<u8>) -> Result<PathBuf, Refusal> {
-    let text = String::from_utf8(bytes).map_err(|_| Refusal::Denied)?;
-    let text = if text.starts_with("//") { &text } else { text.trim_start_matches('/') };
-    Ok(text.replace('/', "\\").into())
+/// `/C:/x` is how a URI of Windows writes `C:/x`; `//server/share` is a share.
+fn host_path(bytes: Vec<u8>) -> Option<PathBuf> {
+    let path = name_of(bytes)?;
+    if cfg!(unix) {
+        return Some(path.into());
+    }
+    let text = path.to_str()?;
+    let text = if text.starts_with("//") { text } else { text.trim_start_matches('/') };
+    Some(text.replace('/', "\\").into())
 }
 
 /// Whether the system takes a component for a plain name of one entry.
-#[cfg(unix)]
-fn is_name(_name: impl AsRef<OsStr>) -> bool {
-    true
-}
-
+///
 /// Windows reads more into a name than a name: streams (`a:b`), devices (`CON`, `COM¹`), short names (`PROGRA~1`), and it
 /// drops trailing dots and spaces, so that two texts mean one file. See "Naming Files, Paths, and Namespaces" at
 /// <https://learn.microsoft.com/windows/win32/fileio/naming-a-file>.
-#[cfg(not(unix))]
 fn is_name(name: impl AsRef<OsStr>) -> bool {
+    if cfg!(unix) {
+        return true;
+    }
     let Some(name) = name.as_ref().to_str() else {
         return false;
     };

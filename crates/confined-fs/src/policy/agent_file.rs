@@ -55,7 +55,7 @@ pub(crate) const RULE_FILES: &[RuleFile] = &[
     RuleFile { path: ".rooignore", syntax: Syntax::Gitignore },
 ];
 
-/// What a rule file says, in its own words.
+/// A summary of a rule file, in its own words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentFile {
     /// The file as it is printed.
@@ -64,7 +64,7 @@ pub struct AgentFile {
     pub refused: Vec<String>,
     /// Patterns of files that are not written.
     pub protected: Vec<String>,
-    /// What is in it and not used, each with the reason in brackets.
+    /// Rules in it that are not used, each with the reason in brackets.
     pub unused: Vec<String>,
     /// Why nothing of it, or not all of it, is in force.
     pub problem: Option<String>,

@@ -30,7 +30,7 @@ impl AgentRules {
         self.deny.first(&self.prefix, relative)
     }
 
-    /// What the rules against content are made of: where they apply from, and the patterns.
+    /// The parts of the rules against content: where they apply from, and the patterns.
     pub(super) fn denied_patterns(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let patterns = self.deny.shown.iter().map(|(pattern, _)| Cow::Borrowed(pattern.as_str()));
         iter::once(self.prefix.to_string_lossy()).chain(patterns)

@@ -25,7 +25,7 @@ impl Folded {
         &self.path
     }
 
-    /// What begins at each of its names and goes to the end.
+    /// The rest of the path from each of its names on.
     pub(super) fn tails(&self) -> impl Iterator<Item = &str> {
         self.starts.iter().map(|start| &self.path[*start..])
     }

@@ -5,9 +5,9 @@
 
 use std::path::{Path, is_separator};
 
-use super::Rule;
+use super::rule::{Form, Rule};
 
-/// What the rules of a table have in common with the names they match.
+/// Beginnings and ends of the names that the rules of a table match.
 #[derive(Clone, Debug)]
 pub(super) struct Prefilter {
     /// By the last byte of the last name: how that name ends where a rule matches.
@@ -23,22 +23,21 @@ impl Prefilter {
     pub(super) fn new(rules: impl Iterator<Item = Rule>) -> Self {
         let mut filter = Self { ends: vec![Vec::new(); 256], begins: Vec::new(), trees: [false; 256] };
         for rule in rules {
-            match rule {
-                Rule::Prefix(text) => filter.begins.push(text),
-                Rule::Tree(text) => text.bytes().take(1).for_each(|first| filter.trees[usize::from(first)] = true),
-                Rule::Name(text)
-                | Rule::Suffix(text)
-                | Rule::Within(_, text)
-                | Rule::Around(_, text)
-                | Rule::Below(_, text)
-                | Rule::PathSuffix(text)
-                | Rule::Top(text)
-                | Rule::TopSuffix(text) => {
-                    let end = text.rsplit('/').next().unwrap_or(text);
-                    if let Some(last) = end.bytes().next_back() {
-                        filter.ends[usize::from(last)].push(end);
-                    }
+            let end = match rule.form {
+                Form::Pattern(start, _, "") => {
+                    filter.begins.push(start);
+                    continue;
                 }
+                Form::Tree(text) => {
+                    text.bytes().take(1).for_each(|first| filter.trees[usize::from(first)] = true);
+                    continue;
+                }
+                Form::Name(text) | Form::PathSuffix(text) | Form::Top(text) | Form::TopSuffix(text) => text,
+                Form::Pattern(_, _, end) | Form::Below(_, end) => end,
+            };
+            let end = end.rsplit('/').next().unwrap_or(end);
+            if let Some(last) = end.bytes().next_back() {
+                filter.ends[usize::from(last)].push(end);
             }
         }
         filter

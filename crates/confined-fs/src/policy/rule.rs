@@ -6,17 +6,19 @@ use super::Folded;
 
 /// One rule on a folded path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) struct Rule {
+    /// As it is written in its table, and shown.
+    pub(super) written: &'static str,
+    pub(super) form: Form,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
     /// The last name is exactly this.
     Name(&'static str),
-    /// The last name begins so.
-    Prefix(&'static str),
-    /// The last name ends so.
-    Suffix(&'static str),
-    /// The last name holds the first text and ends with the second.
-    Within(&'static str, &'static str),
-    /// The last name begins with the first text and ends with the second.
-    Around(&'static str, &'static str),
+    /// The last name begins with the first text, and after that holds the second and ends with the third: each may be
+    /// empty, and the second and third may overlap.
+    Pattern(&'static str, &'static str, &'static str),
     /// The path ends with these names.
     PathSuffix(&'static str),
     /// A name (or names) of the path, and everything below it.
@@ -29,12 +31,7 @@ pub(super) enum Rule {
     TopSuffix(&'static str),
 }
 
-impl Rule {
-    /// The rules of a text, with spaces between them, each as it is shown.
-    pub(super) fn all(text: &'static str) -> impl Iterator<Item = Self> {
-        text.split_ascii_whitespace().map(Self::parse)
-    }
-
+impl Form {
     fn parse(text: &'static str) -> Self {
         if let Some(tree) = text.strip_suffix('/') {
             return Self::Tree(tree);
@@ -48,57 +45,63 @@ impl Rule {
         match text.split_once('*') {
             None if text.contains('/') => Self::PathSuffix(text),
             None => Self::Name(text),
-            Some(("", rest)) => rest.split_once('*').map_or(Self::Suffix(rest), |(text, end)| Self::Within(text, end)),
-            Some((start, "")) => Self::Prefix(start),
-            Some((start, end)) => Self::Around(start, end),
+            Some((start, rest)) => {
+                let (middle, end) = rest.split_once('*').unwrap_or(("", rest));
+                Self::Pattern(start, middle, end)
+            }
         }
+    }
+}
+
+impl Rule {
+    /// The rules of a text, with spaces between them, each as it is shown.
+    pub(super) fn all(text: &'static str) -> impl Iterator<Item = Self> {
+        text.split_ascii_whitespace().map(|written| Self { written, form: Form::parse(written) })
     }
 
     pub(super) fn matches(self, path: &Folded) -> bool {
         let name = path.file_name();
-        match self {
-            Self::Name(text) => name == text,
-            Self::Prefix(text) => name.starts_with(text),
-            Self::Suffix(text) => name.ends_with(text),
-            Self::Within(text, end) => name.ends_with(end) && name.contains(text),
-            Self::Around(text, end) => name.strip_prefix(text).is_some_and(|rest| rest.ends_with(end)),
-            Self::PathSuffix(text) => {
+        match self.form {
+            Form::Name(text) => name == text,
+            Form::Pattern(start, middle, end) => {
+                name.strip_prefix(start).is_some_and(|rest| rest.ends_with(end) && rest.contains(middle))
+            }
+            Form::PathSuffix(text) => {
                 path.as_str().strip_suffix(text).is_some_and(|before| before.is_empty() || before.ends_with('/'))
             }
-            Self::Tree(text) => path
-                .tails()
-                .any(|tail| tail.strip_prefix(text).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))),
-            Self::Below(text, end) => name.ends_with(end) && Self::Tree(text).matches(path),
-            Self::Top(text) => path.as_str() == text,
-            Self::TopSuffix(text) => name.ends_with(text) && !path.as_str().contains('/'),
+            Form::Tree(text) => is_in_tree(path, text),
+            Form::Below(text, end) => name.ends_with(end) && is_in_tree(path, text),
+            Form::Top(text) => path.as_str() == text,
+            Form::TopSuffix(text) => name.ends_with(text) && !path.as_str().contains('/'),
         }
     }
 
     /// Paths that it matches.
     #[cfg(test)]
     pub(super) fn examples(self) -> Vec<String> {
-        match self {
-            Self::Within(text, end) | Self::Around(text, end) => vec![format!("{text}{end}"), format!("{text}b{end}")],
-            Self::Below(text, end) => vec![format!("{text}/a{end}"), format!("{text}/b/c{end}")],
-            Self::Prefix(text) => vec![text.to_owned(), format!("{text}x")],
-            Self::Suffix(text) | Self::TopSuffix(text) => vec![text.to_owned(), format!("x{text}")],
-            Self::Name(text) | Self::PathSuffix(text) | Self::Tree(text) | Self::Top(text) => vec![text.to_owned()],
+        match self.form {
+            Form::Pattern(start, middle, end) => {
+                vec![format!("{start}{middle}{end}"), format!("{start}b{middle}b{end}")]
+            }
+            Form::Below(text, end) => vec![format!("{text}/a{end}"), format!("{text}/b/c{end}")],
+            Form::TopSuffix(text) => vec![text.to_owned(), format!("x{text}")],
+            Form::Name(text) | Form::PathSuffix(text) | Form::Tree(text) | Form::Top(text) => vec![text.to_owned()],
         }
     }
 
     /// The first name of what it matches at the top of a root, where there is just one.
     pub(super) fn first_name(self) -> Option<&'static str> {
-        match self {
-            Self::Name(text) | Self::PathSuffix(text) | Self::Tree(text) | Self::Top(text) => text.split('/').next(),
+        match self.form {
+            Form::Name(text) | Form::PathSuffix(text) | Form::Tree(text) | Form::Top(text) => text.split('/').next(),
             _ => None,
         }
     }
 
-    /// What the rule is about below a directory at `path`, where that is not all of it: `tasks.json` below
+    /// The part of the rule below a directory at `path`, where that is not all of it: `tasks.json` below
     /// `.vscode`.
     pub(super) fn rest_below(self, path: &Folded) -> Option<&'static str> {
-        match self {
-            Self::Tree(text) | Self::PathSuffix(text) => {
+        match self.form {
+            Form::Tree(text) | Form::PathSuffix(text) => {
                 path.tails().find_map(|tail| text.strip_prefix(tail)?.strip_prefix('/'))
             }
             _ => None,
@@ -107,23 +110,18 @@ impl Rule {
 
     /// Whether the rule is about a directory with all its content.
     pub(super) fn covers_directory(self) -> bool {
-        matches!(self, Self::Tree(_))
+        matches!(self.form, Form::Tree(_))
     }
+}
+
+/// Whether one of the names of a path, or some in a row, are these.
+fn is_in_tree(path: &Folded, names: &str) -> bool {
+    path.tails().any(|tail| tail.strip_prefix(names).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(text) | Self::PathSuffix(text) => write!(f, "`{text}`"),
-            Self::Prefix(text) => write!(f, "`{text}*`"),
-            Self::Suffix(text) => write!(f, "`*{text}`"),
-            Self::Within(text, end) => write!(f, "`*{text}*{end}`"),
-            Self::Around(text, end) => write!(f, "`{text}*{end}`"),
-            Self::Tree(text) => write!(f, "`{text}/`"),
-            Self::Below(text, end) => write!(f, "`{text}/**/*{end}`"),
-            Self::Top(text) => write!(f, "`/{text}`"),
-            Self::TopSuffix(text) => write!(f, "`/*{text}`"),
-        }
+        write!(f, "`{}`", self.written)
     }
 }
 
@@ -136,19 +134,19 @@ mod tests {
         let texts = "name a/tail tree/ a/tree/ /top /*.top start* *.end *mid*.end start*.end a/**/*.end";
         let rules: Vec<Rule> = Rule::all(texts).collect();
         let expected = [
-            Rule::Name("name"),
-            Rule::PathSuffix("a/tail"),
-            Rule::Tree("tree"),
-            Rule::Tree("a/tree"),
-            Rule::Top("top"),
-            Rule::TopSuffix(".top"),
-            Rule::Prefix("start"),
-            Rule::Suffix(".end"),
-            Rule::Within("mid", ".end"),
-            Rule::Around("start", ".end"),
-            Rule::Below("a", ".end"),
+            Form::Name("name"),
+            Form::PathSuffix("a/tail"),
+            Form::Tree("tree"),
+            Form::Tree("a/tree"),
+            Form::Top("top"),
+            Form::TopSuffix(".top"),
+            Form::Pattern("start", "", ""),
+            Form::Pattern("", "", ".end"),
+            Form::Pattern("", "mid", ".end"),
+            Form::Pattern("start", "", ".end"),
+            Form::Below("a", ".end"),
         ];
-        assert_eq!(rules, expected);
+        assert_eq!(rules.iter().map(|rule| rule.form).collect::<Vec<_>>(), expected);
         let shown: Vec<String> = rules.iter().map(|rule| rule.to_string().replace('`', "")).collect();
         assert_eq!(shown.join(" "), texts);
     }

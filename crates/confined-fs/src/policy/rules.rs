@@ -18,13 +18,13 @@ pub struct PolicyRules {
     pub allow_protected: Vec<String>,
     /// Names that are treated as if they were not there.
     pub hide: Vec<String>,
-    /// What tools see of the secrets on the default list; `None` leaves it to the rules for all roots, and is `Deny`.
+    /// How tools see the secrets on the default list; `None` leaves it to the rules for all roots, and is `Deny`.
     pub secrets: Option<Secrets>,
     /// Whether names and text below it may be written by people who want to mislead a model.
     pub untrusted: bool,
 }
 
-/// What tools see of the content of files on the default list of secrets.
+/// How tools see the content of files on the default list of secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Secrets {
     /// Nothing.

@@ -63,7 +63,7 @@ impl ProtectedPaths {
     }
 }
 
-/// What follows `above`, which must be a whole number of names and not nothing, in a folded path.
+/// The rest after `above`, which must be a whole number of names and not nothing, in a folded path.
 fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
     // A name may fold to nothing, and everything would lie below it.
     let rest = path.strip_prefix(above).filter(|_| !above.is_empty())?;
@@ -75,9 +75,9 @@ fn below<'p>(path: &'p str, above: &str) -> Option<&'p str> {
 pub(crate) struct StartupRules {
     /// Files that the server starts from: no option allows a write to them.
     pub(crate) server_files: ProtectedPaths,
-    /// What links with a name of the run-later list lead to.
+    /// Targets of links with a name of the run-later list.
     pub(crate) run_later: ProtectedPaths,
-    /// What links with a name of a secret lead to.
+    /// Targets of links with a name of a secret.
     pub(crate) secrets: ProtectedPaths,
     /// Rules that people wrote for agents.
     pub(crate) agents: Vec<AgentRules>,

@@ -14,10 +14,10 @@ use beneath::lexical::{lexically_normal, without_verbatim};
 use super::RootGone;
 use super::root_dir::RootDir;
 
-/// What a root that may be missing has besides its directory.
+/// The state of a root that may be missing, besides its directory.
 #[derive(Debug)]
 pub(crate) struct OptionalRoot {
-    /// What the sandbox allows: the nearest existing directory above it, or where that is too wide the directory that
+    /// The directory that the sandbox allows: the nearest existing one above it, or where that is too wide the one that
     /// was there at the start.
     rule: Option<beneath::Dir>,
     /// The directory that the rule is on, where it is above the root.
@@ -26,7 +26,7 @@ pub(crate) struct OptionalRoot {
     only: Option<(u64, u64)>,
     /// The sandbox is in force.
     sandboxed: AtomicBool,
-    /// What is found in the directory itself counts in the rules of the root.
+    /// Rules found in the directory itself are among those of the root.
     noticed: AtomicBool,
 }
 

@@ -1,7 +1,5 @@
 //! What an index of a root that is kept on the disk belongs to: this directory, on this file system, under these rules.
 
-use std::fmt;
-
 use beneath::StableInodes;
 
 use crate::{Dir, Revision};
@@ -30,30 +28,23 @@ pub struct RootIdentity {
 }
 
 /// Why nothing is kept of a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     /// The platform.
+    #[error("an index is stored on Linux only")]
     Platform,
     /// Stats of the file system do not report every change.
+    #[error("the times of files on this file system do not show every change")]
     FileSystem,
     /// Changes of the root are staged: what is seen is not what the disk has.
+    #[error("changes are staged")]
     Staged,
     /// The directory is missing.
+    #[error("the directory is missing")]
     Absent,
     /// The system refused a stat.
+    #[error("the directory cannot be opened")]
     Refused,
-}
-
-impl fmt::Display for IdentityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Platform => "an index is stored on Linux only",
-            Self::FileSystem => "the times of files on this file system do not show every change",
-            Self::Staged => "changes are staged",
-            Self::Absent => "the directory is missing",
-            Self::Refused => "the directory cannot be opened",
-        })
-    }
 }
 
 impl Root {
@@ -67,7 +58,7 @@ impl Root {
         false
     }
 
-    /// What an index of this root belongs to, looked up now.
+    /// Looks up the identity that an index of this root belongs to.
     ///
     /// # Errors
     /// Why nothing may be kept of it.
@@ -82,33 +73,23 @@ impl Root {
             return Err(IdentityError::Absent);
         }
         let Ok(Dir::Plain(dir)) = self.dir.open() else { return Err(IdentityError::Refused) };
-        let file_system = stable_inodes(&dir).ok_or(IdentityError::FileSystem)?;
+        let (file_system, created) = stable_inodes(&dir).ok_or(IdentityError::FileSystem)?;
         let (device, inode) = dir.stat().map_err(|_| IdentityError::Refused)?.device_and_inode();
         let StableInodes { kind: file_system, id: file_system_id } = file_system;
         let (key, policy) = (self.key().to_owned(), self.policy().content_digest());
-        let created = created(&dir);
         Ok(RootIdentity { key, policy, file_system, file_system_id, device, inode, created })
     }
 }
 
+/// The file system, where its stats report every change, and when the directory was made.
 #[cfg(target_os = "linux")]
-fn stable_inodes(dir: &beneath::Dir) -> Option<StableInodes> {
-    dir.stable_inodes()
+fn stable_inodes(dir: &beneath::Dir) -> Option<(StableInodes, i64)> {
+    Some((dir.stable_inodes()?, dir.created().unwrap_or_default()))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn stable_inodes(_: &beneath::Dir) -> Option<StableInodes> {
+fn stable_inodes(_: &beneath::Dir) -> Option<(StableInodes, i64)> {
     None
-}
-
-#[cfg(target_os = "linux")]
-fn created(dir: &beneath::Dir) -> i64 {
-    dir.created().unwrap_or_default()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn created(_: &beneath::Dir) -> i64 {
-    0
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -218,17 +218,12 @@ fn open_layers(
 }
 
 fn nesting(list: &[Arc<Root>]) -> Vec<(usize, PathBuf, usize)> {
-    let mut nested = Vec::new();
-    for outer in list {
-        for inner in list {
-            match inner.canonical.strip_prefix(&outer.canonical) {
-                Ok(rest) if inner.index != outer.index => {
-                    nested.push((outer.index, rest.to_path_buf(), inner.index));
-                }
-                _ => {}
-            }
-        }
-    }
+    let within = |outer: &Root, inner: &Root| {
+        let rest = inner.canonical.strip_prefix(&outer.canonical).ok().filter(|_| inner.index != outer.index)?;
+        Some((outer.index, rest.to_path_buf(), inner.index))
+    };
+    let mut nested: Vec<_> =
+        list.iter().flat_map(|outer| list.iter().filter_map(move |inner| within(outer, inner))).collect();
     nested.sort_by_key(|(_, rest, _)| std::cmp::Reverse(rest.components().count()));
     nested
 }

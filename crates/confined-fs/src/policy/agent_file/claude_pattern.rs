@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use ignore::gitignore::GitignoreBuilder;
 
-/// What a pattern is relative to.
+/// The place that a pattern is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
     /// The top of the root that has the file.
@@ -14,7 +14,7 @@ pub(super) enum Start {
     Host,
 }
 
-/// What Claude Code reads in the brackets of a `Read` or `Edit` rule.
+/// Translates the brackets of a `Read` or `Edit` rule of Claude Code.
 pub(super) fn patterns(pattern: &str, homes: &[PathBuf]) -> Result<Vec<(Start, String)>, String> {
     let found: Vec<(Start, String)> = if pattern.starts_with("//") {
         vec![(Start::Host, format!("/{}", pattern.trim_start_matches('/')))]
