@@ -42,6 +42,11 @@ pub(super) fn servers(
         ));
         return Vec::new();
     }
+    if !cfg!(feature = "lsp") {
+        let why = "this program was built without language servers: remove the [lsp] tables";
+        problems.push(format!("{}: {why}", first.place));
+        return Vec::new();
+    }
     if args.tables.len() > MOST {
         problems.push(format!("{}: more than {MOST} language servers: remove some", first.place));
     }

@@ -8,6 +8,7 @@ mod image;
 mod notebook;
 mod one_file;
 mod open;
+#[cfg(feature = "pdf")]
 mod pdf;
 mod request;
 mod resource;
@@ -33,6 +34,24 @@ pub(in crate::tools) use selection::path_before_selection;
 use several::read_several;
 pub(in crate::tools) use since::Held;
 pub(in crate::tools) use text::{Content, describe};
+
+/// Stands in for the reader of PDF files in a build without it.
+#[cfg(not(feature = "pdf"))]
+mod pdf {
+    use super::{CallContext, FileRequest, ToolError, open::Source, section::Section};
+    use crate::tools::Kind;
+
+    pub(super) fn read_pdf(
+        _: &CallContext,
+        _: &FileRequest,
+        source: Source,
+        _: Option<(usize, usize)>,
+    ) -> Result<Section, ToolError> {
+        let (path, size) = (&source.path, source.file.stat().size);
+        let sentence = format!("{path} is a PDF of {size} bytes, and this program was built without PDF");
+        Err(ToolError::new(Kind::Binary, sentence).hint("ask the user for its text"))
+    }
+}
 
 /// The tool that shows files.
 pub(crate) struct Read;

@@ -201,5 +201,9 @@ pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &I
         ImageError::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
             .hint("it is damaged or not finished; create the image again, or ask the user for another copy"),
         ImageError::Stopped => ToolError::cancelled(),
+        ImageError::NotBuilt => {
+            ToolError::new(Kind::Binary, format!("{what}, and this program was built without images"))
+                .hint("ask the user for a program that was built with them, or for a description")
+        }
     }
 }
