@@ -33,7 +33,7 @@ use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use call::{
     alias, answer as fitted, answer_budget, context as references, decode_memory, hidden_note, introduced_problems,
-    match_words, omissions, omissions as fenced_list, paging, plan, read_before_write,
+    match_words, omissions, paging, plan, read_before_write,
 };
 pub(crate) use call::{answer, args, context, fence};
 

@@ -14,7 +14,7 @@ use tree_search::FileHits;
 use super::{
     Alias, CallContext, ExistingKind, FlagValue, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
-    fitted::fitted,
+    answer::fitted,
 };
 use match_scopes::{note_scopes, show_sources};
 use render::{MatchLine, Output, Report};

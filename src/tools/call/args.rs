@@ -30,7 +30,8 @@ pub(crate) fn normalise(
     schema: &Map<String, Value>,
     spec: &Spec,
 ) -> Result<Map<String, Value>, ToolError> {
-    let properties = properties(schema);
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
     let mut typed = Map::new();
     if arguments.is_empty()
         && let Some(error) = no_arguments(spec, properties)
@@ -38,7 +39,7 @@ pub(crate) fn normalise(
         return Err(error);
     }
     for (name, value) in renamed(arguments, properties, spec)? {
-        let property = properties.and_then(|known| known.get(&name)).and_then(Value::as_object);
+        let property = properties.get(&name).and_then(Value::as_object);
         let value = match property {
             Some(property) => read(&name, value, property, spec)?,
             None => Some(value),
@@ -57,17 +58,17 @@ pub(crate) fn normalise(
 /// The arguments under the names of the schema.
 fn renamed(
     arguments: Map<String, Value>,
-    properties: Option<&Map<String, Value>>,
+    properties: &Map<String, Value>,
     spec: &Spec,
 ) -> Result<Map<String, Value>, ToolError> {
     let mut out = Map::new();
     for (given, value) in arguments {
-        if has(properties, &given) {
+        if properties.contains_key(&given) {
             insert(&mut out, &given, value)?;
             continue;
         }
         // The objects inside a list have properties of their own: `edits[0]` has no `path`.
-        let known = |alias: &&Alias| alias.name_of().is_none_or(|name| has(properties, name));
+        let known = |alias: &&Alias| alias.name_of().is_none_or(|name| properties.contains_key(name));
         match spec.aliases().filter(known).find(|alias| alias.is_given_as(&given)) {
             Some(Alias::Names { name, .. }) => insert(&mut out, name, value)?,
             Some(Alias::Flag { name, value: meaning, .. }) => match (lenient_bool(&value), meaning) {
@@ -120,14 +121,6 @@ pub(crate) fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Resu
         .map_err(|error| ToolError::invalid(format!("unusable arguments: {error}")).hint("correct it and call again"))
 }
 
-fn properties(schema: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    schema.get("properties").and_then(Value::as_object)
-}
-
-fn has(properties: Option<&Map<String, Value>>, name: &str) -> bool {
-    properties.is_some_and(|known| known.contains_key(name))
-}
-
 /// Two spellings of one argument must agree; `null` never competes.
 fn insert(out: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), ToolError> {
     match out.get(name) {
@@ -168,26 +161,23 @@ fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
     .map(Some)
 }
 
-/// Whether the property is a list of texts.
-fn has_texts(property: &Map<String, Value>) -> bool {
-    property.get("items").and_then(|items| items.get("type")).is_some_and(|kind| kind == "string")
-}
-
 fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Value, ToolError> {
+    let schema = property.get("items").and_then(Value::as_object);
+    let is = |kind: &str| schema.and_then(|schema| schema.get("type")).is_some_and(|of| of == kind);
     let items = match value {
         Value::Array(items) => items,
         // Some providers send nested arguments as JSON text.
         Value::String(ref text) => match exact_numbers::parse(text) {
             Ok(Value::Array(items)) => items,
             // One text where a list of texts is asked for.
-            _ if has_texts(property) => vec![value],
+            _ if is("string") => vec![value],
             _ if is_cut_json(text) => return Err(cut_text(name)),
             _ => return Err(wrong_type(name, "a list", &value, spec)),
         },
         Value::Object(item) => vec![Value::Object(item)],
         other => return Err(wrong_type(name, "a list", &other, spec)),
     };
-    let Some(schema) = property.get("items").and_then(Value::as_object) else { return Ok(Value::Array(items)) };
+    let Some(schema) = schema else { return Ok(Value::Array(items)) };
     let mut read_items = Vec::with_capacity(items.len());
     for (index, item) in items.into_iter().enumerate() {
         let place = format!("{name}[{index}]");
@@ -196,7 +186,7 @@ fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
                 let item = normalise(item, schema, spec).map_err(|error| error.within(&place))?;
                 read_items.push(Value::Object(item));
             }
-            other if schema.get("type").and_then(Value::as_str) == Some("object") => {
+            other if is("object") => {
                 return Err(wrong_type(&place, "an object", &other, spec));
             }
             other => read_items.extend(read(&place, other, schema, spec)?),
@@ -205,15 +195,20 @@ fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) ->
     Ok(Value::Array(read_items))
 }
 
-/// How a text that was too long for one call is sent.
-const CONTENT: &str = "if the text is long, write its first part with mode=overwrite, then each other part with mode=append \
-                       and at= the size that the answer before names";
-const NEW_STRING: &str = "to delete text, pass new_string=\"\"; if the new text is long, put in its first part, and the other \
-                          parts behind it with more calls";
-const PATCH: &str = "if the patch is long, send it in several calls, a few files or hunks in each";
-
-/// Arguments that can be so long that a call is cut within them, and what to do then.
-const LONG: &[(&str, &str)] = &[("content", CONTENT), ("new_string", NEW_STRING), ("patch", PATCH)];
+/// Arguments that can be so long that a call is cut within them, and how such a text is sent.
+const LONG: &[(&str, &str)] = &[
+    (
+        "content",
+        "if the text is long, write its first part with mode=overwrite, then each other part with mode=append \
+         and at= the size that the answer before names",
+    ),
+    (
+        "new_string",
+        "to delete text, pass new_string=\"\"; if the new text is long, put in its first part, and the other \
+         parts behind it with more calls",
+    ),
+    ("patch", "if the patch is long, send it in several calls, a few files or hunks in each"),
+];
 
 /// The error for an argument that a call needs and does not have.
 pub(crate) fn missing(name: &str, spec: &Spec) -> ToolError {
@@ -227,9 +222,8 @@ pub(crate) fn missing(name: &str, spec: &Spec) -> ToolError {
 }
 
 /// The error for a call without any argument, where its tool takes a long one: those that were sent are lost.
-fn no_arguments(spec: &Spec, properties: Option<&Map<String, Value>>) -> Option<ToolError> {
-    let has = |name: &str| properties.is_some_and(|known| known.contains_key(name));
-    let (_, next) = LONG.iter().find(|(name, _)| has(name))?;
+fn no_arguments(spec: &Spec, properties: &Map<String, Value>) -> Option<ToolError> {
+    let (_, next) = LONG.iter().find(|(name, _)| properties.contains_key(*name))?;
     let sentence = format!("no arguments for {} arrived; the request may have been cut", spec.name);
     Some(ToolError::invalid(sentence).hint("call it again with all its arguments").hint(*next))
 }

@@ -58,12 +58,10 @@ pub(crate) fn check_again(
     now: &Snapshot,
     expected: Option<RevisionPrefix>,
 ) -> Result<(), ToolError> {
-    match expected {
-        Some(_) => {
-            check_now(cx, asked, now, expected, StartFrom::LastSeen).map_err(|outdated| outdated.answered(cx, now))
-        }
-        None => Ok(()),
+    if expected.is_none() {
+        return Ok(());
     }
+    check_now(cx, asked, now, expected, StartFrom::LastSeen).map_err(|outdated| outdated.answered(cx, now))
 }
 
 /// Why a file is not what the model believes it is.
@@ -118,15 +116,17 @@ fn check_now(
         let was = ledger.content_of(&now.path, |seen| expected.fits(seen));
         return Err(stale(cx, asked, message, &again, now, was.as_deref()));
     }
+    let replaceable = |kind, why: String| {
+        let sentence = format!("{asked} {why}, {} bytes", now.bytes.len());
+        ToolError::new(kind, sentence).hint(replace_whole(now.revision)).into()
+    };
     let seen = if start_from == StartFrom::LastSeen { ledger.seen_here(&now.path) } else { ledger.seen(&now.path) };
     match (seen, cx.settings.read_before_write) {
         (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             if let Some(kind) = unreadable(cx, &now.bytes) {
-                let size = now.bytes.len();
-                let sentence =
-                    format!("{asked} has not been read, and cannot be: it is not text but {kind}, {size} bytes");
-                return Err(ToolError::new(Kind::NotRead, sentence).hint(replace_whole(now.revision)).into());
+                let why = format!("has not been read, and cannot be: it is not text but {kind}");
+                return Err(replaceable(Kind::NotRead, why));
             }
             Err(ToolError::new(Kind::NotRead, format!("{asked} has not been read in this session"))
                 .hint("read it first, then repeat this call; a grep hit in it or a write of this server's own counts, too")
@@ -142,10 +142,8 @@ fn check_now(
         }
         (Some(seen), _) => {
             if let Some(kind) = unreadable(cx, &now.bytes) {
-                let size = now.bytes.len();
-                let sentence =
-                    format!("{asked} has changed since it was read and is no longer text: {kind}, {size} bytes");
-                return Err(ToolError::new(Kind::Binary, sentence).hint(replace_whole(now.revision)).into());
+                let why = format!("has changed since it was read and is no longer text: {kind}");
+                return Err(replaceable(Kind::Binary, why));
             }
             let message = format!("{asked} has changed since it was read");
             Err(stale(cx, asked, message, "repeat the call with ", now, seen.content.as_deref()))

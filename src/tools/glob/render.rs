@@ -12,11 +12,9 @@ use tree_search::{PathSource, SkippedPaths, Tally};
 
 use crate::tools::{
     Answer, AnswerBudget, CallContext,
-    answer::count,
-    fenced_list::{is_untrusted_scope, listed},
-    fitted::fitted,
+    answer::{count, fitted},
     glob::request::{GlobHits, GlobRequest},
-    omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
+    omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, listed, stopped_note},
     paging::shown_range,
 };
 

@@ -27,10 +27,9 @@ use tree_search::{ContentHits, FileHits, HitLine, PathSource, Scope};
 use crate::tools::{
     Answer, AnswerBudget, CallContext,
     answer::count,
-    fenced_list::{is_untrusted_scope, listed},
     grep::request::{GrepRequest, OutputMode},
     hidden_note::HiddenNote,
-    omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, stopped_note},
+    omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, listed, stopped_note},
     paging::shown_range,
 };
 

@@ -19,8 +19,17 @@ pub(super) fn read_image(
     source: Source,
     info: ImageInfo,
 ) -> Result<Section, ToolError> {
-    let (source, memory) = load(cx, source, &info)?;
-    let Source { path, file, head: bytes, .. } = source;
+    let Source { path, mut file, head: mut bytes, whole } = source;
+    // How much a larger file takes is known once it is read.
+    let memory = if whole { None } else { Some(DecodeMemory::reserve(cx, image_view::DECODE_MEMORY)?) };
+    if !whole {
+        let (size, left) = (file.stat().size, image_view::DECODE_MEMORY - bytes.len() as u64);
+        let is_read = size <= image_view::DECODE_MEMORY
+            && file.read_to_limit(&mut bytes, left).map_err(|error| failed(&path, error))?;
+        if !is_read {
+            return Err(flawed(&path, &info, size, &ImageError::TooMuchMemory(size)));
+        }
+    }
     let error = |flaw| flawed(&path, &info, bytes.len() as u64, &flaw);
     let image = ImageFile::open(&bytes, &info).map_err(error)?;
     let mut memory = memory.map_or_else(|| DecodeMemory::reserve(cx, image.memory()), Ok)?;
@@ -46,27 +55,10 @@ pub(super) fn read_image(
     Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
 }
 
-/// The file with all of its bytes, and the memory that it and its decoding may take where that is not known yet.
-fn load(cx: &CallContext, source: Source, info: &ImageInfo) -> Result<(Source, Option<DecodeMemory>), ToolError> {
-    if source.whole {
-        return Ok((source, None));
-    }
-    let Source { path, mut file, head: mut bytes, .. } = source;
-    let size = file.stat().size;
-    let memory = DecodeMemory::reserve(cx, image_view::DECODE_MEMORY)?;
-    let left = image_view::DECODE_MEMORY - bytes.len() as u64;
-    let is_read = size <= image_view::DECODE_MEMORY
-        && file.read_to_limit(&mut bytes, left).map_err(|error| failed(&path, error))?;
-    if !is_read {
-        return Err(flawed(&path, info, size, &ImageError::TooMuchMemory(size)));
-    }
-    Ok((Source { path, file, head: bytes, whole: true }, Some(memory)))
-}
-
 /// The region that was asked for.
-pub(super) struct AskedRegion {
+struct AskedRegion {
     /// The part of it that is inside of the image.
-    pub(super) region: Region,
+    region: Region,
     is_clipped: bool,
 }
 
@@ -75,12 +67,7 @@ impl AskedRegion {
     ///
     /// # Errors
     /// `invalid_input` for another kind of part, and for a region that is outside of the image.
-    pub(super) fn of(
-        part: &Part,
-        path: &WorkspacePath,
-        info: ImageInfo,
-        (width, height): (u32, u32),
-    ) -> Result<Self, ToolError> {
+    fn of(part: &Part, path: &WorkspacePath, info: ImageInfo, (width, height): (u32, u32)) -> Result<Self, ToolError> {
         let Part::Region { x, y, width: across, height: down } = *part else {
             return Err(part.unfit(path, Format::Image(info)));
         };
@@ -106,19 +93,19 @@ impl AskedRegion {
 }
 
 /// An image that was read.
-pub(super) struct ImageText<'a> {
-    pub(super) path: &'a WorkspacePath,
-    pub(super) info: ImageInfo,
-    pub(super) image: &'a ImageFile<'a>,
-    pub(super) revision: Revision,
-    pub(super) asked: Option<AskedRegion>,
+struct ImageText<'a> {
+    path: &'a WorkspacePath,
+    info: ImageInfo,
+    image: &'a ImageFile<'a>,
+    revision: Revision,
+    asked: Option<AskedRegion>,
     /// The image that is shown instead of the file itself.
-    pub(super) encoded: Option<&'a EncodedImage>,
+    encoded: Option<&'a EncodedImage>,
 }
 
 impl ImageText<'_> {
     /// `is_shown` unless images are off.
-    pub(super) fn facts(&self, is_shown: bool) -> Facts {
+    fn facts(&self, is_shown: bool) -> Facts {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
         Facts {
             revision: Some(self.revision.to_string()),
@@ -136,7 +123,7 @@ impl ImageText<'_> {
     }
 
     /// Notes on what cannot be seen in the image; empty for one that is shown whole and as it is.
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         let ((width, height), shown) = (self.image.size(), self.shown_size());
         let mut notes = Vec::new();
         let what = match &self.asked {
@@ -165,7 +152,7 @@ impl ImageText<'_> {
         format!("({})", noted(format!("{what}, rev {}", self.revision.short()), &notes))
     }
 
-    pub(super) fn text_without_image(&self) -> String {
+    fn text_without_image(&self) -> String {
         let (width, height) = self.image.size();
         let (format, size, rev) = (self.info.format_name(), self.image.file_size(), self.revision.short());
         let image = format!("{format} image, {width}×{height} pixels, {size} bytes, rev {rev}");
@@ -178,7 +165,7 @@ impl ImageText<'_> {
 }
 
 /// The error for an image that no model could be shown.
-pub(super) fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) -> ToolError {
+fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) -> ToolError {
     let pixels = if info.width > 0 { format!("{}×{} pixels, ", info.width, info.height) } else { String::new() };
     let what = format!("{path} is an image ({}, {pixels}{size} bytes)", info.mime);
     let too_large = |why: String| {

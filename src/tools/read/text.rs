@@ -189,10 +189,9 @@ fn scan(
     if is_mostly_nuls(encoding, size, &window) {
         return Ok(None);
     }
-    let totals = window.finish();
+    let LineTotals { lines: total, final_newline, line_ending } = window.finish();
     let bom = Encoding::for_bom(head).is_some_and(|(marked, _)| marked == encoding);
-    let layout = Layout { encoding: encoding.name(), bom, lossy, line_ending: totals.line_ending() };
-    let LineTotals { lines: total, final_newline, .. } = totals;
+    let layout = Layout { encoding: encoding.name(), bom, lossy, line_ending };
     let properties = Properties { total, size, layout, nuls: window.nuls, final_newline, revision: None };
     Ok(Some((window, properties)))
 }

@@ -59,28 +59,12 @@ pub(super) struct Window {
     first_has_cr: bool,
 }
 
-/// How the text ends and how its lines end.
+/// How many lines the text has and how they end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineTotals {
     pub(super) lines: usize,
     pub(super) final_newline: bool,
-    lf: usize,
-    crlf: usize,
-    /// Whether there are lone CRs and no LF.
-    only_cr: bool,
-}
-
-impl LineTotals {
-    /// How the lines end. A lone CR counts only where there is no LF: next to LF and CR LF it is content.
-    pub(super) fn line_ending(self) -> LineEnding {
-        match (self.lf, self.crlf) {
-            (0, 0) if self.only_cr => LineEnding::Cr,
-            (0, 0) => LineEnding::None,
-            (_, 0) => LineEnding::Lf,
-            (0, _) => LineEnding::CrLf,
-            _ => LineEnding::Mixed,
-        }
-    }
+    pub(super) line_ending: LineEnding,
 }
 
 impl Window {
@@ -140,7 +124,15 @@ impl Window {
             self.end_line(false);
         }
         let final_newline = final_newline && self.lines > 0;
-        LineTotals { lines: self.lines, final_newline, lf: self.lf, crlf: self.crlf, only_cr }
+        // A lone CR counts only where there is no LF: next to LF and CR LF it is content.
+        let line_ending = match (self.lf, self.crlf) {
+            (0, 0) if only_cr => LineEnding::Cr,
+            (0, 0) => LineEnding::None,
+            (_, 0) => LineEnding::Lf,
+            (0, _) => LineEnding::CrLf,
+            _ => LineEnding::Mixed,
+        };
+        LineTotals { lines: self.lines, final_newline, line_ending }
     }
 
     /// Whether the current line is in one of the ranges and may still fit.
@@ -427,7 +419,7 @@ mod tests {
     fn lines_are_numbered_flush_left() {
         let (text, totals) = window("a\n\nb", all());
         assert_eq!(text, "1\ta\n2\t\n3\tb\n");
-        assert_eq!(totals, LineTotals { lines: 3, final_newline: false, lf: 2, crlf: 0, only_cr: false });
+        assert_eq!(totals, LineTotals { lines: 3, final_newline: false, line_ending: LineEnding::Lf });
     }
 
     #[test]
@@ -443,7 +435,7 @@ mod tests {
     fn carriage_returns_before_line_feeds_are_not_shown() {
         let (text, totals) = window("a\r\nb\rc\r\n\r\n", all());
         assert_eq!(text, "1\ta\n2\tb\rc\n3\t\n");
-        assert_eq!(totals, LineTotals { lines: 3, final_newline: true, lf: 0, crlf: 3, only_cr: false });
+        assert_eq!(totals, LineTotals { lines: 3, final_newline: true, line_ending: LineEnding::CrLf });
     }
 
     #[test]
@@ -457,7 +449,7 @@ mod tests {
             ("a", "none", false),
         ] {
             let (_, totals) = window(text, all());
-            assert_eq!((totals.line_ending().as_str(), totals.final_newline), (ending, final_newline), "{text:?}");
+            assert_eq!((totals.line_ending.as_str(), totals.final_newline), (ending, final_newline), "{text:?}");
         }
     }
 
@@ -465,7 +457,7 @@ mod tests {
     fn only_the_range_is_kept_and_everything_is_counted() {
         let (text, totals) = window("1\n2\r\n3\n4\r\n5\n", lines(&[2..4], usize::MAX));
         assert_eq!(text, "3\t3\n4\t4\n");
-        assert_eq!(totals, LineTotals { lines: 5, final_newline: true, lf: 3, crlf: 2, only_cr: false });
+        assert_eq!(totals, LineTotals { lines: 5, final_newline: true, line_ending: LineEnding::Mixed });
     }
 
     #[test]
@@ -537,7 +529,7 @@ mod tests {
     fn empty_text_has_no_lines() {
         assert_eq!(
             window("", all()),
-            (String::new(), LineTotals { lines: 0, final_newline: false, lf: 0, crlf: 0, only_cr: false })
+            (String::new(), LineTotals { lines: 0, final_newline: false, line_ending: LineEnding::None })
         );
     }
 }

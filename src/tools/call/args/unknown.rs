@@ -13,10 +13,10 @@ use super::super::{
 };
 
 /// The error for the argument `given`, which is neither one of `properties` nor another spelling of one.
-pub(super) fn unknown(given: &str, properties: Option<&Map<String, Value>>, spec: &Spec) -> ToolError {
+pub(super) fn unknown(given: &str, properties: &Map<String, Value>, spec: &Spec) -> ToolError {
     let error =
         ToolError::new(Kind::InvalidInput, format!("unknown argument `{}` for {}", shorten(given, 80), spec.name));
-    let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
+    let names: Vec<&str> = properties.keys().map(String::as_str).collect();
     let through_alias = spec.aliases().flat_map(|alias| match alias {
         Alias::Names { given, name } if names.contains(name) => given,
         _ => [].as_slice(),
@@ -164,13 +164,13 @@ struct Meaning {
 }
 
 /// The beginning of a hint: the arguments to use instead of `given`.
-fn suggestion(given: &str, properties: Option<&Map<String, Value>>) -> Option<String> {
+fn suggestion(given: &str, properties: &Map<String, Value>) -> Option<String> {
     let plain: String = given.chars().filter(|letter| !matches!(letter, '_' | '-' | ' ')).collect();
     let plain = plain.to_lowercase();
-    let has = |argument: &&str| properties.is_some_and(|known| known.contains_key(*argument));
     let mut rows = rows().into_iter().filter(|(names, _)| names.contains(&&*plain));
-    let Meaning { arguments, words } =
-        rows.find_map(|(_, means)| means.into_iter().find(|meaning| meaning.arguments.iter().all(has)))?;
+    let Meaning { arguments, words } = rows.find_map(|(_, means)| {
+        means.into_iter().find(|meaning| meaning.arguments.iter().all(|name| properties.contains_key(*name)))
+    })?;
     let names: Vec<String> = arguments.iter().map(|name| format!("`{name}`")).collect();
     Some(if words.is_empty() { format!("did you mean {}?", names.join(" and ")) } else { words.to_owned() })
 }
@@ -186,7 +186,7 @@ mod tests {
             ..Selection::default()
         });
         let schema = toolbox.get(tool).unwrap().input_schema();
-        suggestion(given, schema["properties"].as_object())
+        suggestion(given, schema["properties"].as_object().unwrap())
     }
 
     #[test]
