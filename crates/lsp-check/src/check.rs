@@ -11,9 +11,10 @@ use serde_json::json;
 use confined_fs::stop::StopSignal;
 
 use super::{
+    DiskChange,
     diagnostics::Diagnostic,
-    documents::notification,
     instance::Instance,
+    protocol::notification,
     state::{Phase, State},
 };
 
@@ -29,18 +30,7 @@ pub(super) struct DocumentChange<'e> {
     pub(super) after: &'e str,
 }
 
-/// What happened to a file: `FileChangeType` of the protocol, with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiskChange {
-    /// It was created.
-    Created = 1,
-    /// It was written.
-    Changed = 2,
-    /// It was deleted.
-    Deleted = 3,
-}
-
-/// What a server said of a change.
+/// The diagnostics before and after a change.
 #[derive(Debug, Default)]
 pub(super) struct ServerReport {
     pub(super) before: Vec<Diagnostic>,
@@ -49,7 +39,7 @@ pub(super) struct ServerReport {
     pub(super) elsewhere: Vec<(String, Vec<Diagnostic>)>,
 }
 
-/// Why there is none.
+/// Why there is no report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoServerReport {
     TimedOut,
@@ -128,7 +118,9 @@ pub(super) fn check(
         return Err(NoServerReport::Broken);
     }
     (state.has_settled, state.unchecked) = (true, None);
-    let elsewhere = others.map_or_else(Vec::new, |others| new_errors(&others, state.others(edit.uri)));
+    let mut now = state.all();
+    now.remove(edit.uri);
+    let elsewhere = others.map_or_else(Vec::new, |others| new_errors(&others, now));
     Ok(ServerReport { before, after: state.diagnostics(edit.uri), elsewhere })
 }
 
@@ -147,7 +139,7 @@ pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChan
     let kind = if edit.before.is_some() { DiskChange::Changed } else { DiskChange::Created };
     messages.push(notification("textDocument/didSave", &json!({ "textDocument": { "uri": edit.uri } })));
     messages.push(on_disk(edit.uri, kind));
-    state.saved(Instant::now());
+    state.last_saved = Some(Instant::now());
     instance.send(&messages);
 }
 
@@ -187,16 +179,12 @@ fn new_errors(
     before: &HashMap<String, Vec<Diagnostic>>,
     after: HashMap<String, Vec<Diagnostic>>,
 ) -> Vec<(String, Vec<Diagnostic>)> {
-    let mut found: Vec<(String, Vec<Diagnostic>)> = Vec::new();
-    for (uri, mut diagnostics) in after {
-        let known = before.get(&uri);
-        diagnostics.retain(|one| {
-            one.is_error() && !known.is_some_and(|known| known.iter().any(|other| one.is_said_by(other)))
-        });
-        if !diagnostics.is_empty() {
-            found.push((uri, diagnostics));
-        }
-    }
+    let is_new = |uri: &str, one: &Diagnostic| {
+        one.is_error() && before.get(uri).is_none_or(|known| !known.iter().any(|other| one.is_said_by(other)))
+    };
+    let mut found: Vec<(String, Vec<Diagnostic>)> = after.into_iter().collect();
+    found.iter_mut().for_each(|(uri, diagnostics)| diagnostics.retain(|one| is_new(uri, one)));
+    found.retain(|(_, diagnostics)| !diagnostics.is_empty());
     found.sort_by(|one, other| one.0.cmp(&other.0));
     found
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use source_outline::problems::{Problem, Severity};
 use text_file::shorten;
 
-use super::uri::respelled;
+use super::protocol::respelled;
 
 /// Problems of one file that are kept.
 const MAX_KEPT: usize = 1000;

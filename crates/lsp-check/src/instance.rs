@@ -1,9 +1,12 @@
 //! One running server: a thread that reads what it sends, and one that writes what it gets.
 //!
-//! A call never writes to a server itself: one that reads nothing would hold it up.
+//! A call never writes to a server itself: one that reads nothing would hold it up. The frames are headers, an empty line
+//! and a body:
+//! <https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#baseProtocol>.
 
 use std::{
     io,
+    ops::Deref,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -19,8 +22,7 @@ use confined_fs::escape_controls;
 use self_sandbox::{Broker, ProgramInput, ProgramOutput, StartedProgram};
 
 use super::{
-    documents::notification,
-    frame::{FrameReader, framed},
+    protocol::notification,
     state::{Phase, State},
 };
 
@@ -29,15 +31,18 @@ const MOST_WAITING: usize = 16 << 20;
 /// Bytes that a server may send at once, and in a second over a longer time.
 const BURST: usize = 64 << 20;
 const BYTES_PER_SECOND: usize = 8 << 20;
+/// Bytes of the longest headers: two short lines are usual.
+const LONGEST_HEADERS: usize = 4096;
+/// Bytes of the longest body; the diagnostics of a file with thousands of errors have less than one.
+const LONGEST_BODY: usize = 4 << 20;
 
-/// One running server, shared by the calls that use it.
+/// One running server, for the calls that use it; the program ends when the last of them drops it.
 #[derive(Debug)]
-pub(super) struct Instance {
-    shared: Arc<Shared>,
-}
+pub(super) struct Instance(Arc<Shared>);
 
+/// The part of a server that its two threads keep as well.
 #[derive(Debug)]
-struct Shared {
+pub(super) struct Shared {
     name: String,
     number: u8,
     broker: Arc<Broker>,
@@ -72,7 +77,7 @@ impl Instance {
             outgoing,
             waiting: AtomicUsize::new(0),
         });
-        let instance = Self { shared: Arc::clone(&shared) };
+        let instance = Self(Arc::clone(&shared));
         let reader = Arc::clone(&shared);
         let started =
             thread::Builder::new().name("lsp-read".to_owned()).spawn(move || read(&reader, output)).and_then(|_| {
@@ -86,35 +91,23 @@ impl Instance {
         Ok(instance)
     }
 
-    /// What is known of it.
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.shared.state()
-    }
-
     /// Unlocks `state` until something changes, for `limit` at most, and locks it again.
     pub(super) fn wait<'s>(&'s self, state: MutexGuard<'s, State>, limit: Duration) -> MutexGuard<'s, State> {
-        self.shared.changed.wait_timeout(state, limit).unwrap_or_else(PoisonError::into_inner).0
-    }
-
-    /// Sends messages, in this order.
-    pub(super) fn send(&self, messages: &[Value]) {
-        self.shared.send(messages);
-    }
-
-    /// Whether it runs no more.
-    pub(super) fn has_ended(&self) -> bool {
-        self.state().phase == Phase::Ended
-    }
-
-    /// Ends it.
-    pub(super) fn end(&self, why: &str) {
-        self.shared.end(why);
+        self.changed.wait_timeout(state, limit).unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Asks it to end by itself.
     pub(super) fn shut_down(&self) {
         let shutdown = json!({ "jsonrpc": "2.0", "id": "shutdown", "method": "shutdown" });
         self.send(&[shutdown, notification("exit", &Value::Null)]);
+    }
+}
+
+impl Deref for Instance {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
     }
 }
 
@@ -125,13 +118,16 @@ impl Drop for Instance {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+    /// What is known of it.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, messages: &[Value]) {
+    /// Sends messages, in this order.
+    pub(super) fn send(&self, messages: &[Value]) {
         for message in messages {
-            let frame = framed(message);
+            let body = message.to_string();
+            let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
             if self.waiting.fetch_add(frame.len(), Ordering::Relaxed) > MOST_WAITING {
                 return self.stop("it does not read what it is sent");
             }
@@ -148,7 +144,8 @@ impl Shared {
         }
     }
 
-    fn end(&self, why: &str) {
+    /// Ends it.
+    pub(super) fn end(&self, why: &str) {
         self.stop(why);
         self.state().phase = Phase::Ended;
         self.changed.notify_all();
@@ -167,23 +164,19 @@ fn write(shared: &Shared, mut input: ProgramInput, messages: &Receiver<Vec<u8>>)
 }
 
 fn read(shared: &Shared, mut output: ProgramOutput) {
-    let why = match read_messages(shared, &mut output) {
-        Ok(()) => "it closed its output".to_owned(),
-        Err(why) => why,
-    };
-    let said: String = output.last_errors().chars().rev().take(500).collect();
-    let said: String = said.chars().rev().collect();
-    shared.state().trouble.last_words(&output.last_errors());
+    let why = read_messages(shared, &mut output).err().unwrap_or_else(|| "it closed its output".to_owned());
+    let errors = output.last_errors();
+    let said = &errors[errors.char_indices().rev().nth(499).map_or(0, |(at, _)| at)..];
+    shared.state().trouble.last_words(&errors);
     if !shared.is_stopped.load(Ordering::Acquire) {
-        tracing::warn!(server = shared.name, why, errors = %escape_controls(&said), "a language server ended");
+        tracing::warn!(server = shared.name, why, errors = %escape_controls(said), "a language server ended");
     }
     shared.end(&why);
 }
 
 /// Reads until the server closes its output, or sends what it must not.
 fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), String> {
-    let mut frames = FrameReader::default();
-    let mut buffer = vec![0; 64 << 10];
+    let (mut frames, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
     let (mut left, mut since) = (BURST, Instant::now());
     loop {
         let read = output.read(&mut buffer).map_err(|error| error.to_string())?;
@@ -196,11 +189,87 @@ fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Stri
             (left, since) = (left.saturating_add(earned).min(BURST), Instant::now());
         }
         left = left.checked_sub(read).ok_or("it sends too much")?;
-        frames.push(buffer.get(..read).unwrap_or_default());
-        while let Some(body) = frames.next_body().map_err(|error| format!("it sent no frame: {error:?}"))? {
+        frames.extend_from_slice(buffer.get(..read).unwrap_or_default());
+        while let Some(body) = next_body(&mut frames)? {
             let replies = shared.state().receive(&body, Instant::now()).ok_or("it sent no usable message")?;
             shared.send(&replies);
         }
         shared.changed.notify_all();
+    }
+}
+
+/// Takes the next body out of what was read, if it is complete.
+///
+/// # Errors
+/// Why what the server sent is no frame.
+fn next_body(buffer: &mut Vec<u8>) -> Result<Option<Vec<u8>>, &'static str> {
+    const NO_LENGTH: &str = "it sent no header with a length";
+    let Some(end) = memchr::memmem::find(buffer, b"\r\n\r\n") else {
+        return if buffer.len() > LONGEST_HEADERS { Err(NO_LENGTH) } else { Ok(None) };
+    };
+    let headers = std::str::from_utf8(&buffer[..end]).ok().filter(|_| end <= LONGEST_HEADERS).ok_or(NO_LENGTH)?;
+    let length = headers.split("\r\n").find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.trim().eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+    });
+    let length = length.ok_or(NO_LENGTH)?;
+    if length > LONGEST_BODY {
+        return Err("it sent a body that is too long");
+    }
+    let body = end + 4;
+    if buffer.len() < body + length {
+        return Ok(None);
+    }
+    let rest = buffer.split_off(body + length);
+    let mut frame = std::mem::replace(buffer, rest);
+    frame.drain(..body);
+    Ok(Some(frame))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bodies(pieces: &[&[u8]]) -> Result<Vec<Vec<u8>>, &'static str> {
+        let (mut read, mut found) = (Vec::new(), Vec::new());
+        for piece in pieces {
+            read.extend_from_slice(piece);
+            while let Some(body) = next_body(&mut read)? {
+                found.push(body);
+            }
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn frames_come_out_whole_however_they_are_cut() {
+        let sent = b"Content-Length: 2\r\n\r\n{}content-type: x\r\nCONTENT-LENGTH:  3 \r\n\r\n[1]";
+        let each: Vec<&[u8]> = sent.chunks(1).collect();
+        let expected = Ok(vec![b"{}".to_vec(), b"[1]".to_vec()]);
+        assert_eq!(bodies(&[sent]), expected);
+        assert_eq!(bodies(&each), expected);
+    }
+
+    #[test]
+    fn what_is_no_frame_or_too_long_is_refused() {
+        for sent in ["{}\r\n\r\n", "Content-Length: -1\r\n\r\n", "Content-Length: x\r\n\r\n", ": 2\r\n\r\n{}"] {
+            assert_eq!(bodies(&[sent.as_bytes()]), Err("it sent no header with a length"), "{sent:?}");
+        }
+        assert_eq!(bodies(&[&[b'x'; LONGEST_HEADERS + 1]]), Err("it sent no header with a length"));
+        assert_eq!(bodies(&[b"Content-Length: 99999999999\r\n\r\n"]), Err("it sent a body that is too long"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_frames_or_refused(pieces in proptest::collection::vec(
+            prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..40),
+                Just(b"Content-Length: ".to_vec()), Just(b"\r\n\r\n".to_vec()), Just(b"12".to_vec()),
+            ], 0..12)) {
+            let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+            let _ = bodies(&pieces);
+        }
     }
 }

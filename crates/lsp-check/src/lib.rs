@@ -19,33 +19,83 @@
 //! | How is one change checked? | `check` |
 //! | Has it answered for this change? | `state` |
 //! | What is wrong with it, by its own words? | `trouble` |
-//! | What may a server send? | `frame`, `message`, `diagnostics` |
-//! | What do its texts show of the host? | `scrub` |
+//! | What may a server send, and what is it sent? | `instance`, `protocol`, `diagnostics` |
+//! | What do its texts show of the host? | `report` |
 //!
 //! Limits: one server for each extension. A server is a program that the person configured: it reads its whole root,
 //! secrets included, and is confined apart from this process.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-mod backoff;
 mod check;
-mod checked;
-mod defaults;
 mod diagnostics;
-mod documents;
-mod frame;
 mod instance;
-mod message;
-mod options;
+mod protocol;
 mod report;
-mod requests;
-mod scrub;
 mod servers;
 mod state;
 mod trouble;
-mod uri;
 
-pub use check::DiskChange;
-pub use checked::{Checked, FileChange};
-pub use options::LanguageServer;
+use std::time::Duration;
+
+use confined_fs::WorkspacePath;
+use self_sandbox::BrokeredProgram;
+use serde_json::Value;
+use source_outline::problems::Problem;
+
 pub use servers::LanguageServers;
+
+/// Bytes of the largest text that is sent.
+const LARGEST_TEXT: usize = 1 << 20;
+
+/// One `[lsp.NAME]` table, validated.
+#[derive(Clone, Debug)]
+pub struct LanguageServer {
+    /// The name of its table.
+    pub name: String,
+    /// How it is started.
+    pub program: BrokeredProgram,
+    /// The extensions of its files, without dots.
+    pub extensions: Vec<String>,
+    /// Names of files that mark the directory it is started in: the highest below the root that has one of them.
+    pub root_markers: Vec<String>,
+    /// How long a change waits for it.
+    pub timeout: Duration,
+    /// Its configuration, which it asks for by section.
+    pub settings: Value,
+    /// Its options at the start, over the built-in ones.
+    pub initialization_options: Value,
+}
+
+/// The kind of a change on the disk: `FileChangeType` of the protocol, with its numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskChange {
+    /// It was created.
+    Created = 1,
+    /// It was written.
+    Changed = 2,
+    /// It was deleted.
+    Deleted = 3,
+}
+
+/// A change of one file that was made.
+#[derive(Clone, Copy, Debug)]
+pub struct FileChange<'c> {
+    /// The file, by its real path.
+    pub path: &'c WorkspacePath,
+    /// Its text before; `None` where there was no file.
+    pub before: Option<&'c str>,
+    /// Its text now.
+    pub after: &'c str,
+}
+
+/// The answer of the server for a file to a change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// The problems in the file that the change introduced, the worst first.
+    pub problems: Vec<Problem>,
+    /// Errors that it introduced in other files.
+    pub elsewhere: Vec<(WorkspacePath, Problem)>,
+    /// Why there may be more: a sentence.
+    pub note: Option<String>,
+}

@@ -10,17 +10,15 @@ use std::{
 
 use confined_fs::{Workspace, WorkspacePath, escape_controls, stop::StopSignal};
 use self_sandbox::{Broker, MAX_RUNNING, find_program};
+use text_file::shorten;
 
 use super::{
-    LanguageServer,
-    backoff::Backoff,
-    check::{DiskChange, DocumentChange, NoServerReport, ServerReport, WaitLimit, answers, check, notify, on_disk},
-    checked::{Checked, FileChange, LARGEST_TEXT},
-    defaults::{initialization_options, language_id},
+    Checked, DiskChange, FileChange, LARGEST_TEXT, LanguageServer,
+    check::{DocumentChange, NoServerReport, WaitLimit, answers, check, notify, on_disk},
     instance::Instance,
-    report::{brief, is_open, remedy, scrubber, shown},
-    state::State,
-    uri::file_uri,
+    protocol::{file_uri, initialization_options, language_id},
+    report::{Scrubber, is_open, shown},
+    state::{Phase, State},
 };
 
 /// Timeouts in a row after which a server is not waited for, for a while: it may load a large project.
@@ -31,6 +29,9 @@ const MAX_UNCHECKED: usize = 32;
 const MAX_OPENED: usize = 4096;
 /// How long `doctor` waits for a server.
 const PROBE: Duration = Duration::from_secs(10);
+/// The delay after the first failure that is not free, and the longest one.
+const FIRST: Duration = Duration::from_secs(2);
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// The language servers of all roots.
 #[derive(Debug)]
@@ -60,6 +61,28 @@ struct Slot {
     used: Option<Instant>,
 }
 
+/// Failures in a row, and until when the server is left alone because of them.
+#[derive(Debug, Default)]
+struct Backoff {
+    failures: u32,
+    until: Option<Instant>,
+}
+
+impl Backoff {
+    /// Whether the server is left alone now.
+    fn is_waiting(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now < until)
+    }
+
+    /// It failed; the first `free` failures in a row cost nothing.
+    fn failed(&mut self, now: Instant, free: u32) {
+        self.failures = self.failures.saturating_add(1);
+        let Some(over) = self.failures.checked_sub(free + 1) else { return };
+        let delay = FIRST.saturating_mul(1 << over.min(8)).min(LONGEST);
+        self.until = Some(now + delay);
+    }
+}
+
 /// One file, its server, and where that runs.
 struct Place<'s> {
     server: &'s LanguageServer,
@@ -77,8 +100,8 @@ impl LanguageServers {
         Self { servers, broker: broker.map(Arc::new), home, slots: Mutex::default(), opened: Mutex::default() }
     }
 
-    /// What the server for a file says of a change, where there is one, or why it says nothing. Starts it if it does not
-    /// run. Waits at most as long as its configuration says, and not while it keeps failing.
+    /// Asks the server for a file, where there is one, for the problems that a change introduced; else notes why it says
+    /// nothing. Starts it if it does not run. Waits at most as long as its configuration says, and not while it keeps failing.
     pub fn check(&self, workspace: &Workspace, change: FileChange<'_>, stop: &StopSignal) -> Option<Checked> {
         let place = self.place(workspace, change.path)?;
         let note = |note: String| Some(Checked { note: Some(note), ..Checked::default() });
@@ -88,36 +111,31 @@ impl LanguageServers {
         if change.after.len() > LARGEST_TEXT || change.before.is_some_and(|text| text.len() > LARGEST_TEXT) {
             return note("diagnostics: none, as language servers are sent no file of more than 1 MiB".to_owned());
         }
-        match self.checked(workspace, &place, change, stop) {
-            Ok((report, health)) => {
-                let mut found =
-                    shown(&scrubber(workspace, self.home.as_deref()), workspace, place.name, change, report);
-                found.note = health.map(|health| format!("diagnostics: incomplete, {} says: {health}", place.name));
-                Some(found)
+        let checked = self.checked(workspace, &place, change, stop);
+        if checked.is_err() {
+            let mut slots = self.slots();
+            let slot = slots.entry(place.key.clone()).or_default();
+            if slot.unchecked.len() >= MAX_UNCHECKED {
+                slot.unchecked.clear();
             }
-            Err(why) => {
-                let mut slots = self.slots();
-                let slot = slots.entry(place.key.clone()).or_default();
-                if slot.unchecked.len() >= MAX_UNCHECKED {
-                    slot.unchecked.clear();
-                }
-                slot.unchecked.entry(place.uri.clone()).or_insert_with(|| change.before.map(str::to_owned));
-                drop(slots);
-                note(why)
-            }
+            slot.unchecked.entry(place.uri).or_insert_with(|| change.before.map(str::to_owned));
         }
+        checked.map_or_else(note, Some)
     }
 
-    /// What the server says, and what it says of itself. Else the line that says why there is nothing.
+    /// The problems that a change introduced. Else the line that says why it was not checked.
     fn checked(
         &self,
         workspace: &Workspace,
         place: &Place<'_>,
         change: FileChange<'_>,
         stop: &StopSignal,
-    ) -> Result<(ServerReport, Option<String>), String> {
+    ) -> Result<Checked, String> {
         let (started, name) = (Instant::now(), place.name);
-        let instance = self.running(place).map_err(|why| format!("diagnostics: none, as {name} {why}"))?;
+        let unchecked = |why: String| format!("diagnostics: none, as {name} {why}");
+        let not_ready =
+            |why: String| format!("diagnostics: not ready: {why}; what this change breaks is named with the next one");
+        let instance = self.running(place).map_err(unchecked)?;
         let language = language_id(&place.extension);
         let edit = DocumentChange { uri: &place.uri, language, before: change.before, after: change.after };
         let slots = self.slots();
@@ -125,49 +143,44 @@ impl LanguageServers {
         let base = slot.and_then(|slot| slot.unchecked.get(&place.uri)).cloned();
         let is_waiting = slot.is_some_and(|slot| slot.answers.is_waiting(started));
         drop(slots);
-        let later = "; what this change breaks is named with the next one";
         if is_waiting && !instance.state().is_ready_again() {
             notify(&instance, &mut instance.state(), &edit);
-            return Err(format!(
-                "diagnostics: not ready: {name} has not answered in time twice or more, so this change was sent without \
-                 waiting{later}"
-            ));
+            return Err(not_ready(format!(
+                "{name} has not answered in time twice or more, so this change was sent without waiting"
+            )));
         }
         let limit = WaitLimit { deadline: started + place.server.timeout, stop };
         let base = base.as_ref().map_or(change.before, |base| base.as_deref());
         let result = check(&instance, &edit, base, &limit);
         let state = instance.state();
-        let scrubber = scrubber(workspace, self.home.as_deref());
-        let clean = |words: &str| brief(&scrubber.clean(words));
-        let (is_loading, health) = (state.is_loading(), state.trouble.health().map(clean));
-        let words = state.trouble.why().map_or_else(String::new, |words| format!(" ({})", clean(words)));
-        let remedy = remedy(workspace, place.server, &state.trouble, self.home.as_deref());
+        let scrubber = Scrubber::of(workspace, self.home.as_deref());
+        let health = state.trouble.health().map(|words| scrubber.brief(words));
+        let words = state.trouble.why().map_or_else(String::new, |words| format!(" ({})", scrubber.brief(words)));
+        let remedy = state.trouble.remedy(workspace, place.server, self.home.as_deref());
+        let loading = if state.is_loading() { ": it is still loading" } else { "" };
         drop(state);
         let mut slots = self.slots();
         let slot = slots.entry(place.key.clone()).or_default();
         match result {
             Ok(report) => {
-                slot.answers.worked();
-                slot.starts.worked();
+                (slot.answers, slot.starts) = Default::default();
                 slot.unchecked.remove(&place.uri);
-                Ok((report, health.map(|health| format!("{health}{remedy}"))))
+                drop(slots);
+                let note = health.map(|health| format!("diagnostics: incomplete, {name} says: {health}{remedy}"));
+                Ok(Checked { note, ..shown(&scrubber, workspace, name, change, report) })
             }
-            Err(NoServerReport::Cancelled) => {
-                Err(format!("diagnostics: not ready: the call ended before {name} has answered{later}"))
-            }
-            Err(NoServerReport::Broken) => Err(format!("diagnostics: none, as {name} cannot check{words}{remedy}")),
+            Err(NoServerReport::Cancelled) => Err(not_ready(format!("the call ended before {name} has answered"))),
+            Err(NoServerReport::Broken) => Err(unchecked(format!("cannot check{words}{remedy}"))),
             Err(NoServerReport::TimedOut) => {
                 slot.answers.failed(Instant::now(), FREE_TIMEOUTS);
                 let limit = place.server.timeout.as_secs_f64();
-                let loading = if is_loading { ": it is still loading" } else { "" };
-                Err(format!("diagnostics: not ready: {name} has not answered within {limit} s{loading}{remedy}{later}"))
+                Err(not_ready(format!("{name} has not answered within {limit} s{loading}{remedy}")))
             }
             Err(NoServerReport::Ended) => {
                 slot.instance = None;
                 slot.starts.failed(Instant::now(), 0);
-                let why = format!("ended unexpectedly{words}{remedy}");
-                slot.why = Some(why.clone());
-                Err(format!("diagnostics: none, as {name} {why}"))
+                let why = slot.why.insert(format!("ended unexpectedly{words}{remedy}"));
+                Err(unchecked(why.clone()))
             }
         }
     }
@@ -199,7 +212,7 @@ impl LanguageServers {
         }
     }
 
-    /// Starts each server in the first root and says what becomes of it: for a person.
+    /// Starts each server in the first root. Returns how long it took, or why it does not run, for a person.
     pub fn probe(&self, workspace: &Workspace) -> Vec<Result<Duration, String>> {
         let probe = |(number, server): (usize, &LanguageServer)| {
             let directory = workspace.root_path(workspace.roots().iter().next().ok_or("there is no directory")?);
@@ -216,12 +229,12 @@ impl LanguageServers {
             let limit = WaitLimit { deadline: started + PROBE, stop: &StopSignal::after(PROBE) };
             let is_up = answers(&instance, &limit);
             let state = instance.state();
-            let remedy = remedy(workspace, server, &state.trouble, self.home.as_deref());
+            let remedy = state.trouble.remedy(workspace, server, self.home.as_deref());
             match is_up {
                 Ok(()) => Ok(started.elapsed()),
                 Err(NoServerReport::Ended) => {
-                    let words = state.trouble.why().unwrap_or("it wrote nothing").to_owned();
-                    Err(format!("ended ({}){remedy}", escape_controls(&brief(&words))))
+                    let words = state.trouble.why().unwrap_or("it wrote nothing");
+                    Err(format!("ended ({}){remedy}", escape_controls(&shorten(words, 200))))
                 }
                 Err(_) => Err(format!("has not answered within {} s{remedy}", PROBE.as_secs())),
             }
@@ -278,13 +291,17 @@ impl LanguageServers {
             return Err("cannot be started: the process that starts language servers does not run".to_owned());
         };
         let mut slots = self.slots();
-        if !slots.contains_key(&place.key) {
-            make_room(&mut slots);
+        // The server that was not used for the longest time ends where as many run as may.
+        while !slots.contains_key(&place.key) && slots.len() >= MAX_RUNNING {
+            let oldest = slots.iter().min_by_key(|(_, slot)| slot.used).map(|(key, _)| key.clone());
+            if let Some(instance) = oldest.and_then(|key| slots.remove(&key)).and_then(|slot| slot.instance) {
+                instance.end("others are needed");
+            }
         }
         let slot = slots.entry(place.key.clone()).or_default();
         slot.used = Some(now);
         if let Some(instance) = &slot.instance {
-            if !instance.has_ended() {
+            if instance.state().phase != Phase::Ended {
                 return Ok(Arc::clone(instance));
             }
             slot.instance = None;
@@ -315,41 +332,39 @@ impl LanguageServers {
 
 impl Drop for LanguageServers {
     fn drop(&mut self) {
-        for slot in self.slots().values() {
-            if let Some(instance) = &slot.instance {
-                instance.shut_down();
-            }
-        }
+        self.slots().values().filter_map(|slot| slot.instance.as_ref()).for_each(|instance| instance.shut_down());
     }
 }
 
-/// Ends the server that was not used for the longest time, where as many run as may.
-fn make_room(slots: &mut HashMap<(usize, String), Slot>) {
-    while slots.len() >= MAX_RUNNING {
-        let oldest = slots.iter().min_by_key(|(_, slot)| slot.used).map(|(key, _)| key.clone());
-        let Some(slot) = oldest.and_then(|key| slots.remove(&key)) else { return };
-        if let Some(instance) = slot.instance {
-            instance.end("others are needed");
-        }
-    }
-}
-
-/// What a person calls a server: its program.
+/// A person's name for a server: its program.
 fn program_name(server: &LanguageServer) -> &str {
     server.program.program.file_stem().and_then(|name| name.to_str()).unwrap_or(&server.name)
 }
 
 /// The directory that a server for a file works in: the highest with a marker, else the root.
 fn project(workspace: &Workspace, path: &WorkspacePath, markers: &[String]) -> WorkspacePath {
-    let root = workspace.root_path(path.root());
-    let mut found = None;
-    let mut above = path.parent();
-    while let Some(directory) = above {
-        let has_marker = |marker: &String| directory.join(marker).is_ok_and(|marker| workspace.stat(&marker).is_ok());
-        if markers.iter().any(has_marker) {
-            found = Some(directory.clone());
+    let has_marker = |directory: &WorkspacePath| {
+        let is_there = |marker: &String| directory.join(marker).is_ok_and(|marker| workspace.stat(&marker).is_ok());
+        markers.iter().any(is_there)
+    };
+    let above = std::iter::successors(path.parent(), WorkspacePath::parent);
+    above.filter(has_marker).last().unwrap_or_else(|| workspace.root_path(path.root()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_double_up_to_a_limit() {
+        let (mut backoff, now) = (Backoff::default(), Instant::now());
+        backoff.failed(now, 1);
+        assert!(!backoff.is_waiting(now), "one is free");
+        backoff.failed(now, 1);
+        assert!(backoff.is_waiting(now + FIRST / 2) && !backoff.is_waiting(now + FIRST));
+        for _ in 0..100 {
+            backoff.failed(now, 1);
         }
-        above = directory.parent();
+        assert!(backoff.is_waiting(now + LONGEST / 2) && !backoff.is_waiting(now + LONGEST));
     }
-    found.unwrap_or(root)
 }

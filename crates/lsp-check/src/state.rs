@@ -1,10 +1,11 @@
-//! What is known of one running server: what it has said of which file, and whether it is done with a change.
+//! The state of one running server: what it was sent, what it has said of which file, and whether it is busy.
 
-mod known;
 mod settled;
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
+    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
     time::{Duration, Instant},
 };
 
@@ -13,9 +14,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     diagnostics::{Diagnostic, Published, reported},
-    documents::{Documents, notification},
-    message::Incoming,
-    requests,
+    protocol::{answer, initialize, notification, parsed},
     trouble::Trouble,
 };
 
@@ -31,22 +30,58 @@ const MOST_ASKED: usize = 256;
 const LONGEST_GAP: Duration = Duration::from_secs(2);
 /// Files that are opened as soon as it can be talked to.
 const MAX_PENDING: usize = 8;
+/// Files that are open at once; the least recently changed is closed for a further one.
+const MAX_OPEN: usize = 32;
 /// How often diagnostics are asked for again.
 const PULL_AGAIN: Duration = Duration::from_millis(200);
+/// The number of the first request; none has the number 0.
+const INITIALIZE: u64 = 1;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
+    #[default]
     Starting,
     Ready,
     Ended,
 }
 
-/// What was asked, and is not answered.
+/// One message of a server, whose parts are read by whoever needs them.
+#[derive(Deserialize)]
+struct Incoming<'m> {
+    #[serde(borrow)]
+    id: Option<&'m RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'m, str>>,
+    #[serde(borrow)]
+    params: Option<&'m RawValue>,
+    #[serde(borrow)]
+    result: Option<&'m RawValue>,
+    #[serde(borrow)]
+    error: Option<&'m RawValue>,
+}
+
+/// A request about the text of a file: its answer is the diagnostics of a server that is asked for them; of any other it
+/// shows that the text has arrived.
 #[derive(Debug)]
-enum Asked {
-    Initialize,
-    Pull { uri: String, version: i64, at: Instant },
-    Barrier { uri: String, version: i64 },
+struct TextRequest {
+    uri: String,
+    version: i64,
+    at: Instant,
+}
+
+/// One open file.
+#[derive(Debug)]
+struct Document {
+    version: i64,
+    sent: Instant,
+    /// When the diagnostics of this version that have arrived were asked for.
+    pulled: Option<Instant>,
+    /// Whether a request for them is under way.
+    is_pulling: bool,
+    /// When the server answered a request that was sent after this version.
+    passed: Option<Instant>,
+    /// A hash of the text.
+    text: u64,
 }
 
 /// The problems of one file.
@@ -59,20 +94,17 @@ struct FileProblems {
 }
 
 /// The state of one server, changed by the messages in both directions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) phase: Phase,
-    pub(super) documents: Documents,
+    documents: HashMap<String, Document>,
     /// Whether it was done with a change once.
     pub(super) has_settled: bool,
-    /// What it said of all files before the first change that was not checked, once there is one.
+    /// The diagnostics of all files before the first change that was not checked, once there is one.
     pub(super) unchecked: Option<HashMap<String, Vec<Diagnostic>>>,
-    /// What is wrong with it.
     pub(super) trouble: Trouble,
     /// Whether it runs a check of its own after each save: rust-analyzer, unless that is off.
     pub(super) checks_saves: bool,
-    /// Whether its first answer was an error.
-    is_refused: bool,
     /// Whether it has shown that it finds problems, or that it is loaded.
     is_proven: bool,
     ready_at: Option<Instant>,
@@ -88,10 +120,11 @@ pub(super) struct State {
     last_busy: Option<Instant>,
     last_heard: Option<Instant>,
     /// When a file was last saved, and when a check of saves last began.
-    last_saved: Option<Instant>,
+    pub(super) last_saved: Option<Instant>,
     last_check: Option<Instant>,
-    asked: HashMap<u64, Asked>,
-    next_id: u64,
+    asked: HashMap<u64, TextRequest>,
+    last_id: u64,
+    /// Whether it is asked for diagnostics.
     pulls: bool,
     names_versions: bool,
     root_uri: String,
@@ -101,138 +134,85 @@ pub(super) struct State {
 impl State {
     /// Before anything was sent. Also returns the first message.
     pub(super) fn new(root_uri: String, options: &Value, settings: Value) -> (Self, Value) {
-        let first = requests::initialize(&root_uri, options);
-        let mut state = Self {
-            phase: Phase::Starting,
-            documents: Documents::default(),
-            has_settled: false,
-            unchecked: None,
-            trouble: Trouble::default(),
-            checks_saves: options.get("checkOnSave").is_none_or(|checks| *checks != Value::Bool(false)),
-            is_refused: false,
-            is_proven: false,
-            ready_at: None,
-            last_gap: Duration::ZERO,
-            pending: Vec::new(),
-            files: HashMap::new(),
-            progress: HashSet::new(),
-            quiescent: None,
-            last_busy: None,
-            last_heard: None,
-            last_saved: None,
-            last_check: None,
-            asked: HashMap::new(),
-            next_id: 1,
-            pulls: false,
-            names_versions: false,
-            root_uri,
-            settings,
-        };
-        let first = state.request("initialize", &first, Asked::Initialize);
+        let checks_saves = options.get("checkOnSave").is_none_or(|checks| *checks != Value::Bool(false));
+        let first = initialize(&root_uri, options);
+        let mut state = Self { checks_saves, root_uri, settings, ..Self::default() };
+        let first = state.request("initialize", &first);
         (state, first)
     }
 
-    fn request(&mut self, method: &str, params: &Value, asked: Asked) -> Value {
-        let id = self.next_id;
-        self.next_id += 1;
-        if self.asked.len() >= MOST_ASKED {
-            self.asked.clear();
-        }
-        self.asked.insert(id, asked);
-        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        self.last_id += 1;
+        json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params })
     }
 
-    /// Takes note of one message. What is to be sent because of it; `None` if it is no message, or refuses to begin.
+    /// Takes note of one message. Returns the messages that are to be sent because of it; `None` if it is no message, or
+    /// the server refuses to begin.
     pub(super) fn receive(&mut self, body: &[u8], now: Instant) -> Option<Vec<Value>> {
         let was_busy = self.is_busy();
-        let mut replies = self.received(Incoming::read(body)?, now);
-        if was_busy && !self.is_busy() && self.pulls {
-            // What it said while it was loading is not the last word.
-            let open: Vec<String> = self.documents.uris().map(str::to_owned).collect();
-            replies.extend(open.iter().filter_map(|uri| self.ask_again(uri, now)));
-        }
-        (!self.is_refused).then_some(replies)
-    }
-
-    fn received(&mut self, message: Incoming<'_>, now: Instant) -> Vec<Value> {
-        match message {
-            Incoming::Response { id, result, error } => self.answered(id, result, error, now),
-            Incoming::Request { id, method, params } => {
+        let Incoming { id, method, params, result, error } = serde_json::from_slice(body).ok()?;
+        let mut replies = match (id, method) {
+            (Some(id), Some(method)) => {
                 if method == "workspace/diagnostic/refresh" {
                     self.documents.values_mut().for_each(|document| document.pulled = None);
                 }
-                vec![requests::answer(id, &method, params, &self.root_uri, &self.settings)]
+                vec![answer(id, &method, params, &self.root_uri, &self.settings)]
             }
-            Incoming::Notification { method, params } => {
-                if let Some(params) = params {
-                    self.notified(&method, params, now);
-                }
+            (Some(id), None) => self.answered(id.get().parse().unwrap_or_default(), result, error, now)?,
+            (None, Some(method)) => {
+                params.into_iter().for_each(|params| self.notified(&method, params, now));
                 Vec::new()
             }
+            (None, None) => return None,
+        };
+        if was_busy && !self.is_busy() && self.pulls {
+            // What it said while it was loading is not the last word.
+            let open: Vec<String> = self.documents.keys().cloned().collect();
+            replies.extend(open.iter().filter_map(|uri| self.ask_again(uri, now)));
         }
+        Some(replies)
     }
 
-    fn answered(&mut self, id: u64, result: Option<&RawValue>, error: Option<&RawValue>, now: Instant) -> Vec<Value> {
-        match self.asked.remove(&id) {
-            Some(Asked::Initialize) => {
-                if let Some(result) = result {
-                    return self.initialized(result, now);
-                }
-                if let Some(error) = error {
-                    self.trouble.message(error);
-                }
-                self.is_refused = true;
-            }
-            Some(Asked::Pull { uri, version, at }) => {
-                if let Some(document) = self.documents.get_mut(&uri) {
-                    document.pulling = None;
-                    // An error: the text has changed, or the project is not loaded. It is asked again.
-                    if let Some(result) = result.filter(|_| document.version == version) {
-                        document.pulled = Some(at);
-                        if let Some(diagnostics) = reported(result.get()) {
-                            self.is_proven |= !diagnostics.is_empty();
-                            self.files.entry(uri).or_default().pulled = diagnostics;
-                        }
-                    }
-                }
-            }
-            Some(Asked::Barrier { uri, version }) => {
-                if let Some(document) = self.documents.get_mut(&uri).filter(|document| document.version == version) {
-                    document.passed = Some(now);
-                }
-            }
-            None => {}
+    fn answered(
+        &mut self,
+        id: u64,
+        result: Option<&RawValue>,
+        error: Option<&RawValue>,
+        now: Instant,
+    ) -> Option<Vec<Value>> {
+        let result = result.filter(|_| error.is_none());
+        if id == INITIALIZE && self.phase == Phase::Starting {
+            error.into_iter().for_each(|error| self.trouble.message(error));
+            return Some(self.initialized(result?, now));
         }
-        Vec::new()
+        let Some(TextRequest { uri, version, at }) = self.asked.remove(&id) else { return Some(Vec::new()) };
+        let Some(document) = self.documents.get_mut(&uri) else { return Some(Vec::new()) };
+        document.is_pulling = false;
+        if document.version == version && !self.pulls {
+            document.passed = Some(now);
+        } else if document.version == version
+            // An error: the text has changed, or the project is not loaded. It is asked again.
+            && let Some(result) = result
+        {
+            document.pulled = Some(at);
+            if let Some(diagnostics) = reported(result.get()) {
+                self.is_proven |= !diagnostics.is_empty();
+                self.files.entry(uri).or_default().pulled = diagnostics;
+            }
+        }
+        Some(Vec::new())
     }
 
     fn initialized(&mut self, result: &RawValue, now: Instant) -> Vec<Value> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Initialized {
-            capabilities: Capabilities,
-            server_info: Option<ServerInfo>,
-        }
-        #[derive(Deserialize)]
-        struct ServerInfo {
-            name: String,
-        }
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Capabilities {
-            diagnostic_provider: Option<Value>,
-        }
-        let provider = serde_json::from_str::<Initialized>(result.get()).ok();
-        let says_when_loaded = provider
-            .as_ref()
-            .and_then(|found| found.server_info.as_ref())
-            .is_some_and(|server| server.name.contains("rust-analyzer"));
+        let result = parsed(result);
+        let says_when_loaded =
+            result["serverInfo"]["name"].as_str().is_some_and(|server| server.contains("rust-analyzer"));
         if says_when_loaded {
             // It answers with empty lists until it says that it is loaded, and says first that it is not a moment later.
             self.quiescent = self.quiescent.or(Some(false));
         }
         self.checks_saves &= says_when_loaded;
-        self.pulls = provider.and_then(|found| found.capabilities.diagnostic_provider).is_some();
+        self.pulls = !result["capabilities"]["diagnosticProvider"].is_null();
         (self.phase, self.ready_at) = (Phase::Ready, Some(now));
         let mut messages = vec![notification("initialized", &json!({}))];
         if self.settings.as_object().is_some_and(|settings| !settings.is_empty()) {
@@ -248,21 +228,16 @@ impl State {
     fn notified(&mut self, method: &str, params: &RawValue, now: Instant) {
         match method {
             "textDocument/publishDiagnostics" => self.published(params, now),
-            "$/progress" => self.progressed(params, now),
+            "$/progress" => self.progressed(&parsed(params), now),
             "experimental/serverStatus" => {
-                #[derive(Deserialize)]
-                struct Status {
-                    quiescent: Option<bool>,
-                    health: Option<String>,
-                    message: Option<String>,
-                }
-                let Some(status) = serde_json::from_str::<Status>(params.get()).ok() else { return };
-                self.trouble.status(status.health.as_deref(), status.message.as_deref());
-                self.is_proven |= status.quiescent == Some(true);
-                if self.quiescent == Some(false) || status.quiescent == Some(false) {
+                let status = parsed(params);
+                let quiescent = status["quiescent"].as_bool();
+                self.trouble.status(status["health"].as_str(), status["message"].as_str());
+                self.is_proven |= quiescent == Some(true);
+                if self.quiescent == Some(false) || quiescent == Some(false) {
                     self.last_busy = Some(now);
                 }
-                self.quiescent = status.quiescent.or(self.quiescent);
+                self.quiescent = quiescent.or(self.quiescent);
             }
             "window/showMessage" | "window/logMessage" => self.trouble.message(params),
             _ => {}
@@ -292,29 +267,16 @@ impl State {
         (file.pushed, file.pushed_version, file.pushed_at) = (diagnostics, version, Some(now));
     }
 
-    fn progressed(&mut self, params: &RawValue, now: Instant) {
-        #[derive(Deserialize)]
-        struct Progress {
-            token: Value,
-            value: Kind,
-        }
-        #[derive(Deserialize)]
-        struct Kind {
-            kind: String,
-        }
-        let Ok(Progress { token, value }) = serde_json::from_str::<Progress>(params.get()) else { return };
-        let token: String = token.to_string().chars().take(100).collect();
-        match value.kind.as_str() {
-            "begin" if self.progress.len() < MAX_PROGRESS => {
-                if is_check(&token) {
-                    self.last_check = Some(now);
-                }
-                self.progress.insert(token);
+    fn progressed(&mut self, progress: &Value, now: Instant) {
+        let Some(kind) = progress["value"]["kind"].as_str() else { return };
+        let token: String = progress["token"].to_string().chars().take(100).collect();
+        if kind == "begin" && self.progress.len() < MAX_PROGRESS {
+            if is_check(&token) {
+                self.last_check = Some(now);
             }
-            "end" => {
-                self.progress.remove(&token);
-            }
-            _ => {}
+            self.progress.insert(token);
+        } else if kind == "end" {
+            self.progress.remove(&token);
         }
         (self.last_busy, self.last_heard) = (Some(now), Some(now));
     }
@@ -322,7 +284,7 @@ impl State {
     /// The messages by which it learns of a file that may be changed soon; kept until it can be talked to.
     pub(super) fn open(&mut self, uri: &str, language: &str, text: &str, now: Instant) -> Vec<Value> {
         match self.phase {
-            Phase::Ready if self.documents.get(uri).is_none() => self.put(uri, language, text, now),
+            Phase::Ready if !self.documents.contains_key(uri) => self.put(uri, language, text, now),
             Phase::Starting if self.pending.len() < MAX_PENDING => {
                 self.pending.push([uri, language, text].map(str::to_owned));
                 Vec::new()
@@ -331,43 +293,93 @@ impl State {
         }
     }
 
-    /// The messages by which it learns that a file has a new content.
+    /// The messages by which it learns that a file has a new content; none if it has it already.
     pub(super) fn put(&mut self, uri: &str, language: &str, text: &str, now: Instant) -> Vec<Value> {
-        let mut messages = self.documents.put(uri, language, text, now);
-        if !messages.is_empty() {
-            self.last_gap /= 2;
-            messages.extend(self.ask(uri, now));
+        let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(text);
+        let mut messages = Vec::new();
+        let version = match self.documents.get(uri) {
+            Some(document) if document.text == hash => return messages,
+            Some(document) => document.version + 1,
+            None => 1,
+        };
+        if version > 1 {
+            let file = json!({ "uri": uri, "version": version });
+            let params = json!({ "textDocument": file, "contentChanges": [{ "text": text }] });
+            messages.push(notification("textDocument/didChange", &params));
+        } else {
+            if self.documents.len() >= MAX_OPEN
+                && let Some(oldest) = self.documents.iter().min_by_key(|(_, document)| document.sent)
+            {
+                let oldest = oldest.0.clone();
+                messages.extend(self.close(&oldest));
+            }
+            let file = json!({ "uri": uri, "languageId": language, "version": version, "text": text });
+            messages.push(notification("textDocument/didOpen", &json!({ "textDocument": file })));
         }
+        let document = Document { version, sent: now, pulled: None, is_pulling: false, passed: None, text: hash };
+        self.documents.insert(uri.to_owned(), document);
+        self.last_gap /= 2;
+        messages.extend(self.ask(uri, now));
         messages
     }
 
     /// The request that shows whether it has taken note of a file's content.
     fn ask(&mut self, uri: &str, now: Instant) -> Option<Value> {
-        let pulls = self.pulls;
         let document = self.documents.get_mut(uri)?;
-        let version = document.version;
-        let params = json!({ "textDocument": { "uri": uri } });
-        if pulls {
-            document.pulling = Some(now);
-            let asked = Asked::Pull { uri: uri.to_owned(), version, at: now };
-            return Some(self.request("textDocument/diagnostic", &params, asked));
+        document.is_pulling = self.pulls;
+        let asked = TextRequest { uri: uri.to_owned(), version: document.version, at: now };
+        let method = if self.pulls { "textDocument/diagnostic" } else { "textDocument/documentSymbol" };
+        let request = self.request(method, &json!({ "textDocument": { "uri": uri } }));
+        if self.asked.len() >= MOST_ASKED {
+            self.asked.clear();
         }
-        let asked = Asked::Barrier { uri: uri.to_owned(), version };
-        Some(self.request("textDocument/documentSymbol", &params, asked))
+        self.asked.insert(self.last_id, asked);
+        Some(request)
     }
 
     /// The request for the diagnostics of a file, where those that there are may not be the last.
     pub(super) fn ask_again(&mut self, uri: &str, now: Instant) -> Option<Value> {
         let document = self.documents.get(uri).filter(|_| self.pulls && !self.is_busy())?;
-        let is_due =
-            now.duration_since(document.sent) >= PULL_AGAIN && document.pulling.is_none() && !self.is_pulled(uri);
+        let is_due = now.duration_since(document.sent) >= PULL_AGAIN && !document.is_pulling && !self.is_pulled(uri);
         if is_due { self.ask(uri, now) } else { None }
     }
 
-    /// A file is gone.
+    /// A file is gone. Returns the message that closes it, if it is open.
     pub(super) fn forget(&mut self, uri: &str) -> Option<Value> {
         self.files.remove(uri);
-        self.documents.close(uri)
+        self.close(uri)
+    }
+
+    fn close(&mut self, uri: &str) -> Option<Value> {
+        self.documents.remove(uri)?;
+        Some(notification("textDocument/didClose", &json!({ "textDocument": { "uri": uri } })))
+    }
+
+    /// The diagnostics of a file now.
+    pub(super) fn diagnostics(&self, uri: &str) -> Vec<Diagnostic> {
+        let Some(file) = self.files.get(uri) else { return Vec::new() };
+        let pulled = file.pulled.iter().filter(|one| !file.pushed.iter().any(|other| one.is_said_by(other)));
+        pulled.chain(&file.pushed).cloned().collect()
+    }
+
+    /// A change is not checked: the next one is compared with what was known before it. What a check of saves says is
+    /// about the disk, and so about this change already; where nothing was known before it, all of that is new.
+    pub(super) fn leave_unchecked(&mut self) {
+        if self.unchecked.is_none() && (self.has_settled || self.checks_saves) {
+            self.unchecked = Some(if self.has_settled { self.all() } else { HashMap::new() });
+        }
+    }
+
+    /// The diagnostics of a file, where a check of saves has not seen changes that were not checked.
+    pub(super) fn known(&self, uri: &str) -> Vec<Diagnostic> {
+        let (Some(unchecked), true) = (&self.unchecked, self.checks_saves) else { return self.diagnostics(uri) };
+        let pulled = self.files.get(uri).map_or(&[][..], |file| &file.pulled);
+        pulled.iter().chain(unchecked.get(uri).into_iter().flatten()).cloned().collect()
+    }
+
+    /// The diagnostics of all files.
+    pub(super) fn all(&self) -> HashMap<String, Vec<Diagnostic>> {
+        self.files.keys().map(|uri| (uri.clone(), self.diagnostics(uri))).collect()
     }
 }
 
@@ -451,7 +463,7 @@ mod tests {
         let mut state = started("rust-analyzer", &json!({ "checkOnSave": true }));
         tell(&mut state, "experimental/serverStatus", &json!({ "quiescent": true, "health": "ok" }), at(0));
         state.put(FILE, "rust", "1", at(0));
-        state.saved(at(0));
+        state.last_saved = Some(at(0));
         pass(&mut state, 2, at(5));
         push(&mut state, &[], at(10));
         assert!(!state.is_settled(FILE, at(60_000)), "no check has begun");
@@ -483,14 +495,14 @@ mod tests {
             state.receive(body.as_bytes(), at(milliseconds));
         };
         state.put("file:///r/a.rs", "rust", "1", at(0));
-        state.saved(at(0));
+        state.last_saved = Some(at(0));
         pass(&mut state, 2, at(1));
         push(&mut state, 1);
         assert!(state.is_settled("file:///r/a.rs", at(500)), "one that never checked a save is not waited for");
         progress(&mut state, "begin", 600);
         progress(&mut state, "end", 700);
         state.put("file:///r/a.rs", "rust", "2", at(2000));
-        state.saved(at(2000));
+        state.last_saved = Some(at(2000));
         pass(&mut state, 3, at(2001));
         push(&mut state, 2001);
         assert!(!state.is_settled("file:///r/a.rs", at(2600)), "its check begins late");
@@ -498,8 +510,50 @@ mod tests {
         assert!(!state.is_settled("file:///r/a.rs", at(9000)), "its check runs");
         progress(&mut state, "end", 9000);
         assert!(state.is_settled("file:///r/a.rs", at(9500)));
-        state.saved(at(10_000));
+        state.last_saved = Some(at(10_000));
         assert!(!state.is_settled("file:///r/a.rs", at(12_900)));
         assert!(state.is_settled("file:///r/a.rs", at(13_100)), "no check begins");
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        let mut state = started("any", &Value::Null);
+        let deep = format!("{{\"method\":\"x\",\"params\":{}", "[".repeat(100_000));
+        for none in ["", "1", "{}", "[]", "{\"method\":1}", "\u{0}", &deep] {
+            assert_eq!(state.receive(none.as_bytes(), Instant::now()), None, "{none:?}");
+        }
+        for (body, answers) in [
+            (r#"{"id":3,"result":{}}"#, 0),
+            (r#"{"id":"x","result":{}}"#, 0),
+            (r#"{"id":3,"error":{"code":1}}"#, 0),
+            (r#"{"id":"x","method":"a/b","params":[]}"#, 1),
+            (r#"{"method":"a\u0062"}"#, 0),
+        ] {
+            let replies = state.receive(body.as_bytes(), Instant::now()).expect(body);
+            assert_eq!(replies.len(), answers, "{body}");
+        }
+        let (mut state, _) = State::new("file:///r".to_owned(), &Value::Null, Value::Null);
+        let refusal = r#"{"id":1,"error":{"code":1,"message":"no"}}"#;
+        assert_eq!(state.receive(refusal.as_bytes(), Instant::now()), None);
+        assert_eq!(state.trouble.why(), Some("no"));
+    }
+
+    #[test]
+    fn file_is_opened_changed_and_closed_for_others() {
+        let (mut state, now) = (started("any", &Value::Null), Instant::now());
+        let methods = |messages: Vec<Value>| -> Vec<String> {
+            let method =
+                |message: &Value| message["method"].as_str()?.strip_prefix("textDocument/did").map(str::to_owned);
+            messages.iter().filter_map(method).collect()
+        };
+        assert_eq!(methods(state.put("a", "rust", "1", now)), ["Open"]);
+        assert!(state.put("a", "rust", "1", now).is_empty());
+        assert_eq!(methods(state.put("a", "rust", "2", now)), ["Change"]);
+        assert_eq!(state.documents["a"].version, 2);
+        for number in 1..MAX_OPEN {
+            assert_eq!(methods(state.put(&number.to_string(), "rust", "1", Instant::now())), ["Open"]);
+        }
+        assert_eq!(methods(state.put("x", "rust", "1", Instant::now())), ["Close", "Open"]);
+        assert!(!state.documents.contains_key("a"));
     }
 }

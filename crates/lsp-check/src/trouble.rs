@@ -1,25 +1,27 @@
-//! What is wrong with a server by its own words: why it checks nothing, and what it may not read.
+//! The trouble of a server in its own words: why it checks nothing, and which setting lets it read what it was refused.
 
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use confined_fs::{Workspace, escape_controls};
 use self_sandbox::{LET_READ, is_always_readable};
 
-/// Bytes of its words that are kept.
+use super::{LanguageServer, protocol::parsed};
+
+/// Characters of its words that are kept.
 const LONGEST: usize = 2000;
 /// Folders of the home directory in which each program has a folder of its own.
 const SHARED_FOLDERS: &[&str] = &[".cache", ".config", ".local"];
 
-/// What one server has said of itself.
+/// The complaints of one server, each of at most [`LONGEST`] characters.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
     /// The message to a state that is not `ok`, and whether it is `error`.
     health: Option<(String, bool)>,
     said: Option<String>,
     denied: Option<PathBuf>,
-    /// What it is installed in and may not read, as `read` has it.
+    /// The folders that it is installed in and may not read, as `read` has them.
     installed_in: Vec<String>,
 }
 
@@ -36,20 +38,16 @@ impl Trouble {
 
     /// A message to the person, or to the log; or the error of an answer.
     pub(super) fn message(&mut self, params: &RawValue) {
-        #[derive(Deserialize)]
-        struct Message {
-            r#type: Option<u8>,
-            message: String,
-        }
-        if let Ok(Message { r#type, message }) = serde_json::from_str(params.get()) {
-            self.denied = denied_path(&message).or_else(|| self.denied.take());
-            if r#type.is_none_or(|kind| kind == 1) {
-                self.said = Some(cut(&message));
-            }
+        let params = parsed(params);
+        let Some(message) = params["message"].as_str() else { return };
+        self.denied = denied_path(message).or_else(|| self.denied.take());
+        // MessageType.Error; an error of an answer has none.
+        if params["type"].as_u64().is_none_or(|kind| kind == 1) {
+            self.said = Some(cut(message));
         }
     }
 
-    /// What it wrote last to its stderr.
+    /// Takes note of its last lines on stderr.
     pub(super) fn last_words(&mut self, text: &str) {
         self.denied = denied_path(text).or_else(|| self.denied.take());
         let options = text.lines().find_map(|line| line.split_once(LET_READ));
@@ -67,7 +65,7 @@ impl Trouble {
         self.health.as_ref().is_some_and(|(_, is_error)| *is_error)
     }
 
-    /// What it says of a state that is not good.
+    /// Its message to a state that is not good.
     pub(super) fn health(&self) -> Option<&str> {
         self.health.as_ref().map(|(message, _)| message.as_str())
     }
@@ -77,14 +75,30 @@ impl Trouble {
         self.said.as_deref().or(self.health())
     }
 
-    /// What it is installed in and may not read: whatever it was not allowed to open, this comes first.
-    pub(super) fn installed_in(&self) -> &[String] {
-        &self.installed_in
-    }
-
-    /// What it was not allowed to open.
-    pub(super) fn denied(&self) -> Option<&Path> {
-        self.denied.as_deref()
+    /// The setting that allows it to open what it was refused; empty where that is not known.
+    pub(super) fn remedy(&self, workspace: &Workspace, server: &LanguageServer, home: Option<&Path>) -> String {
+        // Whatever it was not allowed to open, the folders that it is installed in come first.
+        let mut folders = self.installed_in.clone();
+        if let (Some(denied), true) = (&self.denied, folders.is_empty()) {
+            if workspace.roots().iter().any(|root| denied.starts_with(root.host())) {
+                let name = denied.file_name().unwrap_or_default().display();
+                return if server.program.may_write {
+                    String::new()
+                } else {
+                    format!("; it may not write {name}: add `write = true` to [lsp.{}]", server.name)
+                };
+            }
+            if !server.program.readable.iter().any(|readable| denied.starts_with(readable)) {
+                folders.push(read_for(denied, home));
+            }
+        }
+        if folders.is_empty() {
+            return String::new();
+        }
+        let more = if server.program.readable.is_empty() { "" } else { "…, " };
+        let (named, listed) = (folders.join(" and "), folders.join("\", \""));
+        let (named, listed) = (escape_controls(&named), escape_controls(&listed));
+        format!("; it may not read {named}: add `read = [{more}\"{listed}\"]` to [lsp.{}]", server.name)
     }
 }
 
@@ -123,9 +137,9 @@ fn paths(text: &str) -> Vec<PathBuf> {
     found
 }
 
-/// What `read` has to name so that a file can be read, as a person would write it: the folder of the program that it
-/// belongs to.
-pub(super) fn read_for(file: &Path, home: Option<&Path>) -> String {
+/// The folder that `read` has to name so that a file can be read, as a person would write it: that of the program that
+/// it belongs to.
+fn read_for(file: &Path, home: Option<&Path>) -> String {
     let home = home.filter(|home| home.parent().is_some());
     let Some(below) = home.and_then(|home| file.strip_prefix(home).ok()) else {
         let most = if file.starts_with("/home") { 3 } else { 2 };
@@ -176,7 +190,7 @@ mod tests {
         trouble.last_words(&format!(
             "rootbound: x is installed elsewhere; {LET_READ}--read ~/.x --read '/my tools/y'\nno"
         ));
-        assert_eq!((trouble.installed_in().join(" + "), trouble.why()), ("~/.x + /my tools/y".to_owned(), Some("no")));
+        assert_eq!((trouble.installed_in.join(" + "), trouble.why()), ("~/.x + /my tools/y".to_owned(), Some("no")));
         trouble.last_words(&format!("rootbound: x; {LET_READ}--read ~/.x"));
         assert_eq!(trouble.why(), Some("no"), "that line is not its own");
     }

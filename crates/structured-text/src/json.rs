@@ -1,20 +1,25 @@
 //! JSON, alone or with the extensions that configuration files have.
 //!
-//! Finds the first error, and keys that occur twice. One pass without recursion: nesting costs a few bytes a level.
+//! One reader gives the parts of a text with their places, for the check here (the first error, and keys that occur
+//! twice) and for the mask. One pass without recursion: nesting costs a few bytes a level.
 //! Accepts what `serde_json` accepts and, with extensions, what `jsonc-parser` does; property tests compare them.
 //! Numbers of any size and unpaired escaped surrogates are accepted: the grammar (RFC 8259) allows both.
 
-use std::{collections::HashSet, ops::Range};
+use std::{collections::HashSet, mem, ops::Range};
+
+use serde::de::IgnoredAny;
 
 use super::syntax_error::{Findings, SyntaxError, line_of};
-use crate::quoted;
+use crate::{mask::span::Span, quoted};
 
 /// Bytes of the largest text whose keys are compared: more would be held in memory for little.
 const MAX_COMPARED: usize = 1 << 20;
 /// Duplicate keys that are reported of one text.
 const MAX_DUPLICATES: usize = 100;
+/// Levels of lists and objects in a text that is masked.
+const MAX_MASKED_LEVELS: usize = 128;
 
-/// What a text may hold beyond plain JSON.
+/// The extensions that a text may have beyond plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonDialect {
     /// Nothing.
@@ -37,7 +42,7 @@ pub fn check_lines(text: &str) -> Findings {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.trim_end_matches(['\n', '\r']).len();
-        // A line hides none of those behind it.
+        // A line hides none of those after it.
         findings.warnings.extend(check_part(text, start..end, JsonDialect::Json).error);
         if findings.warnings.len() == MAX_DUPLICATES {
             break;
@@ -48,172 +53,191 @@ pub fn check_lines(text: &str) -> Findings {
 }
 
 fn check_part(text: &str, part: Range<usize>, dialect: JsonDialect) -> Findings {
-    let mut checker = Checker {
-        text,
-        bytes: &text.as_bytes()[..part.end],
-        at: part.start,
-        dialect,
-        open: Vec::new(),
-        objects: 0,
-        keys: HashSet::new(),
-        duplicates: Vec::new(),
-    };
-    let error = checker.document().err();
-    Findings { error, warnings: checker.duplicates }
+    let is_compared = part.end <= MAX_COMPARED;
+    let mut reader = JsonReader::new(text, part, dialect);
+    let (mut keys, mut warnings) = (HashSet::new(), Vec::new());
+    loop {
+        match reader.next_part() {
+            Err(error) => return Findings { error: Some(error), warnings },
+            Ok(None) => return Findings { error: None, warnings },
+            Ok(Some((JsonPart::Key, place))) => {
+                let key = &text[place.clone()];
+                if is_compared
+                    && warnings.len() < MAX_DUPLICATES
+                    // `//` is the usual key of a comment.
+                    && key != "\"//\""
+                    && !keys.insert((reader.open.last().copied(), key))
+                {
+                    let shown = quoted(key.trim_matches(['"', '\'']));
+                    warnings.push(SyntaxError::new(place.start, format!("duplicate key {shown}")));
+                }
+            }
+            Ok(Some(_)) => {}
+        }
+    }
 }
 
-/// An array or object that is open.
-struct Open {
-    /// The byte of its bracket.
-    at: usize,
-    close: u8,
-    /// The number of the object.
-    number: u32,
+/// The values of a text for its mask: every string, number and word that is no key. `None` if it is not JSON from
+/// beginning to end.
+pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
+    let mut reader = JsonReader::new(text, 0..text.len(), JsonDialect::Json);
+    // The key before the next value, and those before the lists and objects that are open.
+    let (mut name, mut above, mut spans) = ("value", Vec::new(), Vec::new());
+    while let Some((part, place)) = reader.next_part().ok()? {
+        match part {
+            JsonPart::Key => name = &text[place.start + 1..place.end - 1],
+            JsonPart::Open if above.len() == MAX_MASKED_LEVELS => return None,
+            JsonPart::Open => above.push(name),
+            JsonPart::Close => name = above.pop()?,
+            JsonPart::Value => spans.push(Span::quoted(place, name)),
+        }
+    }
+    Some(spans)
 }
 
-struct Checker<'t> {
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JsonPart {
+    /// The bracket that opens a list or an object.
+    Open,
+    Close,
+    /// A key with its quotation marks.
+    Key,
+    /// A string with its quotation marks, a number or a word.
+    Value,
+}
+
+/// A part and its place in the text.
+type Placed = (JsonPart, Range<usize>);
+
+struct JsonReader<'t> {
     text: &'t str,
-    /// Those of the text up to the end of the part that is checked.
+    /// The bytes of the text up to the end of what is read.
     bytes: &'t [u8],
     at: usize,
     dialect: JsonDialect,
-    open: Vec<Open>,
-    /// Objects so far.
-    objects: u32,
-    /// The keys of each object, as they are spelled.
-    keys: HashSet<(u32, &'t str)>,
-    duplicates: Vec<SyntaxError>,
+    /// The bytes of the brackets that are open.
+    open: Vec<usize>,
+    /// Whether nothing has come yet after the bracket that was opened last.
+    is_first: bool,
+    is_after_key: bool,
+    has_value: bool,
 }
 
-impl<'t> Checker<'t> {
-    fn document(&mut self) -> Result<(), SyntaxError> {
+impl<'t> JsonReader<'t> {
+    fn new(text: &'t str, part: Range<usize>, dialect: JsonDialect) -> Self {
+        let (bytes, at) = (&text.as_bytes()[..part.end], part.start);
+        Self { text, bytes, at, dialect, open: Vec::new(), is_first: false, is_after_key: false, has_value: false }
+    }
+
+    /// The next part; `None` at the end of the text.
+    fn next_part(&mut self) -> Result<Option<Placed>, SyntaxError> {
         self.skip_space()?;
-        if self.at == self.bytes.len() {
-            return Ok(());
-        }
-        loop {
-            self.value()?;
-            if !self.behind_value()? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Up to where the next value begins, or the end of the text.
-    fn behind_value(&mut self) -> Result<bool, SyntaxError> {
-        // Whether nothing has come yet behind the opening bracket.
-        let mut is_first = self.open.last().is_some_and(|open| open.at + 1 == self.at);
-        loop {
-            self.skip_space()?;
-            let Some(open) = self.open.last() else {
-                return if self.at == self.bytes.len() { Ok(false) } else { Err(self.after_the_end()) };
+        let next = self.peek();
+        let Some(opened_at) = self.open.last().copied() else {
+            return match next {
+                None => Ok(None),
+                Some(_) if !self.has_value => self.value().map(Some),
+                Some(byte @ (b']' | b'}')) => self.fail(self.at, format!("`{}` closes nothing", byte as char)),
+                Some(_) => self.fail(self.at, "expected the end of the file: the JSON value before is complete"),
             };
-            let (close, opened_at) = (open.close, open.at);
-            match self.bytes.get(self.at) {
-                None => return Err(self.not_closed(opened_at)),
-                Some(byte) if *byte == close => {
-                    self.at += 1;
-                    self.open.pop();
-                    is_first = false;
-                    continue;
-                }
-                Some(_) if is_first => {}
-                Some(b',') => {
-                    let comma = self.at;
-                    self.at += 1;
-                    self.skip_space()?;
-                    if self.bytes.get(self.at) == Some(&close) {
-                        if self.dialect == JsonDialect::Json {
-                            return Err(SyntaxError::new(comma, format!("trailing comma before `{}`", close as char)));
-                        }
-                        continue;
-                    }
-                }
-                Some(byte @ (b']' | b'}')) => {
-                    let opened = self.bytes[opened_at] as char;
-                    let line = line_of(self.text, opened_at);
-                    let message = format!("`{}` does not close the `{opened}` of line {line}", *byte as char);
-                    return Err(SyntaxError::new(self.at, message));
-                }
-                Some(_) => return Err(SyntaxError::new(self.at, format!("expected `,` or `{}`", close as char))),
-            }
-            if close == b'}' {
-                self.key()?;
-            }
-            return Ok(true);
-        }
-    }
-
-    fn after_the_end(&self) -> SyntaxError {
-        let message = match self.bytes[self.at] {
-            byte @ (b']' | b'}') => format!("`{}` closes nothing", byte as char),
-            _ => "expected the end of the file: the JSON value before is complete".to_owned(),
         };
-        SyntaxError::new(self.at, message)
+        if mem::take(&mut self.is_after_key) {
+            return self.value().map(Some);
+        }
+        let (opened, close) = (self.bytes[opened_at], closing(self.bytes[opened_at]));
+        let is_first = mem::take(&mut self.is_first);
+        match next {
+            None => return Err(self.not_closed()),
+            Some(byte) if byte == close => return Ok(Some(self.close())),
+            Some(_) if is_first => {}
+            Some(b',') => {
+                let comma = self.at;
+                self.at += 1;
+                self.skip_space()?;
+                if self.peek() == Some(close) {
+                    if self.dialect == JsonDialect::Json {
+                        return self.fail(comma, format!("trailing comma before `{}`", close as char));
+                    }
+                    return Ok(Some(self.close()));
+                }
+            }
+            Some(byte @ (b']' | b'}')) => {
+                let line = line_of(self.text, opened_at);
+                let (byte, opened) = (byte as char, opened as char);
+                return self.fail(self.at, format!("`{byte}` does not close the `{opened}` of line {line}"));
+            }
+            Some(_) => return self.fail(self.at, format!("expected `,` or `{}`", close as char)),
+        }
+        if close == b'}' { self.key().map(Some) } else { self.value().map(Some) }
     }
 
-    fn not_closed(&self, opened_at: usize) -> SyntaxError {
+    fn fail<T>(&self, at: usize, message: impl Into<String>) -> Result<T, SyntaxError> {
+        Err(SyntaxError::new(at, message))
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn close(&mut self) -> Placed {
+        self.at += 1;
+        self.open.pop();
+        (JsonPart::Close, self.at - 1..self.at)
+    }
+
+    /// The error of a text that ends within a list or an object.
+    fn not_closed(&self) -> SyntaxError {
+        let opened_at = self.open.last().copied().unwrap_or_default();
         let (opened, line) = (self.bytes[opened_at], line_of(self.text, opened_at));
-        let (opened, close) = (opened as char, (opened + 2) as char);
+        let (opened, close) = (opened as char, closing(opened) as char);
         SyntaxError::new(self.at, format!("expected `{close}`: the `{opened}` of line {line} is not closed"))
     }
 
     /// The next value, of an array or object only its bracket.
-    fn value(&mut self) -> Result<(), SyntaxError> {
-        self.skip_space()?;
-        let at = self.at;
-        match self.bytes.get(at) {
-            Some(bracket @ (b'[' | b'{')) => {
-                self.objects += u32::from(*bracket == b'{');
-                // Both closing brackets are two behind the opening ones in ASCII.
-                self.open.push(Open { at, close: bracket + 2, number: self.objects });
+    fn value(&mut self) -> Result<Placed, SyntaxError> {
+        let start = self.at;
+        self.has_value = true;
+        match self.peek() {
+            Some(b'[' | b'{') => {
+                self.open.push(start);
+                self.is_first = true;
                 self.at += 1;
-                Ok(())
+                return Ok((JsonPart::Open, start..self.at));
             }
-            Some(quote @ (b'"' | b'\'')) => self.string(*quote),
-            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number(),
-            Some(_) => self.literal(),
-            None => Err(match self.open.last() {
-                Some(open) => self.not_closed(open.at),
-                None => SyntaxError::new(at, "expected a value"),
-            }),
+            Some(quote @ (b'"' | b'\'')) => self.string(quote)?,
+            Some(b'-' | b'+' | b'.' | b'0'..=b'9') => self.number()?,
+            Some(_) => self.literal()?,
+            None => return Err(self.not_closed()),
         }
+        Ok((JsonPart::Value, start..self.at))
     }
 
-    /// A key and its colon.
-    fn key(&mut self) -> Result<(), SyntaxError> {
+    /// A key, after which its colon is skipped.
+    fn key(&mut self) -> Result<Placed, SyntaxError> {
         let start = self.at;
-        match self.bytes.get(start) {
-            Some(quote @ (b'"' | b'\'')) => self.string(*quote)?,
+        match self.peek() {
+            Some(quote @ (b'"' | b'\'')) => self.string(quote)?,
             _ if self.dialect == JsonDialect::Json5 && !self.word(start).is_empty() => {
                 self.at += self.word(start).len();
             }
-            Some(b',') => return Err(SyntaxError::new(start, "expected a key, found `,`")),
-            _ => return Err(SyntaxError::new(start, "expected a key in double quotes")),
+            Some(b',') => return self.fail(start, "expected a key, found `,`"),
+            _ => return self.fail(start, "expected a key in double quotes"),
         }
-        let (end, number) = (self.at, self.open.last().map_or(0, |open| open.number));
+        let end = self.at;
         self.skip_space()?;
-        if self.bytes.get(self.at) != Some(&b':') {
-            return Err(SyntaxError::new(self.at, "expected `:` behind the key"));
+        if self.peek() != Some(b':') {
+            return self.fail(self.at, "expected `:` behind the key");
         }
         self.at += 1;
-        let key = &self.text[start..end];
-        if self.bytes.len() <= MAX_COMPARED
-            && self.duplicates.len() < MAX_DUPLICATES
-            // `//` is the usual key of a comment.
-            && key != "\"//\""
-            && !self.keys.insert((number, key))
-        {
-            self.duplicates
-                .push(SyntaxError::new(start, format!("duplicate key {}", quoted(key.trim_matches(['"', '\''])))));
-        }
-        Ok(())
+        self.is_after_key = true;
+        Ok((JsonPart::Key, start..end))
     }
 
     fn string(&mut self, quote: u8) -> Result<(), SyntaxError> {
         let start = self.at;
         if quote == b'\'' && self.dialect != JsonDialect::Json5 {
-            return Err(SyntaxError::new(start, "expected double quotes around a string"));
+            return self.fail(start, "expected double quotes around a string");
         }
         self.at += 1;
         loop {
@@ -224,11 +248,11 @@ impl<'t> Checker<'t> {
                 }
                 Some(b'\\') => self.escape()?,
                 None | Some(b'\n' | b'\r') => {
-                    return Err(SyntaxError::new(start, "the string is not closed in its line"));
+                    return self.fail(start, "the string is not closed in its line");
                 }
                 Some(byte @ 0..0x20) if self.dialect != JsonDialect::Json5 => {
                     let message = format!("control character in a string: write it as \\u{byte:04x}");
-                    return Err(SyntaxError::new(self.at, message));
+                    return self.fail(self.at, message);
                 }
                 Some(_) => self.at += 1,
             }
@@ -250,7 +274,7 @@ impl<'t> Checker<'t> {
             Some(_) if self.dialect == JsonDialect::Json5 => 2,
             Some(_) => {
                 let next = self.text[at + 1..].chars().next().unwrap_or_default();
-                return Err(SyntaxError::new(at, format!("unknown escape {}", quoted(&format!("\\{next}")))));
+                return self.fail(at, format!("unknown escape {}", quoted(&format!("\\{next}"))));
             }
             None => 1,
         };
@@ -261,17 +285,18 @@ impl<'t> Checker<'t> {
         let start = self.at;
         let is_json5 = self.dialect == JsonDialect::Json5;
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-        let length = self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
-        let text = &self.text[start..start + length];
-        self.at += length;
+        self.at += self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
+        let text = &self.text[start..self.at];
         let unsigned = text.strip_prefix('-').or_else(|| text.strip_prefix('+').filter(|_| is_json5)).unwrap_or(text);
-        let is_number = is_decimal(unsigned, is_json5)
-            || is_json5
-                && (matches!(unsigned, "Infinity" | "NaN")
-                    || unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")).is_some_and(|digits| {
-                        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-                    }));
-        if is_number { Ok(()) } else { Err(SyntaxError::new(start, format!("{} is no JSON number", quoted(text)))) }
+        let hexadecimal = unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X"));
+        let is_more = || {
+            matches!(unsigned, "Infinity" | "NaN")
+                || hexadecimal.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        };
+        if is_decimal(unsigned, is_json5) || is_json5 && is_more() {
+            return Ok(());
+        }
+        self.fail(start, format!("{} is no JSON number", quoted(text)))
     }
 
     /// `true`, `false`, `null` and, with extensions, more.
@@ -287,7 +312,7 @@ impl<'t> Checker<'t> {
             "" => self.text[start..].chars().next().map_or_else(String::new, |one| quoted(&one.to_string())),
             word => quoted(word),
         };
-        Err(SyntaxError::new(start, format!("expected a value, found {found}")))
+        self.fail(start, format!("expected a value, found {found}"))
     }
 
     /// The name that begins at `start`.
@@ -297,7 +322,7 @@ impl<'t> Checker<'t> {
         &rest[..rest.find(|letter| !is_part(letter)).unwrap_or(rest.len())]
     }
 
-    /// Passes over white space and comments.
+    /// Skips white space and comments.
     fn skip_space(&mut self) -> Result<(), SyntaxError> {
         loop {
             match self.bytes.get(self.at) {
@@ -318,7 +343,7 @@ impl<'t> Checker<'t> {
     fn comment(&mut self) -> Result<(), SyntaxError> {
         let (start, rest) = (self.at, &self.bytes[self.at + 2..]);
         if self.dialect == JsonDialect::Json {
-            return Err(SyntaxError::new(start, "comments are not allowed in JSON"));
+            return self.fail(start, "comments are not allowed in JSON");
         }
         let length = if self.bytes[start + 1] == b'/' {
             Some(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()))
@@ -330,37 +355,26 @@ impl<'t> Checker<'t> {
     }
 }
 
-/// Whether `text` is a decimal number without a sign. `lenient`: with the digits before or behind its point left out.
+/// The bracket that closes another one: both are two after those that open, in ASCII.
+fn closing(bracket: u8) -> u8 {
+    bracket + 2
+}
+
+/// Whether `text` is a decimal number without a sign. `lenient`: with the digits before or after its point left out.
 fn is_decimal(text: &str, lenient: bool) -> bool {
-    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
-    let whole = digits(text);
-    let mut rest = &text[whole..];
-    if whole > 1 && text.starts_with('0') {
+    let is_digit = |first: char| first.is_ascii_digit();
+    if !text.trim_start_matches(|first| first == '.' && lenient).starts_with(is_digit) {
         return false;
     }
-    let mut fraction = 0;
-    if let Some(behind) = rest.strip_prefix('.') {
-        fraction = digits(behind);
-        rest = &behind[fraction..];
-        if !lenient && (whole == 0 || fraction == 0) {
-            return false;
-        }
-    }
-    if whole + fraction == 0 {
-        return false;
-    }
-    if let Some(exponent) = rest.strip_prefix(['e', 'E']) {
-        let exponent = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
-        let length = digits(exponent);
-        return length > 0 && length == exponent.len();
-    }
-    rest.is_empty()
+    // Digits around the point, whatever others there are, leave a number a number.
+    let padded = if lenient { text.replacen('.', ".0", 1) } else { text.to_owned() };
+    let padded = if padded.starts_with('.') { "0".to_owned() + &padded } else { padded };
+    serde_json::from_str::<IgnoredAny>(&padded).is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde::de::IgnoredAny;
 
     use super::*;
 

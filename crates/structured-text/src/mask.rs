@@ -10,13 +10,10 @@
 //!
 //! Limits: names, their order, the number of values and comments, and whether a value is empty are visible.
 
-mod json;
 mod lines;
 mod password_files;
 mod sentinel;
-mod span;
-mod toml;
-mod yaml;
+pub(crate) mod span;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -27,6 +24,8 @@ use sentinel::{OPENER, sentinels, unique_name};
 pub use sentinel::{cuts_sentinel, new_sentinel};
 use span::{Place, Span, is_disjoint};
 use text_file::{Document, LineEnding, encode};
+
+use crate::{json, toml, yaml};
 
 /// How a file is written, as far as masking needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -256,9 +255,9 @@ fn scan(format: MaskFormat, body: &[u8]) -> Option<Vec<Span>> {
     let spans = match format {
         MaskFormat::Dotenv => lines::scan(body, lines::LineDialect::Dotenv)?,
         MaskFormat::Ini => lines::scan(body, lines::LineDialect::Ini)?,
-        MaskFormat::Json => json::scan(text()?)?,
-        MaskFormat::Yaml => yaml::scan(text()?).or_else(|| json::scan(text()?))?,
-        MaskFormat::Toml => toml::scan(text()?)?,
+        MaskFormat::Json => json::values(text()?)?,
+        MaskFormat::Yaml => yaml::values(text()?).or_else(|| json::values(text()?))?,
+        MaskFormat::Toml => toml::values(text()?)?,
         MaskFormat::Netrc => password_files::netrc(body)?,
         MaskFormat::Pgpass => password_files::colons(body, password_files::pgpass),
         MaskFormat::Htpasswd => password_files::colons(body, password_files::htpasswd),

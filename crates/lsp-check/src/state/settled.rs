@@ -22,26 +22,18 @@ const YOUNG: Duration = Duration::from_secs(5);
 const QUIET_CHECKED: Duration = Duration::from_secs(1);
 
 impl State {
-    /// Takes note that the message of a save is sent.
-    pub(crate) fn saved(&mut self, now: Instant) {
-        self.last_saved = Some(now);
-    }
-
     /// Whether the check of the last save has not begun yet. One that is sure to come is waited for as long as a change
     /// may wait: without it the answer is not the last one. So is the first one, by which saves are compared.
     fn will_check(&self, now: Instant) -> bool {
-        if self.checks_saves {
-            let loaded = self.last_saved.or(self.last_busy);
-            return match (self.last_check, self.last_saved) {
-                (Some(check), Some(saved)) => check < saved,
-                (None, Some(_)) => true,
-                (Some(_), None) => false,
-                (None, None) => loaded.is_none_or(|at| now.saturating_duration_since(at) < CHECK_BEGINS),
-            };
+        // No check at all is before any save.
+        let is_due = self.last_check < self.last_saved;
+        let may_begin =
+            |since: Option<Instant>| since.is_none_or(|at| now.saturating_duration_since(at) < CHECK_BEGINS);
+        match (self.checks_saves, self.last_check) {
+            (true, None) if self.last_saved.is_none() => may_begin(self.last_busy),
+            (false, Some(_)) => is_due && may_begin(self.last_saved),
+            (checks_saves, _) => is_due && checks_saves,
         }
-        self.last_check
-            .zip(self.last_saved)
-            .is_some_and(|(check, saved)| check < saved && now.saturating_duration_since(saved) < CHECK_BEGINS)
     }
 
     /// Whether it is loading or checking something.
@@ -62,8 +54,7 @@ impl State {
     /// Whether a change may wait for it again, after others have waited in vain: it is loaded, or has answered for all
     /// that it was sent.
     pub(crate) fn is_ready_again(&self) -> bool {
-        let mut open = self.documents.uris().peekable();
-        let has_answered = open.peek().is_some() && open.all(|uri| self.has_answered(uri));
+        let has_answered = !self.documents.is_empty() && self.documents.keys().all(|uri| self.has_answered(uri));
         self.phase == Phase::Ready && (self.quiescent == Some(true) || (!self.is_busy() && has_answered))
     }
 

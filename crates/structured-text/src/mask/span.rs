@@ -5,7 +5,7 @@ use std::ops::Range;
 /// Where a format has a value. Any value of such a place is read as one in every other place that takes it: what is read
 /// of a text never depends on which values are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// After a name.
     Value,
     /// Lines that are no entries.
@@ -32,7 +32,7 @@ pub(super) enum Place {
 
 /// What a value of YAML follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum YamlParent {
+pub(crate) enum YamlParent {
     Key,
     Dash,
     /// The lines before.
@@ -41,7 +41,7 @@ pub(super) enum YamlParent {
 
 impl Place {
     /// Whether every value of a place `from` is one here.
-    pub(super) fn takes(self, from: Self) -> bool {
+    pub(crate) fn takes(self, from: Self) -> bool {
         match (self, from) {
             (
                 Self::Yaml { below, indent, is_closed },
@@ -54,35 +54,35 @@ impl Place {
 
 /// A value, in bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) range: Range<usize>,
+pub(crate) struct Span {
+    pub(crate) range: Range<usize>,
     /// What its sentinel is named after.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Whether its sentinel is shown in quotes, so that the text stays what its format is.
-    pub(super) quoted: bool,
-    pub(super) place: Place,
+    pub(crate) quoted: bool,
+    pub(crate) place: Place,
 }
 
 impl Span {
-    pub(super) fn bare(range: Range<usize>, name: impl Into<String>) -> Self {
+    pub(crate) fn bare(range: Range<usize>, name: impl Into<String>) -> Self {
         Self { range, name: name.into(), quoted: false, place: Place::Value }
     }
 
-    pub(super) fn comment(range: Range<usize>) -> Self {
+    pub(crate) fn comment(range: Range<usize>) -> Self {
         Self::bare(range, "comment").at(Place::Comment)
     }
 
-    pub(super) fn at(self, place: Place) -> Self {
+    pub(crate) fn at(self, place: Place) -> Self {
         Self { place, ..self }
     }
 
-    pub(super) fn quoted(range: Range<usize>, name: impl Into<String>) -> Self {
+    pub(crate) fn quoted(range: Range<usize>, name: impl Into<String>) -> Self {
         Self { quoted: true, ..Self::bare(range, name) }
     }
 }
 
 /// Whether the values are in order, apart from one another, none empty, and inside of a text of `length` bytes.
-pub(super) fn is_disjoint(spans: &[Span], length: usize) -> bool {
+pub(crate) fn is_disjoint(spans: &[Span], length: usize) -> bool {
     let mut at = 0;
     spans.iter().all(|Span { range, .. }| {
         let fits = range.start >= at && range.start < range.end && range.end <= length;
@@ -92,7 +92,7 @@ pub(super) fn is_disjoint(spans: &[Span], length: usize) -> bool {
 }
 
 /// The whole text as one value, without line breaks at its end.
-pub(super) fn whole(body: &[u8]) -> Vec<Span> {
+pub(crate) fn whole(body: &[u8]) -> Vec<Span> {
     let end = body.trim_ascii_end().len();
     let start = body.len() - body.trim_ascii_start().len();
     if start < end { vec![Span::bare(start..end, "content")] } else { Vec::new() }
@@ -100,17 +100,17 @@ pub(super) fn whole(body: &[u8]) -> Vec<Span> {
 
 /// One line of a text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TextLine {
-    pub(super) start: usize,
+pub(crate) struct TextLine {
+    pub(crate) start: usize,
     /// Without the line break, and all CRs before it.
-    pub(super) end: usize,
+    pub(crate) end: usize,
     /// Where the next line begins.
-    pub(super) next: usize,
+    pub(crate) next: usize,
 }
 
 impl TextLine {
     /// The line of `body` that begins at `start`.
-    pub(super) fn at(body: &[u8], start: usize) -> Self {
+    pub(crate) fn at(body: &[u8], start: usize) -> Self {
         let next = memchr::memchr(b'\n', &body[start..]).map_or(body.len(), |found| start + found + 1);
         let end = body[start..next].strip_suffix(b"\n").map_or(next, |line| start + line.len());
         let end = body[start..end].iter().rposition(|byte| *byte != b'\r').map_or(start, |last| start + last + 1);
@@ -118,13 +118,13 @@ impl TextLine {
     }
 
     /// Where its first character other than a space or tab is; `end` if there is none.
-    pub(super) fn first(self, body: &[u8]) -> usize {
+    pub(crate) fn first(self, body: &[u8]) -> usize {
         skip_blanks(body, self.start, self.end)
     }
 }
 
 /// The lines of a text.
-pub(super) fn text_lines(body: &[u8]) -> impl Iterator<Item = TextLine> {
+pub(crate) fn text_lines(body: &[u8]) -> impl Iterator<Item = TextLine> {
     let mut at = 0;
     std::iter::from_fn(move || {
         (at < body.len()).then(|| {
@@ -136,24 +136,24 @@ pub(super) fn text_lines(body: &[u8]) -> impl Iterator<Item = TextLine> {
 }
 
 /// The first position from `at` that is no space or tab, at most `end`.
-pub(super) fn skip_blanks(body: &[u8], at: usize, end: usize) -> usize {
+pub(crate) fn skip_blanks(body: &[u8], at: usize, end: usize) -> usize {
     body[at..end].iter().position(|byte| !matches!(byte, b' ' | b'\t')).map_or(end, |found| at + found)
 }
 
 /// Where the text between `at` and `end` ends without spaces and tabs behind it.
-pub(super) fn trim_blanks(body: &[u8], at: usize, end: usize) -> usize {
+pub(crate) fn trim_blanks(body: &[u8], at: usize, end: usize) -> usize {
     body[at..end].iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).map_or(at, |found| at + found + 1)
 }
 
 /// How strings and comments are written between the brackets of lists and tables, which YAML and TOML masks as one value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Syntax {
+pub(crate) enum Syntax {
     Toml,
     Yaml,
 }
 
 /// The position behind the bracket that closes the one at `open`; `None` if none does.
-pub(super) fn closing_bracket(text: &[u8], open: usize, syntax: Syntax) -> Option<usize> {
+pub(crate) fn closing_bracket(text: &[u8], open: usize, syntax: Syntax) -> Option<usize> {
     let (mut at, mut expected) = (open, Vec::new());
     loop {
         match *text.get(at)? {
@@ -182,7 +182,7 @@ pub(super) fn closing_bracket(text: &[u8], open: usize, syntax: Syntax) -> Optio
 }
 
 /// The position behind the string that begins at `open`; `None` if it does not end.
-pub(super) fn closing_string(text: &[u8], open: usize, syntax: Syntax) -> Option<usize> {
+pub(crate) fn closing_string(text: &[u8], open: usize, syntax: Syntax) -> Option<usize> {
     let quote = *text.get(open)?;
     let triple = [quote; 3];
     let is_long = syntax == Syntax::Toml && text[open..].starts_with(&triple);
