@@ -3,7 +3,6 @@
 //! Versions 3 and 4 of the format (<https://nbformat.readthedocs.io/en/latest/format_description.html>). Only places in
 //! the JSON are kept, so that a change of one source leaves every other byte of the file as it was.
 
-mod json_string;
 mod output;
 mod source;
 
@@ -12,8 +11,7 @@ use std::{borrow::Cow, cell::OnceCell, ops::Range};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use json_string::JsonStyle;
-use source::{CellSource, ListLayout};
+use source::{CellSource, JsonStyle, ListLayout};
 
 pub use output::CellOutput;
 pub use source::SourceEdit;

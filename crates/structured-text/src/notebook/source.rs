@@ -1,17 +1,15 @@
-//! The source of a cell: one string, or a list of strings, and where its lines are in the JSON.
+//! The source of a cell: one string, or a list of strings, where its lines are in the JSON, and how the file writes them.
 
-use std::ops::Range;
+use std::{fmt::Write as _, ops::Range};
 
 use serde_json::value::RawValue;
-
-use super::json_string::JsonStyle;
 
 /// A change of a notebook's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceEdit {
     /// In the text of the notebook.
     pub span: Range<usize>,
-    /// What takes its place.
+    /// The JSON that takes its place.
     pub json: String,
 }
 
@@ -36,14 +34,11 @@ struct SourcePiece {
     json: Range<usize>,
 }
 
-/// The white space of a list of strings.
+/// The brackets of a source, with the white space inside, and what is between two of its strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ListLayout {
-    /// Behind the bracket that opens it.
     open: String,
-    /// Between two strings, with the comma.
     between: String,
-    /// Before the bracket that closes it.
     close: String,
 }
 
@@ -84,19 +79,18 @@ impl CellSource {
         here.map(|piece| self.text[piece.text.clone()].trim_end_matches('\n'))
     }
 
-    /// The white space of this list; `None` where it has too few strings to show it.
+    /// The layout of this list; `None` where it has too few strings to show it.
     pub(super) fn list_layout(&self, text: &str) -> Option<ListLayout> {
         let (first, last) = (self.pieces.first().filter(|_| self.is_list)?, self.pieces.last()?);
-        let open = text[self.span.start + 1..first.json.start].to_owned();
+        let open = text[self.span.start..first.json.start].to_owned();
         let between = match self.pieces.get(1) {
             Some(second) => text[first.json.end..second.json.start].to_owned(),
-            None if open.contains('\n') => format!(",{open}"),
-            None => return None,
+            None => format!(",{}", open.strip_prefix('[').filter(|blanks| blanks.contains('\n'))?),
         };
-        Some(ListLayout { open, between, close: text[last.json.end..self.span.end - 1].to_owned() })
+        Some(ListLayout { open, between, close: text[last.json.end..self.span.end].to_owned() })
     }
 
-    /// What makes it `new`. Whole lines that stay at its start and its end keep their JSON.
+    /// The change that makes it `new`. Whole lines that stay at its start and its end keep their JSON.
     pub(super) fn replaced(
         &self,
         text: &str,
@@ -105,46 +99,43 @@ impl CellSource {
         others: impl FnOnce() -> Option<ListLayout>,
     ) -> SourceEdit {
         let (first, last) = self.changed(new);
-        let before = self.pieces[..first].last().map_or(0, |piece| piece.text.end);
-        let after = self.pieces.get(last).map_or(self.text.len(), |piece| piece.text.start);
-        let middle = &new[before..new.len() - (self.text.len() - after)];
-        if !self.is_list {
-            let start = self.pieces[..first].last().map_or(self.span.start + 1, |piece| piece.json.end);
-            let end = self.pieces.get(last).map_or(self.span.end - 1, |piece| piece.json.start);
-            return SourceEdit { span: start..end, json: style.escaped(middle) };
-        }
-        let items: Vec<String> =
-            middle.split_inclusive('\n').map(|line| format!("\"{}\"", style.escaped(line))).collect();
-        let is_all = first == 0 && last == self.pieces.len();
-        if is_all && items.is_empty() {
+        let (before, after) = (&self.pieces[..first], &self.pieces[last..]);
+        let kept = before.last().map_or(0, |piece| piece.text.end);
+        let middle = &new[kept..new.len() - after.first().map_or(0, |piece| self.text.len() - piece.text.start)];
+        let layout = match (self.pieces.as_slice(), self.is_list) {
+            (_, false) => ListLayout::new("\"", "", "\""),
+            ([], true) => others().unwrap_or_else(|| ListLayout::guessed(text, self.span.start)),
+            ([first, ..], true) => ListLayout {
+                between: self
+                    .list_layout(text)
+                    .or_else(others)
+                    .map_or_else(|| ", ".to_owned(), |layout| layout.between),
+                open: text[self.span.start..first.json.start].to_owned(),
+                close: text[self.pieces[self.pieces.len() - 1].json.end..self.span.end].to_owned(),
+            },
+        };
+        let quoted = |line| if self.is_list { format!("\"{}\"", style.escaped(line)) } else { style.escaped(line) };
+        let items: Vec<String> = middle.split_inclusive('\n').map(quoted).collect();
+        if self.is_list && items.is_empty() && before.is_empty() && after.is_empty() {
             return SourceEdit { span: self.span.clone(), json: "[]".to_owned() };
         }
-        let layout = self.list_layout(text).or_else(others);
-        let ListLayout { open, between, close } = layout.unwrap_or_else(|| match self.pieces.len() {
-            0 => ListLayout::guessed(text, self.span.start),
-            _ => ListLayout { open: String::new(), between: ", ".to_owned(), close: String::new() },
-        });
-        let items = items.join(&between);
-        if self.pieces.is_empty() {
-            return SourceEdit { span: self.span.clone(), json: format!("[{open}{items}{close}]") };
-        }
-        // With the comma before what is put in or taken out, where something stays before it; else with the one behind.
-        let (start, lead) = match first.checked_sub(1) {
-            Some(kept) => (self.pieces[kept].json.end, between.as_str()),
-            None => (self.pieces[0].json.start, ""),
+        let (open, start) = match before.last() {
+            Some(piece) => (None, piece.json.end),
+            None => (Some(layout.open), self.span.start),
         };
-        let end = self.pieces.get(last).map_or(self.pieces[self.pieces.len() - 1].json.end, |piece| piece.json.start);
-        let tail = if last < self.pieces.len() { between.as_str() } else { "" };
-        let json = match (items.is_empty(), lead.is_empty()) {
-            (false, _) => format!("{lead}{items}{tail}"),
-            (true, false) if tail.is_empty() => String::new(),
-            (true, false) => tail.to_owned(),
-            (true, true) => String::new(),
+        let (close, end) = match after.first() {
+            Some(piece) => (None, piece.json.start),
+            None => (Some(layout.close), self.span.end),
         };
-        SourceEdit { span: start..end, json }
+        // The strings that stay are at the ends, and not a part of the change: only the commas next to them are.
+        let mut parts = vec![String::new(); before.len().min(1)];
+        parts.extend(items);
+        parts.extend(after.first().map(|_| String::new()));
+        let parts = parts.join(&layout.between);
+        SourceEdit { span: start..end, json: [open.unwrap_or_default(), parts, close.unwrap_or_default()].concat() }
     }
 
-    /// The pieces that do not stay, when the source becomes `new`. Those before and behind are whole lines.
+    /// The pieces that do not stay, when the source becomes `new`. Those before and after are whole lines.
     fn changed(&self, new: &str) -> (usize, usize) {
         let piece = |index: usize| &self.text[self.pieces[index].text.clone()];
         let mut first = 0;
@@ -167,20 +158,78 @@ impl CellSource {
 }
 
 impl ListLayout {
+    fn new(open: &str, between: &str, close: &str) -> Self {
+        Self { open: open.to_owned(), between: between.to_owned(), close: close.to_owned() }
+    }
+
     /// For an empty list in a notebook whose other lists do not show theirs; `at` is where the list is.
-    pub(super) fn guessed(text: &str, at: usize) -> Self {
-        let Some(line) = text[..at].rfind('\n') else {
-            return Self { open: String::new(), between: ", ".to_owned(), close: String::new() };
-        };
+    fn guessed(text: &str, at: usize) -> Self {
+        let Some(line) = text[..at].rfind('\n') else { return Self::new("[", ", ", "]") };
         let end = if text[..line].ends_with('\r') { "\r\n" } else { "\n" };
         let line = &text[line + 1..at];
-        let indentation = &line[..line.len() - line.trim_start().len()];
+        let close = format!("{end}{}", &line[..line.len() - line.trim_start().len()]);
         // Jupyter indents each level by one space.
-        Self {
-            open: format!("{end}{indentation} "),
-            between: format!(",{end}{indentation} "),
-            close: format!("{end}{indentation}"),
+        Self::new(&format!("[{close} "), &format!(",{close} "), &format!("{close}]"))
+    }
+}
+
+/// How a file spells characters that may be escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JsonStyle {
+    /// As they are.
+    Plain,
+    /// All beyond ASCII as `\u00e9`, as Python's `json` does by default.
+    Ascii,
+    /// The same as `\u00E9`.
+    UpperAscii,
+}
+
+impl JsonStyle {
+    /// The style of a file. By default characters are written unescaped, as Jupyter does.
+    pub(super) fn of(text: &str) -> Self {
+        if !text.is_ascii() {
+            return Self::Plain;
         }
+        let (mut at, mut style) = (0, Self::Plain);
+        while let Some(found) = memchr::memchr(b'\\', &text.as_bytes()[at..]) {
+            let escape = at + found + 1;
+            // A backslash that is escaped begins no escape.
+            at = (escape + 1).min(text.len());
+            let digits = text[escape..].strip_prefix('u').and_then(|rest| rest.get(..4)).unwrap_or_default();
+            if u32::from_str_radix(digits, 16).is_ok_and(|code| code >= 0x80) {
+                style = Self::Ascii;
+                if digits.bytes().any(|digit| digit.is_ascii_alphabetic()) {
+                    let is_upper = digits.bytes().any(|digit| digit.is_ascii_uppercase());
+                    return if is_upper { Self::UpperAscii } else { Self::Ascii };
+                }
+            }
+        }
+        style
+    }
+
+    /// `text` as the content of a string, without its quotation marks.
+    pub(super) fn escaped(self, text: &str) -> String {
+        let mut json = String::with_capacity(text.len() + 16);
+        for character in text.chars() {
+            match character {
+                '"' => json.push_str("\\\""),
+                '\\' => json.push_str("\\\\"),
+                '\n' => json.push_str("\\n"),
+                '\r' => json.push_str("\\r"),
+                '\t' => json.push_str("\\t"),
+                '\u{8}' => json.push_str("\\b"),
+                '\u{c}' => json.push_str("\\f"),
+                '\0'..='\u{1f}' => self.push_unit(&mut json, u16::try_from(u32::from(character)).unwrap_or_default()),
+                _ if character.is_ascii() || self == Self::Plain => json.push(character),
+                _ => character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| self.push_unit(&mut json, *unit)),
+            }
+        }
+        json
+    }
+
+    fn push_unit(self, json: &mut String, unit: u16) {
+        // Writing to a string cannot fail.
+        let _ = if self == Self::UpperAscii { write!(json, "\\u{unit:04X}") } else { write!(json, "\\u{unit:04x}") };
     }
 }
 
@@ -191,31 +240,63 @@ fn span_of(raw: &RawValue, text: &str) -> Range<usize> {
 }
 
 /// The lines of a string's body, each with the escape that ends it.
-fn lines(body: &str) -> impl Iterator<Item = &str> {
-    let mut rest = body;
+fn lines(mut body: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
         let mut at = 0;
-        while let Some(found) = memchr::memchr(b'\\', &rest.as_bytes()[at..]) {
-            let escape = &rest[at + found..];
-            let is_end = escape.starts_with("\\n")
-                || escape.get(..6).is_some_and(|escape| escape.eq_ignore_ascii_case("\\u000a"));
-            at += found
-                + if escape.starts_with("\\n") {
-                    2
-                } else if is_end {
-                    6
-                } else {
-                    2
-                };
-            if is_end {
-                let (line, behind) = rest.split_at(at);
-                rest = behind;
+        while let Some(found) = memchr::memchr(b'\\', &body.as_bytes()[at..]) {
+            let escape = &body[at + found..];
+            let is_short = escape.starts_with("\\n");
+            let is_long = escape.get(..6).is_some_and(|escape| escape.eq_ignore_ascii_case("\\u000a"));
+            at += found + if is_long { 6 } else { 2 };
+            if is_short || is_long {
+                let (line, rest) = body.split_at(at);
+                body = rest;
                 return Some(line);
             }
         }
-        Some(std::mem::take(&mut rest))
+        Some(std::mem::take(&mut body)).filter(|line| !line.is_empty())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn style_is_that_of_the_escapes_in_a_file() {
+        for (text, style) in [
+            ("plain", JsonStyle::Plain),
+            ("é and \\u00e9", JsonStyle::Plain),
+            ("a \\u001b", JsonStyle::Plain),
+            ("a \\\\u00e9", JsonStyle::Plain),
+            ("a \\u0085", JsonStyle::Ascii),
+            ("a \\u0085 \\u00E9", JsonStyle::UpperAscii),
+            ("a \\u00e9", JsonStyle::Ascii),
+            ("\\", JsonStyle::Plain),
+            ("\\u00", JsonStyle::Plain),
+        ] {
+            assert_eq!(JsonStyle::of(text), style, "{text}");
+        }
+    }
+
+    #[test]
+    fn characters_are_escaped_as_json_demands_and_the_style_wants() {
+        let text = "\"\\\t\u{1b}é😀\u{2028}/";
+        assert_eq!(JsonStyle::Plain.escaped(text), "\\\"\\\\\\t\\u001bé😀\u{2028}/");
+        assert_eq!(JsonStyle::Ascii.escaped(text), "\\\"\\\\\\t\\u001b\\u00e9\\ud83d\\ude00\\u2028/");
+        assert!(JsonStyle::UpperAscii.escaped(text).contains("\\u001B\\u00E9\\uD83D"));
+    }
+
+    proptest! {
+        #[test]
+        fn escaped_text_reads_back(text in any::<String>()) {
+            for style in [JsonStyle::Plain, JsonStyle::Ascii, JsonStyle::UpperAscii] {
+                let json = format!("\"{}\"", style.escaped(&text));
+                prop_assert_eq!(&serde_json::from_str::<String>(&json).unwrap(), &text);
+                prop_assert!(style == JsonStyle::Plain || json.is_ascii());
+            }
+        }
+    }
 }
