@@ -4,16 +4,12 @@
 //! ours: see `json_document`, `toml_document` and `yaml_list`. Limits: JSON with comments and trailing commas is accepted for every
 //! client, also for one that does not; lists of tools in YAML are edited by their lines.
 
-mod apply;
-mod client;
 mod client_file;
 mod clients;
-mod deerflow;
 mod entry;
 mod folders;
 mod guidance;
 mod json_document;
-mod launcher;
 mod own_tools;
 #[cfg(all(test, unix))]
 mod page_tests;
@@ -25,16 +21,18 @@ mod server_list;
 mod toml_document;
 mod yaml_list;
 
-use std::process::ExitCode;
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    process::ExitCode,
+};
 
 use confined_fs::escape_controls;
 
 use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest, suggested_call::quoted};
 
 use self::{
-    apply::{Applied, FileChange, asked},
-    client::{Client, EntryScope, OwnTools},
-    clients::CLIENTS,
+    client_file::FileChange,
+    clients::{CLIENTS, Client, EntryScope},
     entry::{ServerEntry, entries, is_in},
     folders::{Folders, System},
     plan::{SetupPlan, SetupTarget},
@@ -85,7 +83,7 @@ fn target<'f>(name: &str, request: &SetupRequest, folders: &'f Folders<'f>) -> R
     let Some(client) = CLIENTS.iter().find(|client| client.id == name) else {
         return Err(format!("{name:?} is not a client that setup knows: `rootbound setup` lists them"));
     };
-    if request.split && !matches!(client.own_tools, OwnTools::YamlList { .. }) {
+    if request.split && !client.splits_tools() {
         return Err(format!("--split is for deerflow: leave it out for {}", client.id));
     }
     let scope = match request.scope.as_deref() {
@@ -103,9 +101,9 @@ fn target_in<'f>(
     request: &SetupRequest,
     folders: &'f Folders<'f>,
 ) -> Result<SetupTarget<'f>, String> {
-    let path = match (&request.file, client.files.iter().find(|(own, _)| *own == scope)) {
+    let path = match (&request.file, client.file(scope)) {
         (Some(file), _) => file.clone(),
-        (None, Some((_, place))) => folders.path(place)?,
+        (None, Some(place)) => folders.path(place)?,
         (None, None) => return Err(format!("{} has no file for --scope {}", client.title, scope.name())),
     };
     let above = match scope {
@@ -121,15 +119,14 @@ fn target_in<'f>(
         }
         EntryScope::User | EntryScope::Project => Vec::new(),
     };
-    let list = ServerList::of(client.format, &above);
-    Ok(SetupTarget { client, scope, folders, path, list })
+    Ok(SetupTarget { client, scope, folders, path, list: ServerList::of(client.format, above) })
 }
 
 /// For whom an entry is if nobody says so.
 fn usual_scope(client: &Client, request: &SetupRequest, folders: &Folders<'_>) -> Result<EntryScope, String> {
     let project = &folders.environment.directory;
     match (&client.own_tools, client.files[0].0) {
-        (OwnTools::JsonList { files, .. }, _) if request.replace => Ok(files[0].0),
+        (Ok(own), _) if request.replace => Ok(own.files[0].0),
         // The project's file cannot name what is not in the project.
         (_, EntryScope::Project) if request.directories.iter().any(|directory| !is_in(project, directory)) => {
             Ok(EntryScope::User)
@@ -230,14 +227,11 @@ fn change(
         {
             plan.notes.push(format!("note      {why}: --remove will not know what to undo besides the entry"));
         }
-        let mut changed = false;
+        let mut is_done = true;
         for change in &plan.changes {
-            changed |= change.apply().map_err(Stopped::NotDone)? == Applied::Changed;
-            if changed {
-                break;
-            }
+            is_done = is_done && change.apply().map_err(Stopped::NotDone)?;
         }
-        if !changed {
+        if is_done {
             if request.remove {
                 let _ = records.save(&plan.records);
             }
@@ -259,4 +253,16 @@ fn approve(diff: &str) -> Result<(), Stopped> {
                 .to_owned(),
         )),
     }
+}
+
+/// Asks a person on the terminal. `None` if there is no terminal.
+fn asked(question: &str) -> Option<bool> {
+    if !io::stdin().is_terminal() {
+        return None;
+    }
+    let mut stderr = io::stderr().lock();
+    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    let read = io::stdin().read_line(&mut answer).is_ok();
+    Some(read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -1,14 +1,11 @@
 //! What a server says of a file, as it sends it and as a [`Problem`].
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Number, Value, value::RawValue};
 
 use source_outline::problems::{Problem, Severity};
 use text_file::shorten;
 
-use super::protocol::respelled;
+use super::protocol::{parsed, respelled};
 
 /// Problems of one file that are kept.
 const MAX_KEPT: usize = 1000;
@@ -32,7 +29,7 @@ pub(super) struct Diagnostic {
     code: Option<String>,
 }
 
-/// `textDocument/publishDiagnostics`.
+/// The parameters of `textDocument/publishDiagnostics`, with the URI respelled.
 #[derive(Debug)]
 pub(super) struct Published {
     pub(super) uri: String,
@@ -40,83 +37,46 @@ pub(super) struct Published {
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
-#[derive(Deserialize)]
-struct PublishParams<'m> {
-    #[serde(borrow)]
-    uri: Cow<'m, str>,
-    version: Option<i64>,
-    diagnostics: Vec<Raw>,
-}
-
-#[derive(Deserialize)]
-struct Report {
-    items: Option<Vec<Raw>>,
-}
-
-#[derive(Deserialize)]
-struct Raw {
-    range: Range,
-    severity: Option<u8>,
-    message: String,
-    source: Option<String>,
-    code: Option<Value>,
-}
-
-#[derive(Deserialize)]
-struct Range {
-    start: Position,
-}
-
-#[derive(Deserialize)]
-struct Position {
-    line: usize,
-    character: usize,
-}
-
 impl Published {
     /// The parameters of the notification; `None` if they are something else.
-    pub(super) fn read(params: &str) -> Option<Self> {
-        let PublishParams { uri, version, diagnostics } = serde_json::from_str(params).ok()?;
-        if uri.len() > LONGEST_URI {
-            return None;
-        }
-        Some(Self { uri: respelled(&uri), version, diagnostics: kept(diagnostics) })
+    pub(super) fn read(params: &RawValue) -> Option<Self> {
+        let params = parsed(params);
+        let uri = params["uri"].as_str().filter(|uri| uri.len() <= LONGEST_URI)?;
+        let diagnostics = kept(&params["diagnostics"])?;
+        Some(Self { uri: respelled(uri), version: params["version"].as_i64(), diagnostics })
     }
 }
 
 /// The diagnostics of a report that was asked for; `None` where they are as before, or where it is no report.
-pub(super) fn reported(result: &str) -> Option<Vec<Diagnostic>> {
-    serde_json::from_str::<Report>(result).ok()?.items.map(kept)
+pub(super) fn reported(result: &RawValue) -> Option<Vec<Diagnostic>> {
+    kept(&parsed(result)["items"])
 }
 
-fn kept(mut all: Vec<Raw>) -> Vec<Diagnostic> {
+fn kept(all: &Value) -> Option<Vec<Diagnostic>> {
     // Hints and information are for an editor's margin.
-    all.retain(|one| one.severity.is_none_or(|severity| severity <= 2));
-    all.sort_by_key(|one| (one.severity.unwrap_or(1), one.range.start.line, one.range.start.character));
-    let mut kept: Vec<Diagnostic> = all.into_iter().map(Diagnostic::of).collect();
+    let is_kept = |one: &&Value| one["severity"].as_u64().is_none_or(|severity| severity <= 2);
+    let kept = all.as_array()?.iter().filter(is_kept).map(Diagnostic::read);
+    let mut kept: Vec<Diagnostic> = kept.collect::<Option<_>>()?;
+    kept.sort_by_key(|one| (one.severity, one.line, one.character));
     kept.dedup();
     kept.truncate(MAX_KEPT);
     kept.shrink_to_fit();
-    kept
+    Some(kept)
 }
 
 impl Diagnostic {
-    fn of(raw: Raw) -> Self {
-        let message = shorten(&raw.message, LONGEST_MESSAGE).into_owned();
-        let code = match raw.code {
-            Some(Value::String(code)) => Some(shorten(&code, LONGEST_SOURCE).into_owned()),
-            Some(Value::Number(code)) => Some(code.to_string()),
-            _ => None,
-        };
-        let severity = if raw.severity == Some(2) { Severity::Warning } else { Severity::Error };
-        Self {
-            line: raw.range.start.line.min(LARGEST),
-            character: raw.range.start.character.min(LARGEST),
-            severity,
-            message,
-            source: raw.source.map(|source| shorten(&source, LONGEST_SOURCE).into_owned()),
-            code,
-        }
+    fn read(one: &Value) -> Option<Self> {
+        let start = &one["range"]["start"];
+        let number = |name: &str| Some(usize::try_from(start[name].as_u64()?).unwrap_or(LARGEST).min(LARGEST));
+        let text = |value: &Value, most| Some(shorten(value.as_str()?, most).into_owned());
+        Some(Self {
+            line: number("line")?,
+            character: number("character")?,
+            severity: if one["severity"] == 2 { Severity::Warning } else { Severity::Error },
+            message: text(&one["message"], LONGEST_MESSAGE)?,
+            source: text(&one["source"], LONGEST_SOURCE),
+            code: one["code"].as_number().map(Number::to_string).or_else(|| text(&one["code"], LONGEST_SOURCE)),
+        })
     }
 
     /// Whether it is an error.
@@ -160,6 +120,10 @@ fn characters(line: &str, units: usize) -> usize {
 mod tests {
     use super::*;
 
+    fn raw(json: &str) -> Box<RawValue> {
+        RawValue::from_string(json.to_owned()).expect("JSON")
+    }
+
     #[test]
     fn columns_are_characters() {
         assert_eq!(characters("aé😀b", 0), 0);
@@ -177,7 +141,7 @@ mod tests {
             )
         };
         let params = format!(r#"{{"uri":"file:///a","diagnostics":[{},{},{}]}}"#, one(4), one(2), one(1));
-        let published = Published::read(&params).unwrap();
+        let published = Published::read(&raw(&params)).unwrap();
         let problems: Vec<Problem> =
             published.diagnostics.iter().map(|one| one.problem(&["", "é😀b"], "x", str::to_owned)).collect();
         assert_eq!(problems.len(), 2);
@@ -192,20 +156,20 @@ mod tests {
             r#"{{"range":{{"start":{{"line":{0},"character":{0}}}}},"message":"{long}","source":"{long}","code":"{long}"}}"#,
             u64::MAX
         );
-        let published = Published::read(&format!(r#"{{"uri":"file:///a","diagnostics":[{one}]}}"#)).unwrap();
+        let published = Published::read(&raw(&format!(r#"{{"uri":"file:///a","diagnostics":[{one}]}}"#))).unwrap();
         let kept = format!("{:?}", published.diagnostics);
         assert!(kept.len() < LONGEST_MESSAGE + 1000, "{} bytes", kept.len());
         let problem = published.diagnostics[0].problem(&["a"], "x", str::to_owned);
         assert_eq!((problem.line, problem.column), (1 << 31, 1 << 31));
-        assert!(Published::read(&format!(r#"{{"uri":"file:///{long}","diagnostics":[]}}"#)).is_none());
+        assert!(Published::read(&raw(&format!(r#"{{"uri":"file:///{long}","diagnostics":[]}}"#))).is_none());
     }
 
     #[test]
     fn what_is_no_report_is_none() {
-        for params in ["", "[]", "{}", r#"{"uri":1,"diagnostics":[]}"#, r#"{"uri":"a","diagnostics":[{}]}"#] {
-            assert!(Published::read(params).is_none(), "{params}");
+        for params in ["1", "[]", "{}", r#"{"uri":1,"diagnostics":[]}"#, r#"{"uri":"a","diagnostics":[{}]}"#] {
+            assert!(Published::read(&raw(params)).is_none(), "{params}");
         }
-        assert_eq!(reported(r#"{"kind":"unchanged","resultId":"x"}"#), None);
-        assert_eq!(reported(r#"{"kind":"full","items":[]}"#), Some(Vec::new()));
+        assert_eq!(reported(&raw(r#"{"kind":"unchanged","resultId":"x"}"#)), None);
+        assert_eq!(reported(&raw(r#"{"kind":"full","items":[]}"#)), Some(Vec::new()));
     }
 }

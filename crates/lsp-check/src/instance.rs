@@ -50,7 +50,7 @@ pub(super) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     outgoing: Sender<Vec<u8>>,
-    /// Bytes in `outgoing`.
+    /// Bytes in `outgoing`, at most about [`MOST_WAITING`].
     waiting: AtomicUsize,
 }
 
@@ -118,7 +118,6 @@ impl Drop for Instance {
 }
 
 impl Shared {
-    /// What is known of it.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,7 +143,7 @@ impl Shared {
         }
     }
 
-    /// Ends it.
+    /// Ends the program, and lets the calls that wait for it know.
     pub(super) fn end(&self, why: &str) {
         self.stop(why);
         self.state().phase = Phase::Ended;

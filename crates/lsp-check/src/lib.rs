@@ -70,11 +70,11 @@ pub struct LanguageServer {
 /// The kind of a change on the disk: `FileChangeType` of the protocol, with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskChange {
-    /// It was created.
+    /// A new file or directory.
     Created = 1,
-    /// It was written.
+    /// New content of a file.
     Changed = 2,
-    /// It was deleted.
+    /// A file or directory that is gone.
     Deleted = 3,
 }
 
@@ -85,7 +85,7 @@ pub struct FileChange<'c> {
     pub path: &'c WorkspacePath,
     /// Its text before; `None` where there was no file.
     pub before: Option<&'c str>,
-    /// Its text now.
+    /// The text that the disk has now.
     pub after: &'c str,
 }
 

@@ -111,7 +111,7 @@ impl Scrubber {
         self.roots.iter().any(|(host, _)| host.len() > 1 && text.strip_prefix(host.as_str()).is_some_and(is_whole))
     }
 
-    /// What is shown of the path at the start of `text`, which is after `before`, and how long that is; `None` if there
+    /// The path at the start of `text`, which is after `before`, as it is shown, and its length in bytes; `None` if there
     /// is none.
     fn path(&self, text: &str, before: char) -> Option<(String, usize)> {
         let ends = |rest: &str| !rest.starts_with(is_name);

@@ -50,7 +50,7 @@ pub struct LanguageServers {
 #[derive(Debug, Default)]
 struct Slot {
     instance: Option<Arc<Instance>>,
-    /// Of starts.
+    /// Of starts that failed.
     starts: Backoff,
     /// Of answers that came too late.
     answers: Backoff,

@@ -69,7 +69,7 @@ struct TextRequest {
     at: Instant,
 }
 
-/// One open file.
+/// One file that the server has open.
 #[derive(Debug)]
 struct Document {
     version: i64,
@@ -195,7 +195,7 @@ impl State {
             && let Some(result) = result
         {
             document.pulled = Some(at);
-            if let Some(diagnostics) = reported(result.get()) {
+            if let Some(diagnostics) = reported(result) {
                 self.is_proven |= !diagnostics.is_empty();
                 self.files.entry(uri).or_default().pulled = diagnostics;
             }
@@ -245,7 +245,7 @@ impl State {
     }
 
     fn published(&mut self, params: &RawValue, now: Instant) {
-        let Some(Published { uri, version, mut diagnostics }) = Published::read(params.get()) else { return };
+        let Some(Published { uri, version, mut diagnostics }) = Published::read(params) else { return };
         self.last_heard = Some(now);
         self.names_versions |= version.is_some();
         let sent = self.documents.get(&uri).map(|document| document.sent);

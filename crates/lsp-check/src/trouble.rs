@@ -26,7 +26,7 @@ pub(super) struct Trouble {
 }
 
 impl Trouble {
-    /// `experimental/serverStatus`.
+    /// Takes note of `experimental/serverStatus`.
     pub(super) fn status(&mut self, health: Option<&str>, message: Option<&str>) {
         let Some(health) = health else { return };
         self.health = (health != "ok").then(|| {

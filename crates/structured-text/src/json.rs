@@ -22,7 +22,7 @@ const MAX_MASKED_LEVELS: usize = 128;
 /// The extensions that a text may have beyond plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonDialect {
-    /// Nothing.
+    /// None, as RFC 8259 has it.
     Json,
     /// Comments and trailing commas.
     Jsonc,

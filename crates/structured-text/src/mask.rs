@@ -34,17 +34,17 @@ pub enum MaskFormat {
     Dotenv,
     /// Sections and `key = value`, as in `.aws/credentials`.
     Ini,
-    /// JSON without comments.
+    /// JSON; with a comment it is not masked.
     Json,
     /// The block style of YAML, where flow collections are masked whole, or JSON.
     Yaml,
-    /// TOML.
+    /// TOML, line by line.
     Toml,
     /// `machine name login name password word`.
     Netrc,
-    /// `host:port:database:user:password` in lines.
+    /// `host:port:database:user:password` in each line.
     Pgpass,
-    /// `user:hash` in lines.
+    /// `user:hash` in each line.
     Htpasswd,
     /// One value and nothing else.
     Whole,
@@ -81,7 +81,7 @@ struct Value {
 /// The values of a masked text that was changed are in it again.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RestoredText {
-    /// With the values.
+    /// The bytes for the file, with the values.
     pub real: Vec<u8>,
     /// As it is shown from then on.
     pub shown: Vec<u8>,
@@ -100,14 +100,14 @@ pub enum RestoreError {
     Unmaskable,
 }
 
-/// What is around the text of a file: its byte-order mark, and whether it is UTF-16.
+/// The encoding around the text of a file: its byte-order mark, and whether it is UTF-16.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Wrapping {
     bom: bool,
     utf16: Option<&'static Encoding>,
 }
 
-/// A text with its sentinels, and the values, in order.
+/// A text with its sentinels, and the values with their places, in order.
 struct MaskedBody {
     shown: Vec<u8>,
     values: Vec<Value>,
@@ -149,7 +149,7 @@ impl MaskedText {
         &self.shown
     }
 
-    /// As [`Self::bytes`].
+    /// The same as [`Self::bytes`], without a copy.
     pub fn into_bytes(self) -> Vec<u8> {
         self.shown
     }
@@ -219,7 +219,7 @@ fn bound(shown: usize, values: usize, layout: Wrapping) -> u64 {
     bytes.saturating_mul(if layout.utf16.is_some() { 2 } else { 1 })
 }
 
-/// What of a text is outside of its values.
+/// The parts of a text that are outside of its values.
 fn visible<'b>(body: &'b [u8], spans: &[Span]) -> Vec<&'b [u8]> {
     let starts = std::iter::once(0).chain(spans.iter().map(|span| span.range.end));
     let ends = spans.iter().map(|span| span.range.start).chain([body.len()]);
@@ -239,8 +239,8 @@ fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
     let mut taken = HashSet::new();
     for span in &spans {
         let name = unique_name(&mut taken, &span.name);
-        shown.extend_from_slice(&body[at..span.range.start]);
         let quote = if span.quoted { "\"" } else { "" };
+        shown.extend_from_slice(&body[at..span.range.start]);
         shown.extend_from_slice(format!("{quote}{OPENER}{name}>{quote}").as_bytes());
         values.push(Value { name, place: span.place, bytes: body[span.range.clone()].to_vec() });
         at = span.range.end;

@@ -26,7 +26,7 @@ pub struct Notebook<'t> {
     layout: OnceCell<Option<ListLayout>>,
 }
 
-/// One cell.
+/// One cell of a notebook.
 #[derive(Debug)]
 pub struct Cell<'t> {
     /// `code`, `markdown`, `raw` or `heading`.
@@ -43,7 +43,7 @@ pub struct Cell<'t> {
 struct RawNotebook<'t> {
     #[serde(borrow)]
     cells: Option<Vec<RawCell<'t>>>,
-    /// Version 3.
+    /// The lists of cells in version 3.
     #[serde(borrow)]
     worksheets: Option<Vec<RawWorksheet<'t>>>,
 }
@@ -111,7 +111,7 @@ impl<'t> Notebook<'t> {
         self.cells.iter().enumerate().flat_map(pieces)
     }
 
-    /// What is to be changed in the text so that the cell `index` has the source `new`. Lines that stay keep their bytes;
+    /// The change of the text that gives the cell `index` the source `new`. Lines that stay keep their bytes;
     /// others are written as the notebook writes its own.
     ///
     /// # Panics
@@ -136,7 +136,7 @@ impl<'t> Cell<'t> {
         })
     }
 
-    /// Its source.
+    /// Its source, without the escapes of JSON.
     pub fn source(&self) -> &str {
         self.source.text()
     }

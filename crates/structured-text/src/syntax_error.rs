@@ -1,11 +1,11 @@
 //! What a check of one text has found, and which texts no check can judge.
 
-/// What is wrong at one place of a text.
+/// One error at its place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// The byte it is at.
     pub at: usize,
-    /// What is wrong.
+    /// A sentence without a full stop that names the error.
     pub message: String,
 }
 
@@ -16,12 +16,12 @@ impl SyntaxError {
     }
 }
 
-/// What a check of a text has found.
+/// The findings of a check of one text.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     /// Where the text stops being valid; what follows was not checked.
     pub error: Option<SyntaxError>,
-    /// What is allowed, but hardly meant.
+    /// Places that are allowed, but hardly meant.
     pub warnings: Vec<SyntaxError>,
 }
 

@@ -13,7 +13,7 @@ use super::{
 /// Bytes of the largest text that is checked: building its values takes a few times as much memory.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What the parser says of what is too deep for it.
+/// Words in the parser's error for a text that is too deep for it.
 const TOO_DEEP: [&str; 2] = ["recursion", "recurse"];
 
 /// The first error of a text in TOML.
@@ -48,7 +48,7 @@ pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
             continue;
         }
         match body[first] {
-            b'#' => spans.extend(comment(body, first, line.end)),
+            b'#' => spans.extend(Span::comment(body, first, line.end)),
             b'[' => {
                 let brackets = body[first..line.end].iter().take_while(|byte| **byte == b'[').count().min(2);
                 let end = name_end(body, first + brackets, line.end, b']')? + brackets;
@@ -86,14 +86,9 @@ fn rest_of_line(body: &[u8], from: usize, end: usize, spans: &mut Vec<Span>) -> 
         if body[rest] != b'#' {
             return None;
         }
-        spans.extend(comment(body, rest, end));
+        spans.extend(Span::comment(body, rest, end));
     }
     Some(())
-}
-
-fn comment(body: &[u8], mark: usize, end: usize) -> Option<Span> {
-    let text = skip_blanks(body, mark + 1, end);
-    (text < end).then(|| Span::comment(text..end))
 }
 
 /// The byte of the `stop` that follows a name with dots and quotes.

@@ -1,7 +1,7 @@
 //! XML: whether a document is well-formed.
 //!
 //! Finds the first error. One pass without recursion over <https://www.w3.org/TR/xml/>, without validation: no entity is
-//! expanded (so that none can be a bomb), a document type is passed over, and where there is one its entities are taken
+//! expanded (so that none can be a bomb), a document type is skipped, and where there is one its entities are taken
 //! to be defined. Namespaces are not looked at.
 
 use std::collections::HashSet;
@@ -15,21 +15,14 @@ pub fn check(text: &str) -> Findings {
     if text[start..].trim_ascii().is_empty() {
         return Findings::default();
     }
-    let mut checker = Checker {
-        text,
-        start,
-        at: start,
-        open: Vec::new(),
-        has_root: false,
-        has_doctype: false,
-        attributes: HashSet::new(),
-    };
+    let (open, attributes) = (Vec::new(), HashSet::new());
+    let mut checker = Checker { text, start, at: start, open, has_root: false, has_doctype: false, attributes };
     Findings { error: checker.document().err(), warnings: Vec::new() }
 }
 
 struct Checker<'t> {
     text: &'t str,
-    /// Behind a byte-order mark.
+    /// After a byte-order mark.
     start: usize,
     at: usize,
     /// The elements that are open: their names, and the bytes of their tags.
@@ -40,8 +33,19 @@ struct Checker<'t> {
     attributes: HashSet<&'t str>,
 }
 
+type Checked<T = ()> = Result<T, SyntaxError>;
+
+fn fail<T>(at: usize, message: impl Into<String>) -> Checked<T> {
+    Err(SyntaxError::new(at, message))
+}
+
+/// A tag as a message repeats it.
+fn tag(open: &str, name: &str) -> String {
+    quoted(&format!("{open}{name}>"))
+}
+
 impl<'t> Checker<'t> {
-    fn document(&mut self) -> Result<(), SyntaxError> {
+    fn document(&mut self) -> Checked {
         while self.at < self.text.len() {
             if self.rest().starts_with('<') {
                 self.markup()?;
@@ -51,11 +55,10 @@ impl<'t> Checker<'t> {
         }
         match self.open.last() {
             Some((name, at)) => {
-                let line = line_of(self.text, *at);
-                let (close, open) = (quoted(&format!("</{name}>")), quoted(&format!("<{name}>")));
-                Err(SyntaxError::new(self.at, format!("expected {close}: the {open} of line {line} is not closed")))
+                let (close, open, line) = (tag("</", name), tag("<", name), line_of(self.text, *at));
+                fail(self.at, format!("expected {close}: the {open} of line {line} is not closed"))
             }
-            None if !self.has_root => Err(SyntaxError::new(self.at, "expected an element")),
+            None if !self.has_root => fail(self.at, "expected an element"),
             None => Ok(()),
         }
     }
@@ -64,34 +67,30 @@ impl<'t> Checker<'t> {
         &self.text[self.at..]
     }
 
-    /// What begins with `<`.
-    fn markup(&mut self) -> Result<(), SyntaxError> {
+    /// Reads a tag, or whatever else begins with `<`.
+    fn markup(&mut self) -> Checked {
         let (start, rest) = (self.at, self.rest());
-        if rest.starts_with("<!--") {
-            self.pass("<!--", "-->", "the comment is not closed")?;
-            let content = &self.text[start + 4..self.at - 3];
-            if let Some(at) = content.find("--") {
-                return Err(SyntaxError::new(start + 4 + at, "`--` is not allowed in a comment"));
+        if self.skip_other()? {
+            let content = rest[..self.at - start].strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
+            if let Some(at) = content.and_then(|content| content.find("--")) {
+                return fail(start + 4 + at, "`--` is not allowed in a comment");
             }
-            return Ok(());
-        }
-        if rest.starts_with("<?") {
             let target = rest.strip_prefix("<?xml");
             let is_declaration = target.is_some_and(|rest| rest.starts_with([' ', '\t', '\r', '\n']));
             if is_declaration && start != self.start {
-                return Err(SyntaxError::new(start, "the XML declaration has to be the first in the file"));
+                return fail(start, "the XML declaration has to be the first in the file");
             }
-            return self.pass("<?", "?>", "the processing instruction is not closed");
+            return Ok(());
         }
         if rest.starts_with("<![CDATA[") {
             if self.open.is_empty() {
-                return Err(SyntaxError::new(start, "character data outside of the root element"));
+                return fail(start, "character data outside of the root element");
             }
-            return self.pass("<![CDATA[", "]]>", "the CDATA section is not closed");
+            return self.skip("<![CDATA[", "]]>", "the CDATA section is not closed");
         }
         if rest.starts_with("<!DOCTYPE") {
             if self.has_root || self.has_doctype {
-                return Err(SyntaxError::new(start, "the document type has to come before the root element, once"));
+                return fail(start, "the document type has to come before the root element, once");
             }
             self.has_doctype = true;
             return self.doctype();
@@ -99,73 +98,74 @@ impl<'t> Checker<'t> {
         if rest.starts_with("</") { self.end_tag() } else { self.start_tag() }
     }
 
-    /// Passes over what begins here with `open` and ends with `close`.
-    fn pass(&mut self, open: &str, close: &str, unclosed: &str) -> Result<(), SyntaxError> {
+    /// Skips a comment or a processing instruction, if one begins here.
+    fn skip_other(&mut self) -> Checked<bool> {
+        if self.rest().starts_with("<!--") {
+            self.skip("<!--", "-->", "the comment is not closed")?;
+        } else if self.rest().starts_with("<?") {
+            self.skip("<?", "?>", "the processing instruction is not closed")?;
+        } else {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
+    /// Skips what begins here with `open` and ends with `close`.
+    fn skip(&mut self, open: &str, close: &str, unclosed: &str) -> Checked {
         let inside = self.at + open.len();
         let end = self.text[inside..].find(close).ok_or_else(|| SyntaxError::new(self.at, unclosed))?;
         self.at = inside + end + close.len();
         Ok(())
     }
 
-    fn doctype(&mut self) -> Result<(), SyntaxError> {
+    fn doctype(&mut self) -> Checked {
         let start = self.at;
         let mut depth = 0;
         while let Some(offset) = self.rest().find(['<', '>', '[', ']', '"', '\'']) {
             self.at += offset;
-            let rest = self.rest();
-            if rest.starts_with("<!--") {
-                self.pass("<!--", "-->", "the comment is not closed")?;
-            } else if rest.starts_with("<?") {
-                self.pass("<?", "?>", "the processing instruction is not closed")?;
-            } else if let Some(quote) = rest.get(..1).filter(|sign| matches!(*sign, "\"" | "'")) {
-                self.pass(quote, quote, "the quote is not closed")?;
-            } else {
+            let sign = &self.rest()[..1];
+            if matches!(sign, "\"" | "'") {
+                self.skip(sign, sign, "the quote is not closed")?;
+            } else if !self.skip_other()? {
                 self.at += 1;
-                match rest.as_bytes()[0] {
-                    b'<' | b'[' => depth += 1,
-                    _ => depth -= 1,
-                }
+                depth += if matches!(sign, "<" | "[") { 1 } else { -1 };
                 if depth == 0 {
                     return Ok(());
                 }
             }
         }
-        Err(SyntaxError::new(start, "the document type is not closed"))
+        fail(start, "the document type is not closed")
     }
 
-    fn end_tag(&mut self) -> Result<(), SyntaxError> {
+    fn end_tag(&mut self) -> Checked {
         let start = self.at;
         self.at += 2;
         let name = self.name();
         self.skip_space();
         if name.is_empty() || !self.rest().starts_with('>') {
-            return Err(SyntaxError::new(start, "expected a name and `>` behind `</`"));
+            return fail(start, "expected a name and `>` behind `</`");
         }
         self.at += 1;
-        let found = || quoted(&format!("</{name}>"));
+        let found = tag("</", name);
         match self.open.pop() {
             Some((open, _)) if open == name => Ok(()),
             Some((open, at)) => {
-                let (close, opened) = (quoted(&format!("</{open}>")), quoted(&format!("<{open}>")));
-                let line = line_of(self.text, at);
-                Err(SyntaxError::new(
-                    start,
-                    format!("expected {close} for the {opened} of line {line}, found {}", found()),
-                ))
+                let (close, opened, line) = (tag("</", open), tag("<", open), line_of(self.text, at));
+                fail(start, format!("expected {close} for the {opened} of line {line}, found {found}"))
             }
-            None => Err(SyntaxError::new(start, format!("{} closes nothing", found()))),
+            None => fail(start, format!("{found} closes nothing")),
         }
     }
 
-    fn start_tag(&mut self) -> Result<(), SyntaxError> {
+    fn start_tag(&mut self) -> Checked {
         let start = self.at;
         self.at += 1;
         let name = self.name();
         if name.is_empty() {
-            return Err(SyntaxError::new(start, "`<` begins no tag: write it as `&lt;`"));
+            return fail(start, "`<` begins no tag: write it as `&lt;`");
         }
         if self.open.is_empty() && self.has_root {
-            return Err(SyntaxError::new(start, format!("a second root element: {}", quoted(&format!("<{name}>")))));
+            return fail(start, format!("a second root element: {}", tag("<", name)));
         }
         self.has_root = true;
         self.attributes.clear();
@@ -182,99 +182,96 @@ impl<'t> Checker<'t> {
                 return Ok(());
             }
             if rest.is_empty() || rest.starts_with('<') {
-                return Err(SyntaxError::new(start, format!("the tag {} is not closed", quoted(&format!("<{name}")))));
+                return fail(start, format!("the tag {} is not closed", quoted(&format!("<{name}"))));
             }
             self.attribute(has_space)?;
         }
     }
 
-    fn attribute(&mut self, has_space: bool) -> Result<(), SyntaxError> {
+    fn attribute(&mut self, has_space: bool) -> Checked {
         let start = self.at;
         let name = self.name();
         if name.is_empty() {
-            return Err(SyntaxError::new(start, "expected an attribute, `>` or `/>`"));
+            return fail(start, "expected an attribute, `>` or `/>`");
         }
         if !has_space {
-            return Err(SyntaxError::new(start, "expected a space before the attribute"));
+            return fail(start, "expected a space before the attribute");
         }
+        let shown = quoted(name);
         self.skip_space();
         if !self.rest().starts_with('=') {
-            return Err(SyntaxError::new(start, format!("attribute {} has no value", quoted(name))));
+            return fail(start, format!("attribute {shown} has no value"));
         }
         self.at += 1;
         self.skip_space();
+        let (at, inside) = (self.at, self.at + 1);
         let Some(quote) = self.rest().chars().next().filter(|next| matches!(next, '"' | '\'')) else {
-            return Err(SyntaxError::new(
-                self.at,
-                format!("expected quotes around the value of attribute {}", quoted(name)),
-            ));
+            return fail(at, format!("expected quotes around the value of attribute {shown}"));
         };
-        let inside = self.at + 1;
         let Some(length) = self.text[inside..].find(quote) else {
-            return Err(SyntaxError::new(self.at, format!("the value of attribute {} is not closed", quoted(name))));
+            return fail(at, format!("the value of attribute {shown} is not closed"));
         };
         let value = &self.text[inside..inside + length];
         if let Some(at) = value.find('<') {
-            let message = format!("`<` in the value of attribute {}: close the quote, or write `&lt;`", quoted(name));
-            return Err(SyntaxError::new(inside + at, message));
+            let message = format!("`<` in the value of attribute {shown}: close the quote, or write `&lt;`");
+            return fail(inside + at, message);
         }
         self.text_of(inside, value)?;
         if !self.attributes.insert(name) {
-            return Err(SyntaxError::new(start, format!("a second attribute {}", quoted(name))));
+            return fail(start, format!("a second attribute {shown}"));
         }
         self.at = inside + length + 1;
         Ok(())
     }
 
     /// Text up to the next `<`.
-    fn characters(&mut self) -> Result<(), SyntaxError> {
+    fn characters(&mut self) -> Checked {
         let rest = self.rest();
         let content = &rest[..rest.find('<').unwrap_or(rest.len())];
         if self.open.is_empty() {
             let blank = content.len() - content.trim_ascii_start().len();
             if blank < content.len() {
                 let place = if self.has_root { "behind" } else { "before" };
-                return Err(SyntaxError::new(self.at + blank, format!("text {place} the root element")));
+                return fail(self.at + blank, format!("text {place} the root element"));
             }
         }
         self.text_of(self.at, content)?;
         if let Some(at) = content.find("]]>") {
-            return Err(SyntaxError::new(self.at + at, "`]]>` is not allowed in text: write it as `]]&gt;`"));
+            return fail(self.at + at, "`]]>` is not allowed in text: write it as `]]&gt;`");
         }
         self.at += content.len();
         Ok(())
     }
 
     /// The references and characters of `content`, which begins at `start`.
-    fn text_of(&self, start: usize, content: &str) -> Result<(), SyntaxError> {
+    fn text_of(&self, start: usize, content: &str) -> Checked {
         let is_forbidden = |byte: &u8| *byte < 0x20 && !matches!(byte, b'\t' | b'\n' | b'\r');
         if let Some(at) = content.bytes().position(|byte| is_forbidden(&byte)) {
             let message = format!("control character U+{:04X} is not allowed in XML", content.as_bytes()[at]);
-            return Err(SyntaxError::new(start + at, message));
+            return fail(start + at, message);
         }
         for at in memchr::memchr_iter(b'&', content.as_bytes()) {
             let rest = &content[at + 1..];
             let name = &rest[..rest.find(|letter| !is_name(letter) && letter != '#').unwrap_or(rest.len())];
             let is_closed = rest[name.len()..].starts_with(';');
             let is_known = match name.strip_prefix('#') {
-                Some(number) => number.strip_prefix('x').map_or_else(
-                    || !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()),
-                    |hex| !hex.is_empty() && hex.bytes().all(|byte| byte.is_ascii_hexdigit()),
-                ),
+                Some(number) => {
+                    let (digits, radix) = number.strip_prefix('x').map_or((number, 10), |digits| (digits, 16));
+                    !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix))
+                }
                 None => matches!(name, "amp" | "lt" | "gt" | "quot" | "apos") || self.has_doctype && !name.is_empty(),
             };
             if !is_closed || name.is_empty() {
-                return Err(SyntaxError::new(start + at, "`&` begins no reference: write it as `&amp;`"));
+                return fail(start + at, "`&` begins no reference: write it as `&amp;`");
             }
             if !is_known {
-                let message = format!("entity {} is not defined", quoted(&format!("&{name};")));
-                return Err(SyntaxError::new(start + at, message));
+                return fail(start + at, format!("entity {} is not defined", quoted(&format!("&{name};"))));
             }
         }
         Ok(())
     }
 
-    /// The name that begins here, passed over; empty if none does.
+    /// Skips the name that begins here; empty if none does.
     fn name(&mut self) -> &'t str {
         let rest = self.rest();
         if rest.starts_with(|first: char| !is_name(first) || first.is_ascii_digit() || matches!(first, '-' | '.')) {

@@ -19,7 +19,7 @@ use super::{
     syntax_error::{Findings, SyntaxError, line_of},
 };
 
-/// Bytes of the largest text that is checked: a bracket that is not closed holds all tokens behind it in memory.
+/// Bytes of the largest text that is checked: a bracket that is not closed holds all tokens after it in memory.
 const MOST_BYTES: usize = 1 << 20;
 /// Time for one text: a megabyte of usual text takes a tenth of it.
 const MAX_TIME: Duration = Duration::from_millis(250);
@@ -61,15 +61,15 @@ pub fn check(text: &str) -> Findings {
     Findings { error: None, warnings: keys.warnings(text) }
 }
 
-/// What the parser refuses because of its own limit, or more strictly than libyaml does, which most programs read YAML
-/// with: `[a, -, b]`, and a directive behind a document without an end.
+/// Errors of the parser because of its own limit, or more strictly than libyaml does, which most programs read YAML
+/// with: `[a, -, b]`, and a directive after a document without an end.
 const TOLERATED: [&str; 3] = ["recursion limit", "cannot start with '-' followed by", "missing explicit document end"];
 
 fn is_tolerated(error: &ScanError) -> bool {
     TOLERATED.iter().any(|words| error.info().contains(words))
 }
 
-/// What the parser says, in words that name the next step where they can.
+/// The parser's error as a sentence that names the next step where it can.
 fn said(error: &ScanError) -> String {
     match error.info() {
         "simple key expect ':'" | "simple key expected" => "expected `:` behind the key".to_owned(),
@@ -168,7 +168,7 @@ struct BlockReader<'t> {
     text: &'t str,
     body: &'t [u8],
     spans: Vec<Span>,
-    /// The last key.
+    /// The last key, after which values are named.
     name: String,
 }
 
@@ -216,7 +216,7 @@ impl BlockReader<'_> {
     /// Whether nothing but a comment, which is masked, is left of the line.
     fn ends(&mut self, at: usize, end: usize) -> bool {
         if at < end && self.body[at] == b'#' {
-            self.comment(at, end);
+            self.spans.extend(Span::comment(self.body, at, end));
             return true;
         }
         at == end
@@ -245,7 +245,7 @@ impl BlockReader<'_> {
         } else {
             let is_colon = |at: &usize| body[*at] == b':' && (at + 1 == end || matches!(body[at + 1], b' ' | b'\t'));
             let Some(colon) = (first..end).find(is_colon) else { return no_key };
-            // `# a: b` behind a value is a comment.
+            // `# a: b` after a value is a comment.
             if body[first..colon].windows(2).any(|pair| pair == b" #") {
                 return no_key;
             }
@@ -322,11 +322,6 @@ impl BlockReader<'_> {
     fn mask(&mut self, from: usize, end: usize, place: Place) {
         let quoted = matches!(place, Place::Yaml { is_closed: true, .. });
         self.spans.push(Span { quoted, ..Span::bare(from..end, self.name.clone()).at(place) });
-    }
-
-    fn comment(&mut self, mark: usize, end: usize) {
-        let text = skip_blanks(self.body, mark + 1, end);
-        self.spans.extend((text < end).then(|| Span::comment(text..end)));
     }
 }
 

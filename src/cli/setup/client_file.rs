@@ -1,10 +1,10 @@
-//! The text of a client's file, whose bytes are kept.
+//! The text of a client's file, which is outside of any root, and a change of it: shown as a diff, and made if the file is
+//! still as it was read.
 
 use std::path::{Path, PathBuf};
 
-use confined_fs::HostFile;
-
-use super::apply::FileChange;
+use confined_fs::{HostFile, escape_controls};
+use text_edit::{DiffExtent, unified_diff};
 
 /// The file and its text.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub(super) struct ClientFile {
     path: PathBuf,
     file: HostFile,
     before: Option<Vec<u8>>,
-    bom: &'static str,
+    has_bom: bool,
     pub(super) text: String,
 }
 
@@ -32,11 +32,9 @@ impl ClientFile {
             let line = valid.split(|byte| *byte == b'\n').count();
             format!("{shown} is not UTF-8 in line {line}: repair it")
         })?;
-        let (bom, text) = match text.strip_prefix('\u{feff}') {
-            Some(rest) => ("\u{feff}", rest.to_owned()),
-            None => ("", text),
-        };
-        Ok(Self { path: path.to_owned(), file, before, bom, text })
+        let without_bom = text.strip_prefix('\u{feff}').map(str::to_owned);
+        let (has_bom, text) = (without_bom.is_some(), without_bom.unwrap_or(text));
+        Ok(Self { path: path.to_owned(), file, before, has_bom, text })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -62,8 +60,68 @@ impl ClientFile {
         let after = match gone {
             Some(_) => None,
             None if self.before.is_none() && text.is_empty() => None,
-            None => Some(format!("{}{text}", self.bom).into_bytes()),
+            None => Some([if self.has_bom { "\u{feff}" } else { "" }, text].concat().into_bytes()),
         };
-        FileChange { path: self.path, file: self.file, before: self.before, after, folders: gone.unwrap_or(0) }
+        FileChange { client: self, after, folders: gone.unwrap_or(0) }
+    }
+}
+
+/// One change of a file.
+#[derive(Clone, Debug)]
+pub(super) struct FileChange {
+    client: ClientFile,
+    /// `None` removes the file.
+    after: Option<Vec<u8>>,
+    /// With the file, up to so many empty folders above it are removed.
+    folders: usize,
+}
+
+impl FileChange {
+    pub(super) fn is_needed(&self) -> bool {
+        self.client.before != self.after
+    }
+
+    /// The change as a diff.
+    pub(super) fn diff(&self) -> String {
+        let text = |bytes: &Option<Vec<u8>>| String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
+        // Line ends are no part of the change; they stay as the file has them.
+        let shown = |bytes| text(bytes).replace("\r\n", "\n");
+        let path = self.client.path.display().to_string();
+        let name = escape_controls(&path);
+        let diff = unified_diff("", &shown(&self.client.before), &shown(&self.after), DiffExtent::Full).text;
+        let hunks = diff.find("@@").map_or("", |at| &diff[at..]);
+        let (old, new) = match (&self.client.before, &self.after) {
+            (None, _) => ("(no file)", &*name),
+            (_, None) => (&*name, "(no file)"),
+            _ => (&*name, &*name),
+        };
+        format!("--- {old}\n+++ {new}\n{}", escape_controls(hunks))
+    }
+
+    /// Whether the file that is there may be replaced by another one of its name.
+    ///
+    /// # Errors
+    /// Why not, and what to do.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match self.client.file.kept_as_it_is().filter(|_| self.client.exists()) {
+            None => Ok(()),
+            Some(flaw) => {
+                let path = self.client.path.display();
+                Err(format!("{path} {flaw}, and nothing was changed; or name another file with --file"))
+            }
+        }
+    }
+
+    /// Makes the change; false if another program has changed the file since it was read.
+    pub(super) fn apply(&self) -> Result<bool, String> {
+        let done = match (&self.client.before, &self.after) {
+            (before, Some(after)) => self.client.file.replace(before.as_deref(), after),
+            (Some(before), None) => self.client.file.remove(before, self.folders),
+            (None, None) => Ok(true),
+        };
+        done.map_err(|error| {
+            let path = self.client.path.display();
+            format!("{path} cannot be written: {error}; check its rights, or name another file with --file")
+        })
     }
 }

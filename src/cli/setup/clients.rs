@@ -1,16 +1,137 @@
-//! The table of clients: one row each.
+//! The table of clients, one row each, and what a row is made of.
 
-use super::client::{
-    Base::{Config, DotConfig, Home, Project as InProject},
-    Client,
-    EntryScope::{Local, Project, User},
-    FilePlace,
-    Format::{Json, Toml},
-    OpenProject,
-    OwnTools::{ByHand, JsonList, Policy, YamlList},
-};
+use Base::{Config, DotConfig, Home, Project as InProject};
+use EntryScope::{Local, Project, User};
+use Format::{Json, Toml};
 
-const fn place(base: super::client::Base, names: &'static [&'static str]) -> FilePlace {
+/// A client that `rootbound setup` knows.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) format: Format,
+    /// JSON members of an entry before `command`.
+    pub(super) head: &'static str,
+    /// JSON members of an entry after `args`.
+    pub(super) tail: &'static str,
+    /// The file of each scope; the first is the default.
+    pub(super) files: &'static [(EntryScope, FilePlace)],
+    /// How a person's own file names the open project if no directory is given.
+    pub(super) open_project: OpenProject,
+    /// How a file of the project names the project.
+    pub(super) project_folder: &'static str,
+    /// The client's own file tools; or, where no file turns them off, what a person can do instead.
+    pub(super) own_tools: Result<OwnTools, &'static str>,
+    /// The step with which a person approves the server.
+    pub(super) approval: &'static str,
+    /// As `approval`, for a file of the project.
+    pub(super) project_approval: &'static str,
+    /// How to see that it works.
+    pub(super) check: &'static str,
+}
+
+impl Client {
+    /// Whether its list of tools is split into those that read and those that write, as DeerFlow's is.
+    pub(super) fn splits_tools(&self) -> bool {
+        self.own_tools.as_ref().is_ok_and(|own| matches!(own.list, ToolList::Yaml(_)))
+    }
+
+    /// The file of a scope, if the client has that.
+    pub(super) fn file(&self, scope: EntryScope) -> Option<&'static FilePlace> {
+        place_of(self.files, scope)
+    }
+}
+
+/// The place of a scope.
+pub(super) fn place_of(files: &'static [(EntryScope, FilePlace)], scope: EntryScope) -> Option<&'static FilePlace> {
+    files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place)
+}
+
+/// How the servers are listed in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// As members of the object at this path.
+    Json(&'static [&'static str]),
+    /// As tables below this one.
+    Toml(&'static str),
+}
+
+/// For whom an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EntryScope {
+    /// One person, in every project.
+    User,
+    /// Everyone who has the project: the file is shared.
+    Project,
+    /// One person, in this project.
+    Local,
+}
+
+impl EntryScope {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
+/// Where a file is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FilePlace {
+    /// Variables that name a folder or, with nothing below it, the file; the first that is set counts.
+    pub(super) variables: &'static [(&'static str, &'static str)],
+    pub(super) base: Base,
+    /// Below `base`, with slashes; the first that exists, else the first.
+    pub(super) names: &'static [&'static str],
+}
+
+/// The folder that a place is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    Home,
+    /// `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
+    Config,
+    /// `~/.config` on macOS, too.
+    DotConfig,
+    Project,
+}
+
+/// The directory that is offered where a client is set up for every project and no directory is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OpenProject {
+    /// The client starts the server in it, so nothing is written.
+    CurrentDirectory,
+    /// The directory that `setup` runs in.
+    Here,
+    /// The client has no open project: a directory is needed.
+    Unknown,
+}
+
+/// The client's own file tools.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OwnTools {
+    /// The file of each scope that turns them off; the first scope is the default then.
+    pub(super) files: &'static [(EntryScope, FilePlace)],
+    pub(super) list: ToolList,
+    pub(super) names: &'static [&'static str],
+    /// The loss to a person who turns them off, and the tools that stay.
+    pub(super) effect: &'static str,
+}
+
+/// How a file turns tools off.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ToolList {
+    /// By their names in the array at this path of a JSON file.
+    Json(&'static [&'static str]),
+    /// By a rule in a TOML file of the person, which is for every project.
+    Policy,
+    /// By leaving them out of the list with this key at the top of a YAML file.
+    Yaml(&'static str),
+}
+
+const fn place(base: Base, names: &'static [&'static str]) -> FilePlace {
     FilePlace { variables: &[], base, names }
 }
 
@@ -18,10 +139,37 @@ const fn named(variables: &'static [(&'static str, &'static str)], place: FilePl
     FilePlace { variables, ..place }
 }
 
+/// A client as most are: its rows name only what is different.
+const USUAL: Client = Client {
+    id: "",
+    title: "",
+    format: Json(&["mcpServers"]),
+    head: r#"{"type": "stdio"}"#,
+    tail: "{}",
+    files: &[],
+    open_project: OpenProject::Unknown,
+    project_folder: ".",
+    own_tools: Err("it has none"),
+    approval: "none",
+    project_approval: "",
+    check: "",
+};
+
 const CLAUDE_JSON: FilePlace = named(&[("CLAUDE_CONFIG_DIR", ".claude.json")], place(Home, &[".claude.json"]));
 const GEMINI: FilePlace =
     named(&[("GEMINI_CLI_HOME", ".gemini/settings.json")], place(Home, &[".gemini/settings.json"]));
+const GEMINI_POLICY: FilePlace =
+    named(&[("GEMINI_CLI_HOME", ".gemini/policies/rootbound.toml")], place(Home, &[".gemini/policies/rootbound.toml"]));
 const GEMINI_PROJECT: FilePlace = place(InProject, &[".gemini/settings.json"]);
+
+const DEERFLOW: FilePlace = named(
+    &[("DEER_FLOW_EXTENSIONS_CONFIG_PATH", ""), ("DEER_FLOW_PROJECT_ROOT", "extensions_config.json")],
+    place(InProject, &["extensions_config.json", "mcp_config.json"]),
+);
+const DEERFLOW_TOOLS: FilePlace = named(
+    &[("DEER_FLOW_CONFIG_PATH", ""), ("DEER_FLOW_PROJECT_ROOT", "config.yaml")],
+    place(InProject, &["config.yaml"]),
+);
 
 const VSCODE_APPROVAL: &str =
     "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the server";
@@ -29,16 +177,15 @@ const VSCODE: Client = Client {
     id: "vscode",
     title: "VS Code",
     format: Json(&["servers"]),
-    head: r#"{"type": "stdio"}"#,
-    tail: "{}",
     files: &[(Project, place(InProject, &[".vscode/mcp.json"])), (User, place(Config, &["Code/User/mcp.json"]))],
     // The variable is resolved in the file of a project only: https://github.com/microsoft/vscode/issues/245905
     open_project: OpenProject::Here,
     project_folder: "${workspaceFolder}",
-    own_tools: ByHand("turn them off in the tool picker of the chat"),
+    own_tools: Err("turn them off in the tool picker of the chat"),
     approval: VSCODE_APPROVAL,
     project_approval: VSCODE_APPROVAL,
     check: "\"MCP: List Servers\" shows it as running",
+    ..USUAL
 };
 
 /// Every client, in the order of the documentation.
@@ -46,40 +193,32 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "claude-desktop",
         title: "Claude Desktop",
-        format: Json(&["mcpServers"]),
         head: "{}",
-        tail: "{}",
         files: &[(User, place(Config, &["Claude/claude_desktop_config.json"]))],
-        open_project: OpenProject::Unknown,
-        project_folder: "",
-        own_tools: ByHand("it has none"),
         approval: "quit Claude Desktop completely and start it again; it asks before it uses a tool for the first time",
-        project_approval: "",
         check: "Settings > Developer shows the server as running",
+        ..USUAL
     },
     Client {
         id: "claude-code",
         title: "Claude Code",
-        format: Json(&["mcpServers"]),
-        head: r#"{"type": "stdio"}"#,
-        tail: "{}",
         files: &[(User, CLAUDE_JSON), (Project, place(InProject, &[".mcp.json"])), (Local, CLAUDE_JSON)],
         open_project: OpenProject::CurrentDirectory,
-        project_folder: ".",
-        own_tools: JsonList {
+        own_tools: Ok(OwnTools {
             files: &[
                 (Local, place(InProject, &[".claude/settings.local.json"])),
                 (User, named(&[("CLAUDE_CONFIG_DIR", "settings.json")], place(Home, &[".claude/settings.json"]))),
                 (Project, place(InProject, &[".claude/settings.json"])),
             ],
-            path: &["permissions", "deny"],
+            list: ToolList::Json(&["permissions", "deny"]),
             names: &["Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
             effect: "hooks on `Edit|Write` and /rewind work no more, as they know only Claude Code's own tools; its shell's \
                      `cat`, `sed` and `grep` stay",
-        },
+        }),
         approval: "start `claude` again; it asks before it uses a tool, until you allow mcp__NAME",
         project_approval: "each person starts `claude` in the project once and approves the server when it asks",
         check: "claude mcp list",
+        ..USUAL
     },
     VSCODE,
     Client {
@@ -94,16 +233,13 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "cursor",
         title: "Cursor",
-        format: Json(&["mcpServers"]),
-        head: r#"{"type": "stdio"}"#,
-        tail: "{}",
         files: &[(User, place(Home, &[".cursor/mcp.json"])), (Project, place(InProject, &[".cursor/mcp.json"]))],
-        open_project: OpenProject::Unknown,
         project_folder: "${workspaceFolder}",
-        own_tools: ByHand("it cannot turn them off"),
+        own_tools: Err("it cannot turn them off"),
         approval: "switch the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
         project_approval: "each person switches the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
         check: "Settings > Tools & MCP lists its tools",
+        ..USUAL
     },
     Client {
         id: "zed",
@@ -115,12 +251,11 @@ pub(super) const CLIENTS: &[Client] = &[
             (User, place(DotConfig, &["zed/settings.json"])),
             (Project, place(InProject, &[".zed/settings.json"])),
         ],
-        open_project: OpenProject::Unknown,
-        project_folder: ".",
-        own_tools: ByHand("make a profile without them in the agent panel (agent: manage profiles)"),
+        own_tools: Err("make a profile without them in the agent panel (agent: manage profiles)"),
         approval: "Zed reads the file at once and asks before it uses a tool",
         project_approval: "each person trusts the project when Zed asks",
         check: "the agent panel's settings show a green dot for the server",
+        ..USUAL
     },
     Client {
         id: "codex",
@@ -133,75 +268,58 @@ pub(super) const CLIENTS: &[Client] = &[
             (Project, place(InProject, &[".codex/config.toml"])),
         ],
         open_project: OpenProject::CurrentDirectory,
-        project_folder: ".",
-        own_tools: ByHand("it reads files through its shell, which is confined by --sandbox"),
+        own_tools: Err("it reads files through its shell, which is confined by --sandbox"),
         approval: "start `codex` again; it asks before it uses a tool that changes files",
         project_approval: "each person trusts the project when `codex` asks",
         check: "codex mcp list",
+        ..USUAL
     },
     Client {
         id: "gemini-cli",
         title: "Gemini CLI",
-        format: Json(&["mcpServers"]),
         head: "{}",
         tail: r#"{"timeout": 60000}"#,
         files: &[(User, GEMINI), (Project, GEMINI_PROJECT)],
         open_project: OpenProject::CurrentDirectory,
-        project_folder: ".",
-        own_tools: Policy {
-            file: named(
-                &[("GEMINI_CLI_HOME", ".gemini/policies/rootbound.toml")],
-                place(Home, &[".gemini/policies/rootbound.toml"]),
-            ),
+        own_tools: Ok(OwnTools {
+            files: &[(User, GEMINI_POLICY)],
+            list: ToolList::Policy,
             names: &["read_file", "read_many_files", "write_file", "replace", "glob", "grep_search", "list_directory"],
-        },
+            effect: "this is for every project; its shell stays",
+        }),
         approval: "start `gemini` in a folder that you trust (/permissions); it starts no server elsewhere",
         project_approval: "each person trusts the folder when `gemini` asks (/permissions)",
         check: "gemini mcp list",
+        ..USUAL
     },
     Client {
         id: "deerflow",
         title: "DeerFlow",
-        format: Json(&["mcpServers"]),
         head: r#"{"enabled": true, "type": "stdio"}"#,
         tail: r#"{"tool_call_timeout": 60, "session_init_timeout": 60}"#,
-        files: &[(
-            User,
-            named(
-                &[("DEER_FLOW_EXTENSIONS_CONFIG_PATH", ""), ("DEER_FLOW_PROJECT_ROOT", "extensions_config.json")],
-                place(InProject, &["extensions_config.json", "mcp_config.json"]),
-            ),
-        )],
+        files: &[(User, DEERFLOW)],
         open_project: OpenProject::CurrentDirectory,
-        project_folder: "",
-        own_tools: YamlList {
-            file: named(
-                &[("DEER_FLOW_CONFIG_PATH", ""), ("DEER_FLOW_PROJECT_ROOT", "config.yaml")],
-                place(InProject, &["config.yaml"]),
-            ),
-            key: "tools",
+        own_tools: Ok(OwnTools {
+            files: &[(User, DEERFLOW_TOOLS)],
+            list: ToolList::Yaml("tools"),
             names: &["ls", "read_file", "glob", "grep", "write_file", "str_replace"],
-        },
+            effect: "",
+        }),
         approval: "none: DeerFlow reads the file again before the next run",
-        project_approval: "",
         check: "its settings page lists the server under Tools",
+        ..USUAL
     },
     Client {
         id: "inspector",
         title: "MCP Inspector",
-        format: Json(&["mcpServers"]),
-        head: r#"{"type": "stdio"}"#,
-        tail: "{}",
         files: &[
             (User, named(&[("MCP_CATALOG_PATH", "")], place(Home, &[".mcp-inspector/mcp.json"]))),
             (Project, place(InProject, &["mcp.json"])),
         ],
         open_project: OpenProject::Here,
-        project_folder: ".",
-        own_tools: ByHand("it has none"),
-        approval: "none",
         project_approval: "none",
         check: "npx @modelcontextprotocol/inspector --cli --config FILE --server NAME --method tools/list",
+        ..USUAL
     },
 ];
 

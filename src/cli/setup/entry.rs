@@ -1,4 +1,4 @@
-//! The entry of this server for a client: what starts it, with which arguments.
+//! The entry of this server for a client: the program that starts it, as it was installed, and its arguments.
 
 use std::{
     ffi::OsString,
@@ -9,17 +9,37 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use confined_fs::host_directory;
 use serde_json::{Map, Value};
 
-use crate::config::{SetupRequest, command};
+use crate::config::{Environment, SetupRequest, command};
 
 use super::{
-    client::{Client, EntryScope, OpenProject, OwnTools},
-    deerflow,
-    folders::Folders,
-    launcher::{Launcher, launcher, on_this_machine},
+    clients::{Client, EntryScope, OpenProject},
+    folders::{Folders, System},
 };
 
 /// The name of an entry unless another is given.
 pub(super) const NAME: &str = "files";
+
+/// The arguments of the server below DeerFlow, which starts it in the workspace of a thread: the directories by the five paths that DeerFlow's model knows, with the rights of its own tools. They are relative to
+/// the workspace of a thread, `.deer-flow/users/USER/threads/THREAD/user-data/workspace` below `backend`, next to which the
+/// skills are. Optional, as the tools are asked for in another directory, and since DeerFlow makes some of them later.
+const DEERFLOW_DIRECTORIES: &[&str] = &[
+    "--root",
+    "/mnt/user-data/workspace=.:optional",
+    "--root",
+    "/mnt/user-data/uploads=../uploads:optional",
+    "--root",
+    "/mnt/user-data/outputs=../outputs:optional",
+    "--root",
+    "/mnt/skills=../../../../../../../../skills:ro:optional",
+    "--root",
+    "/mnt/acp-workspace=../../acp-workspace:ro:optional",
+];
+
+/// The arguments of the entry that reads where there are two, for the tool group `file:read`.
+const DEERFLOW_READING: &[&str] = &["--read-only"];
+
+/// The arguments of the entry that writes where there are two, for the tool group `file:write`.
+const DEERFLOW_WRITING: &[&str] = &["--tools", "edit,write"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServerEntry {
@@ -131,7 +151,7 @@ pub(super) fn entries(
         check_name(name)?;
         let mut arguments: Vec<String> = words[1..].to_vec();
         if names.len() > 1 {
-            let own = if index == 0 { deerflow::READING } else { deerflow::WRITING };
+            let own = if index == 0 { DEERFLOW_READING } else { DEERFLOW_WRITING };
             arguments.extend(own.iter().map(|word| (*word).to_owned()));
         } else if request.read_only {
             arguments.push("--read-only".to_owned());
@@ -184,8 +204,8 @@ fn directories(
             ));
         }
     }
-    if matches!(client.own_tools, OwnTools::YamlList { .. }) && request.directories.is_empty() {
-        return Ok(deerflow::DIRECTORIES.iter().map(|word| (*word).to_owned()).collect());
+    if client.splits_tools() && request.directories.is_empty() {
+        return Ok(DEERFLOW_DIRECTORIES.iter().map(|word| (*word).to_owned()).collect());
     }
     if scope == EntryScope::Project {
         if request.directories.is_empty() {
@@ -286,5 +306,92 @@ fn check_options(options: &[String]) -> Result<(), String> {
             let wrong = first.trim_start_matches("error: ");
             Err(format!("after --: {wrong}; {near}rootbound --help lists the options of the server"))
         }
+    }
+}
+
+/// The program that a client starts, by how this one was installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Launcher {
+    Program,
+    Npx,
+    Uvx,
+    Pipx,
+}
+
+impl Launcher {
+    /// The words that start the newest version on any machine.
+    pub(super) fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Program => &["rootbound"],
+            Self::Npx => &["npx", "-y", "rootbound"],
+            Self::Uvx => &["uvx", "rootbound"],
+            Self::Pipx => &["pipx", "run", "rootbound"],
+        }
+    }
+}
+
+/// Decides by the folder of the program, and by the variable that the npm launcher sets.
+pub(super) fn launcher(environment: &Environment) -> Launcher {
+    let by_npm = environment.variable("ROOTBOUND_LAUNCHER").is_some_and(|value| value == "npx");
+    let otherwise = if by_npm { Launcher::Npx } else { Launcher::Program };
+    let Some(program) = environment.program.first() else { return otherwise };
+    let parts: Vec<String> = program.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
+    let has = |names: &[&str]| parts.windows(names.len()).any(|window| window == names);
+    let below_cache = environment.variable("UV_CACHE_DIR").is_some_and(|cache| program.starts_with(Path::new(cache)));
+    if has(&["pipx", ".cache"]) || has(&["pipx", "cache"]) || has(&[".cache", "pipx"]) {
+        return Launcher::Pipx;
+    }
+    // uvx runs from archives in its cache, `uv tool install` from its own folder of tools.
+    let is_archive = parts.iter().any(|part| part.starts_with("archive-v")) && has(&["uv"]);
+    if below_cache || is_archive || has(&["uv", "tools"]) || has(&["uv", "cache"]) {
+        return Launcher::Uvx;
+    }
+    // Installed globally, the program itself lasts: it needs no Node.js, and nobody is asked for a newer version.
+    let is_global = has(&["lib", "node_modules"]) || has(&["npm", "node_modules"]) || has(&["global"]);
+    match has(&["node_modules"]) {
+        true if is_global && !has(&["_npx"]) => Launcher::Program,
+        true => Launcher::Npx,
+        false => otherwise,
+    }
+}
+
+/// The words for one machine. On Windows `npx` is a script, which only a shell starts.
+pub(super) fn on_this_machine(launcher: Launcher, system: System) -> Vec<String> {
+    let shell: &[&str] = if launcher == Launcher::Npx && system == System::Windows { &["cmd", "/c"] } else { &[] };
+    shell.iter().chain(launcher.words()).map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(program: &str) -> Launcher {
+        launcher(&Environment { program: vec![program.into()], ..Environment::default() })
+    }
+
+    #[test]
+    fn program_in_the_folder_of_a_launcher_is_started_by_it() {
+        for (program, expected) in [
+            ("/home/me/.cargo/bin/rootbound", Launcher::Program),
+            ("/home/me/.cache/uv/archive-v0/xYz/bin/rootbound", Launcher::Uvx),
+            ("/home/me/.local/share/uv/tools/rootbound/bin/rootbound", Launcher::Uvx),
+            ("/home/me/.local/share/pipx/venvs/rootbound/bin/rootbound", Launcher::Program),
+            ("/home/me/.local/pipx/.cache/0123/bin/rootbound", Launcher::Pipx),
+            ("/home/me/.npm/_npx/01/node_modules/@rootbound/linux-x64/rootbound", Launcher::Npx),
+            ("/code/app/node_modules/@rootbound/linux-x64/rootbound", Launcher::Npx),
+            ("/usr/local/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
+            ("/home/me/.nvm/versions/node/v22.1.0/lib/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
+            ("/home/me/.bun/install/global/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
+        ] {
+            assert_eq!(of(program), expected, "{program}");
+        }
+        let variables = vec![("ROOTBOUND_LAUNCHER".into(), "npx".into())];
+        assert_eq!(launcher(&Environment { variables: variables.clone(), ..Environment::default() }), Launcher::Npx);
+        let program = vec!["/opt/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound".into()];
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), Launcher::Program);
+        let variables = vec![("UV_CACHE_DIR".into(), "/c".into())];
+        let program = vec!["/c/x/bin/rootbound".into()];
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), Launcher::Uvx);
+        assert_eq!(on_this_machine(Launcher::Npx, System::Windows), ["cmd", "/c", "npx", "-y", "rootbound"]);
     }
 }

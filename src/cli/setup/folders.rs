@@ -6,7 +6,7 @@ use confined_fs::host_path_exists;
 
 use crate::config::Environment;
 
-use super::client::{Base, FilePlace};
+use super::clients::{Base, FilePlace};
 
 /// The systems whose folders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,30 +72,25 @@ impl Folders<'_> {
     }
 
     fn base(&self, base: Base) -> Result<PathBuf, String> {
-        let home = || {
-            self.environment.home.clone().ok_or("the home directory cannot be determined: set HOME to an absolute path")
-        };
-        let config = || -> Result<PathBuf, String> {
-            if let Some(folder) = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute()) {
-                return Ok(folder);
-            }
-            Ok(home()?.join(".config"))
-        };
-        let app_data = || -> Result<PathBuf, String> {
-            match self.variable("APPDATA") {
-                Some(folder) => Ok(folder),
-                None => Ok(home()?.join("AppData").join("Roaming")),
-            }
+        let home = |below: &str| {
+            let home = self.environment.home.as_ref();
+            let home = home.ok_or("the home directory cannot be determined: set HOME to an absolute path")?;
+            Ok(below.split('/').filter(|part| !part.is_empty()).fold(home.clone(), |path, part| path.join(part)))
         };
         match (base, self.system) {
             (Base::Project, _) if self.environment.directory.as_os_str().is_empty() => {
                 Err("the current directory cannot be determined: change to the project".to_owned())
             }
             (Base::Project, _) => Ok(self.environment.directory.clone()),
-            (Base::Home, _) => Ok(home()?),
-            (Base::Config | Base::DotConfig, System::Windows) => app_data(),
-            (Base::Config, System::Mac) => Ok(home()?.join("Library").join("Application Support")),
-            (Base::Config, System::Linux) | (Base::DotConfig, _) => config(),
+            (Base::Home, _) => home(""),
+            (Base::Config | Base::DotConfig, System::Windows) => {
+                self.variable("APPDATA").map_or_else(|| home("AppData/Roaming"), Ok)
+            }
+            (Base::Config, System::Mac) => home("Library/Application Support"),
+            (Base::Config, System::Linux) | (Base::DotConfig, _) => {
+                let folder = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
+                folder.map_or_else(|| home(".config"), Ok)
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a person reads: the configuration, the approval and the next step.
+//! The texts that a person reads: the configuration, the approval and the next step.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,10 @@ use confined_fs::host_directory;
 use crate::config::SetupRequest;
 
 use super::{
-    client::{Client, EntryScope, OwnTools},
-    clients::CLIENTS,
-    entry::ServerEntry,
+    clients::{CLIENTS, Client, EntryScope, ToolList},
+    entry::{Launcher, ServerEntry, launcher},
     folders::Folders,
-    json_document,
-    launcher::{Launcher, launcher},
-    own_tools,
+    json_document, own_tools,
     plan::SetupTarget,
     records::{Made, ToolsOff},
 };
@@ -23,13 +20,9 @@ pub(super) fn clients(folders: &Folders<'_>) -> String {
     let mut out =
         "rootbound setup CLIENT [DIR]... shows what the client's file needs; --write puts it there.\n\n".to_owned();
     for client in CLIENTS {
-        let own = match &client.own_tools {
-            OwnTools::JsonList { files, .. } => files.iter().map(|(_, place)| place).collect(),
-            OwnTools::YamlList { file, .. } | OwnTools::Policy { file, .. } => vec![file],
-            OwnTools::ByHand(_) => Vec::new(),
-        };
-        let places = client.files.iter().map(|(_, place)| place).chain(own);
-        let found = if places.into_iter().any(|place| folders.has_signs_of(place)) { "found here" } else { "" };
+        let own = client.own_tools.as_ref().map_or(&[][..], |own| own.files);
+        let is_found = client.files.iter().chain(own).any(|(_, place)| folders.has_signs_of(place));
+        let found = if is_found { "found here" } else { "" };
         let _ = writeln!(out, "{:<16} {:<17} {found}", client.id, client.title);
     }
     let lines: Vec<&str> = out.lines().map(str::trim_end).collect();
@@ -50,17 +43,17 @@ pub(super) fn configuration(
     let (client, scope) = (target.client, target.scope);
     let _ = writeln!(out, "{} ({})\n", client.title, whose(scope));
     let _ = writeln!(out, "In {}:\n\n{}", target.path.display(), snippet);
-    if request.replace {
+    if let (true, Ok(own)) = (request.replace, &client.own_tools) {
         let path = own_tools::file(client, scope, target.folders)?;
-        if let OwnTools::YamlList { key, names, .. } = &client.own_tools {
-            let _ = writeln!(out, "In {}, leave these out of `{key}`: {}\n", path.display(), names.join(", "));
+        if let ToolList::Yaml(key) = own.list {
+            let _ = writeln!(out, "In {}, leave these out of `{key}`: {}\n", path.display(), own.names.join(", "));
         } else {
-            let (list, _) = own_tools::off(client, "", Made::default(), &ToolsOff::default())?;
+            let (list, _) = own_tools::off(own, "", Made::default(), &ToolsOff::default())?;
             let _ = writeln!(out, "In {}:\n\n{list}", path.display());
             out.extend(effect(client).map(|effect| format!("{effect}\n")));
         }
     }
-    if matches!(client.own_tools, OwnTools::YamlList { .. }) {
+    if client.splits_tools() {
         settings_page(&mut out, entries, launcher(target.folders.environment))?;
     }
     let _ = writeln!(out, "{}", after(target, entries, request));
@@ -95,7 +88,7 @@ pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: 
     let approval = if target.scope == EntryScope::Project { client.project_approval } else { client.approval };
     let fill = |text: &str| text.replace("FILE", &target.path.display().to_string()).replace("NAME", name);
     // DeerFlow does not show a server's instructions to its model.
-    let guide = if matches!(client.own_tools, OwnTools::YamlList { .. }) {
+    let guide = if client.splits_tools() {
         format!("\nmodel     rootbound guide {} --prefix {name}_", client.id)
     } else {
         String::new()
@@ -109,13 +102,10 @@ pub(super) fn after(target: &SetupTarget<'_>, entries: &[ServerEntry], request: 
     format!("{wide}approval  {}\ncheck     {}{guide}", fill(approval), fill(client.check))
 }
 
-/// What turning off a client's own tools means to a person.
+/// The note on what turning off a client's own tools means to a person.
 pub(super) fn effect(client: &Client) -> Option<String> {
-    match &client.own_tools {
-        OwnTools::JsonList { effect, .. } => Some(format!("note      {effect}")),
-        OwnTools::Policy { .. } => Some("note      this is for every project; its shell stays".to_owned()),
-        OwnTools::YamlList { .. } | OwnTools::ByHand(_) => None,
-    }
+    let effect = client.own_tools.as_ref().ok()?.effect;
+    (!effect.is_empty()).then(|| format!("note      {effect}"))
 }
 
 /// For whom an entry is.

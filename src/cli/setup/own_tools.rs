@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::{
-    client::{Client, EntryScope, OwnTools},
+    clients::{Client, EntryScope, OwnTools, ToolList, place_of},
     folders::Folders,
     json_document::{self, at},
     records::{Made, ToolsOff},
@@ -18,95 +18,78 @@ use super::{
 /// If no file does, what a person can do instead.
 pub(super) fn file(client: &Client, scope: EntryScope, folders: &Folders<'_>) -> Result<PathBuf, String> {
     let refused = |why: &str| format!("--replace cannot turn off the file tools of {}{why}", client.title);
-    match &client.own_tools {
-        OwnTools::JsonList { files, .. } => {
-            let place = files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place);
-            folders.path(place.ok_or_else(|| refused(&format!(" for --scope {}", scope.name())))?)
-        }
-        OwnTools::Policy { file, .. } if scope == EntryScope::User => folders.path(file),
-        OwnTools::Policy { .. } => Err(refused(" in one project, whose policies it does not apply: use --scope user")),
-        OwnTools::YamlList { file, .. } => folders.path(file),
-        OwnTools::ByHand(how) => Err(refused(&format!(": {how}"))),
+    let own = client.own_tools.as_ref().map_err(|how| refused(&format!(": {how}")))?;
+    match (place_of(own.files, scope), own.list) {
+        (Some(place), _) => folders.path(place),
+        (None, ToolList::Policy) => Err(refused(" in one project, whose policies it does not apply: use --scope user")),
+        (None, _) => Err(refused(&format!(" for --scope {}", scope.name()))),
     }
 }
 
 /// Turns them off in `text`; what `earlier` says was turned off before counts, too.
-pub(super) fn off(client: &Client, text: &str, file: Made, earlier: &ToolsOff) -> Result<(String, ToolsOff), String> {
-    match &client.own_tools {
-        OwnTools::JsonList { path, names, .. } => {
-            let mut text = text.to_owned();
+pub(super) fn off(own: &OwnTools, text: &str, file: Made, earlier: &ToolsOff) -> Result<(String, ToolsOff), String> {
+    match own.list {
+        ToolList::Json(path) => {
+            let is_earlier = |name: &str| earlier.names.iter().any(|earlier| earlier == name);
             let mut turned = ToolsOff { names: Vec::new(), made: file };
-            let mut is_first = true;
-            for name in *names {
-                if has_text(&text, path, name)? {
-                    if earlier.names.iter().any(|earlier| earlier == name) {
-                        turned.names.push((*name).to_owned());
-                        turned.made = earlier.made.clone();
-                        is_first = false;
-                    }
+            let mut text = text.to_owned();
+            for name in own.names {
+                if !has_text(&text, path, name)? {
+                    let (edited, containers) = json_document::add_text(&text, path, name)?;
+                    turned.made.containers += containers;
+                    text = edited;
+                } else if is_earlier(name) {
+                    turned.made = earlier.made.clone();
+                } else {
                     continue;
                 }
-                let (edited, containers) = json_document::add_text(&text, path, name)?;
-                text = edited;
                 turned.names.push((*name).to_owned());
-                if is_first {
-                    turned.made.containers = containers;
-                    is_first = false;
-                }
             }
             Ok((text, turned))
         }
-        OwnTools::Policy { names, .. } => {
-            let rule = rule(names);
+        ToolList::Policy => {
+            let rule = rule(own.names);
             if text.contains(&rule) {
                 return Ok((text.to_owned(), earlier.clone()));
             }
             let gap = if text.is_empty() { "" } else { "\n" };
-            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            let names = own.names.iter().map(|name| (*name).to_owned()).collect();
             Ok((format!("{text}{gap}{rule}"), ToolsOff { names, made: file }))
         }
-        OwnTools::YamlList { key, names, .. } => {
-            let (text, mut off) = yaml_list::off(text, key, names)?;
-            off.extend(earlier.names.iter().cloned());
-            Ok((text, ToolsOff { names: off, made: Made::default() }))
+        ToolList::Yaml(key) => {
+            let (text, mut names) = yaml_list::off(text, key, own.names)?;
+            names.extend(earlier.names.iter().cloned());
+            Ok((text, ToolsOff { names, made: Made::default() }))
         }
-        OwnTools::ByHand(_) => Ok((text.to_owned(), ToolsOff::default())),
     }
 }
 
 /// Turns on in `text` what was turned off.
-pub(super) fn on(client: &Client, text: &str, turned: &ToolsOff) -> Result<String, String> {
-    match &client.own_tools {
-        OwnTools::JsonList { path, names, .. } => {
-            let mut text = text.to_owned();
-            for name in turned.names.iter().filter(|name| names.contains(&name.as_str())) {
-                text = json_document::remove(&text, path, Some(name), turned.made.containers)?;
-            }
-            Ok(text)
+pub(super) fn on(own: &OwnTools, text: &str, turned: &ToolsOff) -> Result<String, String> {
+    match own.list {
+        ToolList::Json(path) => {
+            let names = turned.names.iter().filter(|name| own.names.contains(&name.as_str()));
+            names.into_iter().try_fold(text.to_owned(), |text, name| {
+                json_document::remove(&text, path, Some(name), turned.made.containers)
+            })
         }
-        OwnTools::Policy { names, .. } => {
-            let rule = rule(names);
+        ToolList::Policy => {
+            let rule = rule(own.names);
             let before = text.strip_prefix(&rule).map(str::to_owned);
             Ok(before.unwrap_or_else(|| text.replacen(&format!("\n{rule}"), "", 1)))
         }
-        OwnTools::YamlList { .. } => Ok(yaml_list::on(text)),
-        OwnTools::ByHand(_) => Ok(text.to_owned()),
+        ToolList::Yaml(_) => Ok(yaml_list::on(text)),
     }
 }
 
-/// Those that are off in `text`, whoever turned them off.
-pub(super) fn still_off(client: &Client, text: &str) -> Vec<&'static str> {
-    match &client.own_tools {
-        OwnTools::JsonList { path, names, .. } => {
-            let is_off = |name: &&&str| has_text(text, path, name).unwrap_or(false);
-            names.iter().filter(is_off).copied().collect()
-        }
-        OwnTools::Policy { names, .. } => {
-            names.iter().filter(|name| text.contains(&format!("\"{name}\""))).copied().collect()
-        }
-        // What is off there is marked, and turned on by its marks.
-        OwnTools::YamlList { .. } | OwnTools::ByHand(_) => Vec::new(),
-    }
+/// Those that are off in `text`, whoever turned them off. In a list of YAML they are marked, and turned on by their marks.
+pub(super) fn still_off(own: &OwnTools, text: &str) -> Vec<&'static str> {
+    let is_off = |name: &&&str| match own.list {
+        ToolList::Json(path) => has_text(text, path, name).unwrap_or(false),
+        ToolList::Policy => text.contains(&format!("\"{name}\"")),
+        ToolList::Yaml(_) => false,
+    };
+    own.names.iter().filter(is_off).copied().collect()
 }
 
 /// A rule for the policy engine of Gemini CLI. The largest priority: a person's approval of a tool has a smaller one.

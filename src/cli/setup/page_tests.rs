@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use crate::config::{Environment, SetupRequest};
 
 use super::{
-    client::{Client, EntryScope, OpenProject},
-    clients::CLIENTS,
+    clients::{CLIENTS, Client, EntryScope, OpenProject},
     entry::entries,
     folders::{Folders, System},
     server_list::ServerList,
@@ -31,7 +30,7 @@ fn environment(home: &str, project: &std::path::Path) -> Environment {
 
 /// The file of a scope, once if it is the same on every system.
 fn places(client: &Client, scope: EntryScope) -> String {
-    let place = client.files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place).expect("a place");
+    let place = client.file(scope).expect("a place");
     let paths = SYSTEMS.map(|(system, name, home)| {
         let environment = environment(home, PROJECT.as_ref());
         let path = Folders { system, environment: &environment }.path(place).expect("a path").display().to_string();
@@ -74,10 +73,10 @@ fn section(client: &Client) -> String {
     for scope in shown {
         let request = if scope == EntryScope::Project { SetupRequest::default() } else { request.clone() };
         let entry = entries(client, scope, &request, &folders).expect("an entry").remove(0);
-        let list = ServerList::of(client.format, &[]);
+        let list = ServerList::of(client.format, Vec::new());
         let text = list.add("", &entry).expect("text").0;
         let text = text.replace(folder.path().to_str().expect("UTF-8"), "/abs/project");
-        let language = if matches!(list, ServerList::Toml(_)) { "toml" } else { "json" };
+        let language = if list.is_toml { "toml" } else { "json" };
         let _ = writeln!(out, "\nBy hand (`--scope {}`):\n\n```{language}\n{}\n```", scope.name(), text.trim_end());
     }
     let fill = |text: &str| text.replace("FILE", "mcp.json").replace("NAME", "files");

@@ -1,13 +1,12 @@
-//! What changes in which files, computed from their content at this moment.
+//! The changes of files, computed from their content at this moment.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::SetupRequest;
 
 use super::{
-    apply::FileChange,
-    client::{Client, EntryScope, OwnTools},
-    client_file::ClientFile,
+    client_file::{ClientFile, FileChange},
+    clients::{Client, EntryScope},
     entry::{self, FoundEntry, ServerEntry},
     folders::Folders,
     own_tools,
@@ -29,14 +28,14 @@ pub(super) struct SetupTarget<'f> {
 #[derive(Debug, Default)]
 pub(super) struct SetupPlan {
     pub(super) changes: Vec<FileChange>,
-    /// What is to be recorded of the entries.
+    /// The new records of the entries.
     pub(super) records: Vec<RecordEdit>,
-    /// What the person should know of it afterwards.
+    /// Notes that the person reads afterwards.
     pub(super) notes: Vec<String>,
 }
 
 impl SetupTarget<'_> {
-    /// What is recorded of the entries here.
+    /// The records of the entries here.
     pub(super) fn records(&self) -> Records {
         let place = format!("{} {}", self.path.display(), self.list.name());
         Records { folder: self.folders.environment.state_folder(), place }
@@ -45,16 +44,15 @@ impl SetupTarget<'_> {
     /// The change that adds the entries, or brings them up to date.
     pub(super) fn write(&self, entries: &[ServerEntry], tools_off: bool) -> Result<SetupPlan, String> {
         let document = self.read(&self.path)?;
+        let failed_here = |why: String| failed(&document, &why);
         let records = self.records();
-        let mut tools_change = None;
-        let mut tools = ToolsOff::default();
-        if tools_off {
-            let path = self.tools_path()?;
-            let list = self.read(&path)?;
+        let (mut tools_change, mut tools) = (None, ToolsOff::default());
+        if let (true, Ok(own)) = (tools_off, &self.client.own_tools) {
+            let list = self.read(&self.tools_path()?)?;
             let earlier = records.of(&entries[0].name).map(|marker| marker.tools).unwrap_or_default();
-            let (edited, off) = own_tools::off(self.client, &list.text, made_for(&list), &earlier)
-                .map_err(|why| failed(&list, &why))?;
-            tools = off;
+            let edited;
+            (edited, tools) =
+                own_tools::off(own, &list.text, made_for(&list), &earlier).map_err(|why| failed(&list, &why))?;
             if list.exists() || !edited.is_empty() {
                 tools_change = Some(list.change(&edited, None));
             }
@@ -64,17 +62,17 @@ impl SetupTarget<'_> {
         for (index, entry) in entries.iter().enumerate() {
             let recorded = records.of(&entry.name);
             let mut marker = recorded.clone().unwrap_or_default();
-            let is_new = match self.found(&document, &text, &entry.name)? {
+            let is_new = match self.list.existing(&text, &entry.name).map_err(failed_here)? {
                 None => {
                     let inherited = self.made_for_others(&text, &records)?;
-                    let (edited, containers) = self.list.add(&text, entry).map_err(|why| failed(&document, &why))?;
+                    let (edited, containers) = self.list.add(&text, entry).map_err(failed_here)?;
                     marker.made = inherited.unwrap_or(Made { containers, ..made_for(&document) });
                     text = edited;
                     true
                 }
                 Some(found) if found.ours => {
                     let entry = entry.started_as(&found);
-                    text = self.list.update(&text, &entry).map_err(|why| failed(&document, &why))?;
+                    text = self.list.update(&text, &entry).map_err(failed_here)?;
                     false
                 }
                 Some(_) => return Err(self.foreign(&document, &entry.name)),
@@ -86,30 +84,30 @@ impl SetupTarget<'_> {
                 edits.push((entry.name.clone(), Some(marker)));
             }
         }
-        let changes = [Some(document.change(&text, None)), tools_change].into_iter().flatten();
-        let notes = Vec::new();
-        Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), records: edits, notes })
+        let changes = std::iter::once(document.change(&text, None)).chain(tools_change);
+        Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), records: edits, notes: Vec::new() })
     }
 
-    /// What was made for another entry of ours. Whichever of them is removed last undoes it.
+    /// The files and containers that were made for another entry of ours. Whichever of them is removed last undoes it.
     fn made_for_others(&self, text: &str, records: &Records) -> Result<Option<Made>, String> {
         let ours = self.list.ours(text)?;
-        let mut all = records.all().into_iter().filter(|(name, _)| ours.contains(name));
-        Ok(all.find(|(_, marker)| marker.made != Made::default()).map(|(_, marker)| marker.made))
+        let mut made = records.all().into_iter().filter(|(name, _)| ours.contains(name)).map(|(_, marker)| marker.made);
+        Ok(made.find(|made| *made != Made::default()))
     }
 
     /// The change that takes the entries out and turns the client's own tools on. Empty if there is no entry.
     pub(super) fn remove(&self, request: &SetupRequest) -> Result<SetupPlan, String> {
         let document = self.read(&self.path)?;
         let records = self.records();
+        let failed_here = |why: String| failed(&document, &why);
         let (mut plan, mut text, mut made) = (SetupPlan::default(), document.text.clone(), Vec::new());
         let (mut is_unrecorded, mut off) = (false, None);
         for name in self.names_to_remove(&document, &records, request)? {
             let recorded = records.of(&name);
             let marker = recorded.clone().unwrap_or_default();
             // Of several entries of this name, what is left may be somebody else's.
-            if self.found(&document, &text, &name)?.is_some_and(|found| found.ours) {
-                text = self.list.remove(&text, &name, marker.made.containers).map_err(|why| failed(&document, &why))?;
+            if self.list.existing(&text, &name).map_err(failed_here)?.is_some_and(|found| found.ours) {
+                text = self.list.remove(&text, &name, marker.made.containers).map_err(failed_here)?;
                 is_unrecorded |= recorded.is_none();
             }
             made.push(marker.made);
@@ -117,15 +115,17 @@ impl SetupTarget<'_> {
             plan.records.push((name, None));
         }
         // What is off in a list of YAML is marked there.
-        let is_marked = is_unrecorded && matches!(self.client.own_tools, OwnTools::YamlList { .. });
+        let is_marked = is_unrecorded && self.client.splits_tools();
         if let Some(turned) = off.or(is_marked.then(ToolsOff::default))
-            && let Ok(path) = self.tools_path()
+            && let (Ok(path), Ok(own)) = (self.tools_path(), &self.client.own_tools)
         {
             let list = self.read(&path)?;
-            let edited = own_tools::on(self.client, &list.text, &turned).map_err(|why| failed(&list, &why))?;
+            let edited = own_tools::on(own, &list.text, &turned).map_err(|why| failed(&list, &why))?;
             plan.changes.push(list.change(&edited, turned.made.file.then_some(turned.made.folders)));
-        } else if is_unrecorded && let Ok(list) = self.tools_path().and_then(|path| self.read(&path)) {
-            let left = own_tools::still_off(self.client, &list.text);
+        } else if is_unrecorded
+            && let (Ok(list), Ok(own)) = (self.tools_path().and_then(|path| self.read(&path)), &self.client.own_tools)
+        {
+            let left = own_tools::still_off(own, &list.text);
             if !left.is_empty() {
                 plan.notes.push(format!(
                     "left      {} turns {} off, and no record says that setup did it: take them out there if they are not \
@@ -160,29 +160,25 @@ impl SetupTarget<'_> {
         let ours = self.list.ours(&document.text).map_err(|why| failed(document, &why))?;
         let name = request.name.as_deref().unwrap_or(entry::NAME);
         // Only the client that has it with `--split` has a second entry.
-        let splits = matches!(self.client.own_tools, OwnTools::YamlList { .. });
+        let splits = self.client.splits_tools();
         let is_meant = |one: &str| one == name || splits && one.strip_suffix("-write") == Some(name);
         let mut found: Vec<String> = ours.iter().filter(|one| is_meant(one)).cloned().collect();
         // A person may have taken an entry out by hand; its tools are still off.
         let recorded = records.all().into_iter().filter(|(_, marker)| !marker.tools.names.is_empty());
         found.extend(recorded.map(|(name, _)| name).filter(|one| is_meant(one) && !ours.contains(one)));
-        if !found.is_empty() {
-            return Ok(found);
-        }
-        if request.name.is_none() {
-            match ours.as_slice() {
-                [] => {}
-                [one] => return Ok(vec![one.clone()]),
-                several => {
-                    return Err(format!(
-                        "{} has several entries of rootbound: name one with --name ({})",
-                        document.path().display(),
-                        several.join(", ")
-                    ));
-                }
+        match ours.as_slice() {
+            _ if !found.is_empty() => return Ok(found),
+            [one] if request.name.is_none() => return Ok(vec![one.clone()]),
+            [_, ..] if request.name.is_none() => {
+                return Err(format!(
+                    "{} has several entries of rootbound: name one with --name ({})",
+                    document.path().display(),
+                    ours.join(", ")
+                ));
             }
+            _ => {}
         }
-        if self.found(document, &document.text, name)?.is_some() {
+        if self.list.existing(&document.text, name).map_err(|why| failed(document, &why))?.is_some() {
             return Err(format!(
                 "the entry {name} in {} starts another program: remove it by hand if you do not need it",
                 document.path().display()
@@ -194,18 +190,14 @@ impl SetupTarget<'_> {
     /// Why an entry of somebody else stays, with a name that is free.
     fn foreign(&self, document: &ClientFile, name: &str) -> String {
         let is_free = |name: &String| self.list.existing(&document.text, name).is_ok_and(|found| found.is_none());
-        let usual = "rootbound".to_owned();
-        let free = std::iter::once(usual).chain((2..100).map(|number| format!("rootbound{number}"))).find(is_free);
+        let mut free = (1..100).map(|number| if number == 1 { "rootbound".to_owned() } else { format!("rootbound{number}") });
+        let free = free.find(is_free);
         format!(
             "the entry {name} in {} starts another program, and nothing was changed: choose another name for this one, as in \
              --name {}",
             document.path().display(),
             free.unwrap_or_default()
         )
-    }
-
-    fn found(&self, document: &ClientFile, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
-        self.list.existing(text, name).map_err(|why| failed(document, &why))
     }
 
     /// Reads a file; one of a project must be in the project, wherever its links lead.

@@ -7,7 +7,7 @@ use jsonc_parser::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{client::Format, entry::ServerEntry, json_document, server_list::ServerList, yaml_list};
+use super::{clients::Format, entry::ServerEntry, json_document, server_list::ServerList, yaml_list};
 
 /// White space and comments that JSON with comments has between two parts.
 fn gap() -> impl Strategy<Value = String> {
@@ -158,7 +158,7 @@ proptest! {
 
     #[test]
     fn json_write_then_remove_changes_white_space_only(text in document()) {
-        let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
+        let list = ServerList::of(Format::Json(&["mcpServers"]), Vec::new());
         let before = value_of(&text);
         let Ok((written, made)) = list.add(&text, &entry("files")) else {
             prop_assert!(before.get("mcpServers").is_some_and(|list| !list.is_object()));
@@ -191,7 +191,7 @@ proptest! {
 
     #[test]
     fn json_update_changes_only_what_differs(text in document()) {
-        let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
+        let list = ServerList::of(Format::Json(&["mcpServers"]), Vec::new());
         let Ok((written, made)) = list.add(&text, &entry("files")) else { return Ok(()) };
         let same = list.update(&written, &entry("files")).expect("updated");
         prop_assert_eq!(&same, &written);
@@ -207,7 +207,7 @@ proptest! {
         let at = at.index(damaged.len().max(1));
         if at < damaged.len() { damaged[at] = with; }
         let damaged: String = damaged.into_iter().collect();
-        let list = ServerList::of(Format::Json(&["mcpServers"]), &[]);
+        let list = ServerList::of(Format::Json(&["mcpServers"]), Vec::new());
         if let Ok((written, made)) = list.add(&damaged, &entry("files")) {
             prop_assert!(value_of(&written)["mcpServers"]["files"].is_object());
             prop_assert_eq!(parts(&removed(&list, &written, "files", made)), parts(&damaged), "{}", written);
@@ -216,7 +216,7 @@ proptest! {
 
     #[test]
     fn toml_write_then_remove_changes_only_the_end_of_the_last_line(text in toml_document()) {
-        let list = ServerList::of(Format::Toml("mcp_servers"), &[]);
+        let list = ServerList::of(Format::Toml("mcp_servers"), Vec::new());
         prop_assume!(text.parse::<toml::Table>().is_ok());
         let closed = if text.is_empty() || text.ends_with('\n') {
             text.clone()

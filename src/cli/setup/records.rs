@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use confined_fs::StateDir;
 
-use super::{apply::Applied, client_file::ClientFile};
+use super::client_file::ClientFile;
 
 /// How often another run of the same command may be faster.
 const ATTEMPTS: usize = 200;
@@ -31,7 +31,7 @@ pub(super) struct Marker {
     pub(super) tools: ToolsOff,
 }
 
-/// What was made for one file.
+/// The containers and folders that were made for one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Made {
@@ -52,11 +52,11 @@ pub(super) struct ToolsOff {
     pub(super) made: Made,
 }
 
-/// What is to be recorded of an entry; `None` forgets it.
+/// The new record of an entry; `None` forgets it.
 pub(super) type RecordEdit = (String, Option<Marker>);
 
 impl Records {
-    /// What is recorded of the entry of that name.
+    /// The record of the entry of that name.
     pub(super) fn of(&self, name: &str) -> Option<Marker> {
         self.all().into_iter().find(|(own, _)| own == name).map(|(_, marker)| marker)
     }
@@ -65,13 +65,10 @@ impl Records {
     pub(super) fn all(&self) -> Vec<(String, Marker)> {
         let text = self.file().and_then(|file| ClientFile::read(&file).ok()).map(|file| file.text).unwrap_or_default();
         let entry = |line: &str| {
-            let line: Value = serde_json::from_str(line).ok()?;
-            (line["place"] == *self.place).then(|| {
-                Some((
-                    line["name"].as_str()?.to_owned(),
-                    serde_json::from_value(line["made"].clone()).unwrap_or_default(),
-                ))
-            })?
+            let mut line: Value =
+                serde_json::from_str(line).ok().filter(|line: &Value| line["place"] == *self.place)?;
+            let marker = serde_json::from_value(line["made"].take()).unwrap_or_default();
+            Some((line["name"].as_str()?.to_owned(), marker))
         };
         text.lines().filter_map(entry).collect()
     }
@@ -101,7 +98,7 @@ impl Records {
                 self.folder.as_deref().map(StateDir::open).transpose().map_err(|error| error.to_string())?;
             }
             let change = read.change(&text, Some(usize::try_from(made.min(16)).unwrap_or(0)));
-            if !change.is_needed() || change.apply()? == Applied::Done {
+            if !change.is_needed() || change.apply()? {
                 return Ok(());
             }
         }

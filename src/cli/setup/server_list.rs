@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    client::Format,
+    clients::Format,
     entry::{FoundEntry, ServerEntry, is_rootbound},
     json_document::{self, at},
     toml_document,
@@ -12,25 +12,26 @@ use super::{
 /// A variable that earlier versions put into the server's environment.
 const FORMER_VARIABLE: &str = "ROOTBOUND_SETUP";
 
-/// Where the list is: the format with the names above the entries.
+/// Where the list is: the names above the entries, and the format.
 #[derive(Clone, Debug)]
-pub(super) enum ServerList {
-    Json(Vec<String>),
-    Toml(&'static str),
+pub(super) struct ServerList {
+    pub(super) is_toml: bool,
+    path: Vec<String>,
 }
 
 impl ServerList {
     /// The list of a client; `above` is what a JSON list is nested in.
-    pub(super) fn of(format: Format, above: &[String]) -> Self {
-        match format {
-            Format::Json(path) => Self::Json(above.iter().cloned().chain(path.iter().map(|&key| key.into())).collect()),
-            Format::Toml(table) => Self::Toml(table),
-        }
+    pub(super) fn of(format: Format, above: Vec<String>) -> Self {
+        let (is_toml, own) = match &format {
+            Format::Json(path) => (false, *path),
+            Format::Toml(table) => (true, std::slice::from_ref(table)),
+        };
+        Self { is_toml, path: above.into_iter().chain(own.iter().map(|&key| key.to_owned())).collect() }
     }
 
-    /// Where it is in its file, in words that no other list of the file has.
+    /// Where it is in its file, as a text that no other list of the file has.
     pub(super) fn name(&self) -> String {
-        self.path(&[]).join(" ")
+        self.path.join(" ")
     }
 
     pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
@@ -53,10 +54,10 @@ impl ServerList {
     /// Gives an entry of ours the command and arguments of `entry`, and what else it lacks; what a person added to it or
     /// changed in it stays.
     pub(super) fn update(&self, text: &str, entry: &ServerEntry) -> Result<String, String> {
-        let mut text = match self {
-            Self::Json(_) => json_document::remove(text, &self.path(&[&entry.name, "env", FORMER_VARIABLE]), None, 1)?,
-            Self::Toml(_) => text.to_owned(),
-        };
+        let mut text = text.to_owned();
+        if !self.is_toml {
+            text = json_document::remove(&text, &self.path(&[&entry.name, "env", FORMER_VARIABLE]), None, 1)?;
+        }
         let found = self.existing(&text, &entry.name)?.map(|found| found.value).unwrap_or_default();
         for (key, value) in &entry.value {
             let is_start = matches!(key.as_str(), "command" | "args");
@@ -71,33 +72,25 @@ impl ServerList {
     pub(super) fn remove(&self, text: &str, name: &str, made: usize) -> Result<String, String> {
         let mut text = text.to_owned();
         while self.existing(&text, name)?.is_some_and(|found| found.ours) {
-            text = match self {
-                Self::Json(_) => json_document::remove(&text, &self.path(&[name]), None, made)?,
-                Self::Toml(_) => toml_document::remove(&text, &self.path(&[name]))?,
+            text = if self.is_toml {
+                toml_document::remove(&text, &self.path(&[name]))?
+            } else {
+                json_document::remove(&text, &self.path(&[name]), None, made)?
             };
         }
         Ok(text)
     }
 
     fn value(&self, text: &str) -> Result<Value, String> {
-        match self {
-            Self::Json(_) => json_document::value(text),
-            Self::Toml(_) => toml_document::value(text),
-        }
+        if self.is_toml { toml_document::value(text) } else { json_document::value(text) }
     }
 
     fn set(&self, text: &str, rest: &[&str], value: &Value) -> Result<(String, usize), String> {
-        match self {
-            Self::Json(_) => json_document::set(text, &self.path(rest), value),
-            Self::Toml(_) => toml_document::set(text, &self.path(rest), value).map(|text| (text, 0)),
-        }
+        let path = self.path(rest);
+        if self.is_toml { toml_document::set(text, &path, value) } else { json_document::set(text, &path, value) }
     }
 
     fn path<'p>(&'p self, rest: &[&'p str]) -> Vec<&'p str> {
-        let list = match self {
-            Self::Json(path) => path.iter().map(String::as_str).collect(),
-            Self::Toml(above) => vec![*above],
-        };
-        [&list, rest].concat()
+        self.path.iter().map(String::as_str).chain(rest.iter().copied()).collect()
     }
 }

@@ -17,8 +17,8 @@ pub(super) fn value(text: &str) -> Result<Value, String> {
 }
 
 /// Gives the value at the end of a path this value: replaces it, adds it below the heading of its table, or adds a table
-/// at the end.
-pub(super) fn set(text: &str, path: &[&str], new: &Value) -> Result<String, String> {
+/// at the end. No container has to be made for that.
+pub(super) fn set(text: &str, path: &[&str], new: &Value) -> Result<(String, usize), String> {
     let document = parse(text)?;
     let end = if text.find('\n').is_some_and(|at| text[..at].ends_with('\r')) { "\r\n" } else { "\n" };
     let written =
@@ -37,7 +37,7 @@ pub(super) fn set(text: &str, path: &[&str], new: &Value) -> Result<String, Stri
         edited.insert_str(lines_of(text, heading.span()).end, &format!("{key} = {}{end}", written(new)?));
     }
     let is_done = value(&edited).is_ok_and(|edited| at(&edited, path) == Some(new));
-    if is_done { Ok(edited) } else { Err(no_heading(text, path)) }
+    if is_done { Ok((edited, 0)) } else { Err(no_heading(text, path)) }
 }
 
 /// Takes a table out, with the empty line before it.

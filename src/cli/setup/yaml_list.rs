@@ -2,7 +2,7 @@
 //!
 //! Knows only lists with one item below the other, as DeerFlow's `config.yaml` has them; it is no YAML parser.
 
-/// What a line of an item that is off begins with.
+/// The beginning of each line of an item that is off.
 const OFF: &str = "# rootbound off: ";
 
 /// Replaces a list whose items are all turned off: YAML reads a key without items as null, not as a list.
@@ -65,7 +65,7 @@ struct YamlItem {
     lines: std::ops::Range<usize>,
 }
 
-/// The items below the line `heading`; comments and empty lines behind an item are not part of it.
+/// The items below the line `heading`; comments and empty lines after an item are not part of it.
 ///
 /// # Errors
 /// The number of the line of an item whose name is not known: written in another way, it may be one that is meant.
@@ -121,7 +121,7 @@ fn name(content: &str) -> Option<String> {
     is_plain(value).then(|| value.trim_matches(['"', '\'']).to_owned())
 }
 
-/// What follows `key:` at the start of a line; the key may be in quotes.
+/// The text after `key:` at the start of a line; the key may be in quotes.
 fn value_of<'l>(line: &'l str, key: &str) -> Option<&'l str> {
     let rest =
         ["\"", "'", ""].iter().find_map(|quote| line.strip_prefix(quote)?.strip_prefix(key)?.strip_prefix(quote))?;

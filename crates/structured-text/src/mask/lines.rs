@@ -4,7 +4,7 @@
 //! ends here where the last of them would end it; any other ends with its line, whatever quotes and backslashes it holds,
 //! so that they cannot be told from the lines after it. What is no entry, section or comment is masked whole.
 
-use super::span::{Place, Span, TextLine, skip_blanks, trim_blanks};
+use super::span::{Place, Span, TextLine, closing_quote, skip_blanks, trim_blanks};
 
 /// Which program reads the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub(super) enum LineDialect {
 /// Bytes of the longest name that is shown: a longer one may be something else.
 const LONGEST_NAME: usize = 64;
 
-/// What a key in PEM begins with.
+/// The first line of a key in PEM.
 const KEY_BEGIN: &[u8] = b"-----BEGIN";
-/// And what its last line does.
+/// And its last line.
 const KEY_END: &[u8] = b"-----END";
 
-/// What the lines before mean for the next one.
+/// The meaning of the lines before for the next one.
 #[derive(Default)]
 struct Before {
     /// The name of the entry that an indented line continues.
@@ -99,21 +99,19 @@ fn continued(spans: &mut Vec<Span>, before: &mut Before, lines: Span) {
 /// The value in a comment: of an entry that was commented out, else all of it.
 fn comment(body: &[u8], first: usize, end: usize) -> Option<Span> {
     let marks = body[first..end].iter().take_while(|byte| matches!(byte, b'#' | b';')).count();
-    let text = skip_blanks(body, first + marks, end);
-    if text == end {
-        return None;
-    }
+    let whole = Span::comment(body, first + marks - 1, end)?;
+    let text = whole.range.start;
     let was_entry = entry(body, text, end, LineDialect::Dotenv).filter(|entry| {
         let is_capital = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
         entry.name.as_bytes().iter().all(is_capital) && entry.value < end && body[entry.separator] == b'='
     });
     Some(match was_entry {
         Some(entry) => Span::bare(entry.value..end, entry.name).at(Place::OldEntry),
-        None => Span::comment(text..end),
+        None => whole,
     })
 }
 
-/// `[name]`.
+/// Whether the line is `[name]`, with a name that is shown.
 fn is_section(line: &[u8]) -> bool {
     let is_shown = |byte: &u8| byte.is_ascii_alphanumeric() || b"_. :/@\"-".contains(byte);
     let name = line.strip_prefix(b"[").and_then(|line| line.trim_ascii_end().strip_suffix(b"]"));
@@ -130,12 +128,12 @@ struct LineEntry {
 }
 
 impl LineEntry {
-    /// Whether nothing but the padding of Base64 is behind the name.
+    /// Whether nothing but the padding of Base64 follows the name.
     fn is_unfinished(&self, body: &[u8]) -> bool {
         is_padding(&body[self.separator..self.end])
     }
 
-    /// Whether it may be the end of something in Base64, not a name. Whatever the separator: behind another one, its value
+    /// Whether it may be the end of something in Base64, not a name. Whatever the separator: after another one, its value
     /// would make it so.
     fn is_doubtful(&self, body: &[u8]) -> bool {
         let has = |is: fn(&u8) -> bool| self.name.as_bytes().iter().any(is);
@@ -212,19 +210,6 @@ fn value_end(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
         _ => line_end,
     };
     key_end(body, from, end)
-}
-
-/// The quote that closes the one at `open`, if a backslash before a quote keeps it open.
-fn closing_quote(body: &[u8], open: usize) -> Option<usize> {
-    let quote = body[open];
-    let mut at = open + 1;
-    loop {
-        at += memchr::memchr2(quote, b'\\', body.get(at..)?)?;
-        if body[at] == quote {
-            return Some(at);
-        }
-        at += 2;
-    }
 }
 
 /// The word that ends the here document of a value with `<<WORD`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{
     sentinel::OPENER,
-    span::{Place, Span, TextLine, skip_blanks, text_lines},
+    span::{Place, Span, TextLine, closing_quote, text_lines},
 };
 
 /// The values in the fields of one line; `None` where they are not what they should be.
@@ -20,8 +20,7 @@ pub(super) fn colons(body: &[u8], of_line: Fields) -> Vec<Span> {
                 return Vec::new();
             }
             if body[first] == b'#' {
-                let text = skip_blanks(body, first + 1, line.end);
-                return if text < line.end { vec![Span::comment(text..line.end)] } else { Vec::new() };
+                return Vec::from_iter(Span::comment(body, first, line.end));
             }
             let fields = fields(body, first, line.end);
             of_line(body, &fields).unwrap_or_else(|| vec![Span::bare(first..line.end, "line").at(Place::Line)])
@@ -108,8 +107,7 @@ pub(super) fn netrc(body: &[u8]) -> Option<Vec<Span>> {
             }
             _ if text[0] == b'#' => {
                 at = TextLine::at(body, word.start).end;
-                let note = skip_blanks(body, word.start + 1, at);
-                spans.extend((note < at).then(|| Span::comment(note..at)));
+                spans.extend(Span::comment(body, word.start, at));
             }
             _ => {
                 let place = if is_machine { Place::Machine } else { Place::Word };
@@ -132,17 +130,7 @@ fn is_host(word: &[u8]) -> bool {
 fn next_word(body: &[u8], from: usize) -> Option<Range<usize>> {
     let white = |byte: &u8| byte.is_ascii_whitespace();
     let start = from + body[from..].iter().position(|byte| !white(byte)).unwrap_or(body.len() - from);
-    let mut at = start;
-    if body.get(start) == Some(&b'"') {
-        loop {
-            at += 1;
-            match *body.get(at)? {
-                b'\\' => at += 1,
-                b'"' => break,
-                _ => {}
-            }
-        }
-    }
+    let at = if body.get(start) == Some(&b'"') { closing_quote(body, start)? } else { start };
     Some(start..at + body[at..].iter().position(white).unwrap_or(body.len() - at))
 }
 

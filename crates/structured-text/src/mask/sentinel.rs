@@ -1,7 +1,6 @@
 //! What is shown instead of a value: `<secret:NAME>`, in ASCII, so that every encoding has it.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::{borrow::Cow, collections::HashSet, ops::Range};
 
 /// How a sentinel begins.
 pub(super) const OPENER: &str = "<secret:";
@@ -10,12 +9,16 @@ const LONGEST: usize = 48;
 
 /// Whether a part of a text looks like a sentinel, in any case of letters.
 pub(super) fn holds_opener(text: &[u8]) -> bool {
-    next_opener(text, 0).is_some()
+    candidates(text).next().is_some()
 }
 
-fn next_opener(text: &[u8], from: usize) -> Option<usize> {
-    memchr::memchr_iter(b'<', &text[from..]).map(|found| from + found).find(|start| {
-        text.get(*start..start + OPENER.len()).is_some_and(|found| found.eq_ignore_ascii_case(OPENER.as_bytes()))
+/// All that looks like a sentinel, in any case of letters: where it begins, its name, and whether it ends after that.
+fn candidates(text: &[u8]) -> impl Iterator<Item = (usize, Range<usize>, bool)> {
+    memchr::memchr_iter(b'<', text).filter_map(|start| {
+        let name = start + OPENER.len();
+        text.get(start..name).filter(|found| found.eq_ignore_ascii_case(OPENER.as_bytes()))?;
+        let end = name + text[name..].iter().take_while(|byte| is_name(**byte)).count();
+        Some((start, name..end, end > name && text.get(end) == Some(&b'>')))
     })
 }
 
@@ -28,18 +31,15 @@ fn is_name(byte: u8) -> bool {
 /// # Errors
 /// The beginning of what looks like a sentinel and is none.
 pub(super) fn sentinels(text: &[u8]) -> Result<Vec<(Range<usize>, String)>, String> {
-    let (mut found, mut at) = (Vec::new(), 0);
-    while let Some(start) = next_opener(text, at) {
-        let name = start + OPENER.len();
-        let end = name + text[name..].iter().take_while(|byte| is_name(**byte)).count();
-        let shown = String::from_utf8_lossy(&text[name..end]).into_owned();
-        if text[start..name] != *OPENER.as_bytes() || end == name || text.get(end) != Some(&b'>') {
-            return Err(shown);
+    let sentinel = |(start, name, is_closed): (usize, Range<usize>, bool)| {
+        let shown = String::from_utf8_lossy(&text[name.clone()]).into_owned();
+        if is_closed && text[start..name.start] == *OPENER.as_bytes() {
+            Ok((start..name.end + 1, shown))
+        } else {
+            Err(shown)
         }
-        found.push((start..end + 1, shown));
-        at = end + 1;
-    }
-    Ok(found)
+    };
+    candidates(text).map(sentinel).collect()
 }
 
 /// A name for the sentinel of a value, different from those in `taken`.
@@ -84,23 +84,13 @@ pub fn cuts_sentinel(text: &str, span: &Range<usize>) -> bool {
 /// would get from a masked one.
 pub fn new_sentinel(old: &[u8], new: &[u8]) -> Option<String> {
     let of = |bytes: &[u8]| -> HashSet<String> {
-        let mut at = 0;
-        let mut names = HashSet::new();
-        let narrow: Vec<u8>;
-        let text = if memchr::memchr(0, bytes).is_some() {
-            narrow = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-            &narrow[..]
-        } else {
-            bytes
+        // UTF-16 and UTF-32 put zeros between the characters of a sentinel.
+        let text: Cow<'_, [u8]> = match memchr::memchr(0, bytes) {
+            Some(_) => bytes.iter().copied().filter(|byte| *byte != 0).collect(),
+            None => bytes.into(),
         };
-        while let Some(start) = next_opener(text, at) {
-            at = start + OPENER.len();
-            let name = text[at..].iter().take_while(|byte| is_name(**byte)).count();
-            if name > 0 && text.get(at + name) == Some(&b'>') {
-                names.insert(String::from_utf8_lossy(&text[at..at + name]).into_owned());
-            }
-        }
-        names
+        let name = |name: Range<usize>| String::from_utf8_lossy(&text[name]).into_owned();
+        candidates(&text).filter(|(.., is_closed)| *is_closed).map(|(_, found, _)| name(found)).collect()
     };
     let found = of(new);
     if found.is_empty() {

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// of a text never depends on which values are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// After a name.
+    /// The value after a name.
     Value,
     /// Lines that are no entries.
     Line,
@@ -30,12 +30,12 @@ pub(crate) enum Place {
     },
 }
 
-/// What a value of YAML follows.
+/// The mark that a value of YAML follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum YamlParent {
     Key,
     Dash,
-    /// The lines before.
+    /// None in its line: the lines before.
     Line,
 }
 
@@ -56,7 +56,7 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) range: Range<usize>,
-    /// What its sentinel is named after.
+    /// The name that its sentinel is given.
     pub(crate) name: String,
     /// Whether its sentinel is shown in quotes, so that the text stays what its format is.
     pub(crate) quoted: bool,
@@ -68,8 +68,10 @@ impl Span {
         Self { range, name: name.into(), quoted: false, place: Place::Value }
     }
 
-    pub(crate) fn comment(range: Range<usize>) -> Self {
-        Self::bare(range, "comment").at(Place::Comment)
+    /// The text of a comment after its mark; `None` if it has none.
+    pub(crate) fn comment(body: &[u8], mark: usize, end: usize) -> Option<Self> {
+        let text = skip_blanks(body, mark + 1, end);
+        (text < end).then(|| Self::bare(text..end, "comment").at(Place::Comment))
     }
 
     pub(crate) fn at(self, place: Place) -> Self {
@@ -140,7 +142,7 @@ pub(crate) fn skip_blanks(body: &[u8], at: usize, end: usize) -> usize {
     body[at..end].iter().position(|byte| !matches!(byte, b' ' | b'\t')).map_or(end, |found| at + found)
 }
 
-/// Where the text between `at` and `end` ends without spaces and tabs behind it.
+/// Where the text between `at` and `end` ends without the spaces and tabs after it.
 pub(crate) fn trim_blanks(body: &[u8], at: usize, end: usize) -> usize {
     body[at..end].iter().rposition(|byte| !matches!(byte, b' ' | b'\t')).map_or(at, |found| at + found + 1)
 }
@@ -152,7 +154,7 @@ pub(crate) enum Syntax {
     Yaml,
 }
 
-/// The position behind the bracket that closes the one at `open`; `None` if none does.
+/// The position after the bracket that closes the one at `open`; `None` if none does.
 pub(crate) fn closing_bracket(text: &[u8], open: usize, syntax: Syntax) -> Option<usize> {
     let (mut at, mut expected) = (open, Vec::new());
     loop {
@@ -181,7 +183,7 @@ pub(crate) fn closing_bracket(text: &[u8], open: usize, syntax: Syntax) -> Optio
     }
 }
 
-/// The position behind the string that begins at `open`; `None` if it does not end.
+/// The position after the string that begins at `open`; `None` if it does not end.
 pub(crate) fn closing_string(text: &[u8], open: usize, syntax: Syntax) -> Option<usize> {
     let quote = *text.get(open)?;
     let triple = [quote; 3];
@@ -204,5 +206,18 @@ pub(crate) fn closing_string(text: &[u8], open: usize, syntax: Syntax) -> Option
         } else {
             return Some(at + 1);
         }
+    }
+}
+
+/// The quote that closes the one at `open`, if a backslash before a quote keeps it open.
+pub(super) fn closing_quote(body: &[u8], open: usize) -> Option<usize> {
+    let quote = body[open];
+    let mut at = open + 1;
+    loop {
+        at += memchr::memchr2(quote, b'\\', body.get(at..)?)?;
+        if body[at] == quote {
+            return Some(at);
+        }
+        at += 2;
     }
 }

@@ -12,11 +12,11 @@ type Fields<'j> = BTreeMap<Cow<'j, str>, &'j RawValue>;
 /// One output of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellOutput {
-    /// What it is: `stdout`, `result`, `display`, `error` …
+    /// Its kind: `stdout`, `result`, `display`, `error` …
     pub kind: String,
     /// Its text, without terminal escapes.
     pub text: String,
-    /// What it has besides text, as media types with sizes.
+    /// Its other forms besides text, as media types with sizes.
     pub other: Vec<String>,
 }
 

@@ -28,9 +28,9 @@ pub(super) struct CellSource {
 /// string without them.
 #[derive(Debug)]
 struct SourcePiece {
-    /// In the source.
+    /// Its place in the source.
     text: Range<usize>,
-    /// In the JSON.
+    /// Its place in the JSON.
     json: Range<usize>,
 }
 
@@ -176,7 +176,7 @@ impl ListLayout {
 /// How a file spells characters that may be escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonStyle {
-    /// As they are.
+    /// As they are, in UTF-8.
     Plain,
     /// All beyond ASCII as `\u00e9`, as Python's `json` does by default.
     Ascii,
