@@ -183,8 +183,10 @@ fn new_errors(
         one.is_error() && before.get(uri).is_none_or(|known| !known.iter().any(|other| one.is_said_by(other)))
     };
     let mut found: Vec<(String, Vec<Diagnostic>)> = after.into_iter().collect();
-    found.iter_mut().for_each(|(uri, diagnostics)| diagnostics.retain(|one| is_new(uri, one)));
-    found.retain(|(_, diagnostics)| !diagnostics.is_empty());
+    found.retain_mut(|(uri, diagnostics)| {
+        diagnostics.retain(|one| is_new(uri, one));
+        !diagnostics.is_empty()
+    });
     found.sort_by(|one, other| one.0.cmp(&other.0));
     found
 }

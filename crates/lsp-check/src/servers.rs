@@ -217,15 +217,7 @@ impl LanguageServers {
         let probe = |(number, server): (usize, &LanguageServer)| {
             let directory = workspace.root_path(workspace.roots().iter().next().ok_or("there is no directory")?);
             let started = Instant::now();
-            let place = Place {
-                server,
-                key: (number, file_uri(&workspace.host_path(&directory))),
-                directory,
-                uri: String::new(),
-                extension: String::new(),
-                name: program_name(server),
-            };
-            let instance = self.running(&place)?;
+            let instance = self.running(&self.place_in(workspace, number, directory))?;
             let limit = WaitLimit { deadline: started + PROBE, stop: &StopSignal::after(PROBE) };
             let is_up = answers(&instance, &limit);
             let state = instance.state();
@@ -245,11 +237,18 @@ impl LanguageServers {
     /// Where the server for a file runs, if there is one.
     fn place<'s>(&'s self, workspace: &Workspace, path: &WorkspacePath) -> Option<Place<'s>> {
         let (number, extension) = self.server_for(path)?;
-        let server = &self.servers[number];
-        let directory = project(workspace, path, &server.root_markers);
-        let key = (number, file_uri(&workspace.host_path(&directory)));
+        let directory = project(workspace, path, &self.servers[number].root_markers);
         let uri = file_uri(&workspace.host_path(path));
-        Some(Place { server, key, directory, uri, extension, name: program_name(server) })
+        Some(Place { uri, extension, ..self.place_in(workspace, number, directory) })
+    }
+
+    /// The place of a server in a directory, without a file.
+    fn place_in(&self, workspace: &Workspace, number: usize, directory: WorkspacePath) -> Place<'_> {
+        let server = &self.servers[number];
+        // A person's name for a server is its program.
+        let name = server.program.program.file_stem().and_then(|name| name.to_str()).unwrap_or(&server.name);
+        let key = (number, file_uri(&workspace.host_path(&directory)));
+        Place { server, key, directory, uri: String::new(), extension: String::new(), name }
     }
 
     /// Whether a file is one that a server is for.
@@ -334,11 +333,6 @@ impl Drop for LanguageServers {
     fn drop(&mut self) {
         self.slots().values().filter_map(|slot| slot.instance.as_ref()).for_each(|instance| instance.shut_down());
     }
-}
-
-/// A person's name for a server: its program.
-fn program_name(server: &LanguageServer) -> &str {
-    server.program.program.file_stem().and_then(|name| name.to_str()).unwrap_or(&server.name)
 }
 
 /// The directory that a server for a file works in: the highest with a marker, else the root.

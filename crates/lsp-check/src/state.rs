@@ -160,7 +160,9 @@ impl State {
             }
             (Some(id), None) => self.answered(id.get().parse().unwrap_or_default(), result, error, now)?,
             (None, Some(method)) => {
-                params.into_iter().for_each(|params| self.notified(&method, params, now));
+                if let Some(params) = params {
+                    self.notified(&method, params, now);
+                }
                 Vec::new()
             }
             (None, None) => return None,
@@ -182,7 +184,9 @@ impl State {
     ) -> Option<Vec<Value>> {
         let result = result.filter(|_| error.is_none());
         if id == INITIALIZE && self.phase == Phase::Starting {
-            error.into_iter().for_each(|error| self.trouble.message(error));
+            if let Some(error) = error {
+                self.trouble.message(error);
+            }
             return Some(self.initialized(result?, now));
         }
         let Some(TextRequest { uri, version, at }) = self.asked.remove(&id) else { return Some(Vec::new()) };

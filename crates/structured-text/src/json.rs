@@ -9,7 +9,7 @@ use std::{collections::HashSet, mem, ops::Range};
 
 use serde::de::IgnoredAny;
 
-use super::syntax_error::{Findings, SyntaxError, line_of};
+use super::syntax_error::{Findings, SyntaxError, fail, line_of};
 use crate::{mask::span::Span, quoted};
 
 /// Bytes of the largest text whose keys are compared: more would be held in memory for little.
@@ -138,8 +138,8 @@ impl<'t> JsonReader<'t> {
             return match next {
                 None => Ok(None),
                 Some(_) if !self.has_value => self.value().map(Some),
-                Some(byte @ (b']' | b'}')) => self.fail(self.at, format!("`{}` closes nothing", byte as char)),
-                Some(_) => self.fail(self.at, "expected the end of the file: the JSON value before is complete"),
+                Some(byte @ (b']' | b'}')) => fail(self.at, format!("`{}` closes nothing", byte as char)),
+                Some(_) => fail(self.at, "expected the end of the file: the JSON value before is complete"),
             };
         };
         if mem::take(&mut self.is_after_key) {
@@ -157,7 +157,7 @@ impl<'t> JsonReader<'t> {
                 self.skip_space()?;
                 if self.peek() == Some(close) {
                     if self.dialect == JsonDialect::Json {
-                        return self.fail(comma, format!("trailing comma before `{}`", close as char));
+                        return fail(comma, format!("trailing comma before `{}`", close as char));
                     }
                     return Ok(Some(self.close()));
                 }
@@ -165,15 +165,11 @@ impl<'t> JsonReader<'t> {
             Some(byte @ (b']' | b'}')) => {
                 let line = line_of(self.text, opened_at);
                 let (byte, opened) = (byte as char, opened as char);
-                return self.fail(self.at, format!("`{byte}` does not close the `{opened}` of line {line}"));
+                return fail(self.at, format!("`{byte}` does not close the `{opened}` of line {line}"));
             }
-            Some(_) => return self.fail(self.at, format!("expected `,` or `{}`", close as char)),
+            Some(_) => return fail(self.at, format!("expected `,` or `{}`", close as char)),
         }
         if close == b'}' { self.key().map(Some) } else { self.value().map(Some) }
-    }
-
-    fn fail<T>(&self, at: usize, message: impl Into<String>) -> Result<T, SyntaxError> {
-        Err(SyntaxError::new(at, message))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -221,13 +217,13 @@ impl<'t> JsonReader<'t> {
             _ if self.dialect == JsonDialect::Json5 && !self.word(start).is_empty() => {
                 self.at += self.word(start).len();
             }
-            Some(b',') => return self.fail(start, "expected a key, found `,`"),
-            _ => return self.fail(start, "expected a key in double quotes"),
+            Some(b',') => return fail(start, "expected a key, found `,`"),
+            _ => return fail(start, "expected a key in double quotes"),
         }
         let end = self.at;
         self.skip_space()?;
         if self.peek() != Some(b':') {
-            return self.fail(self.at, "expected `:` behind the key");
+            return fail(self.at, "expected `:` behind the key");
         }
         self.at += 1;
         self.is_after_key = true;
@@ -237,7 +233,7 @@ impl<'t> JsonReader<'t> {
     fn string(&mut self, quote: u8) -> Result<(), SyntaxError> {
         let start = self.at;
         if quote == b'\'' && self.dialect != JsonDialect::Json5 {
-            return self.fail(start, "expected double quotes around a string");
+            return fail(start, "expected double quotes around a string");
         }
         self.at += 1;
         loop {
@@ -248,11 +244,11 @@ impl<'t> JsonReader<'t> {
                 }
                 Some(b'\\') => self.escape()?,
                 None | Some(b'\n' | b'\r') => {
-                    return self.fail(start, "the string is not closed in its line");
+                    return fail(start, "the string is not closed in its line");
                 }
                 Some(byte @ 0..0x20) if self.dialect != JsonDialect::Json5 => {
                     let message = format!("control character in a string: write it as \\u{byte:04x}");
-                    return self.fail(self.at, message);
+                    return fail(self.at, message);
                 }
                 Some(_) => self.at += 1,
             }
@@ -274,7 +270,7 @@ impl<'t> JsonReader<'t> {
             Some(_) if self.dialect == JsonDialect::Json5 => 2,
             Some(_) => {
                 let next = self.text[at + 1..].chars().next().unwrap_or_default();
-                return self.fail(at, format!("unknown escape {}", quoted(&format!("\\{next}"))));
+                return fail(at, format!("unknown escape {}", quoted(&format!("\\{next}"))));
             }
             None => 1,
         };
@@ -296,7 +292,7 @@ impl<'t> JsonReader<'t> {
         if is_decimal(unsigned, is_json5) || is_json5 && is_more() {
             return Ok(());
         }
-        self.fail(start, format!("{} is no JSON number", quoted(text)))
+        fail(start, format!("{} is no JSON number", quoted(text)))
     }
 
     /// `true`, `false`, `null` and, with extensions, more.
@@ -312,7 +308,7 @@ impl<'t> JsonReader<'t> {
             "" => self.text[start..].chars().next().map_or_else(String::new, |one| quoted(&one.to_string())),
             word => quoted(word),
         };
-        self.fail(start, format!("expected a value, found {found}"))
+        fail(start, format!("expected a value, found {found}"))
     }
 
     /// The name that begins at `start`.
@@ -343,7 +339,7 @@ impl<'t> JsonReader<'t> {
     fn comment(&mut self) -> Result<(), SyntaxError> {
         let (start, rest) = (self.at, &self.bytes[self.at + 2..]);
         if self.dialect == JsonDialect::Json {
-            return self.fail(start, "comments are not allowed in JSON");
+            return fail(start, "comments are not allowed in JSON");
         }
         let length = if self.bytes[start + 1] == b'/' {
             Some(memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len()))

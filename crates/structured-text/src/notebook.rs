@@ -6,7 +6,7 @@
 mod output;
 mod source;
 
-use std::{borrow::Cow, cell::OnceCell, ops::Range};
+use std::{borrow::Cow, cell::OnceCell, collections::BTreeMap, ops::Range};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -30,7 +30,7 @@ pub struct Notebook<'t> {
 #[derive(Debug)]
 pub struct Cell<'t> {
     /// `code`, `markdown`, `raw` or `heading`.
-    pub kind: Cow<'t, str>,
+    pub kind: String,
     /// Its id, where the format has one.
     pub id: Option<String>,
     /// How many executions there had been when it was executed.
@@ -39,39 +39,8 @@ pub struct Cell<'t> {
     outputs: Vec<&'t RawValue>,
 }
 
-#[derive(Deserialize)]
-struct RawNotebook<'t> {
-    #[serde(borrow)]
-    cells: Option<Vec<RawCell<'t>>>,
-    /// The lists of cells in version 3.
-    #[serde(borrow)]
-    worksheets: Option<Vec<RawWorksheet<'t>>>,
-}
-
-#[derive(Deserialize)]
-struct RawWorksheet<'t> {
-    #[serde(borrow)]
-    cells: Vec<RawCell<'t>>,
-}
-
-#[derive(Deserialize)]
-struct RawCell<'t> {
-    #[serde(borrow)]
-    cell_type: Cow<'t, str>,
-    #[serde(borrow)]
-    id: Option<&'t RawValue>,
-    #[serde(borrow)]
-    execution_count: Option<&'t RawValue>,
-    #[serde(borrow)]
-    prompt_number: Option<&'t RawValue>,
-    #[serde(borrow)]
-    source: Option<&'t RawValue>,
-    /// The source of a code cell in version 3.
-    #[serde(borrow)]
-    input: Option<&'t RawValue>,
-    #[serde(borrow)]
-    outputs: Option<Vec<&'t RawValue>>,
-}
+/// The values of an object by their names, each read when it is needed.
+type Fields<'j> = BTreeMap<Cow<'j, str>, &'j RawValue>;
 
 impl<'t> Notebook<'t> {
     /// The notebook in `text`; `None` if it is none.
@@ -89,12 +58,19 @@ impl<'t> Notebook<'t> {
     /// assert_eq!(changed, text.replace("b = 2", r#"b = \"3\""#));
     /// ```
     pub fn parse(text: &'t str) -> Option<Self> {
-        let raw: RawNotebook<'t> = serde_json::from_str(text).ok()?;
-        let raw_cells: Vec<RawCell<'t>> = match (raw.cells, raw.worksheets) {
-            (Some(cells), _) => cells,
-            (None, worksheets) => worksheets?.into_iter().flat_map(|sheet| sheet.cells).collect(),
+        let fields: Fields<'t> = serde_json::from_str(text).ok()?;
+        let lists = if let Some(cells) = fields.get("cells") {
+            vec![*cells]
+        } else {
+            // Version 3 has its cells in sheets.
+            let sheets: Vec<Fields<'t>> = value_of(fields.get("worksheets").copied())?;
+            sheets.iter().map(|sheet| sheet.get("cells").copied()).collect::<Option<_>>()?
         };
-        let cells = raw_cells.into_iter().map(|raw| Cell::of(raw, text)).collect::<Option<_>>()?;
+        let mut cells = Vec::new();
+        for list in lists {
+            let list: Vec<Fields<'t>> = value_of(Some(list))?;
+            cells.extend(list.iter().map(|fields| Cell::of(fields, text)).collect::<Option<Vec<_>>>()?);
+        }
         Some(Self { text, cells, style: OnceCell::new(), layout: OnceCell::new() })
     }
 
@@ -125,14 +101,15 @@ impl<'t> Notebook<'t> {
 }
 
 impl<'t> Cell<'t> {
-    fn of(raw: RawCell<'t>, text: &'t str) -> Option<Self> {
-        let number = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    fn of(fields: &Fields<'t>, text: &'t str) -> Option<Self> {
+        let get = |name: &str| fields.get(name).copied();
         Some(Self {
-            kind: raw.cell_type,
-            id: raw.id.and_then(|raw| serde_json::from_str(raw.get()).ok()),
-            count: number(raw.execution_count).or_else(|| number(raw.prompt_number)),
-            source: CellSource::parse(raw.source.or(raw.input)?, text)?,
-            outputs: raw.outputs.unwrap_or_default(),
+            kind: value_of(get("cell_type"))?,
+            id: value_of(get("id")),
+            // The second name of each is that of a code cell in version 3.
+            count: value_of(get("execution_count")).or_else(|| value_of(get("prompt_number"))),
+            source: CellSource::parse(get("source").or_else(|| get("input"))?, text)?,
+            outputs: get("outputs").map_or(Some(None), |outputs| value_of(Some(outputs)))?.unwrap_or_default(),
         })
     }
 
@@ -145,6 +122,11 @@ impl<'t> Cell<'t> {
     pub fn outputs(&self) -> impl ExactSizeIterator<Item = CellOutput> {
         self.outputs.iter().map(|raw| CellOutput::of(raw.get()))
     }
+}
+
+/// The value of a field; `None` where it is missing or of another type.
+fn value_of<'j, T: Deserialize<'j>>(field: Option<&'j RawValue>) -> Option<T> {
+    serde_json::from_str(field?.get()).ok()
 }
 
 #[cfg(test)]
@@ -172,8 +154,11 @@ mod tests {
             {"cell_type": "code", "id": "a1", "execution_count": 3, "source": ["a\n", "b"], "outputs": [{}]},
             {"cell_type": "markdown", "source": "\u00e9\ud83d\ude00\u000ab"}, {"cell_type": "raw", "source": []}]}"#;
         let notebook = Notebook::parse(text).unwrap();
-        let cells: Vec<_> =
-            notebook.cells().iter().map(|cell| (&*cell.kind, cell.id.as_deref(), cell.count, cell.source())).collect();
+        let cells: Vec<_> = notebook
+            .cells()
+            .iter()
+            .map(|cell| (cell.kind.as_str(), cell.id.as_deref(), cell.count, cell.source()))
+            .collect();
         let expected =
             [("code", Some("a1"), Some(3), "a\nb"), ("markdown", None, None, "é😀\nb"), ("raw", None, None, "")];
         assert_eq!(cells, expected);

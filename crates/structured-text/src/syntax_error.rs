@@ -16,6 +16,10 @@ impl SyntaxError {
     }
 }
 
+pub(crate) fn fail<T>(at: usize, message: impl Into<String>) -> Result<T, SyntaxError> {
+    Err(SyntaxError::new(at, message))
+}
+
 /// The findings of a check of one text.
 #[derive(Clone, Debug, Default)]
 pub struct Findings {

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use super::syntax_error::{Findings, SyntaxError, line_of};
+use super::syntax_error::{Findings, SyntaxError, fail, line_of};
 use crate::quoted;
 
 /// The first error of a text in XML.
@@ -34,10 +34,6 @@ struct Checker<'t> {
 }
 
 type Checked<T = ()> = Result<T, SyntaxError>;
-
-fn fail<T>(at: usize, message: impl Into<String>) -> Checked<T> {
-    Err(SyntaxError::new(at, message))
-}
 
 /// A tag as a message repeats it.
 fn tag(open: &str, name: &str) -> String {

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::OsString,
-    path::{Component, Path},
+    path::{Component, Path, PathBuf},
 };
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -35,8 +35,8 @@ const DEERFLOW_DIRECTORIES: &[&str] = &[
     "/mnt/acp-workspace=../../acp-workspace:ro:optional",
 ];
 
-/// The arguments of the entry that reads where there are two, for the tool group `file:read`.
-const DEERFLOW_READING: &[&str] = &["--read-only"];
+/// The arguments of an entry that only reads: below DeerFlow that for the tool group `file:read`, where there are two.
+const READING: &[&str] = &["--read-only"];
 
 /// The arguments of the entry that writes where there are two, for the tool group `file:write`.
 const DEERFLOW_WRITING: &[&str] = &["--tools", "edit,write"];
@@ -47,13 +47,6 @@ pub(super) struct ServerEntry {
     pub(super) value: Map<String, Value>,
 }
 
-/// The names of the entries that are asked for.
-pub(super) fn names(request: &SetupRequest) -> Vec<String> {
-    let name = request.name.as_deref().unwrap_or(NAME);
-    let writing = request.split.then(|| format!("{name}-write"));
-    std::iter::once(name.to_owned()).chain(writing).collect()
-}
-
 /// An entry that is in a file.
 #[derive(Clone, Debug)]
 pub(super) struct FoundEntry {
@@ -62,9 +55,10 @@ pub(super) struct FoundEntry {
     pub(super) value: Value,
 }
 
-/// Whether an entry starts this program.
-pub(super) fn is_rootbound(entry: &Value) -> bool {
-    launching_words(entry).is_some()
+impl FoundEntry {
+    pub(super) fn of(value: &Value) -> Self {
+        Self { ours: launching_words(value).is_some(), value: value.clone() }
+    }
 }
 
 /// How many of an entry's arguments say what its command starts, up to the name of this program; `None` if it starts
@@ -79,7 +73,7 @@ fn launching_words(entry: &Value) -> Option<usize> {
     if names_program(command) {
         return Some(0);
     }
-    let starter = command.rsplit(['/', '\\']).next().unwrap_or(command).to_lowercase();
+    let starter = command.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
     let starter = starter.split('.').next().unwrap_or_default();
     if !STARTERS.contains(&starter) && !starter.starts_with("python") {
         return None;
@@ -145,31 +139,26 @@ pub(super) fn entries(
 ) -> Result<Vec<ServerEntry>, String> {
     check_options(&request.options)?;
     let words = start_words(scope, folders)?;
-    let names = names(request);
-    let mut out = Vec::new();
-    for (index, name) in names.iter().enumerate() {
-        check_name(name)?;
-        let mut arguments: Vec<String> = words[1..].to_vec();
-        if names.len() > 1 {
-            let own = if index == 0 { DEERFLOW_READING } else { DEERFLOW_WRITING };
-            arguments.extend(own.iter().map(|word| (*word).to_owned()));
-        } else if request.read_only {
-            arguments.push("--read-only".to_owned());
-        }
-        arguments.extend(request.options.iter().cloned());
-        arguments.extend(directories(client, scope, request, folders)?);
-        out.push(ServerEntry { name: name.clone(), value: value(client, &words[0], &arguments) });
-    }
-    Ok(out)
+    let directories = directories(client, scope, request, folders)?;
+    let name = request.name.as_deref().unwrap_or(NAME);
+    let entry = |(name, own): (String, &[&str])| {
+        check_name(&name)?;
+        let own = own.iter().map(|&word| word.to_owned());
+        let arguments = words[1..].iter().cloned().chain(own).chain(request.options.iter().cloned());
+        let mut value = members(client.head);
+        value.insert("command".to_owned(), words[0].as_str().into());
+        value.insert("args".to_owned(), arguments.chain(directories.iter().cloned()).collect());
+        value.extend(members(client.tail));
+        Ok(ServerEntry { name, value })
+    };
+    let reading: &[&str] = if request.split || request.read_only { READING } else { &[] };
+    let writing = request.split.then(|| (format!("{name}-write"), DEERFLOW_WRITING));
+    std::iter::once((name.to_owned(), reading)).chain(writing).map(entry).collect()
 }
 
-fn value(client: &Client, program: &str, arguments: &[String]) -> Map<String, Value> {
-    let members = |text: &str| -> Map<String, Value> { serde_json::from_str(text).unwrap_or_default() };
-    let mut value = members(client.head);
-    value.insert("command".to_owned(), Value::from(program));
-    value.insert("args".to_owned(), Value::from(arguments));
-    value.extend(members(client.tail));
-    value
+/// The members of a row's JSON object.
+fn members(text: &str) -> Map<String, Value> {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 /// The program and what comes before its own arguments. A file that is shared has no path of this machine.
@@ -249,15 +238,13 @@ fn below(project: &Path, project_folder: &str, directory: &Path) -> Result<Strin
     Ok(if rest.is_empty() { project_folder.to_owned() } else { format!("{project_folder}/{rest}") })
 }
 
-/// Without `.`, and without `..` as far as it is by its letters.
-fn plain(path: &Path) -> std::path::PathBuf {
-    let mut out = std::path::PathBuf::new();
+/// An absolute path without `.` and `..`, by its letters.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
     for part in path.components() {
         match part {
             Component::CurDir => {}
-            Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
-                out.pop();
-            }
+            Component::ParentDir => drop(out.pop()),
             other => out.push(other),
         }
     }
@@ -265,10 +252,8 @@ fn plain(path: &Path) -> std::path::PathBuf {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let text = path
-        .to_str()
-        .ok_or_else(|| format!("{} is not UTF-8, so no configuration file can name it: rename it", path.display()))?;
-    Ok(text.to_owned())
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| format!("{} is not UTF-8, so no configuration file can name it: rename it", path.display()))
 }
 
 /// Names that every client accepts: DeerFlow drops tools whose names have other characters.

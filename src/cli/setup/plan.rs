@@ -7,7 +7,7 @@ use crate::config::SetupRequest;
 use super::{
     client_file::{ClientFile, FileChange},
     clients::{Client, EntryScope},
-    entry::{self, FoundEntry, ServerEntry},
+    entry::{self, ServerEntry},
     folders::Folders,
     own_tools,
     records::{Made, RecordEdit, Records, ToolsOff},
@@ -190,7 +190,8 @@ impl SetupTarget<'_> {
     /// Why an entry of somebody else stays, with a name that is free.
     fn foreign(&self, document: &ClientFile, name: &str) -> String {
         let is_free = |name: &String| self.list.existing(&document.text, name).is_ok_and(|found| found.is_none());
-        let mut free = (1..100).map(|number| if number == 1 { "rootbound".to_owned() } else { format!("rootbound{number}") });
+        let mut free =
+            (1..100).map(|number| if number == 1 { "rootbound".to_owned() } else { format!("rootbound{number}") });
         let free = free.find(is_free);
         format!(
             "the entry {name} in {} starts another program, and nothing was changed: choose another name for this one, as in \

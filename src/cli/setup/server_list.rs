@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     clients::Format,
-    entry::{FoundEntry, ServerEntry, is_rootbound},
+    entry::{FoundEntry, ServerEntry},
     json_document::{self, at},
     toml_document,
 };
@@ -35,15 +35,14 @@ impl ServerList {
     }
 
     pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
-        let found = at(&self.value(text)?, &self.path(&[name])).cloned();
-        Ok(found.map(|value| FoundEntry { ours: is_rootbound(&value), value }))
+        Ok(at(&self.value(text)?, &self.path(&[name])).map(FoundEntry::of))
     }
 
     /// The names of the entries that start this program.
     pub(super) fn ours(&self, text: &str) -> Result<Vec<String>, String> {
         let document = self.value(text)?;
         let servers = at(&document, &self.path(&[])).and_then(Value::as_object).into_iter().flatten();
-        Ok(servers.filter(|(_, entry)| is_rootbound(entry)).map(|(name, _)| name.clone()).collect())
+        Ok(servers.filter(|(_, entry)| FoundEntry::of(entry).ours).map(|(name, _)| name.clone()).collect())
     }
 
     /// Adds an entry; returns how many containers were made for it.

@@ -1,13 +1,10 @@
 //! What a cell put out, as text.
 
-use std::{borrow::Cow, collections::BTreeMap};
-
 use serde_json::value::RawValue;
 
 use text_file::byte_size::file_size;
 
-/// The values of an object by their names; large ones are not read unless they are shown.
-type Fields<'j> = BTreeMap<Cow<'j, str>, &'j RawValue>;
+use super::{Fields, value_of};
 
 /// One output of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,8 +29,7 @@ impl CellOutput {
                 Self { kind, text: clean(&text("text")), other: Vec::new() }
             }
             "error" | "pyerr" => {
-                let lines =
-                    fields.get("traceback").and_then(|lines| serde_json::from_str::<Vec<String>>(lines.get()).ok());
+                let lines: Option<Vec<String>> = value_of(fields.get("traceback").copied());
                 let traceback = lines.filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
                 let text = traceback.unwrap_or_else(|| format!("{}: {}", text("ename"), text("evalue")));
                 Self { kind: "error".to_owned(), text: clean(&text), other: Vec::new() }
@@ -45,7 +41,7 @@ impl CellOutput {
                     "" => "output",
                     other => other,
                 };
-                let data = fields.get("data").and_then(|data| serde_json::from_str::<Fields<'_>>(data.get()).ok());
+                let data = value_of(fields.get("data").copied());
                 // Version 3 has the forms next to the type of the output.
                 Self::of_forms(kind, data.as_ref().unwrap_or(&fields))
             }
@@ -68,9 +64,8 @@ impl CellOutput {
 
 /// A string, or a list of them, as one.
 fn text_of(value: &RawValue) -> String {
-    serde_json::from_str(value.get())
-        .or_else(|_| serde_json::from_str::<Vec<String>>(value.get()).map(|lines| lines.concat()))
-        .unwrap_or_default()
+    let lines = || value_of::<Vec<String>>(Some(value)).map(|lines| lines.concat());
+    value_of(Some(value)).or_else(lines).unwrap_or_default()
 }
 
 /// `text` as a terminal leaves it: without escape sequences, and of what a carriage return overwrote the last.
