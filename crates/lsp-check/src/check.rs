@@ -1,7 +1,6 @@
 //! One change, put to one server: the problems before it, the problems after it.
 
 use std::{
-    collections::HashMap,
     sync::MutexGuard,
     time::{Duration, Instant},
 };
@@ -12,7 +11,7 @@ use confined_fs::stop::StopSignal;
 
 use super::{
     DiskChange,
-    diagnostics::Diagnostic,
+    diagnostics::{Diagnostic, FileDiagnostics},
     instance::Instance,
     protocol::notification,
     state::{Phase, State},
@@ -36,7 +35,7 @@ pub(super) struct ServerReport {
     pub(super) before: Vec<Diagnostic>,
     pub(super) after: Vec<Diagnostic>,
     /// Errors in other files that were not there before.
-    pub(super) elsewhere: Vec<(String, Vec<Diagnostic>)>,
+    pub(super) elsewhere: FileDiagnostics,
 }
 
 /// Why there is no report.
@@ -120,7 +119,7 @@ pub(super) fn check(
     (state.has_settled, state.unchecked) = (true, None);
     let mut now = state.all();
     now.remove(edit.uri);
-    let elsewhere = others.map_or_else(Vec::new, |others| new_errors(&others, now));
+    let elsewhere = others.map(|others| new_errors(&others, now)).unwrap_or_default();
     Ok(ServerReport { before, after: state.diagnostics(edit.uri), elsewhere })
 }
 
@@ -175,18 +174,11 @@ fn wait<'i>(
 }
 
 /// The errors that were not there before, whatever their line: other files have not changed, but what they use has.
-fn new_errors(
-    before: &HashMap<String, Vec<Diagnostic>>,
-    after: HashMap<String, Vec<Diagnostic>>,
-) -> Vec<(String, Vec<Diagnostic>)> {
-    let is_new = |uri: &str, one: &Diagnostic| {
-        one.is_error() && before.get(uri).is_none_or(|known| !known.iter().any(|other| one.is_said_by(other)))
-    };
-    let mut found: Vec<(String, Vec<Diagnostic>)> = after.into_iter().collect();
-    found.retain_mut(|(uri, diagnostics)| {
-        diagnostics.retain(|one| is_new(uri, one));
+fn new_errors(before: &FileDiagnostics, mut after: FileDiagnostics) -> FileDiagnostics {
+    after.retain(|uri, diagnostics| {
+        let known = before.get(uri).map_or(&[][..], Vec::as_slice);
+        diagnostics.retain(|one| one.is_error() && !known.iter().any(|other| one.is_said_by(other)));
         !diagnostics.is_empty()
     });
-    found.sort_by(|one, other| one.0.cmp(&other.0));
-    found
+    after
 }

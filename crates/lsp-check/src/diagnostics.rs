@@ -1,5 +1,7 @@
 //! What a server says of a file, as it sends it and as a [`Problem`].
 
+use std::collections::BTreeMap;
+
 use serde_json::{Number, Value, value::RawValue};
 
 use source_outline::problems::{Problem, Severity};
@@ -28,6 +30,9 @@ pub(super) struct Diagnostic {
     source: Option<String>,
     code: Option<String>,
 }
+
+/// The diagnostics of files by URI.
+pub(super) type FileDiagnostics = BTreeMap<String, Vec<Diagnostic>>;
 
 /// The parameters of `textDocument/publishDiagnostics`, with the URI respelled.
 #[derive(Debug)]

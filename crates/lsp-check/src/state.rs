@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    diagnostics::{Diagnostic, Published, reported},
+    diagnostics::{Diagnostic, FileDiagnostics, Published, reported},
     protocol::{answer, initialize, notification, parsed},
     trouble::Trouble,
 };
@@ -101,7 +101,7 @@ pub(super) struct State {
     /// Whether it was done with a change once.
     pub(super) has_settled: bool,
     /// The diagnostics of all files before the first change that was not checked, once there is one.
-    pub(super) unchecked: Option<HashMap<String, Vec<Diagnostic>>>,
+    pub(super) unchecked: Option<FileDiagnostics>,
     pub(super) trouble: Trouble,
     /// Whether it runs a check of its own after each save: rust-analyzer, unless that is off.
     pub(super) checks_saves: bool,
@@ -370,7 +370,7 @@ impl State {
     /// about the disk, and so about this change already; where nothing was known before it, all of that is new.
     pub(super) fn leave_unchecked(&mut self) {
         if self.unchecked.is_none() && (self.has_settled || self.checks_saves) {
-            self.unchecked = Some(if self.has_settled { self.all() } else { HashMap::new() });
+            self.unchecked = Some(if self.has_settled { self.all() } else { FileDiagnostics::new() });
         }
     }
 
@@ -382,7 +382,7 @@ impl State {
     }
 
     /// The diagnostics of all files.
-    pub(super) fn all(&self) -> HashMap<String, Vec<Diagnostic>> {
+    pub(super) fn all(&self) -> FileDiagnostics {
         self.files.keys().map(|uri| (uri.clone(), self.diagnostics(uri))).collect()
     }
 }

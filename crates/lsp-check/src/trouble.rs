@@ -79,19 +79,16 @@ impl Trouble {
     pub(super) fn remedy(&self, workspace: &Workspace, server: &LanguageServer, home: Option<&Path>) -> String {
         // Whatever it was not allowed to open, the folders that it is installed in come first.
         let mut folders = self.installed_in.clone();
-        if let (Some(denied), true) = (&self.denied, folders.is_empty()) {
-            if workspace.roots().iter().any(|root| denied.starts_with(root.host())) {
-                let name = denied.file_name().unwrap_or_default().display();
-                return if server.program.may_write {
-                    String::new()
-                } else {
-                    format!("; it may not write {name}: add `write = true` to [lsp.{}]", server.name)
-                };
-            }
-            if !server.program.readable.iter().any(|readable| denied.starts_with(readable)) {
-                folders.push(read_for(denied, home));
-            }
+        let denied = self.denied.as_ref().filter(|_| folders.is_empty());
+        if let Some(denied) =
+            denied.filter(|denied| workspace.roots().iter().any(|root| denied.starts_with(root.host())))
+        {
+            let name = denied.file_name().unwrap_or_default().display();
+            let remedy = format!("; it may not write {name}: add `write = true` to [lsp.{}]", server.name);
+            return if server.program.may_write { String::new() } else { remedy };
         }
+        let is_allowed = |denied: &Path| server.program.readable.iter().any(|readable| denied.starts_with(readable));
+        folders.extend(denied.filter(|denied| !is_allowed(denied)).map(|denied| read_for(denied, home)));
         if folders.is_empty() {
             return String::new();
         }

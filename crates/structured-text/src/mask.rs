@@ -165,10 +165,12 @@ impl MaskedText {
     /// masked: a value that was moved into the place of a name would be shown by the next read.
     pub fn restore(&self, new: &[u8]) -> Result<RestoredText, RestoreError> {
         let (layout, body) = unwrapped(new).ok_or(RestoreError::Unmaskable)?;
+        let value = |(place, name): (Range<usize>, String)| match self.values.iter().find(|value| value.name == name) {
+            Some(value) => Ok((place, value)),
+            None => Err(RestoreError::Unknown(name)),
+        };
         let sentinels = sentinels(&body).map_err(RestoreError::Unknown)?;
-        if let Some((_, name)) = sentinels.iter().find(|(_, name)| self.value(name).is_none()) {
-            return Err(RestoreError::Unknown(name.clone()));
-        }
+        let sentinels = sentinels.into_iter().map(value).collect::<Result<Vec<_>, _>>()?;
         if !sentinels.is_empty() && layout.utf16.is_some() != self.layout.utf16.is_some() {
             return Err(RestoreError::Unmaskable);
         }
@@ -177,10 +179,9 @@ impl MaskedText {
             return Err(RestoreError::TooManyValues);
         }
         let (mut real, mut at) = (Vec::with_capacity(body.len()), 0);
-        for (range, name) in &sentinels {
-            let value = self.value(name).unwrap_or_else(|| unreachable!("looked up above"));
-            let span = span_of(&body, range, &spans).filter(|span| span.place.takes(value.place));
-            let Span { range, .. } = span.ok_or_else(|| RestoreError::Misplaced(name.clone()))?;
+        for (place, value) in &sentinels {
+            let span = span_of(&body, place, &spans).filter(|span| span.place.takes(value.place));
+            let Span { range, .. } = span.ok_or_else(|| RestoreError::Misplaced(value.name.clone()))?;
             real.extend_from_slice(&body[at..range.start]);
             real.extend_from_slice(&value.bytes);
             at = range.end;
@@ -194,10 +195,6 @@ impl MaskedText {
         }
         let wrapped = |body: &[u8]| layout.wrapped(body).ok_or(RestoreError::Unmaskable);
         Ok(RestoredText { real: wrapped(&real)?, shown: wrapped(&masked.shown)? })
-    }
-
-    fn value(&self, name: &str) -> Option<&Value> {
-        self.values.iter().find(|value| value.name == name)
     }
 }
 

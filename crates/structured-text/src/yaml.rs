@@ -36,7 +36,7 @@ pub fn check(text: &str) -> Findings {
         return Findings::default();
     }
     let started = Instant::now();
-    let mut keys = MappingKeys::default();
+    let mut keys = MappingKeys { text, open: Vec::new(), warnings: Vec::new() };
     let mut parser = Parser::new_from_str(text);
     let mut events = 0_u64;
     while let Some(event) = parser.next_event() {
@@ -45,12 +45,12 @@ pub fn check(text: &str) -> Findings {
             Ok((event, span)) => keys.take(&event, span.start.index()),
             Err(error) => {
                 let error = (!is_tolerated(&error)).then(|| {
-                    let open = keys.open_bracket(text).map_or_else(String::new, |(bracket, at)| {
+                    let open = keys.open_bracket().map_or_else(String::new, |(bracket, at)| {
                         format!("; the `{bracket}` of line {} is not closed yet", line_of(text, at))
                     });
                     SyntaxError::new(byte_at(text, error.marker().index()), said(&error) + &open)
                 });
-                return Findings { error, warnings: keys.warnings(text) };
+                return Findings { error, warnings: keys.warnings };
             }
         }
         // Short texts are checked on a busy machine, too.
@@ -58,7 +58,7 @@ pub fn check(text: &str) -> Findings {
             return Findings::default();
         }
     }
-    Findings { error: None, warnings: keys.warnings(text) }
+    Findings { error: None, warnings: keys.warnings }
 }
 
 /// Errors of the parser because of its own limit, or more strictly than libyaml does, which most programs read YAML
@@ -76,10 +76,10 @@ fn said(error: &ScanError) -> String {
         "mapping values are not allowed in this context" => {
             "`:` is not allowed here: quote the value, or indent the key as its siblings are".to_owned()
         }
-        info => info
-            .strip_prefix("while ")
-            .map_or(info, |rest| rest.split_once(", ").map_or(info, |(_, said)| said))
-            .to_owned(),
+        info => {
+            let said = info.strip_prefix("while ").and_then(|rest| rest.split_once(", "));
+            said.map_or(info, |(_, said)| said).to_owned()
+        }
     }
 }
 
@@ -89,11 +89,11 @@ fn byte_at(text: &str, character: usize) -> usize {
 }
 
 /// The keys of the mappings that are open.
-#[derive(Default)]
-struct MappingKeys {
+struct MappingKeys<'t> {
+    text: &'t str,
     open: Vec<Collection>,
-    /// Characters at which a key begins that its mapping has already, and the key.
-    duplicates: Vec<(usize, String)>,
+    /// Keys that their mapping has already.
+    warnings: Vec<SyntaxError>,
 }
 
 /// A sequence or mapping that is open.
@@ -106,7 +106,7 @@ struct Collection {
     is_key_next: bool,
 }
 
-impl MappingKeys {
+impl MappingKeys<'_> {
     fn take(&mut self, event: &Event<'_>, at: usize) {
         match event {
             Event::Scalar(value, style, ..) => {
@@ -115,9 +115,10 @@ impl MappingKeys {
                     // Several merges into one mapping are usual.
                     && value != "<<"
                     && !keys.insert((value.to_string(), is_plain))
-                    && self.duplicates.len() < MAX_DUPLICATES
+                    && self.warnings.len() < MAX_DUPLICATES
                 {
-                    self.duplicates.push((at, value.to_string()));
+                    let message = format!("duplicate key {}", quoted(value));
+                    self.warnings.push(SyntaxError::new(byte_at(self.text, at), message));
                 }
                 self.node();
             }
@@ -140,16 +141,10 @@ impl MappingKeys {
     }
 
     /// The innermost collection, if it has brackets: its opening bracket, and the byte of that.
-    fn open_bracket(&self, text: &str) -> Option<(char, usize)> {
-        let at = byte_at(text, self.open.last()?.at);
-        let bracket = text[at..].chars().next().filter(|sign| matches!(sign, '[' | '{'))?;
+    fn open_bracket(&self) -> Option<(char, usize)> {
+        let at = byte_at(self.text, self.open.last()?.at);
+        let bracket = self.text[at..].chars().next().filter(|sign| matches!(sign, '[' | '{'))?;
         Some((bracket, at))
-    }
-
-    fn warnings(self, text: &str) -> Vec<SyntaxError> {
-        let fault =
-            |(at, key): (usize, String)| SyntaxError::new(byte_at(text, at), format!("duplicate key {}", quoted(&key)));
-        self.duplicates.into_iter().map(fault).collect()
     }
 }
 

@@ -158,28 +158,19 @@ pub(crate) enum Syntax {
 pub(crate) fn closing_bracket(text: &[u8], open: usize, syntax: Syntax) -> Option<usize> {
     let (mut at, mut expected) = (open, Vec::new());
     loop {
-        match *text.get(at)? {
-            b'[' => expected.push(b']'),
-            b'{' => expected.push(b'}'),
-            close @ (b']' | b'}') => {
-                if expected.pop() != Some(close) {
-                    return None;
-                }
-                if expected.is_empty() {
-                    return Some(at + 1);
-                }
-            }
-            b'"' | b'\'' => {
-                at = closing_string(text, at, syntax)?;
-                continue;
-            }
-            b'#' => {
-                at += memchr::memchr(b'\n', &text[at..])?;
-                continue;
-            }
+        let byte = *text.get(at)?;
+        at = match byte {
+            b'"' | b'\'' => closing_string(text, at, syntax)?,
+            b'#' => at + memchr::memchr(b'\n', &text[at..])?,
+            _ => at + 1,
+        };
+        match byte {
+            // Both closing brackets are two after the opening ones in ASCII.
+            b'[' | b'{' => expected.push(byte + 2),
+            b']' | b'}' if expected.pop() != Some(byte) => return None,
+            b']' | b'}' if expected.is_empty() => return Some(at),
             _ => {}
         }
-        at += 1;
     }
 }
 
