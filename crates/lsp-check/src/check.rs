@@ -18,7 +18,7 @@ use super::{
 };
 
 /// How often a wait looks whether its call was cancelled.
-const STEP: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A change of one file, as a server sees it.
 pub(super) struct DocumentChange<'e> {
@@ -169,7 +169,7 @@ fn wait<'i>(
         if left.is_zero() {
             return Err(NoServerReport::TimedOut);
         }
-        state = instance.wait(state, left.min(STEP));
+        state = instance.wait(state, left.min(POLL_INTERVAL));
     }
 }
 

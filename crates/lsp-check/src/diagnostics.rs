@@ -12,13 +12,13 @@ use super::protocol::{parsed, respelled};
 /// Problems of one file that are kept.
 const MAX_KEPT: usize = 1000;
 /// Characters of a message that are kept: a compiler's may be pages.
-const LONGEST_MESSAGE: usize = 2000;
+const MAX_MESSAGE: usize = 2000;
 /// The same of a source and a code.
-const LONGEST_SOURCE: usize = 100;
+const MAX_SOURCE: usize = 100;
 /// Bytes of the longest URI: a path of 4,096 bytes, each as `%20`.
-const LONGEST_URI: usize = 3 * 4096 + 16;
+const MAX_URI: usize = 3 * 4096 + 16;
 /// The largest number of a line or column in the protocol (`uinteger`).
-const LARGEST: usize = i32::MAX as usize;
+const MAX_POSITION: usize = i32::MAX as usize;
 
 /// One diagnostic. Positions are in UTF-16 units, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Published {
     /// The parameters of the notification; `None` if they are something else.
     pub(super) fn read(params: &RawValue) -> Option<Self> {
         let params = parsed(params);
-        let uri = params["uri"].as_str().filter(|uri| uri.len() <= LONGEST_URI)?;
+        let uri = params["uri"].as_str().filter(|uri| uri.len() <= MAX_URI)?;
         let diagnostics = kept(&params["diagnostics"])?;
         Some(Self { uri: respelled(uri), version: params["version"].as_i64(), diagnostics })
     }
@@ -72,15 +72,16 @@ fn kept(all: &Value) -> Option<Vec<Diagnostic>> {
 impl Diagnostic {
     fn read(one: &Value) -> Option<Self> {
         let start = &one["range"]["start"];
-        let number = |name: &str| Some(usize::try_from(start[name].as_u64()?).unwrap_or(LARGEST).min(LARGEST));
+        let number =
+            |name: &str| Some(usize::try_from(start[name].as_u64()?).unwrap_or(MAX_POSITION).min(MAX_POSITION));
         let text = |value: &Value, most| Some(shorten(value.as_str()?, most).into_owned());
         Some(Self {
             line: number("line")?,
             character: number("character")?,
             severity: if one["severity"] == 2 { Severity::Warning } else { Severity::Error },
-            message: text(&one["message"], LONGEST_MESSAGE)?,
-            source: text(&one["source"], LONGEST_SOURCE),
-            code: one["code"].as_number().map(Number::to_string).or_else(|| text(&one["code"], LONGEST_SOURCE)),
+            message: text(&one["message"], MAX_MESSAGE)?,
+            source: text(&one["source"], MAX_SOURCE),
+            code: one["code"].as_number().map(Number::to_string).or_else(|| text(&one["code"], MAX_SOURCE)),
         })
     }
 
@@ -163,7 +164,7 @@ mod tests {
         );
         let published = Published::read(&raw(&format!(r#"{{"uri":"file:///a","diagnostics":[{one}]}}"#))).unwrap();
         let kept = format!("{:?}", published.diagnostics);
-        assert!(kept.len() < LONGEST_MESSAGE + 1000, "{} bytes", kept.len());
+        assert!(kept.len() < MAX_MESSAGE + 1000, "{} bytes", kept.len());
         let problem = published.diagnostics[0].problem(&["a"], "x", str::to_owned);
         assert_eq!((problem.line, problem.column), (1 << 31, 1 << 31));
         assert!(Published::read(&raw(&format!(r#"{{"uri":"file:///{long}","diagnostics":[]}}"#))).is_none());

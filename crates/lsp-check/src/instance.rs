@@ -27,14 +27,14 @@ use super::{
 };
 
 /// Bytes that wait to be read by a server; one that lets more pile up is ended.
-const MOST_WAITING: usize = 16 << 20;
+const MAX_WAITING: usize = 16 << 20;
 /// Bytes that a server may send at once, and in a second over a longer time.
 const BURST: usize = 64 << 20;
 const BYTES_PER_SECOND: usize = 8 << 20;
 /// Bytes of the longest headers: two short lines are usual.
-const LONGEST_HEADERS: usize = 4096;
+const MAX_HEADERS: usize = 4096;
 /// Bytes of the longest body; the diagnostics of a file with thousands of errors have less than one.
-const LONGEST_BODY: usize = 4 << 20;
+const MAX_BODY: usize = 4 << 20;
 
 /// One running server, for the calls that use it; the program ends when the last of them drops it.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub(super) struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     outgoing: Sender<Vec<u8>>,
-    /// Bytes in `outgoing`, at most about [`MOST_WAITING`].
+    /// Bytes in `outgoing`, at most about [`MAX_WAITING`].
     waiting: AtomicUsize,
 }
 
@@ -127,7 +127,7 @@ impl Shared {
         for message in messages {
             let body = message.to_string();
             let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
-            if self.waiting.fetch_add(frame.len(), Ordering::Relaxed) > MOST_WAITING {
+            if self.waiting.fetch_add(frame.len(), Ordering::Relaxed) > MAX_WAITING {
                 return self.stop("it does not read what it is sent");
             }
             // An error: the thread that writes has ended, as the server has.
@@ -204,15 +204,15 @@ fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Stri
 fn next_body(buffer: &mut Vec<u8>) -> Result<Option<Vec<u8>>, &'static str> {
     const NO_LENGTH: &str = "it sent no header with a length";
     let Some(end) = memchr::memmem::find(buffer, b"\r\n\r\n") else {
-        return if buffer.len() > LONGEST_HEADERS { Err(NO_LENGTH) } else { Ok(None) };
+        return if buffer.len() > MAX_HEADERS { Err(NO_LENGTH) } else { Ok(None) };
     };
-    let headers = std::str::from_utf8(&buffer[..end]).ok().filter(|_| end <= LONGEST_HEADERS).ok_or(NO_LENGTH)?;
+    let headers = std::str::from_utf8(&buffer[..end]).ok().filter(|_| end <= MAX_HEADERS).ok_or(NO_LENGTH)?;
     let length = headers.split("\r\n").find_map(|line| {
         let (name, value) = line.split_once(':')?;
         name.trim().eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
     });
     let length = length.ok_or(NO_LENGTH)?;
-    if length > LONGEST_BODY {
+    if length > MAX_BODY {
         return Err("it sent a body that is too long");
     }
     let body = end + 4;
@@ -256,7 +256,7 @@ mod tests {
         for sent in ["{}\r\n\r\n", "Content-Length: -1\r\n\r\n", "Content-Length: x\r\n\r\n", ": 2\r\n\r\n{}"] {
             assert_eq!(bodies(&[sent.as_bytes()]), Err("it sent no header with a length"), "{sent:?}");
         }
-        assert_eq!(bodies(&[&[b'x'; LONGEST_HEADERS + 1]]), Err("it sent no header with a length"));
+        assert_eq!(bodies(&[&[b'x'; MAX_HEADERS + 1]]), Err("it sent no header with a length"));
         assert_eq!(bodies(&[b"Content-Length: 99999999999\r\n\r\n"]), Err("it sent a body that is too long"));
     }
 

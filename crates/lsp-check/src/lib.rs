@@ -46,7 +46,7 @@ use source_outline::problems::Problem;
 pub use servers::LanguageServers;
 
 /// Bytes of the largest text that is sent.
-const LARGEST_TEXT: usize = 1 << 20;
+const MAX_TEXT: usize = 1 << 20;
 
 /// One `[lsp.NAME]` table, validated.
 #[derive(Clone, Debug)]

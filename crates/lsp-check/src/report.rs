@@ -9,7 +9,7 @@ use confined_fs::{Visibility, Workspace, WorkspacePath, escape_controls};
 use source_outline::problems::{ChangedLines, MAX_SHOWN, Problem, new_problems};
 use text_file::shorten;
 
-use super::{Checked, FileChange, LARGEST_TEXT, check::ServerReport, diagnostics::Diagnostic};
+use super::{Checked, FileChange, MAX_TEXT, check::ServerReport, diagnostics::Diagnostic};
 
 /// Whether all of a file is shown to the caller. Of a secret one a server reads the values, and may quote them.
 pub(super) fn is_open(workspace: &Workspace, path: &WorkspacePath) -> bool {
@@ -22,7 +22,7 @@ fn readable(workspace: &Workspace, uri: &str) -> Option<(WorkspacePath, String)>
     if !is_open(workspace, &path) {
         return None;
     }
-    let text = workspace.read(&path, LARGEST_TEXT as u64).ok()?;
+    let text = workspace.read(&path, MAX_TEXT as u64).ok()?;
     Some((path, String::from_utf8_lossy(&text.bytes).into_owned()))
 }
 

@@ -13,7 +13,7 @@ use self_sandbox::{Broker, MAX_RUNNING, find_program};
 use text_file::shorten;
 
 use super::{
-    Checked, DiskChange, FileChange, LARGEST_TEXT, LanguageServer,
+    Checked, DiskChange, FileChange, LanguageServer, MAX_TEXT,
     check::{DocumentChange, NoServerReport, WaitLimit, answers, check, notify, on_disk},
     instance::Instance,
     protocol::{file_uri, initialization_options, language_id},
@@ -28,10 +28,10 @@ const MAX_UNCHECKED: usize = 32;
 /// Files that were opened, of which it is known.
 const MAX_OPENED: usize = 4096;
 /// How long `doctor` waits for a server.
-const PROBE: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The delay after the first failure that is not free, and the longest one.
-const FIRST: Duration = Duration::from_secs(2);
-const LONGEST: Duration = Duration::from_secs(300);
+const FIRST_DELAY: Duration = Duration::from_secs(2);
+const MAX_DELAY: Duration = Duration::from_secs(300);
 
 /// The language servers of all roots.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Backoff {
     fn failed(&mut self, now: Instant, free: u32) {
         self.failures = self.failures.saturating_add(1);
         let Some(over) = self.failures.checked_sub(free + 1) else { return };
-        let delay = FIRST.saturating_mul(1 << over.min(8)).min(LONGEST);
+        let delay = FIRST_DELAY.saturating_mul(1 << over.min(8)).min(MAX_DELAY);
         self.until = Some(now + delay);
     }
 }
@@ -108,7 +108,7 @@ impl LanguageServers {
         if !is_open(workspace, change.path) {
             return note("diagnostics: none, as no language server is sent a secret file".to_owned());
         }
-        if change.after.len() > LARGEST_TEXT || change.before.is_some_and(|text| text.len() > LARGEST_TEXT) {
+        if change.after.len() > MAX_TEXT || change.before.is_some_and(|text| text.len() > MAX_TEXT) {
             return note("diagnostics: none, as language servers are sent no file of more than 1 MiB".to_owned());
         }
         let checked = self.checked(workspace, &place, change, stop);
@@ -204,7 +204,7 @@ impl LanguageServers {
 
     fn open(&self, workspace: &Workspace, path: &WorkspacePath) {
         let Some(place) = self.place(workspace, path).filter(|_| is_open(workspace, path)) else { return };
-        let Ok(found) = workspace.read(path, LARGEST_TEXT as u64) else { return };
+        let Ok(found) = workspace.read(path, MAX_TEXT as u64) else { return };
         let Ok(text) = String::from_utf8(found.bytes.clone()) else { return };
         if let Ok(instance) = self.running(&place) {
             let mut state = instance.state();
@@ -218,7 +218,7 @@ impl LanguageServers {
             let directory = workspace.root_path(workspace.roots().iter().next().ok_or("there is no directory")?);
             let started = Instant::now();
             let instance = self.running(&self.place_in(workspace, number, directory))?;
-            let limit = WaitLimit { deadline: started + PROBE, stop: &StopSignal::after(PROBE) };
+            let limit = WaitLimit { deadline: started + PROBE_TIMEOUT, stop: &StopSignal::after(PROBE_TIMEOUT) };
             let is_up = answers(&instance, &limit);
             let state = instance.state();
             let remedy = state.trouble.remedy(workspace, server, self.home.as_deref());
@@ -228,7 +228,7 @@ impl LanguageServers {
                     let words = state.trouble.why().unwrap_or("it wrote nothing");
                     Err(format!("ended ({}){remedy}", escape_controls(&shorten(words, 200))))
                 }
-                Err(_) => Err(format!("has not answered within {} s{remedy}", PROBE.as_secs())),
+                Err(_) => Err(format!("has not answered within {} s{remedy}", PROBE_TIMEOUT.as_secs())),
             }
         };
         self.servers.iter().enumerate().map(probe).collect()
@@ -355,10 +355,10 @@ mod tests {
         backoff.failed(now, 1);
         assert!(!backoff.is_waiting(now), "one is free");
         backoff.failed(now, 1);
-        assert!(backoff.is_waiting(now + FIRST / 2) && !backoff.is_waiting(now + FIRST));
+        assert!(backoff.is_waiting(now + FIRST_DELAY / 2) && !backoff.is_waiting(now + FIRST_DELAY));
         for _ in 0..100 {
             backoff.failed(now, 1);
         }
-        assert!(backoff.is_waiting(now + LONGEST / 2) && !backoff.is_waiting(now + LONGEST));
+        assert!(backoff.is_waiting(now + MAX_DELAY / 2) && !backoff.is_waiting(now + MAX_DELAY));
     }
 }

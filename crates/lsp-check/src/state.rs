@@ -19,15 +19,15 @@ use super::{
 };
 
 /// Files whose problems are kept.
-const MOST_FILES: usize = 256;
+const MAX_FILES: usize = 256;
 /// Problems that are kept of a file that is not open: more are not shown.
-const MAX_OF_OTHERS: usize = 50;
+const MAX_PROBLEMS_ELSEWHERE: usize = 50;
 /// Works that a server says it does at once.
 const MAX_PROGRESS: usize = 64;
 /// Requests that are not answered; a server that answers none is waited for in vain.
-const MOST_ASKED: usize = 256;
+const MAX_ASKED: usize = 256;
 /// The longest time between two lists for one text that is learned from.
-const LONGEST_GAP: Duration = Duration::from_secs(2);
+const MAX_GAP: Duration = Duration::from_secs(2);
 /// Files that are opened as soon as it can be talked to.
 const MAX_PENDING: usize = 8;
 /// Files that are open at once; the least recently changed is closed for a further one.
@@ -254,18 +254,18 @@ impl State {
         self.names_versions |= version.is_some();
         let sent = self.documents.get(&uri).map(|document| document.sent);
         let is_new = sent.is_none() && !self.files.contains_key(&uri);
-        if is_new && (diagnostics.is_empty() || self.files.len() >= MOST_FILES) {
+        if is_new && (diagnostics.is_empty() || self.files.len() >= MAX_FILES) {
             return;
         }
         if sent.is_none() {
-            diagnostics.truncate(MAX_OF_OTHERS);
+            diagnostics.truncate(MAX_PROBLEMS_ELSEWHERE);
         }
         self.is_proven |= !diagnostics.is_empty();
         let file = self.files.entry(uri).or_default();
         if let Some(earlier) =
             file.pushed_at.filter(|at| self.quiescent.is_none() && sent.is_some_and(|sent| *at >= sent))
         {
-            let gap = now.duration_since(earlier).min(LONGEST_GAP);
+            let gap = now.duration_since(earlier).min(MAX_GAP);
             self.last_gap = self.last_gap.max(gap);
         }
         (file.pushed, file.pushed_version, file.pushed_at) = (diagnostics, version, Some(now));
@@ -334,7 +334,7 @@ impl State {
         let asked = TextRequest { uri: uri.to_owned(), version: document.version, at: now };
         let method = if self.pulls { "textDocument/diagnostic" } else { "textDocument/documentSymbol" };
         let request = self.request(method, &json!({ "textDocument": { "uri": uri } }));
-        if self.asked.len() >= MOST_ASKED {
+        if self.asked.len() >= MAX_ASKED {
             self.asked.clear();
         }
         self.asked.insert(self.last_id, asked);

@@ -10,16 +10,16 @@ use self_sandbox::{LET_READ, is_always_readable};
 use super::{LanguageServer, protocol::parsed};
 
 /// Characters of its words that are kept.
-const LONGEST: usize = 2000;
+const MAX_WORDS: usize = 2000;
 /// Folders of the home directory in which each program has a folder of its own.
 const SHARED_FOLDERS: &[&str] = &[".cache", ".config", ".local"];
 
-/// The complaints of one server, each of at most [`LONGEST`] characters.
+/// The complaints of one server, each of at most [`MAX_WORDS`] characters.
 #[derive(Debug, Default)]
 pub(super) struct Trouble {
     /// The message to a state that is not `ok`, and whether it is `error`.
     health: Option<(String, bool)>,
-    said: Option<String>,
+    last_error: Option<String>,
     denied: Option<PathBuf>,
     /// The folders that it is installed in and may not read, as `read` has them.
     installed_in: Vec<String>,
@@ -43,7 +43,7 @@ impl Trouble {
         self.denied = denied_path(message).or_else(|| self.denied.take());
         // MessageType.Error; an error of an answer has none.
         if params["type"].as_u64().is_none_or(|kind| kind == 1) {
-            self.said = Some(cut(message));
+            self.last_error = Some(cut(message));
         }
     }
 
@@ -56,7 +56,7 @@ impl Trouble {
             folders.map(|one| one.trim().trim_matches('\'').to_owned()).filter(|one| !one.is_empty()).collect();
         let mut lines = text.lines().rev().map(str::trim);
         if let Some(line) = lines.find(|line| !line.is_empty() && !line.contains(LET_READ)) {
-            self.said = Some(cut(line));
+            self.last_error = Some(cut(line));
         }
     }
 
@@ -72,7 +72,7 @@ impl Trouble {
 
     /// Why it may have ended.
     pub(super) fn why(&self) -> Option<&str> {
-        self.said.as_deref().or(self.health())
+        self.last_error.as_deref().or(self.health())
     }
 
     /// The setting that allows it to open what it was refused; empty where that is not known.
@@ -100,7 +100,7 @@ impl Trouble {
 }
 
 fn cut(text: &str) -> String {
-    text.chars().take(LONGEST).collect()
+    text.chars().take(MAX_WORDS).collect()
 }
 
 /// The path that a text says was refused: in the line that says so, else the last one before.

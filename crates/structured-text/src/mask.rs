@@ -120,7 +120,7 @@ impl MaskedText {
     /// Bytes of the largest value in it.
     pub const LARGEST_VALUE: usize = 32 << 10;
     /// Values of a file, as their sentinels may be longer than they are.
-    const MOST_VALUES: usize = 1 << 18;
+    const MAX_VALUES: usize = 1 << 18;
 
     /// Masks a file. `None` where that is not possible with certainty.
     pub fn of(format: MaskFormat, bytes: &[u8]) -> Option<Self> {
@@ -225,7 +225,7 @@ fn visible<'b>(body: &'b [u8], spans: &[Span]) -> Vec<&'b [u8]> {
 
 fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
     let spans = scan(format, body)?;
-    if spans.len() > MaskedText::MOST_VALUES || spans.iter().any(|one| one.range.len() > MaskedText::LARGEST_VALUE) {
+    if spans.len() > MaskedText::MAX_VALUES || spans.iter().any(|one| one.range.len() > MaskedText::LARGEST_VALUE) {
         return None;
     }
     // A name that looks like a sentinel would be taken for one.

@@ -11,14 +11,14 @@ use super::{
 };
 
 /// Bytes of the largest text that is checked: building its values takes a few times as much memory.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Words in the parser's error for a text that is too deep for it.
 const TOO_DEEP: [&str; 2] = ["recursion", "recurse"];
 
 /// The first error of a text in TOML.
 pub fn check(text: &str) -> Findings {
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return Findings::default();
     }
     let Err(error) = DeTable::parse(text) else { return Findings::default() };

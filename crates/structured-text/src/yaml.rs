@@ -20,7 +20,7 @@ use super::{
 };
 
 /// Bytes of the largest text that is checked: a bracket that is not closed holds all tokens after it in memory.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// Time for one text: a megabyte of usual text takes a tenth of it.
 const MAX_TIME: Duration = Duration::from_millis(250);
 /// Events between two looks at the clock.
@@ -32,7 +32,7 @@ const MAX_DUPLICATES: usize = 100;
 
 /// The first error of a text in YAML, and its duplicate keys.
 pub fn check(text: &str) -> Findings {
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_BYTES {
         return Findings::default();
     }
     let started = Instant::now();
@@ -48,7 +48,7 @@ pub fn check(text: &str) -> Findings {
                     let open = keys.open_bracket().map_or_else(String::new, |(bracket, at)| {
                         format!("; the `{bracket}` of line {} is not closed yet", line_of(text, at))
                     });
-                    SyntaxError::new(byte_at(text, error.marker().index()), said(&error) + &open)
+                    SyntaxError::new(byte_at(text, error.marker().index()), message_of(&error) + &open)
                 });
                 return Findings { error, warnings: keys.warnings };
             }
@@ -70,7 +70,7 @@ fn is_tolerated(error: &ScanError) -> bool {
 }
 
 /// The parser's error as a sentence that names the next step where it can.
-fn said(error: &ScanError) -> String {
+fn message_of(error: &ScanError) -> String {
     match error.info() {
         "simple key expect ':'" | "simple key expected" => "expected `:` behind the key".to_owned(),
         "mapping values are not allowed in this context" => {

@@ -2,6 +2,8 @@
 //!
 //! Knows only lists with one item below the other, as DeerFlow's `config.yaml` has them; it is no YAML parser.
 
+use std::ops::Range;
+
 /// The beginning of each line of an item that is off.
 const OFF: &str = "# rootbound off: ";
 
@@ -27,18 +29,13 @@ pub(super) fn off(text: &str, key: &str, names: &[&str]) -> Result<(String, Vec<
         _ => return Err(other_form(first)),
     }
     let items = items(&lines, first).map_err(other_form)?;
-    let is_wanted = |item: &YamlItem| names.contains(&item.name.as_str());
-    let wanted: Vec<&YamlItem> = items.iter().filter(|item| is_wanted(item)).collect();
-    let found: Vec<String> = wanted.iter().map(|item| item.name.clone()).collect();
-    if found.is_empty() {
-        return Ok((text.to_owned(), found));
+    let (mut is_off, mut found) = (vec![false; lines.len()], Vec::new());
+    for (name, lines) in items.iter().filter(|(name, _)| names.contains(&name.as_str())) {
+        is_off[lines.clone()].fill(true);
+        found.push(name.clone());
     }
-    let all = wanted.len() == items.len();
-    let mut is_off = vec![false; lines.len()];
+    let all = !found.is_empty() && found.len() == items.len();
     is_off[first] = all;
-    for item in wanted {
-        is_off[item.lines.clone()].fill(true);
-    }
     let mut out = String::new();
     for (index, line) in lines.iter().enumerate() {
         if all && index == first {
@@ -60,17 +57,12 @@ pub(super) fn on(text: &str) -> String {
     lines.map(|line| line.strip_prefix(OFF).unwrap_or(line)).collect()
 }
 
-struct YamlItem {
-    name: String,
-    lines: std::ops::Range<usize>,
-}
-
-/// The items below the line `heading`; comments and empty lines after an item are not part of it.
+/// The items below the line `heading` with their names and lines; comments and empty lines after an item are not part of it.
 ///
 /// # Errors
 /// The number of the line of an item whose name is not known: written in another way, it may be one that is meant.
-fn items(lines: &[&str], heading: usize) -> Result<Vec<YamlItem>, usize> {
-    let mut items: Vec<(Option<String>, std::ops::Range<usize>)> = Vec::new();
+fn items(lines: &[&str], heading: usize) -> Result<Vec<(String, Range<usize>)>, usize> {
+    let mut items: Vec<(Option<String>, Range<usize>)> = Vec::new();
     // Where the items begin, and the keys of the last one.
     let (mut indentation, mut keys) = (None, None);
     for (index, line) in lines.iter().enumerate().skip(heading + 1) {
@@ -104,11 +96,7 @@ fn items(lines: &[&str], heading: usize) -> Result<Vec<YamlItem>, usize> {
             return Err(index);
         }
     }
-    let named = |(name, lines): (Option<String>, std::ops::Range<usize>)| {
-        let first = lines.start;
-        name.map(|name| YamlItem { name, lines }).ok_or(first)
-    };
-    items.into_iter().map(named).collect()
+    items.into_iter().map(|(name, lines)| Ok((name.ok_or(lines.start)?, lines))).collect()
 }
 
 /// The value of `name: value`, also as the only or first member of a mapping in braces.

@@ -16,7 +16,7 @@ pub(super) enum LineDialect {
 }
 
 /// Bytes of the longest name that is shown: a longer one may be something else.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The first line of a key in PEM.
 const KEY_BEGIN: &[u8] = b"-----BEGIN";
@@ -115,7 +115,7 @@ fn comment(body: &[u8], first: usize, end: usize) -> Option<Span> {
 fn is_section(line: &[u8]) -> bool {
     let is_shown = |byte: &u8| byte.is_ascii_alphanumeric() || b"_. :/@\"-".contains(byte);
     let name = line.strip_prefix(b"[").and_then(|line| line.trim_ascii_end().strip_suffix(b"]"));
-    name.is_some_and(|name| name.len() <= LONGEST_NAME && name.iter().all(is_shown))
+    name.is_some_and(|name| name.len() <= MAX_NAME && name.iter().all(is_shown))
 }
 
 struct LineEntry {
@@ -191,7 +191,7 @@ fn is_shown_name(name: &[u8], dialect: LineDialect) -> bool {
     let is_start =
         first.is_ascii_alphabetic() || *first == b'_' || dialect == LineDialect::Ini && b"/@".contains(first);
     is_start
-        && name.len() <= LONGEST_NAME
+        && name.len() <= MAX_NAME
         // A sentinel with that name would be read as the beginning of a key: see `key_end`.
         && memchr::memmem::find(name, KEY_BEGIN).is_none()
         && name.iter().all(|byte| byte.is_ascii_alphanumeric() || extra.contains(byte))

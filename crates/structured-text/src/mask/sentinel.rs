@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet, ops::Range};
 /// How a sentinel begins.
 pub(super) const OPENER: &str = "<secret:";
 /// Characters of a name that are shown.
-const LONGEST: usize = 48;
+const MAX_NAME: usize = 48;
 
 /// Whether a part of a text looks like a sentinel, in any case of letters.
 pub(super) fn holds_opener(text: &[u8]) -> bool {
@@ -45,7 +45,7 @@ pub(super) fn sentinels(text: &[u8]) -> Result<Vec<(Range<usize>, String)>, Stri
 /// A name for the sentinel of a value, different from those in `taken`.
 pub(super) fn unique_name(taken: &mut HashSet<String>, wanted: &str) -> String {
     let base: String =
-        wanted.chars().map(|one| if one.is_ascii() && is_name(one as u8) { one } else { '_' }).take(LONGEST).collect();
+        wanted.chars().map(|one| if one.is_ascii() && is_name(one as u8) { one } else { '_' }).take(MAX_NAME).collect();
     let base = if base.is_empty() { "value".to_owned() } else { base };
     let mut name = base.clone();
     for number in 2.. {
