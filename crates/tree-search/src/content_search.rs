@@ -17,53 +17,19 @@ mod worker;
 
 use std::{sync::atomic::Ordering, thread};
 
-use confined_fs::{
-    AccessError, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath, stop::StopReason,
-};
+use confined_fs::{AccessError, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath};
 use crossbeam_channel::bounded;
 
 use crate::{
-    FileFilter, FileHits, PathSource, Query, Scope, SearchMode, SkippedPaths, Tally,
+    ContentHits, FileFilter, PathSource, Query, Scope, SearchMode,
     content_search::{
         known_result::StoredResults,
         pool::{Chunk, SearchPool},
         producer::{Producer, StartVisitor},
-        worker::{SearchItem, Worker},
+        worker::Worker,
     },
     path_index::{walk_ignored_entries, walk_snapshot},
 };
-
-/// What a search found.
-#[derive(Debug)]
-pub struct ContentHits {
-    /// The files of the page, each with the number of results before it.
-    pub files: Vec<(usize, Box<FileHits>)>,
-    /// Matches in all, or up to where the search ended.
-    pub matches: usize,
-    /// How often the pattern was found, where each match is a line that may have it several times.
-    pub occurrences: usize,
-    /// Files with matches in all, or up to where the search ended.
-    pub matching_files: usize,
-    /// There is more than was asked for.
-    pub capped: bool,
-    /// The call was stopped before the end.
-    pub stopped: Option<StopReason>,
-    /// What became of the files.
-    pub tally: Tally,
-    /// The first files that were left out.
-    pub skipped: SkippedPaths,
-    /// What the walk left out.
-    pub walk: WalkReport,
-    /// Where the names came from.
-    pub source: PathSource,
-}
-
-impl ContentHits {
-    /// Whether every file was looked into.
-    pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
-    }
-}
 
 /// Searches the files of `scope` that `filter` admits.
 ///
@@ -82,8 +48,7 @@ pub fn search(
     let counts_first = query.counts_first() && scope.file().is_none();
     let pool = SearchPool::new(query, counts_first);
     let (walk, source) = if let Some(file) = scope.file() {
-        let chunk = Chunk { index: 0, files: vec![SearchItem::Named(file.clone())] };
-        pool.search(&mut Worker::new(workspace, query), chunk)?;
+        pool.search_named(&mut Worker::new(workspace, query), file)?;
         (WalkReport::default(), PathSource::Walk)
     } else {
         search_directories(workspace, scope, filter, ignored, &pool)?
@@ -91,29 +56,8 @@ pub fn search(
     if counts_first {
         pool.fetch_lines(workspace);
     }
-    let (answered, outdated) = (pool.answered.load(Ordering::Relaxed), pool.outdated.load(Ordering::Relaxed));
-    if answered + outdated > 0 {
-        tracing::debug!(answered, outdated, "files that the stored index knew");
-    }
-    let mut merge = pool.into_merge();
-    if !merge.capped && merge.stopped.is_none() && walk.stopped {
-        merge.stopped = query.stop.stopped();
-    }
-    if merge.stopped.is_some() {
-        merge.flush();
-    }
-    Ok(ContentHits {
-        matches: merge.matches,
-        occurrences: merge.occurrences,
-        matching_files: merge.files,
-        capped: merge.capped,
-        stopped: if merge.capped { None } else { merge.stopped },
-        tally: merge.tally,
-        skipped: std::mem::take(&mut merge.skipped),
-        walk,
-        source,
-        files: merge.into_kept(),
-    })
+    let stopped = if walk.stopped { query.stop.stopped() } else { None };
+    Ok(ContentHits { walk, source, ..pool.into_hits(stopped) })
 }
 
 /// Walks all starts on this thread, which hands chunks over to helpers and searches those that no helper takes.
@@ -147,9 +91,9 @@ fn search_directories(
                 break;
             }
         }
-        let mut worker = producer.end()?;
+        let mut worker = producer.end();
         for chunk in receiver.try_iter() {
-            pool.search(&mut worker, chunk)?;
+            pool.search(&mut worker, chunk);
         }
         Ok((report, source))
     })
@@ -181,11 +125,8 @@ fn walk_start(
         }
         walk_snapshot(workspace, snapshot.as_ref(), start, &options, &mut visitor)
     };
-    let StartVisitor { failed, files, stored, .. } = visitor;
+    let StartVisitor { files, stored, .. } = visitor;
     let (report, source) = walked?;
-    if let Some(error) = failed {
-        return Err(error);
-    }
     if let (Ignored::Skip, Some(index)) = (ignored, query.path_index) {
         if let Some(stored) = stored {
             index.note_outdated(start, files, stored.unknown + pool.outdated.load(Ordering::Relaxed));

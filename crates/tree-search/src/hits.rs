@@ -2,10 +2,45 @@
 
 use std::io;
 
-use confined_fs::{Revision, Stat, Workspace, WorkspacePath, stop::StopSignal};
+use confined_fs::{
+    Revision, Stat, WalkReport, Workspace, WorkspacePath,
+    stop::{StopReason, StopSignal},
+};
 use text_file::Document;
 
-use crate::ProgressReader;
+use crate::{PathSource, ProgressReader};
+
+/// The result of a content search.
+#[derive(Debug, Default)]
+pub struct ContentHits {
+    /// The files of the page, each with the number of results before it.
+    pub files: Vec<(usize, Box<FileHits>)>,
+    /// Matches in all, or up to where the search ended.
+    pub matches: usize,
+    /// How often the pattern was found, where each match is a line that may have it several times.
+    pub occurrences: usize,
+    /// Files with matches in all, or up to where the search ended.
+    pub matching_files: usize,
+    /// There is more than was asked for.
+    pub capped: bool,
+    /// The call was stopped before the end.
+    pub stopped: Option<StopReason>,
+    /// What became of the files.
+    pub tally: Tally,
+    /// The first files that were left out.
+    pub skipped: SkippedPaths,
+    /// What the walk left out.
+    pub walk: WalkReport,
+    /// Where the names came from.
+    pub source: PathSource,
+}
+
+impl ContentHits {
+    /// Whether every file was looked into.
+    pub fn complete(&self) -> bool {
+        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
+    }
+}
 
 /// A line to show.
 #[derive(Clone, Debug, PartialEq, Eq)]

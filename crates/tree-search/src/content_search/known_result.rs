@@ -10,10 +10,10 @@ use std::{
     sync::Arc,
 };
 
-use confined_fs::{Entry, EntryOrigin, FileKind, SiblingCache, StatFacts};
+use confined_fs::{Entry, EntryOrigin, FileKind, SiblingCache, StatFacts, WorkspacePath};
 
 use crate::{
-    Candidates, FilterQuery, KnownContent, MayMatch, Pattern, Skipped,
+    Candidates, FilterQuery, KnownContent, MayMatch, Pattern, Skipped, Tally,
     path_index::PathText,
     stored_index::{StoredCursor, StoredIndex},
 };
@@ -27,12 +27,41 @@ pub(super) struct StoredResults {
     pub(super) unknown: usize,
 }
 
-/// The result for a file, as long as it is in a state.
+/// A file that a search met, or files of which the result is known.
 #[derive(Clone, Debug)]
-pub(super) struct StoredResult {
-    pub(super) facts: StatFacts,
-    /// Why it is left out; `None` where it holds no match.
-    pub(super) skipped: Option<Skipped>,
+pub(super) enum SearchItem {
+    /// To be searched, unless what is known of it says that this is not needed.
+    File(Entry, Expected),
+    /// Consecutive files of a directory that hold no match, by what is known; that has to be checked first.
+    Unmatched(Box<UnmatchedFiles>),
+    /// Consecutive files that need not be opened: the path index knows their result.
+    Counted(Tally),
+    /// A file that is left out, by what the path index knows.
+    Left(WorkspacePath, Skipped),
+}
+
+/// The result to expect for a file, as long as it is in a state.
+#[derive(Clone, Debug)]
+pub(super) enum Expected {
+    /// Nothing is known.
+    Unknown,
+    /// No match but within these lines, as long as it has that fingerprint.
+    Within(Vec<Range<u32>>, u64),
+    /// No match, or that it is left out, as long as it has those facts.
+    Result(Box<(Option<Skipped>, StatFacts)>),
+}
+
+impl SearchItem {
+    /// A file with what the stored index knows of its result, as long as it has those facts.
+    pub(super) fn stored(entry: Entry, known: Option<(Result<MayMatch, Skipped>, StatFacts)>) -> Self {
+        let expected = match known {
+            Some((Ok(MayMatch::Nowhere), facts)) => Expected::Result(Box::new((None, facts))),
+            Some((Err(why), facts)) => Expected::Result(Box::new((Some(why), facts))),
+            Some((Ok(MayMatch::Within(lines)), facts)) => Expected::Within(lines, facts.fingerprint()),
+            Some((Ok(MayMatch::Anywhere), _)) | None => Expected::Unknown,
+        };
+        Self::File(entry, expected)
+    }
 }
 
 impl StoredResults {
@@ -48,12 +77,12 @@ impl StoredResults {
         relative: &Path,
         max_file_size: u64,
         searches_decoded: bool,
-    ) -> Option<(KnownResult, StatFacts)> {
+    ) -> Option<(Result<MayMatch, Skipped>, StatFacts)> {
         let Some(stored) = self.cursor.file(relative) else {
             self.unknown += 1;
             return None;
         };
-        let result = KnownResult::of(&stored.content, &mut self.candidates, max_file_size, searches_decoded);
+        let result = known_result(&stored.content, &mut self.candidates, max_file_size, searches_decoded);
         Some((result, stored.facts))
     }
 }
@@ -105,47 +134,26 @@ impl UnmatchedFiles {
     }
 }
 
-impl StoredResult {
-    /// Whether the file is in that state now. Where policy or a special file would keep it from being read, it is not.
-    pub(super) fn is_of(&self, entry: &Entry, siblings: &mut SiblingCache) -> bool {
-        entry.stat_to_read(siblings).is_some_and(|stat| stat.links() == 1 && stat.facts() == Some(self.facts))
-    }
+/// Whether the file has these facts now. Where policy or a special file would keep it from being read, it has not.
+pub(super) fn has_facts(entry: &Entry, facts: StatFacts, siblings: &mut SiblingCache) -> bool {
+    entry.stat_to_read(siblings).is_some_and(|stat| stat.links() == 1 && stat.facts() == Some(facts))
 }
 
-/// What is known of the result for a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum KnownResult {
-    /// It holds no match.
-    NoMatch,
-    /// It is left out.
-    Skipped(Skipped),
-    /// It has to be searched, but these lines alone.
-    Within(Vec<Range<u32>>),
-    /// It has to be searched.
-    Anywhere,
-}
-
-impl KnownResult {
-    /// What `candidates` leave of a file with that content. `searches_decoded`: whether the pattern is searched in what
-    /// files that are not UTF-8 decode to, which the filter does not know.
-    pub(super) fn of(
-        content: &KnownContent,
-        candidates: &mut Candidates,
-        max_file_size: u64,
-        searches_decoded: bool,
-    ) -> Self {
-        match content {
-            KnownContent::Secret => Self::Skipped(Skipped::Secret),
-            KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => Self::Skipped(Skipped::Binary),
-            KnownContent::Filtered(_, _, false) if searches_decoded => Self::Anywhere,
-            KnownContent::Filtered(segments, bytes, _) if u64::from(*bytes) <= max_file_size => {
-                match candidates.may_match(segments) {
-                    MayMatch::Nowhere => Self::NoMatch,
-                    MayMatch::Within(lines) => Self::Within(lines),
-                    MayMatch::Anywhere => Self::Anywhere,
-                }
-            }
-            _ => Self::Anywhere,
+/// Where `candidates` leave a match in a file with that content, or why it is left out. `searches_decoded`: whether the
+/// pattern is searched in what files that are not UTF-8 decode to, which the filter does not know.
+pub(super) fn known_result(
+    content: &KnownContent,
+    candidates: &mut Candidates,
+    max_file_size: u64,
+    searches_decoded: bool,
+) -> Result<MayMatch, Skipped> {
+    match content {
+        KnownContent::Secret => Err(Skipped::Secret),
+        KnownContent::Binary(bytes) if u64::from(*bytes) <= max_file_size => Err(Skipped::Binary),
+        KnownContent::Filtered(_, _, false) if searches_decoded => Ok(MayMatch::Anywhere),
+        KnownContent::Filtered(segments, bytes, _) if u64::from(*bytes) <= max_file_size => {
+            Ok(candidates.may_match(segments))
         }
+        _ => Ok(MayMatch::Anywhere),
     }
 }

@@ -16,11 +16,14 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{AccessError, Workspace, WorkspacePath, stop::StopReason};
+use confined_fs::{AccessError, Entry, Workspace, WorkspacePath, stop::StopReason};
 use crossbeam_channel::Receiver;
 
-use super::worker::{FileLimits, SearchItem, Searched, Worker};
-use crate::{FileHits, Keep, Newest, Query, SearchMode, SkippedPaths, Tally};
+use super::{
+    known_result::{Expected, SearchItem},
+    worker::{FileLimits, Searched, Worker},
+};
+use crate::{ContentHits, FileHits, Keep, Newest, Query, SearchMode, Skipped, SkippedPaths, Tally};
 
 /// How long fetching the lines of a page may take when counting its matches took until the deadline.
 const TO_FINISH: Duration = Duration::from_millis(200);
@@ -48,9 +51,8 @@ pub(super) struct SearchPool<'a> {
     done: AtomicBool,
     /// Files searched so far.
     pub(super) searched: AtomicUsize,
-    /// Files that were in another state than the stored index knows, and those that it answered for.
+    /// Files that were in another state than the stored index knows.
     pub(super) outdated: AtomicUsize,
-    pub(super) answered: AtomicUsize,
 }
 
 impl<'a> SearchPool<'a> {
@@ -63,7 +65,6 @@ impl<'a> SearchPool<'a> {
             done: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
             outdated: AtomicUsize::new(0),
-            answered: AtomicUsize::new(0),
         }
     }
 
@@ -90,8 +91,9 @@ impl<'a> SearchPool<'a> {
         self.merge.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn into_merge(self) -> Merge {
-        self.merge.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// Ends the search; `stopped` says why the walk ended early, where it did.
+    pub(super) fn into_hits(self, stopped: Option<StopReason>) -> ContentHits {
+        self.merge.into_inner().unwrap_or_else(PoisonError::into_inner).into_hits(stopped)
     }
 
     /// Searches chunks until there are no more.
@@ -101,36 +103,44 @@ impl<'a> SearchPool<'a> {
         let mut worker = Worker::new(workspace, self.query);
         for chunk in receiver {
             if !self.is_done() {
-                // Only a named file's error is returned, and none is named in a walk.
-                let _ = self.search(&mut worker, chunk);
+                self.search(&mut worker, chunk);
             }
         }
     }
 
     /// Searches a chunk and merges it.
+    pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) {
+        let mut search = ChunkSearch::new(self);
+        let _ = chunk.files.into_iter().try_for_each(|item| search.item(worker, item));
+        self.add(worker, chunk.index, search.hits);
+    }
+
+    /// Searches the file that the call names, and nothing else.
     ///
     /// # Errors
-    /// As [`Worker::search`].
-    pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) -> Result<(), AccessError> {
+    /// When it cannot be opened: the caller asked about this one.
+    pub(super) fn search_named(&self, worker: &mut Worker<'_>, path: &WorkspacePath) -> Result<(), AccessError> {
         let mut search = ChunkSearch::new(self);
-        for haystack in chunk.files {
-            if search.files(worker, haystack)?.is_break() {
-                break;
-            }
+        let limits = search.limits();
+        if search.goes_on().is_continue() {
+            let searched = worker.search_path(path, limits, true)?;
+            let _ = search.take(searched);
         }
-        let hits = search.hits;
+        self.add(worker, 0, search.hits);
+        Ok(())
+    }
+
+    fn add(&self, worker: &mut Worker<'_>, index: usize, hits: ChunkHits) {
         worker.close_directory();
         self.searched.fetch_add(hits.tally.searched, Ordering::Relaxed);
         self.outdated.fetch_add(std::mem::take(&mut worker.outdated), Ordering::Relaxed);
-        self.answered.fetch_add(std::mem::take(&mut worker.answered), Ordering::Relaxed);
         let mut merge = self.merge();
-        merge.add(chunk.index, hits);
+        merge.add(index, hits);
         if merge.done() {
             self.done.store(true, Ordering::Relaxed);
         }
         drop(merge);
         self.merged.notify_all();
-        Ok(())
     }
 
     /// How many results a chunk may have before nothing more of it can be shown, and how many of the first
@@ -157,22 +167,22 @@ impl<'a> SearchPool<'a> {
         let query = Query { stop: &stop, ..*self.query };
         let mut worker = Worker::new(workspace, &query);
         let mut text = TextBudget::of(&query);
-        for (before, counted) in std::mem::take(&mut merge.kept) {
+        for (before, counted) in std::mem::take(&mut merge.found.files) {
             let room = past_page(skip, take).saturating_sub(before);
             let limits = text.limits(query.mode, room, skip.saturating_sub(before));
-            let found = match worker.search(SearchItem::Again(counted.path), limits) {
+            let found = match worker.search_path(&counted.path, limits, false) {
                 Ok(Searched::Done(found)) => found,
                 Ok(Searched::Stopped(reason, found)) => {
-                    merge.stopped = merge.stopped.or(Some(reason));
+                    merge.found.stopped = merge.found.stopped.or(Some(reason));
                     found
                 }
                 Ok(Searched::NotUtf8(_) | Searched::Skipped(..) | Searched::Gone) | Err(_) => None,
             };
             let Some(found) = found else { continue };
             text.take(&found);
-            merge.kept.push((before, found));
+            merge.found.files.push((before, found));
             if text.is_spent() {
-                merge.capped = true;
+                merge.found.capped = true;
                 break;
             }
         }
@@ -197,21 +207,30 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
         Self { pool, room, skip, text: TextBudget::of(pool.query), hits: ChunkHits::default(), looked_at: 0 }
     }
 
-    /// Searches one file, or several where only their state is to be checked; whether to go on.
-    fn files(&mut self, worker: &mut Worker<'_>, haystack: SearchItem) -> Result<ControlFlow<()>, AccessError> {
-        let SearchItem::Unmatched(files) = haystack else { return self.file(worker, haystack) };
-        for at in 0..files.len() {
-            if worker.is_unmatched(&files, at) {
-                self.hits.tally.searched += 1;
-                // Each is a small part of a file's time.
-                if at.is_multiple_of(STATS_PER_CHECK) && self.goes_on().is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
-            } else if self.file(worker, SearchItem::Walked(files.entry(at), None))?.is_break() {
-                return Ok(ControlFlow::Break(()));
-            }
+    /// Deals with one file, or several where only their state is to be checked; whether to go on.
+    fn item(&mut self, worker: &mut Worker<'_>, item: SearchItem) -> ControlFlow<()> {
+        if self.pool.is_done() {
+            return ControlFlow::Break(());
         }
-        Ok(ControlFlow::Continue(()))
+        match item {
+            SearchItem::File(entry, expected) => return self.file(worker, entry, expected),
+            SearchItem::Unmatched(files) => {
+                for at in 0..files.len() {
+                    if !worker.is_unmatched(&files, at) {
+                        self.file(worker, files.entry(at), Expected::Unknown)?;
+                        continue;
+                    }
+                    self.hits.tally.searched += 1;
+                    // Each is a small part of a file's time.
+                    if at.is_multiple_of(STATS_PER_CHECK) {
+                        self.goes_on()?;
+                    }
+                }
+            }
+            SearchItem::Counted(tally) => self.hits.tally = self.hits.tally.plus(tally),
+            SearchItem::Left(path, why) => self.skip(path, why),
+        }
+        ControlFlow::Continue(())
     }
 
     fn goes_on(&mut self) -> ControlFlow<()> {
@@ -222,67 +241,57 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
         if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn file(&mut self, worker: &mut Worker<'_>, haystack: SearchItem) -> Result<ControlFlow<()>, AccessError> {
-        if self.pool.is_done() || self.looked_at.is_multiple_of(FILES_PER_CHECK) && self.goes_on().is_break() {
-            return Ok(ControlFlow::Break(()));
+    fn limits(&self) -> FileLimits {
+        self.text.limits(self.pool.query.mode, self.room, self.skip)
+    }
+
+    fn skip(&mut self, path: WorkspacePath, why: Skipped) {
+        self.hits.tally.skip(why);
+        self.hits.skipped.push(path, why);
+    }
+
+    fn file(&mut self, worker: &mut Worker<'_>, entry: Entry, expected: Expected) -> ControlFlow<()> {
+        if self.looked_at.is_multiple_of(FILES_PER_CHECK) {
+            self.goes_on()?;
         }
         self.looked_at += 1;
-        let mode = self.pool.query.mode;
-        let limits = self.text.limits(mode, self.room, self.skip);
-        let Some(found) = search_file(worker, haystack, limits, &mut self.hits)? else {
-            return Ok(self.after_file());
+        let searched = worker.search(entry, expected, self.limits());
+        self.take(searched)
+    }
+
+    /// Counts what became of a file; whether to go on.
+    fn take(&mut self, searched: Searched) -> ControlFlow<()> {
+        let found = match searched {
+            Searched::Done(found) => found,
+            Searched::NotUtf8(found) => {
+                self.hits.tally.not_utf8 += 1;
+                found
+            }
+            Searched::Stopped(reason, found) => {
+                self.hits.stopped = Some(reason);
+                found
+            }
+            Searched::Skipped(path, why) => {
+                self.skip(path, why);
+                return ControlFlow::Continue(());
+            }
+            Searched::Gone => return ControlFlow::Continue(()),
         };
-        let results = if mode.is_of_lines() { found.matches } else { 1 };
-        self.room = self.room.saturating_sub(results);
-        if !self.pool.counts_first {
-            self.skip = self.skip.saturating_sub(results);
+        self.hits.tally.searched += 1;
+        if let Some(found) = found {
+            let results = if self.pool.query.mode.is_of_lines() { found.matches } else { 1 };
+            self.room = self.room.saturating_sub(results);
+            if !self.pool.counts_first {
+                self.skip = self.skip.saturating_sub(results);
+            }
+            self.text.take(&found);
+            self.hits.files.push((self.hits.tally, found));
+            // Nothing after this can be shown.
+            self.hits.cut = self.room == 0 || self.text.is_spent();
         }
-        self.text.take(&found);
-        self.hits.files.push((self.hits.tally, found));
-        // Nothing after this can be shown.
-        if self.room == 0 || self.text.is_spent() {
-            self.hits.cut = true;
-            return Ok(ControlFlow::Break(()));
-        }
-        Ok(self.after_file())
+        // A file that was left early ends the chunk.
+        if self.hits.cut || self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
-
-    /// A file that was left early ends the chunk.
-    fn after_file(&self) -> ControlFlow<()> {
-        if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-/// Searches one file of a chunk and counts what became of it.
-fn search_file(
-    worker: &mut Worker<'_>,
-    haystack: SearchItem,
-    limits: FileLimits,
-    hits: &mut ChunkHits,
-) -> Result<Option<Box<FileHits>>, AccessError> {
-    if let SearchItem::Cached(tally) = haystack {
-        hits.tally = hits.tally.plus(tally);
-        return Ok(None);
-    }
-    let found = match worker.search(haystack, limits)? {
-        Searched::Done(found) => found,
-        Searched::NotUtf8(found) => {
-            hits.tally.not_utf8 += 1;
-            found
-        }
-        Searched::Stopped(reason, found) => {
-            hits.stopped = Some(reason);
-            found
-        }
-        Searched::Skipped(path, why) => {
-            hits.tally.skip(why);
-            hits.skipped.push(path, why);
-            return Ok(None);
-        }
-        Searched::Gone => return Ok(None),
-    };
-    hits.tally.searched += 1;
-    Ok(found)
 }
 
 /// Results up to the end of the page, and one that shows that there are more.
@@ -372,19 +381,10 @@ pub(super) struct Merge {
     /// Bytes, about, of the results that came before their turn.
     pub(super) held: usize,
     waiting: BTreeMap<usize, ChunkHits>,
-    /// Files kept, each with the number of results before it.
-    pub(super) kept: Vec<(usize, Box<FileHits>)>,
     newest: Option<Newest<WorkspacePath, Box<FileHits>>>,
     /// Results in path order so far: matches where lines are shown, else files.
     results: usize,
-    pub(super) matches: usize,
-    pub(super) occurrences: usize,
-    pub(super) files: usize,
-    pub(super) tally: Tally,
-    pub(super) skipped: SkippedPaths,
-    /// There are more results than were asked for.
-    pub(super) capped: bool,
-    pub(super) stopped: Option<StopReason>,
+    found: ContentHits,
 }
 
 impl Merge {
@@ -398,7 +398,7 @@ impl Merge {
 
     /// Whether nothing that comes later can change the answer.
     pub(super) fn done(&self) -> bool {
-        self.capped || self.stopped.is_some()
+        self.found.capped || self.found.stopped.is_some()
     }
 
     fn add(&mut self, index: usize, chunk: ChunkHits) {
@@ -411,54 +411,58 @@ impl Merge {
         }
     }
 
-    /// After a stop: what came before its turn counts too, though something before it is missing.
-    pub(super) fn flush(&mut self) {
-        for chunk in std::mem::take(&mut self.waiting).into_values() {
-            self.take(chunk);
+    /// The result. After a stop what came before its turn counts too, though something before it is missing.
+    fn into_hits(mut self, stopped: Option<StopReason>) -> ContentHits {
+        if !self.done() {
+            self.found.stopped = stopped;
         }
-    }
-
-    /// The kept files, in path order or the newest first.
-    pub(super) fn into_kept(self) -> Vec<(usize, Box<FileHits>)> {
-        match self.newest {
-            Some(newest) => newest.into_sorted().enumerate().map(|(at, (_, hits))| (at, hits)).collect(),
-            None => self.kept,
+        if self.found.stopped.is_some() {
+            for chunk in std::mem::take(&mut self.waiting).into_values() {
+                self.take(chunk);
+            }
         }
+        if self.found.capped {
+            self.found.stopped = None;
+        }
+        if let Some(newest) = self.newest {
+            self.found.files = newest.into_sorted().enumerate().map(|(at, (_, hits))| (at, hits)).collect();
+        }
+        self.found
     }
 
     fn take(&mut self, chunk: ChunkHits) {
-        if self.capped {
+        if self.found.capped {
             return;
         }
-        let base = self.tally;
+        let base = self.found.tally;
         for (tally, hits) in chunk.files {
             let cut = hits.cut;
             self.take_file(hits);
-            if self.capped || (cut && matches!(self.keep, Keep::Page { .. })) {
-                self.capped = true;
-                self.tally = base.plus(tally);
-                self.skipped.add(chunk.skipped, tally.skipped());
+            if self.found.capped || (cut && matches!(self.keep, Keep::Page { .. })) {
+                self.found.capped = true;
+                self.found.tally = base.plus(tally);
+                self.found.skipped.add(chunk.skipped, tally.skipped());
                 return;
             }
         }
-        self.tally = base.plus(chunk.tally);
-        self.skipped.add(chunk.skipped, SkippedPaths::NAMED);
-        self.capped |= chunk.cut;
-        self.stopped = self.stopped.or(chunk.stopped);
+        self.found.tally = base.plus(chunk.tally);
+        self.found.skipped.add(chunk.skipped, SkippedPaths::NAMED);
+        self.found.capped |= chunk.cut;
+        self.found.stopped = self.found.stopped.or(chunk.stopped);
     }
 
     fn take_file(&mut self, hits: Box<FileHits>) {
         let before = self.results;
-        self.files += 1;
-        self.matches += hits.matches;
-        self.occurrences += hits.occurrences;
+        self.found.matching_files += 1;
+        self.found.matches += hits.matches;
+        self.found.occurrences += hits.occurrences;
         self.results += if self.by_lines { hits.matches } else { 1 };
         match self.keep {
             Keep::Page { skip, take } => {
                 if self.results > skip && before < skip.saturating_add(take) {
-                    self.kept.push((before, hits));
+                    self.found.files.push((before, hits));
                 }
-                self.capped = self.results > skip.saturating_add(take);
+                self.found.capped = self.results > skip.saturating_add(take);
             }
             Keep::Newest { .. } => {
                 if let Some(newest) = &mut self.newest {

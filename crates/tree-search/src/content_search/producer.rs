@@ -11,16 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{AccessError, Entry, EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
+use confined_fs::{EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
 use crossbeam_channel::{Sender, TrySendError};
 
 use super::{
-    known_result::{KnownResult, StoredResult, StoredResults, UnmatchedFiles},
+    known_result::{Expected, SearchItem, StoredResults, UnmatchedFiles, known_result},
     pool::{Chunk, SearchPool, WAIT},
-    worker::{SearchItem, Worker},
+    worker::Worker,
 };
 use crate::{
-    Candidates, FileFilter, IndexedPath, PathSummary, SEGMENT, Scope, SearchEntry, SearchProgress, Skipped,
+    Candidates, FileFilter, IndexedPath, MayMatch, PathSummary, SEGMENT, Scope, SearchEntry, SearchProgress, Skipped,
     SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
 };
 
@@ -90,21 +90,18 @@ impl<'a> Producer<'a> {
     }
 
     /// Searches what is left; gives back what can search on, as nothing more will come.
-    ///
-    /// # Errors
-    /// As [`Worker::search`].
-    pub(super) fn end(mut self) -> Result<Worker<'a>, AccessError> {
+    pub(super) fn end(mut self) -> Worker<'a> {
         if !self.pool.is_done() {
-            self.hand_over(usize::MAX)?;
+            self.hand_over(usize::MAX);
         }
-        Ok(self.worker)
+        self.worker
     }
 
     /// Takes in files that need not be opened.
     fn count(&mut self, tally: Tally) {
         match self.chunk.last_mut() {
-            Some(SearchItem::Cached(sum)) => *sum = sum.plus(tally),
-            _ => self.chunk.push(SearchItem::Cached(tally)),
+            Some(SearchItem::Counted(sum)) => *sum = sum.plus(tally),
+            _ => self.chunk.push(SearchItem::Counted(tally)),
         }
     }
 
@@ -144,7 +141,7 @@ impl<'a> Producer<'a> {
 
     /// Hands the chunk over, or searches it: while it is among the first `alone` ones, and when
     /// no helper is free.
-    fn hand_over(&mut self, alone: usize) -> Result<(), AccessError> {
+    fn hand_over(&mut self, alone: usize) {
         let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
         if self.index >= alone && self.helping < self.helpers {
             if (self.start_helper)() {
@@ -161,7 +158,8 @@ impl<'a> Producer<'a> {
             (self.pool.query.progress)(SearchProgress::Files(self.pool.searched.load(Ordering::Relaxed)));
         }
         if self.helping == 0 {
-            return self.pool.search(&mut self.worker, chunk);
+            self.pool.search(&mut self.worker, chunk);
+            return;
         }
         // One slow file must not let the results of everything behind it pile up.
         let mut merge = self.pool.merge();
@@ -170,11 +168,8 @@ impl<'a> Producer<'a> {
             merge = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         drop(merge);
-        match self.sender.try_send(chunk) {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
-                self.pool.search(&mut self.worker, chunk)
-            }
+        if let Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) = self.sender.try_send(chunk) {
+            self.pool.search(&mut self.worker, chunk);
         }
     }
 }
@@ -197,8 +192,6 @@ pub(super) struct StartVisitor<'f, 'a> {
     steps: usize,
     /// Files met so far.
     pub(super) files: usize,
-    /// Why a named file could not be searched.
-    pub(super) failed: Option<AccessError>,
 }
 
 impl<'f, 'a> StartVisitor<'f, 'a> {
@@ -223,28 +216,13 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
             searches_decoded,
             steps: 0,
             files: 0,
-            failed: None,
         }
     }
 
-    /// A file on the disk, with what the stored index knows of its result.
-    fn walked(&mut self, entry: Entry, max_file_size: u64) -> SearchItem {
-        let stored = self.stored.as_mut();
-        let known =
-            stored.and_then(|stored| stored.of_file(entry.path().relative(), max_file_size, self.searches_decoded));
-        haystack(entry, known)
-    }
-
-    /// A file in the list of a former process, with what the stored index knows of its result.
-    fn listed(&mut self, item: &IndexedPath<'_>, max_file_size: u64) {
-        let known = self.stored.as_mut();
-        let known = known.and_then(|stored| stored.of_file(item.relative(), max_file_size, self.searches_decoded));
-        match (known, split_path(item.relative())) {
-            (Some((KnownResult::NoMatch, facts)), Some((directory, name))) => {
-                self.producer.unmatched(item.origin(), directory, name, facts);
-            }
-            (known, _) => self.producer.chunk.push(haystack(item.entry(), known)),
-        }
+    /// The result that the stored index knows of a file, by its path below the root.
+    fn stored_result(&mut self, relative: &Path) -> Option<(Result<MayMatch, Skipped>, StatFacts)> {
+        let max_file_size = self.producer.pool.query.max_file_size;
+        self.stored.as_mut()?.of_file(relative, max_file_size, self.searches_decoded)
     }
 
     /// Whether to continue after so many names were settled.
@@ -255,20 +233,6 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
         }
         self.steps = 0;
         self.producer.pool.go_on()
-    }
-}
-
-/// A file with what is known of its result, as long as it has those facts.
-fn haystack(entry: Entry, known: Option<(KnownResult, StatFacts)>) -> SearchItem {
-    match known {
-        Some((KnownResult::NoMatch, facts)) => {
-            SearchItem::Stored(entry, Box::new(StoredResult { facts, skipped: None }))
-        }
-        Some((KnownResult::Skipped(why), facts)) => {
-            SearchItem::Stored(entry, Box::new(StoredResult { facts, skipped: Some(why) }))
-        }
-        Some((KnownResult::Within(lines), facts)) => SearchItem::Walked(entry, Some((lines, facts.fingerprint()))),
-        Some((KnownResult::Anywhere, _)) | None => SearchItem::Walked(entry, None),
     }
 }
 
@@ -323,45 +287,47 @@ impl Visit for StartVisitor<'_, '_> {
         self.files += 1;
         let max_file_size = pool.query.max_file_size;
         let admitted = self.filter.admits(met.relative_to(self.start));
-        match (&met, &mut self.candidates) {
+        let item = match (met, &mut self.candidates) {
             (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
             (SearchEntry::Walked(_), _) if !admitted => return self.settled(WALKED_NAME),
             (SearchEntry::Indexed(item), Some(candidates)) => {
-                match KnownResult::of(&item.content(), candidates, max_file_size, self.searches_decoded) {
-                    KnownResult::NoMatch => {
+                match known_result(&item.content, candidates, max_file_size, self.searches_decoded) {
+                    Ok(MayMatch::Nowhere) => {
                         self.producer.count(Tally { searched: 1, ..Tally::default() });
                         return self.settled(1);
                     }
-                    KnownResult::Skipped(why) => {
-                        self.producer.leave(item, why);
+                    Err(why) => {
+                        self.producer.leave(&item, why);
                         return self.settled(1);
                     }
-                    KnownResult::Within(lines) => {
-                        let lines = item.state().map(|state| (lines, state));
-                        self.producer.chunk.push(SearchItem::Walked(item.entry(), lines));
+                    Ok(MayMatch::Within(lines)) => {
+                        let expected = item.state().map_or(Expected::Unknown, |state| Expected::Within(lines, state));
+                        Some(SearchItem::File(item.entry(), expected))
                     }
-                    KnownResult::Anywhere => self.producer.chunk.push(SearchItem::Walked(item.entry(), None)),
+                    Ok(MayMatch::Anywhere) => Some(SearchItem::File(item.entry(), Expected::Unknown)),
                 }
             }
             (SearchEntry::Indexed(item), None) => {
-                self.listed(item, max_file_size);
+                match (self.stored_result(item.relative()), split_path(item.relative())) {
+                    (Some((Ok(MayMatch::Nowhere), facts)), Some((directory, name))) => {
+                        self.producer.unmatched(item.origin(), directory, name, facts);
+                        None
+                    }
+                    (known, _) => Some(SearchItem::stored(item.entry(), known)),
+                }
             }
-            (SearchEntry::Walked(_), _) => {
-                let haystack = self.walked(met.into_entry(), max_file_size);
-                self.producer.chunk.push(haystack);
+            (SearchEntry::Walked(entry), _) => {
+                let known = self.stored_result(entry.path().relative());
+                Some(SearchItem::stored(entry, known))
             }
-        }
+        };
+        self.producer.chunk.extend(item);
         if !self.producer.is_chunk_full() {
             return self.settled(WALKED_NAME);
         }
         let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
         let alone = if short { ALONE_INDEXED } else { ALONE };
-        match self.producer.hand_over(alone) {
-            Ok(()) => pool.go_on(),
-            Err(error) => {
-                self.failed = Some(error);
-                ControlFlow::Break(())
-            }
-        }
+        self.producer.hand_over(alone);
+        pool.go_on()
     }
 }

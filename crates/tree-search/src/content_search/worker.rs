@@ -36,35 +36,15 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 
 use super::{
     collector::{Collector, DefinitionSearch, FileMatches},
-    known_result::{StoredResult, UnmatchedFiles},
+    known_result::{Expected, UnmatchedFiles, has_facts},
     required_bytes::RequiredBytes,
 };
 use crate::{
-    BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped, Tally,
+    BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped,
     file_text::{AsciiProbe, FileContent, MAX_SMALL, WithoutNuls, read_long_line, read_small, stopped_error},
 };
 
 pub(super) use crate::content_search::collector::FileLimits;
-
-/// A file to be searched: met on the walk, or named by the caller.
-#[derive(Clone, Debug)]
-pub(super) enum SearchItem {
-    /// Met on the walk of a directory. Where the lines that may match are known, those, and the fingerprint of the
-    /// state in which there are no others.
-    Walked(Entry, Option<(Vec<Range<u32>>, u64)>),
-    /// Met on the walk of a directory; what is known of its result has to be checked first.
-    Stored(Entry, Box<StoredResult>),
-    /// Consecutive files of a directory that hold no match, by what is known; that has to be checked first.
-    Unmatched(Box<UnmatchedFiles>),
-    /// Named as the path of the call.
-    Named(WorkspacePath),
-    /// Met before and counted: wanted for its lines.
-    Again(WorkspacePath),
-    /// Consecutive files that need not be opened: the path index knows their result.
-    Cached(Tally),
-    /// A file that is left out, by what the path index knows.
-    Left(WorkspacePath, Skipped),
-}
 
 /// The result for one file.
 #[derive(Debug)]
@@ -100,9 +80,8 @@ pub(super) struct Worker<'a> {
     siblings: SiblingCache,
     /// Found with the first file of a walk.
     required: OnceCell<Option<RequiredBytes>>,
-    /// Files that were in another state than the stored index knows, and those that it answered for.
+    /// Files that were in another state than the stored index knows.
     pub(super) outdated: usize,
-    pub(super) answered: usize,
 }
 
 /// What is searched of one opened file, and how much of it may be kept.
@@ -128,65 +107,54 @@ impl<'a> Worker<'a> {
             siblings: SiblingCache::default(),
             required: OnceCell::new(),
             outdated: 0,
-            answered: 0,
         }
     }
 
-    /// Searches `haystack`.
-    ///
-    /// # Errors
-    /// Only for a named file: the caller asked about this one.
-    pub(super) fn search(&mut self, haystack: SearchItem, limits: FileLimits) -> Result<Searched, AccessError> {
-        let named = matches!(haystack, SearchItem::Named(_));
-        let mut within = None;
-        if let SearchItem::Walked(entry, _) | SearchItem::Stored(entry, _) = &haystack
-            && self.is_without_definitions(entry.path())
-        {
-            return Ok(Searched::Done(None));
+    /// Searches a file that a walk met.
+    pub(super) fn search(&mut self, entry: Entry, expected: Expected, limits: FileLimits) -> Searched {
+        if self.is_without_definitions(entry.path()) {
+            return Searched::Done(None);
         }
-        let opened = match haystack {
-            SearchItem::Walked(entry, lines) => {
-                within = lines;
-                entry.open_among(&mut self.siblings)
+        if let Expected::Result(known) = &expected {
+            let (skipped, facts) = **known;
+            if has_facts(&entry, facts, &mut self.siblings) {
+                return skipped.map_or(Searched::Done(None), |why| Searched::Skipped(entry.into_path(), why));
             }
-            SearchItem::Stored(entry, stored) => {
-                if stored.is_of(&entry, &mut self.siblings) {
-                    self.answered += 1;
-                    return Ok(match stored.skipped {
-                        None => Searched::Done(None),
-                        Some(why) => Searched::Skipped(entry.into_path(), why),
-                    });
-                }
-                self.outdated += 1;
-                entry.open_among(&mut self.siblings)
-            }
-            SearchItem::Cached(_) | SearchItem::Unmatched(_) => return Ok(Searched::Gone),
-            SearchItem::Left(path, why) => return Ok(Searched::Skipped(path, why)),
-            SearchItem::Named(path) | SearchItem::Again(path) => self.workspace.open_file(&path),
-        };
-        let mut file = match opened {
+            self.outdated += 1;
+        }
+        let mut file = match entry.open_among(&mut self.siblings) {
             Ok(file) => file,
-            Err(error) if named => return Err(error),
-            Err(error) => return Ok(skipped_by(error)),
+            Err(error) => return skipped_by(error),
         };
-        if !named && file.stat().size > self.query.max_file_size {
-            return Ok(Searched::Skipped(file.into_path(), Skipped::TooLarge));
-        }
-        if let Some((lines, state)) = within {
+        if let Expected::Within(lines, state) = expected {
             if self.holds_none(&mut file, &lines, state) {
-                return Ok(Searched::Done(None));
+                return Searched::Done(None);
             }
             if file.rewind().is_err() {
-                return Ok(Searched::Skipped(file.into_path(), Skipped::Unreadable));
+                return Searched::Skipped(file.into_path(), Skipped::Unreadable);
             }
         }
+        self.search_open(file, limits, false)
+    }
+
+    /// Searches the file of that path. `named`: the caller asked about this one, whatever its size.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn search_path(
+        &mut self,
+        path: &WorkspacePath,
+        limits: FileLimits,
+        named: bool,
+    ) -> Result<Searched, AccessError> {
+        let file = self.workspace.open_file(path)?;
         Ok(self.search_open(file, limits, named))
     }
 
     /// Whether a file still is in the state in which it holds no match.
     pub(super) fn is_unmatched(&mut self, files: &UnmatchedFiles, at: usize) -> bool {
         let is_unchanged = files.is_unchanged(at, &mut self.siblings);
-        *if is_unchanged { &mut self.answered } else { &mut self.outdated } += 1;
+        self.outdated += usize::from(!is_unchanged);
         is_unchanged
     }
 
@@ -222,6 +190,9 @@ impl<'a> Worker<'a> {
 
     fn search_open(&mut self, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
         let size = file.stat().size;
+        if !named && size > self.query.max_file_size {
+            return Searched::Skipped(file.into_path(), Skipped::TooLarge);
+        }
         if size > text_file::HEAD as u64 && file.is_mostly_holes() {
             return Searched::Skipped(file.into_path(), Skipped::Binary);
         }

@@ -377,7 +377,7 @@ fn next_batch(index: &mut RootIndex) -> Option<Batch> {
     let files: Vec<_> = unread.take(BATCH_FILES).map(|item| (item.entry(), item.id)).collect();
     let Some((last, _)) = files.last() else {
         index.built = Some(Instant::now());
-        let (paths, filter) = (index.list.memory(), index.filter.memory());
+        let (paths, filter) = (index.list.items.memory(), index.filter.memory());
         tracing::debug!(paths, filter, "the index is up to date; its size in bytes");
         return None;
     };
@@ -408,7 +408,7 @@ fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<Read
             },
         };
         list.items.change(at, |item| {
-            item.set_content(content);
+            item.content = content;
             if let Some(known) = known {
                 item.known = OnceLock::from(known);
             }
@@ -537,7 +537,7 @@ fn contents(list: &PathList, device: u64) -> IndexContents {
     let mut contents = IndexContents::new(device);
     let mut stats = StatCache::default();
     for item in list.items.iter().filter(|item| item.kind() == FileKind::File && !item.mounted) {
-        let is_kept = match &*item.content() {
+        let is_kept = match &item.content {
             // That of a masked file says nothing, and its name is not stored.
             KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
             KnownContent::Filtered(..) | KnownContent::Binary(_) => item.is_settled(),
@@ -546,7 +546,7 @@ fn contents(list: &PathList, device: u64) -> IndexContents {
         let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else { continue };
         let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
         if let Some(facts) = stat.facts().filter(|_| is_same) {
-            contents.file(item.relative(), &StoredFile { facts, content: item.content().into_owned() });
+            contents.file(item.relative(), &StoredFile { facts, content: item.content.clone() });
         }
     }
     contents

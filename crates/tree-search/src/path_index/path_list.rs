@@ -12,6 +12,7 @@
 
 use std::{
     collections::HashSet,
+    ffi::OsStr,
     iter::Peekable,
     ops::{ControlFlow, Range},
     path::Path,
@@ -25,11 +26,6 @@ use confined_fs::{
 
 use super::path_state::{IndexedPath, KnownContent, KnownStat, PathState, short_inode};
 use crate::ngram_filter::FileSegments;
-
-#[cfg(not(unix))]
-use std::path::PathBuf;
-#[cfg(unix)]
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 
 /// The names below one root, in path order, each directory before what is in it.
 #[derive(Clone, Debug)]
@@ -45,13 +41,10 @@ impl PathList {
     /// # Errors
     /// When the root itself cannot be listed.
     pub(super) fn read(root: &WorkspacePath, watcher: &mut Watcher) -> Result<Self, AccessError> {
-        let (mut items, mut next_id) = (PathTable::new(watcher.origin()), 0_u32);
-        watcher.watch_tree(root, true, &mut |listed| {
-            next_id = next_id.wrapping_add(1);
-            items.push(listed.entry.path().relative(), PathState::new(&listed, next_id));
-        })?;
-        items.shrink_to_fit();
-        Ok(Self { items, root: root.clone(), next_id })
+        let mut list = Self::empty(root, watcher.origin());
+        watcher.watch_tree(root, true, &mut |listed| list.push(listed))?;
+        list.items.shrink_to_fit();
+        Ok(list)
     }
 
     /// Lists everything below `root` that no ignore rule leaves out, without a watch.
@@ -59,16 +52,14 @@ impl PathList {
     /// # Errors
     /// When the root itself cannot be listed.
     pub(super) fn walk(workspace: &Workspace, root: &WorkspacePath) -> Result<Self, AccessError> {
-        let (mut items, mut next_id) = (PathTable::new(workspace.entry_origin(root)), 0_u32);
+        let mut list = Self::empty(root, workspace.entry_origin(root));
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
         workspace.walk(root, &options, &mut |entry| {
-            next_id = next_id.wrapping_add(1);
-            let listed = WatchedEntry::of_unwatched(entry);
-            items.push(listed.entry.path().relative(), PathState::new(&listed, next_id));
+            list.push(WatchedEntry::of_unwatched(entry));
             ControlFlow::Continue(())
         })?;
-        items.shrink_to_fit();
-        Ok(Self { items, root: root.clone(), next_id })
+        list.items.shrink_to_fit();
+        Ok(list)
     }
 
     /// Lists what is above and below `start` from what a former process listed, as far as that is still true. The list is
@@ -79,12 +70,27 @@ impl PathList {
         listing: &TreeListing,
     ) -> (Self, VerifiedListing) {
         let root = workspace.root_path(start.root());
-        let (mut items, mut next_id) = (PathTable::new(workspace.entry_origin(&root)), 0_u32);
+        let mut list = Self::empty(&root, workspace.entry_origin(&root));
         let verified = workspace.verify_listing(start, listing, &mut |name| {
-            next_id = next_id.wrapping_add(1);
-            items.push(name.relative, PathState::verified(&name, next_id));
+            let id = list.new_id();
+            list.items.push(name.relative, PathState::verified(&name, id));
         });
-        (Self { items, root, next_id }, verified)
+        (list, verified)
+    }
+
+    fn empty(root: &WorkspacePath, origin: EntryOrigin) -> Self {
+        Self { items: PathTable::new(origin), root: root.clone(), next_id: 0 }
+    }
+
+    fn push(&mut self, listed: WatchedEntry) {
+        let state = PathState::new(&listed, self.new_id());
+        self.items.push(listed.entry.path().relative(), state);
+    }
+
+    /// Another number for each state of a file; comes round after four billion.
+    fn new_id(&mut self) -> u32 {
+        self.next_id = self.next_id.wrapping_add(1);
+        self.next_id
     }
 
     /// Files that are no ignored ones.
@@ -110,11 +116,6 @@ impl PathList {
         listed.then(|| at + 1..self.end_of(at))
     }
 
-    /// Memory held, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.items.memory()
-    }
-
     /// The position behind `after`, or of the first path.
     pub(super) fn position_after(&self, after: Option<&WorkspacePath>) -> usize {
         let is_passed = |after: &WorkspacePath, path: &Path| path_order(path, after.relative()).is_le();
@@ -130,8 +131,7 @@ impl PathList {
 
     /// A new path, with the number of its first state.
     pub(super) fn added(&mut self, listed: WatchedEntry) -> AddedPath {
-        self.next_id = self.next_id.wrapping_add(1);
-        let state = PathState::new(&listed, self.next_id);
+        let state = PathState::new(&listed, self.new_id());
         AddedPath { entry: listed.entry, state }
     }
 
@@ -158,11 +158,11 @@ impl PathList {
 
     /// Forgets what is known of a file.
     pub(super) fn forget_content(&mut self, at: usize, dropped: &mut Vec<KnownContent>) {
-        self.next_id = self.next_id.wrapping_add(1);
+        let id = self.new_id();
         dropped.push(self.items.change(at, |item| {
             item.known = OnceLock::new();
-            item.id = self.next_id;
-            item.take_content()
+            item.id = id;
+            std::mem::take(&mut item.content)
         }));
     }
 
@@ -225,7 +225,7 @@ impl Edits {
     pub(super) fn withdraw(&mut self, path: &WorkspacePath, dropped: &mut Vec<KnownContent>) {
         let below = |item: &AddedPath| item.path().relative().starts_with(path.relative());
         for list in [&mut self.added, &mut self.kept] {
-            dropped.extend(list.extract_if(.., |item| below(item)).map(|item| item.state.content().into_owned()));
+            dropped.extend(list.extract_if(.., |item| below(item)).map(|item| item.state.content.clone()));
         }
     }
 }
@@ -257,20 +257,19 @@ pub(super) struct NewPath<'p> {
 
 impl<'l> PathRun<'l> {
     /// The paths, each made when it is asked for.
-    pub(super) fn iter(&self) -> impl Iterator<Item = IndexedPath<'l>> + use<'l> {
+    fn iter(&self) -> impl Iterator<Item = IndexedPath<'l>> + use<'l> {
         let Self { page, ref slots, origin } = *self;
-        slots.clone().map(move |slot| IndexedPath::new(page.relative(slot), page.state(slot), origin))
+        slots.clone().map(move |slot| page.get(slot, origin))
     }
 
     /// The path at a position in it.
     pub(super) fn get(&self, at: usize) -> IndexedPath<'l> {
-        let slot = self.slots.start + at;
-        IndexedPath::new(self.page.relative(slot), self.page.state(slot), self.origin)
+        self.page.get(self.slots.start + at, self.origin)
     }
 
     /// One for each path.
     pub(super) fn summaries(&self) -> &'l [PathSummary] {
-        &self.page.summaries()[self.slots.clone()]
+        &self.page.summaries[self.slots.clone()]
     }
 }
 
@@ -292,8 +291,7 @@ impl PathTable {
 
     pub(super) fn get(&self, at: usize) -> IndexedPath<'_> {
         let (page, slot) = self.locate(at);
-        let page = &*self.pages[page];
-        IndexedPath::new(page.relative(slot), page.state(slot), &self.origin)
+        self.pages[page].get(slot, &self.origin)
     }
 
     /// The paths at these positions, page by page.
@@ -332,7 +330,7 @@ impl PathTable {
 
     /// Adds a path behind all others.
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
-        if let Some(page) = self.pages.last_mut().filter(|page| !page.is_full()) {
+        if let Some(page) = self.pages.last_mut().filter(|page| page.len() < PathPage::MOST) {
             Arc::make_mut(page).push(relative, state);
         } else {
             if let Some(page) = self.pages.last_mut() {
@@ -395,17 +393,18 @@ impl PathTable {
             for (slot, at) in range.enumerate() {
                 while removed.next_if(|removed| removed.end <= at).is_some() {}
                 if removed.peek().is_some_and(|removed| removed.start <= at) {
-                    dropped.push(page.state(slot).content().into_owned());
+                    dropped.push(page.states[slot].content.clone());
                     continue;
                 }
                 let relative = page.relative(slot);
                 push_while(&mut merged, &mut added, |new| path_order(new.relative, relative).is_lt());
-                merged.push(relative, page.state(slot).clone());
+                merged.made.push(relative, page.states[slot].clone());
             }
             push_while(&mut merged, &mut added, comes_first);
         }
         push_while(&mut merged, &mut added, |_| true);
-        self.pages = merged.into_pages();
+        merged.end_made();
+        self.pages = merged.pages;
         self.starts.clear();
         self.starts.push(0);
         let mut end = 0;
@@ -422,7 +421,7 @@ fn push_while<'p>(
     mut is_next: impl FnMut(&NewPath<'p>) -> bool,
 ) {
     while let Some(NewPath { relative, state }) = added.next_if(&mut is_next) {
-        merged.push(relative, state);
+        merged.made.push(relative, state);
     }
 }
 
@@ -430,66 +429,35 @@ fn push_while<'p>(
 #[derive(Default)]
 struct MergedPages {
     pages: Vec<Arc<PathPage>>,
-    /// Those that come next, newly made; only the last one has room.
-    made: Vec<PathPage>,
+    /// The paths that come next, to be put into pages.
+    made: PathPage,
 }
 
 impl MergedPages {
-    /// Adds a path behind all others.
-    fn push(&mut self, relative: &Path, state: PathState) {
-        if self.made.last().is_none_or(PathPage::is_full) {
-            self.made.push(PathPage::default());
-        }
-        if let Some(page) = self.made.last_mut() {
-            page.push(relative, state);
-        }
-    }
-
     /// Adds a page as it is.
     fn keep(&mut self, page: &Arc<PathPage>) {
         self.end_made();
         self.pages.push(Arc::clone(page));
     }
 
-    /// Adds the pages that were made. A short one at their end shares with the one before: else each path that is
-    /// put at the front of a full page would make one more page.
+    /// Adds pages of the paths that were made, all of about the same length. A few share with the page before: else each
+    /// path that is put between two full pages would make one more page.
     fn end_made(&mut self) {
         let mut made = std::mem::take(&mut self.made);
-        if let Some(last) = made.pop_if(|last| last.len() < PathPage::MOST / 2) {
-            let before = made.pop().or_else(|| self.pages.pop().map(Arc::unwrap_or_clone));
-            match before {
-                Some(before) => made.extend(halves(&before, &last)),
-                None => made.push(last),
-            }
+        if (1..PathPage::MOST / 2).contains(&made.len())
+            && let Some(before) = self.pages.pop()
+        {
+            let few = std::mem::replace(&mut made, Arc::unwrap_or_clone(before));
+            made.append(&few, 0..few.len());
         }
-        for mut page in made {
+        let pages = made.len().div_ceil(PathPage::MOST);
+        for at in 0..pages {
+            let mut page = PathPage::default();
+            page.append(&made, made.len() * at / pages..made.len() * (at + 1) / pages);
             page.shrink_to_fit();
             self.pages.push(Arc::new(page));
         }
     }
-
-    fn into_pages(mut self) -> Vec<Arc<PathPage>> {
-        self.end_made();
-        self.pages
-    }
-}
-
-/// The paths of two pages, in one if they fit, else in two of about the same length.
-fn halves(one: &PathPage, two: &PathPage) -> Vec<PathPage> {
-    let all = one.len() + two.len();
-    let half = if all <= PathPage::MOST { all } else { all.div_ceil(2) };
-    let mut pages = vec![PathPage::default()];
-    for page in [one, two] {
-        for slot in 0..page.len() {
-            if pages.last().is_some_and(|page| page.len() >= half || page.is_full()) {
-                pages.push(PathPage::default());
-            }
-            if let Some(into) = pages.last_mut() {
-                into.push(page.relative(slot), page.state(slot).clone());
-            }
-        }
-    }
-    pages
 }
 
 /// Consecutive paths.
@@ -509,22 +477,18 @@ impl PathPage {
         self.states.len()
     }
 
-    fn is_full(&self) -> bool {
-        self.len() >= Self::MOST || self.text.is_full()
-    }
-
     /// The path below the root.
-    pub(super) fn relative(&self, slot: usize) -> &Path {
+    fn relative(&self, slot: usize) -> &Path {
         self.text.get(slot)
     }
 
-    pub(super) fn state(&self, slot: usize) -> &PathState {
-        &self.states[slot]
+    fn get<'l>(&'l self, slot: usize, origin: &'l EntryOrigin) -> IndexedPath<'l> {
+        IndexedPath::new(self.relative(slot), &self.states[slot], origin)
     }
 
-    /// The summaries, one for each path.
-    pub(super) fn summaries(&self) -> &[PathSummary] {
-        &self.summaries
+    /// Adds these paths of another page.
+    fn append(&mut self, other: &Self, slots: Range<usize>) {
+        slots.for_each(|slot| self.push(other.relative(slot), other.states[slot].clone()));
     }
 
     /// Adds a path behind all others.
@@ -543,7 +507,8 @@ impl PathPage {
     }
 
     pub(super) fn shrink_to_fit(&mut self) {
-        self.text.shrink_to_fit();
+        self.text.bytes.shrink_to_fit();
+        self.text.ends.shrink_to_fit();
         self.states.shrink_to_fit();
         self.summaries.shrink_to_fit();
     }
@@ -551,15 +516,15 @@ impl PathPage {
     /// Memory held, in bytes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Self>()
-            + self.text.memory()
+            + self.text.bytes.capacity()
+            + self.text.ends.capacity() * size_of::<u32>()
             + self.states.capacity() * size_of::<PathState>()
             + self.summaries.capacity() * size_of::<PathSummary>()
             + self.states.iter().map(PathState::memory).sum::<usize>()
     }
 }
 
-/// Paths below one root.
-#[cfg(unix)]
+/// Paths below one root, in one piece of memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathText {
     bytes: Vec<u8>,
@@ -567,63 +532,22 @@ pub(crate) struct PathText {
     ends: Vec<u32>,
 }
 
-#[cfg(unix)]
 impl PathText {
-    /// Adds a path behind the others.
+    /// Adds a path after the others.
     pub(crate) fn push(&mut self, path: &Path) {
-        self.bytes.extend_from_slice(path.as_os_str().as_bytes());
+        self.bytes.extend_from_slice(path.as_os_str().as_encoded_bytes());
         self.ends.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
-    }
-
-    /// Whether no path should be added: the ends are to fit their type by far.
-    fn is_full(&self) -> bool {
-        self.bytes.len() >= 1 << 20
     }
 
     pub(crate) fn get(&self, at: usize) -> &Path {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        Path::new(OsStr::from_bytes(&self.bytes[start..self.ends[at] as usize]))
-    }
-
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.bytes.shrink_to_fit();
-        self.ends.shrink_to_fit();
-    }
-
-    /// Memory held, in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        self.bytes.capacity() + self.ends.capacity() * size_of::<u32>()
-    }
-}
-
-/// Paths below one root, each by itself: nothing is indexed on these systems.
-#[cfg(not(unix))]
-#[derive(Clone, Debug, Default)]
-pub(crate) struct PathText(Vec<PathBuf>);
-
-#[cfg(not(unix))]
-impl PathText {
-    /// Adds a path behind the others.
-    pub(crate) fn push(&mut self, path: &Path) {
-        self.0.push(path.to_owned());
-    }
-
-    /// Whether no path should be added.
-    fn is_full(&self) -> bool {
-        false
-    }
-
-    pub(crate) fn get(&self, at: usize) -> &Path {
-        &self.0[at]
-    }
-
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.0.shrink_to_fit();
-    }
-
-    /// Memory held, in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        self.0.iter().map(PathBuf::capacity).sum::<usize>() + self.0.capacity() * size_of::<PathBuf>()
+        let bytes = &self.bytes[start..self.ends[at] as usize];
+        #[cfg(unix)]
+        let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes);
+        // Nothing is indexed there.
+        #[cfg(not(unix))]
+        let path = OsStr::new(str::from_utf8(bytes).unwrap_or_default());
+        Path::new(path)
     }
 }
 
@@ -675,7 +599,7 @@ impl PathSummary {
         if kind != FileKind::File {
             return Self::NoFile;
         }
-        match &*item.content() {
+        match &item.content {
             KnownContent::Secret => Self::Secret,
             KnownContent::Binary(bytes) => Self::Binary(*bytes),
             KnownContent::Filtered(FileSegments::One(segment), _, utf8) => {
@@ -731,7 +655,7 @@ mod path_table_tests {
         let entry = origin.entry(Path::new(path), FileKind::File);
         let listed = WatchedEntry { entry, ignored: false, unreadable: false, unwatched: false, mounted: false };
         let mut state = PathState::new(&listed, id);
-        state.set_content(KnownContent::Binary(id));
+        state.content = KnownContent::Binary(id);
         state
     }
 

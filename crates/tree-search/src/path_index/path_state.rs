@@ -3,7 +3,6 @@
 //! One path of the index, as a reader sees it.
 
 use std::{
-    borrow::Cow,
     cell::OnceCell,
     ops::Deref,
     path::Path,
@@ -15,10 +14,11 @@ use confined_fs::{Entry, EntryOrigin, FileKind, Stat, StatCache, VerifiedName, W
 
 use crate::ngram_filter::FileSegments;
 
-/// What is known of a file's content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The knowledge of a file's content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum KnownContent {
     /// Not read since it last changed: it has to be searched.
+    #[default]
     Unread,
     /// Read, but the filter cannot answer for it: it has to be searched.
     AlwaysSearch,
@@ -28,17 +28,6 @@ pub(crate) enum KnownContent {
     Secret,
     /// In the filter, with so many bytes; whether they are UTF-8.
     Filtered(FileSegments, u32, bool),
-}
-
-/// The same in 16 bytes, as most files are small.
-#[derive(Clone, Debug)]
-enum PackedContent {
-    Unread,
-    AlwaysSearch,
-    Binary(u32),
-    Secret,
-    Segment { segment: u32, bytes: u32, utf8: bool },
-    Segments(Box<KnownContent>),
 }
 
 /// What a stat said of a file that has no other name and has not changed since.
@@ -116,7 +105,7 @@ fn nanoseconds(time: SystemTime) -> i64 {
 /// What is known of one path.
 #[derive(Clone, Debug)]
 pub(crate) struct PathState {
-    content: PackedContent,
+    pub(crate) content: KnownContent,
     pub(super) known: OnceLock<KnownStat>,
     /// Another one for each state of a file; comes round after four billion.
     pub(super) id: u32,
@@ -136,64 +125,21 @@ pub(crate) struct PathState {
 impl PathState {
     pub(super) fn new(listed: &WatchedEntry, id: u32) -> Self {
         let WatchedEntry { ref entry, ignored, unreadable, unwatched, mounted } = *listed;
-        let (content, known, kind) = (PackedContent::Unread, OnceLock::new(), entry.kind());
+        let (content, known, kind) = (KnownContent::Unread, OnceLock::new(), entry.kind());
         Self { content, known, id, kind, ignored, unreadable, unwatched, mounted, is_kept: true }
     }
 
     /// That of a name from the listing of a former process.
     pub(super) fn verified(name: &VerifiedName<'_>, id: u32) -> Self {
         let VerifiedName { kind, ignored, unlisted, .. } = *name;
-        let (content, known) = (PackedContent::Unread, OnceLock::new());
+        let (content, known) = (KnownContent::Unread, OnceLock::new());
         let (unreadable, unwatched, mounted, is_kept) = (false, unlisted, false, false);
         Self { content, known, id, kind, ignored, unreadable, unwatched, mounted, is_kept }
     }
 
-    /// What is known of its content.
-    pub(crate) fn content(&self) -> Cow<'_, KnownContent> {
-        Cow::Owned(match self.content {
-            PackedContent::Unread => KnownContent::Unread,
-            PackedContent::AlwaysSearch => KnownContent::AlwaysSearch,
-            PackedContent::Binary(bytes) => KnownContent::Binary(bytes),
-            PackedContent::Secret => KnownContent::Secret,
-            PackedContent::Segment { segment, bytes, utf8 } => {
-                KnownContent::Filtered(FileSegments::One(segment), bytes, utf8)
-            }
-            PackedContent::Segments(ref content) => return Cow::Borrowed(content),
-        })
-    }
-
-    pub(super) fn set_content(&mut self, content: KnownContent) {
-        self.content = match content {
-            KnownContent::Unread => PackedContent::Unread,
-            KnownContent::AlwaysSearch => PackedContent::AlwaysSearch,
-            KnownContent::Binary(bytes) => PackedContent::Binary(bytes),
-            KnownContent::Secret => PackedContent::Secret,
-            KnownContent::Filtered(FileSegments::One(segment), bytes, utf8) => {
-                PackedContent::Segment { segment, bytes, utf8 }
-            }
-            content @ KnownContent::Filtered(FileSegments::Many { .. }, ..) => {
-                PackedContent::Segments(Box::new(content))
-            }
-        };
-    }
-
-    /// What is known of its content, which is forgotten.
-    pub(super) fn take_content(&mut self) -> KnownContent {
-        match std::mem::replace(&mut self.content, PackedContent::Unread) {
-            PackedContent::Segments(content) => *content,
-            content => Self { content, ..self.clone() }.content().into_owned(),
-        }
-    }
-
     /// Memory held outside of it, in bytes.
     pub(super) fn memory(&self) -> usize {
-        match &self.content {
-            PackedContent::Segments(content) => match &**content {
-                KnownContent::Filtered(segments, ..) => size_of::<KnownContent>() + segments.memory(),
-                _ => size_of::<KnownContent>(),
-            },
-            _ => 0,
-        }
+        if let KnownContent::Filtered(segments, ..) = &self.content { segments.memory() } else { 0 }
     }
 
     pub(super) fn is_file(&self) -> bool {
@@ -202,17 +148,17 @@ impl PathState {
 
     /// Whether its content is known, so that a search need not always open it.
     pub(super) fn is_known(&self) -> bool {
-        !matches!(self.content, PackedContent::Unread | PackedContent::AlwaysSearch)
+        !matches!(self.content, KnownContent::Unread | KnownContent::AlwaysSearch)
     }
 
     /// Whether it is a file that has yet to be read for the filter.
     pub(super) fn is_unread(&self) -> bool {
-        matches!(self.content, PackedContent::Unread) && self.is_file() && !self.mounted
+        self.content == KnownContent::Unread && self.is_file() && !self.mounted
     }
 
     /// Whether the filter holds it.
     pub(super) fn is_filtered(&self) -> bool {
-        matches!(self.content, PackedContent::Segment { .. } | PackedContent::Segments(_))
+        matches!(self.content, KnownContent::Filtered(..))
     }
 }
 
@@ -315,8 +261,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn path_state_has_56_bytes() {
-        assert_eq!(size_of::<PathState>(), 56);
+    fn path_state_has_72_bytes() {
+        assert_eq!(size_of::<PathState>(), 72);
     }
 
     #[test]

@@ -228,7 +228,7 @@ impl RootIndex {
         for (path, id) in files {
             if let Some(at) = list.find(path).filter(|at| list.items.get(*at).id == *id) {
                 list.forget_content(at, &mut dropped);
-                list.items.change(at, |item| item.set_content(KnownContent::AlwaysSearch));
+                list.items.change(at, |item| item.content = KnownContent::AlwaysSearch);
             }
         }
         self.stale += dropped.len();
@@ -241,7 +241,7 @@ impl RootIndex {
         let items = &mut Arc::make_mut(&mut self.list).items;
         for at in 0..items.len() {
             if items.get(at).is_filtered() {
-                items.change(at, |item| item.set_content(KnownContent::Unread));
+                items.change(at, |item| item.content = KnownContent::Unread);
             }
         }
     }
@@ -270,7 +270,7 @@ impl RootIndex {
     /// In a few words, for diagnosis: the files listed, those in the filter, and the bytes that this takes.
     pub(super) fn describe(&self) -> String {
         let in_filter = self.list.items.iter().filter(|item| item.is_known()).count();
-        let memory = self.filter.memory() + self.list.memory();
+        let memory = self.filter.memory() + self.list.items.memory();
         let taken = self.taken_over.map_or_else(String::new, |taken| {
             let ago = taken.at.elapsed().as_secs();
             format!(", of which {} were taken over from the stored index {ago} s ago", taken.files)
@@ -383,19 +383,19 @@ fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> O
         let Some(known) = KnownStat::of(&stat, true).filter(|_| stat.facts() == Some(file.facts)) else { continue };
         let content = file.content.clone();
         list.items.change(at, |item| {
-            item.set_content(content);
+            item.content = content;
             item.known = OnceLock::from(known);
         });
         marked.push(at);
     }
-    let files = marked.iter().filter_map(|at| match list.items.get(*at).content().into_owned() {
+    let files = marked.iter().filter_map(|at| match list.items.get(*at).content.clone() {
         KnownContent::Filtered(segments, bytes, _) => Some((segments, bytes)),
         _ => None,
     });
     let Some(filter) = stored.filter(memory, files) else {
         for at in marked {
             list.items.change(at, |item| {
-                item.set_content(KnownContent::Unread);
+                item.content = KnownContent::Unread;
                 item.known = OnceLock::new();
             });
         }
@@ -501,7 +501,7 @@ impl Update<'_> {
                     && !self.is_touched(item.path())
                 {
                     self.list.items.change(at, |was| {
-                        item.state.set_content(was.take_content());
+                        item.state.content = std::mem::take(&mut was.content);
                         item.state.known = std::mem::take(&mut was.known);
                         item.state.id = was.id;
                     });
