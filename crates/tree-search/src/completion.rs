@@ -18,9 +18,8 @@ use std::{
     borrow::Cow,
     cmp::Reverse,
     collections::HashMap,
-    path::Path,
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use code_fuzzy_match::FuzzyMatcher;
@@ -28,7 +27,7 @@ use confined_fs::{FileKind, Visibility, Workspace, WorkspacePath, stop::StopSign
 use percent_encoding::percent_decode_str;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-use crate::{IndexSnapshot, IndexedPath, ListedName, Listing, Newest, PathIndex};
+use crate::{IndexSnapshot, IndexedPath, Listing, Newest, PathIndex};
 
 /// How long the modification times of files may be asked for, for an answer to no text at all.
 const STAT_TIME: Duration = Duration::from_millis(8);
@@ -82,7 +81,7 @@ impl PathIndex {
             let other_readings = query.other_readings().into_iter().filter(|_| found.total == 0);
             other_readings.map(|query| rank(&query)).find(|found| found.total > 0).unwrap_or(found)
         };
-        present(request, found, names.is_complete())
+        present(request, found, names.is_complete)
     }
 }
 
@@ -95,12 +94,13 @@ fn newest(names: &TreeNames, recent: &HashMap<&WorkspacePath, usize>, wanted: us
     let (mut total, mut may_ask) = (paths.len(), true);
     let mut newest = Newest::new(wanted);
     for (at, name) in names.iter().enumerate() {
-        if name.is_directory() || recent.contains_key(name.path()) {
+        if is_directory(&name) || recent.contains_key(name.path()) {
             continue;
         }
         total += 1;
         may_ask = may_ask && (at % CHECK_EVERY != 0 || started.elapsed() < STAT_TIME);
-        newest.push_next(name.modified(may_ask), || at, name);
+        let modified = if may_ask { name.modified() } else { name.known_modified() };
+        newest.push_next(modified, || at, name);
     }
     paths.extend(newest.into_sorted().map(|(_, name)| name.path().clone()));
     Ranked { paths, total }
@@ -129,35 +129,28 @@ const WALK_TIME: Duration = Duration::from_millis(12);
 /// Looks at the clock, one for 64 names, before that counts: a small tree is listed whole on a busy machine, too.
 const FEW_LOOKS: usize = 32;
 
-/// All names, or as many as were found in time.
-enum TreeNames {
-    Indexed(IndexSnapshot),
-    Listed(Listing),
-}
-
-/// One of them.
-#[derive(Clone)]
-enum Name<'n> {
-    Indexed(IndexedPath<'n>),
-    Listed(&'n ListedName),
+/// The names below one root, or as many as were found in time.
+struct TreeNames {
+    snapshot: IndexSnapshot,
+    is_complete: bool,
 }
 
 impl TreeNames {
     /// The names below `root` that an answer can wait for.
-    pub(super) fn of(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Self {
+    fn of(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Self {
         // A missing directory holds nothing: kept as an unfinished listing, it would hide what appears in it.
         if root.root().is_absent() {
             index.kept_names.forget(root);
-            return Self::Listed(Listing::default());
+            return Self::listed(Listing::empty(workspace, root));
         }
         if let Some(snapshot) = index.live_snapshot(root, None) {
             index.kept_names.forget(root);
             // Brings the rest of the index up to date in the background, where that is due.
             index.after_search(workspace, root, usize::MAX, false);
-            return Self::Indexed(snapshot);
+            return Self { snapshot, is_complete: true };
         }
         if let Some(listing) = index.kept_names.get(root) {
-            return Self::Listed(listing);
+            return Self::listed(listing);
         }
         let started = Instant::now();
         let mut looks = 0;
@@ -165,62 +158,26 @@ impl TreeNames {
             looks += 1;
             stop.stopped().is_some() || (looks > FEW_LOOKS && started.elapsed() >= WALK_TIME)
         };
-        let listing = Listing::read(workspace, root, is_over);
-        if !listing.is_complete {
-            index.after_search(workspace, root, listing.names.len(), true);
+        let names = Self::listed(Listing::read(workspace, root, is_over));
+        if !names.is_complete {
+            index.after_search(workspace, root, names.iter().count(), true);
             index.kept_names.keep(workspace, root);
         }
-        Self::Listed(listing)
+        names
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = Name<'_>> {
-        let (indexed, listed) = match self {
-            Self::Indexed(snapshot) => (Some(snapshot.shown()), None),
-            Self::Listed(listing) => (None, Some(listing.names.iter())),
-        };
-        let indexed = indexed.into_iter().flatten().map(Name::Indexed);
-        indexed.chain(listed.into_iter().flatten().map(Name::Listed))
+    fn listed(Listing { list, is_complete }: Listing) -> Self {
+        Self { snapshot: IndexSnapshot::of_list(list), is_complete }
     }
 
-    pub(super) fn is_complete(&self) -> bool {
-        match self {
-            Self::Indexed(_) => true,
-            Self::Listed(listing) => listing.is_complete,
-        }
+    fn iter(&self) -> impl Iterator<Item = IndexedPath<'_>> {
+        self.snapshot.shown()
     }
 }
 
-impl<'n> Name<'n> {
-    pub(super) fn path(&self) -> &WorkspacePath {
-        match self {
-            Self::Indexed(item) => item.path(),
-            Self::Listed(name) => &name.path,
-        }
-    }
-
-    /// Its path below the root.
-    pub(super) fn relative(&self) -> &'n Path {
-        match self {
-            Self::Indexed(item) => item.relative(),
-            Self::Listed(name) => name.path.relative(),
-        }
-    }
-
-    pub(super) fn is_directory(&self) -> bool {
-        match self {
-            Self::Indexed(item) => item.kind() == FileKind::Directory,
-            Self::Listed(name) => name.is_directory,
-        }
-    }
-
-    /// When it was last modified: what is known, and if it `may_ask`, what the system says.
-    pub(super) fn modified(&self, may_ask: bool) -> Option<SystemTime> {
-        match self {
-            Self::Indexed(item) if may_ask => item.modified(),
-            Self::Indexed(item) => item.known_modified(),
-            Self::Listed(name) => name.modified,
-        }
-    }
+/// Whether it is a directory.
+fn is_directory(name: &IndexedPath<'_>) -> bool {
+    name.kind() == FileKind::Directory
 }
 
 /// Bytes of the longest text that is completed: a person types less, and the work grows with it.
@@ -328,7 +285,7 @@ enum Fit {
 
 /// A name that fits.
 struct Candidate<'n> {
-    name: Name<'n>,
+    name: IndexedPath<'n>,
     text: Cow<'n, str>,
     group: (Fit, bool),
     recent: usize,
@@ -352,7 +309,7 @@ fn ranked(
         let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
         if let Some(fit) = fit(&text, query) {
             let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
-            let group = (fit, name.is_directory() && !query.is_path());
+            let group = (fit, is_directory(&name) && !query.is_path());
             candidates.push(Candidate { name, text, group, recent: recent.unwrap_or(usize::MAX) });
         }
     }

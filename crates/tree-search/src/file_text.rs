@@ -11,7 +11,6 @@
 
 use std::{
     borrow::Cow,
-    cell::Cell,
     io::{self, Read, Seek as _, SeekFrom},
     time::{Duration, Instant},
 };
@@ -139,9 +138,14 @@ pub(super) struct ProgressReader<'a, R> {
     done: u64,
     total: u64,
     reported: Instant,
+    /// What has passed was ASCII.
+    pub(super) is_ascii: bool,
+    /// How many NULs were left out; `None` where they pass: at the beginning or the end of a text they are no part of its
+    /// lines.
+    pub(super) nuls: Option<u64>,
 }
 
-impl<'a, R> ProgressReader<'a, R> {
+impl<'a, R: Read> ProgressReader<'a, R> {
     /// Reports how far the reading of `inner`, which holds `total` bytes, is.
     pub(super) fn new(
         inner: R,
@@ -149,16 +153,15 @@ impl<'a, R> ProgressReader<'a, R> {
         stop: &'a StopSignal,
         report: Option<&'a (dyn Fn(SearchProgress) + Sync)>,
     ) -> Self {
-        Self { inner, stop, report, done: 0, total, reported: Instant::now() }
+        Self { inner, stop, report, done: 0, total, reported: Instant::now(), is_ascii: true, nuls: None }
     }
-}
 
-impl<R: Read> Read for ProgressReader<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read_piece(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.stopped().is_some() {
             return Err(stopped_error());
         }
         let read = self.inner.read(buffer)?;
+        self.is_ascii = self.is_ascii && buffer[..read].is_ascii();
         if let Some(report) = self.report {
             self.done += read as u64;
             if self.reported.elapsed() >= PROGRESS_INTERVAL {
@@ -167,6 +170,27 @@ impl<R: Read> Read for ProgressReader<'_, R> {
             }
         }
         Ok(read)
+    }
+}
+
+impl<R: Read> Read for ProgressReader<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.read_piece(buffer)?;
+            let Some(nuls) = &mut self.nuls else { return Ok(read) };
+            let (mut kept, mut at) = (0, 0);
+            while at < read {
+                let run = buffer[at..read].iter().position(|byte| *byte != 0).unwrap_or(read - at);
+                *nuls += run as u64;
+                let start = at + run;
+                at = memchr::memchr(0, &buffer[start..read]).map_or(read, |length| start + length);
+                buffer.copy_within(start..at, kept);
+                kept += at - start;
+            }
+            if kept > 0 || read == 0 {
+                return Ok(kept);
+            }
+        }
     }
 }
 
@@ -224,46 +248,6 @@ pub(super) fn read_long_line(file: &mut impl Read, size: u64, buffer: &mut Vec<u
         end = usize::try_from(size).unwrap_or(usize::MAX).max(LINE_SAMPLE) + 1;
         buffer.reserve_exact(end.saturating_sub(buffer.len()));
         buffer.resize(end.max(buffer.len()), 0);
-    }
-}
-
-/// Notes whether what is read is ASCII.
-pub(super) struct AsciiProbe<'f, R> {
-    pub(super) inner: R,
-    pub(super) foreign: &'f Cell<bool>,
-}
-
-impl<R: Read> Read for AsciiProbe<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        self.foreign.set(self.foreign.get() || !buffer[..read].is_ascii());
-        Ok(read)
-    }
-}
-
-/// Leaves out NULs, and counts them: at the beginning or the end of a text they are no part of its lines.
-pub(super) struct WithoutNuls<'n, R> {
-    pub(super) inner: R,
-    pub(super) nuls: &'n Cell<u64>,
-}
-
-impl<R: Read> Read for WithoutNuls<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let read = self.inner.read(buffer)?;
-            let (mut kept, mut at) = (0, 0);
-            while at < read {
-                let run = buffer[at..read].iter().position(|byte| *byte != 0).unwrap_or(read - at);
-                self.nuls.set(self.nuls.get() + run as u64);
-                let start = at + run;
-                at = memchr::memchr(0, &buffer[start..read]).map_or(read, |length| start + length);
-                buffer.copy_within(start..at, kept);
-                kept += at - start;
-            }
-            if kept > 0 || read == 0 {
-                return Ok(kept);
-            }
-        }
     }
 }
 

@@ -6,15 +6,12 @@
 use std::{
     cmp::Reverse,
     panic,
-    sync::{
-        Arc, Mutex, PoisonError,
-        mpsc::{self, Receiver, SyncSender, TrySendError},
-    },
     thread::{self, JoinHandle},
     time::SystemTime,
 };
 
 use confined_fs::{Entry, StatCache, WorkspacePath};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 use crate::SearchEntry;
 
@@ -100,19 +97,15 @@ pub struct NewestNames {
     listed: Kept,
     walked: Kept,
     batch: Batch,
-    stats: Stats,
+    stats: StatCache,
     others: Option<Others>,
 }
-
-/// Stats in path order.
-#[derive(Debug, Default)]
-struct Stats(StatCache);
 
 /// The threads that ask.
 #[derive(Debug)]
 struct Others {
-    batches: SyncSender<Batch>,
-    waiting: Arc<Mutex<Receiver<Batch>>>,
+    batches: Sender<Batch>,
+    waiting: Receiver<Batch>,
     threads: Vec<JoinHandle<Kept>>,
 }
 
@@ -125,7 +118,7 @@ impl NewestNames {
             listed: Newest::new(limit),
             walked: Newest::new(limit),
             batch: Vec::new(),
-            stats: Stats::default(),
+            stats: StatCache::default(),
             others: None,
         }
     }
@@ -148,11 +141,11 @@ impl NewestNames {
 
     /// What was kept, the newest first.
     pub fn into_sorted(mut self) -> impl Iterator<Item = (WorkspacePath, bool)> {
-        self.stats.ask(std::mem::take(&mut self.batch), &mut self.walked);
+        ask(&mut self.stats, std::mem::take(&mut self.batch), &mut self.walked);
         if let Some(Others { batches, waiting, threads }) = self.others.take() {
             drop(batches);
-            while let Some(batch) = next(&waiting) {
-                self.stats.ask(batch, &mut self.walked);
+            for batch in waiting {
+                ask(&mut self.stats, batch, &mut self.walked);
             }
             for thread in threads {
                 self.walked.append(thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)));
@@ -169,25 +162,22 @@ impl NewestNames {
         let others = self.others.get_or_insert_with(|| Others::start(limit, threads));
         let refused = match others.batches.try_send(batch) {
             Ok(()) if !others.threads.is_empty() => return,
-            Ok(()) => next(&others.waiting),
+            Ok(()) => others.waiting.try_recv().ok(),
             Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) => Some(batch),
         };
-        self.stats.ask(refused.unwrap_or_default(), &mut self.walked);
+        ask(&mut self.stats, refused.unwrap_or_default(), &mut self.walked);
     }
 }
 
 impl Others {
     /// As many as the system makes; they end with the batches.
     fn start(limit: usize, threads: usize) -> Self {
-        let (batches, waiting) = mpsc::sync_channel(WAITING);
-        let waiting = Arc::new(Mutex::new(waiting));
+        let (batches, waiting) = bounded::<Batch>(WAITING);
         let start = |_| {
-            let waiting = Arc::clone(&waiting);
+            let waiting = waiting.clone();
             let ask = move || {
-                let (mut stats, mut newest) = (Stats::default(), Newest::new(limit));
-                while let Some(batch) = next(&waiting) {
-                    stats.ask(batch, &mut newest);
-                }
+                let (mut stats, mut newest) = (StatCache::default(), Newest::new(limit));
+                waiting.iter().for_each(|batch| ask(&mut stats, batch, &mut newest));
                 newest
             };
             thread::Builder::new().name("stat".to_owned()).spawn(ask).ok()
@@ -197,17 +187,11 @@ impl Others {
     }
 }
 
-/// Waits for the next batch; `None` when there are no more.
-fn next(waiting: &Mutex<Receiver<Batch>>) -> Option<Batch> {
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
-}
-
-impl Stats {
-    fn ask(&mut self, batch: Batch, newest: &mut Kept) {
-        for (entry, is_directory) in batch {
-            let known = self.0.stat(&entry).or_else(|_| entry.stat());
-            newest.push(known.ok().and_then(|stat| stat.modified), entry.into_path(), is_directory);
-        }
+/// Offers names in path order, each with the time that the system says.
+fn ask(stats: &mut StatCache, batch: Batch, newest: &mut Kept) {
+    for (entry, is_directory) in batch {
+        let known = stats.stat(&entry).or_else(|_| entry.stat());
+        newest.push(known.ok().and_then(|stat| stat.modified), entry.into_path(), is_directory);
     }
 }
 

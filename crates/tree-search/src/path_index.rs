@@ -53,7 +53,7 @@ use kept_names::KeptNames;
 use path_list::{PathList, PathRun};
 use root_index::{COMPARED_EVERY, RootIndex, RootSlot, RootState, slot_of};
 
-pub(crate) use kept_names::{ListedName, Listing};
+pub(crate) use kept_names::Listing;
 pub(crate) use path_list::{PathSummary, PathText};
 pub(crate) use path_state::{IndexedPath, KnownContent};
 pub(crate) use walk::walk_snapshot;
@@ -113,6 +113,11 @@ pub(crate) struct IndexSnapshot {
 }
 
 impl IndexSnapshot {
+    /// All paths of a list.
+    pub(crate) fn of_list(list: Arc<PathList>) -> Self {
+        Self { below: 0..list.items.len(), list, candidates: None }
+    }
+
     /// The paths, ignored ones too, in path order.
     fn runs(&self) -> impl Iterator<Item = PathRun<'_>> {
         self.list.items.runs(self.below.clone())
@@ -132,13 +137,20 @@ impl fmt::Debug for PathIndex {
     }
 }
 
-/// A search is under way.
+/// Counts something as under way until it is dropped.
 #[derive(Debug)]
-pub(crate) struct SearchInProgress<'i>(&'i PathIndex);
+pub(crate) struct UnderWay<'c>(&'c AtomicUsize);
 
-impl Drop for SearchInProgress<'_> {
+impl<'c> UnderWay<'c> {
+    fn of(count: &'c AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.searches.fetch_sub(1, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -210,9 +222,8 @@ impl PathIndex {
     }
 
     /// Counts a search as under way until the result is dropped.
-    pub(crate) fn search_in_progress(&self) -> SearchInProgress<'_> {
-        self.searches.fetch_add(1, Ordering::Relaxed);
-        SearchInProgress(self)
+    pub(crate) fn search_in_progress(&self) -> UnderWay<'_> {
+        UnderWay::of(&self.searches)
     }
 
     /// The paths below `start` as they are now, with the files that `pattern` leaves; `None` where
@@ -253,7 +264,7 @@ impl PathIndex {
 
     /// Notes that a search below `start` met so many files of which the stored index did not know the state.
     pub(crate) fn note_outdated(&self, start: &WorkspacePath, files: usize, outdated: usize) {
-        self.stored.note(start, files, outdated);
+        self.stored.with(start, |loaded| loaded.is_outdated = is_outdated(files, outdated));
     }
 
     /// Waits for searches to end, but not for ever.
@@ -293,88 +304,68 @@ struct LoadedIndexes {
     pub(super) stored: StoredIndexes,
     /// By the key of the root.
     loaded: Mutex<HashMap<String, LoadedIndex>>,
-    /// When roots without a live index were last read for the stored one, by the key of the root.
-    read: Mutex<HashMap<String, Instant>>,
 }
 
+/// What is loaded of one root, and what searches found of it.
 #[derive(Debug, Default)]
 struct LoadedIndex {
+    is_loaded: bool,
     /// `None` where there is none.
     index: Option<Arc<StoredIndex>>,
     /// Whether the last search found too many files in another state.
     is_outdated: bool,
     /// Whether the last search found too many directories in another state.
     is_listing_outdated: bool,
+    /// When the root, which can have no live index, was last read for the stored one.
+    read: Option<Instant>,
 }
 
 impl LoadedIndexes {
-    pub(super) fn new(stored: StoredIndexes) -> Self {
+    fn new(stored: StoredIndexes) -> Self {
         Self { stored, ..Self::default() }
     }
 
+    fn with<T>(&self, root: &WorkspacePath, look: impl FnOnce(&mut LoadedIndex) -> T) -> T {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        look(loaded.entry(root.root().key().to_owned()).or_default())
+    }
+
     /// The stored index of the root of `start`, loaded at most once.
-    pub(super) fn get(&self, root: &WorkspacePath) -> Option<Arc<StoredIndex>> {
-        if !self.stored.is_kept() {
-            return None;
-        }
-        let mut loaded = self.lock();
-        let load = || LoadedIndex { index: self.stored.load(root), ..LoadedIndex::default() };
-        loaded.entry(root.root().key().to_owned()).or_insert_with(load).index.clone()
+    fn get(&self, root: &WorkspacePath) -> Option<Arc<StoredIndex>> {
+        self.with(root, |loaded| {
+            if self.stored.is_kept() && !loaded.is_loaded {
+                (loaded.is_loaded, loaded.index) = (true, self.stored.load(root));
+            }
+            loaded.index.clone()
+        })
     }
 
     /// The paths above and below `start` as they are now, by what is stored; `None` where only a walk can say that.
-    pub(super) fn list(&self, workspace: &Workspace, start: &WorkspacePath) -> Option<PathList> {
+    fn list(&self, workspace: &Workspace, start: &WorkspacePath) -> Option<PathList> {
         let stored = self.get(start)?;
         let (list, verified) = PathList::verify(workspace, start, stored.listing()?);
         tracing::debug!(%start, ?verified, "names from the stored index");
-        if let Some(loaded) = self.lock().get_mut(start.root().key()) {
-            loaded.is_listing_outdated = verified.outdated > OUTDATED_DIRECTORIES;
-        }
-        if !verified.is_whole {
-            return None;
-        }
-        Some(list)
+        self.with(start, |loaded| loaded.is_listing_outdated = verified.outdated > OUTDATED_DIRECTORIES);
+        verified.is_whole.then_some(list)
     }
 
     /// Forgets what was loaded of a root: it is loaded again when it is asked for.
-    pub(super) fn forget(&self, root: &WorkspacePath) {
-        self.lock().remove(root.root().key());
-    }
-
-    /// Notes that a search of `files` met so many of which the state was not known.
-    pub(super) fn note(&self, root: &WorkspacePath, files: usize, outdated: usize) {
-        if let Some(loaded) = self.lock().get_mut(root.root().key()) {
-            loaded.is_outdated = is_outdated(files, outdated);
-        }
+    fn forget(&self, root: &WorkspacePath) {
+        self.with(root, |loaded| *loaded = LoadedIndex { read: loaded.read, ..LoadedIndex::default() });
     }
 
     /// Whether there is one, and the last search found nearly all files in the state that it knows.
-    pub(super) fn is_good(&self, root: &WorkspacePath) -> bool {
-        self.lock()
-            .get(root.root().key())
-            .is_some_and(|loaded| loaded.index.is_some() && !loaded.is_outdated && !loaded.is_listing_outdated)
-    }
-
-    /// Whether the names are to be written again.
-    pub(super) fn is_listing_outdated(&self, root: &WorkspacePath) -> bool {
-        self.lock().get(root.root().key()).is_some_and(|loaded| loaded.is_listing_outdated)
+    fn is_good(&self, root: &WorkspacePath) -> bool {
+        self.with(root, |loaded| loaded.index.is_some() && !loaded.is_outdated && !loaded.is_listing_outdated)
     }
 
     /// Whether a root that can have no live index is worth reading for the stored one.
-    pub(super) fn is_wanted(&self, root: &WorkspacePath) -> bool {
-        let is_kept = self.stored.is_kept() && !self.is_good(root) && root.root().identity_for_index().is_ok();
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        is_kept && read.get(root.root().key()).is_none_or(|at| at.elapsed() >= SAVE_INTERVAL)
-    }
-
-    /// Notes that such a root is read now.
-    pub(super) fn note_read(&self, root: &WorkspacePath) {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        read.insert(root.root().key().to_owned(), Instant::now());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, LoadedIndex>> {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    fn is_wanted(&self, root: &WorkspacePath) -> bool {
+        let is_due = |read: Option<Instant>| read.is_none_or(|at| at.elapsed() >= SAVE_INTERVAL);
+        self.stored.is_kept()
+            && !self.is_good(root)
+            && root.root().identity_for_index().is_ok()
+            && self.with(root, |loaded| is_due(loaded.read))
     }
 }
 

@@ -12,7 +12,7 @@
 //! listing is used. A directory that is replaced while this goes on may show its old names or its new ones, as in a walk.
 
 use std::{
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     ops::ControlFlow,
     path::{Path, PathBuf},
     sync::Arc,
@@ -112,8 +112,7 @@ pub(crate) fn list_tree(shared: &Arc<Shared>, root: &WorkspacePath) -> Option<Tr
         return None;
     }
     let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true };
-    let listing = TreeListing { rules: shared.ignores.digest, directories: Vec::new(), text: Vec::new() };
-    let mut lister = ListTree { listing, device: None, open: Vec::new(), opened: None, unreadable: false };
+    let mut lister = ListTree::new(shared, false);
     let report = walk(shared, root, &options, &mut lister).ok()?;
     let is_whole = report.limits_hit.is_empty() && !report.stopped && !lister.listing.directories.is_empty();
     is_whole.then_some(lister.listing)
@@ -122,6 +121,8 @@ pub(crate) fn list_tree(shared: &Arc<Shared>, root: &WorkspacePath) -> Option<Tr
 /// Writes down what a walk meets.
 struct ListTree {
     listing: TreeListing,
+    /// Names that policy hides are written down, too.
+    keeps_hidden: bool,
     /// That of the root.
     device: Option<u64>,
     /// The directories from the root down to the one whose names come.
@@ -132,6 +133,11 @@ struct ListTree {
 }
 
 impl ListTree {
+    fn new(shared: &Shared, keeps_hidden: bool) -> Self {
+        let listing = TreeListing { rules: shared.ignores.digest, directories: Vec::new(), text: Vec::new() };
+        Self { listing, keeps_hidden, device: None, open: Vec::new(), opened: None, unreadable: false }
+    }
+
     fn add(&mut self, entry: &Entry, ignored: bool) {
         self.open.truncate(entry.depth());
         let (opened, unreadable) = (self.opened.take(), std::mem::take(&mut self.unreadable));
@@ -146,7 +152,7 @@ impl ListTree {
         let parent = &mut self.listing.directories[parent as usize];
         match text {
             // The names of what policy hides are not written down.
-            Some(text) if entry.visibility() == Visibility::Open => {
+            Some(text) if self.keeps_hidden || entry.visibility() == Visibility::Open => {
                 parent.names.push(NameInTree { text, kind, ignored, below });
             }
             _ => parent.incomplete = true,
@@ -282,7 +288,7 @@ impl Verify<'_> {
                 return self.names(here, path, true);
             }
         } else if let Ok(level) = self.list_again(here, path)?
-            && level.rules == here.rules
+            && level.directories.first()?.rules == here.rules
         {
             return self.level(here, path, &level);
         }
@@ -350,7 +356,7 @@ impl Verify<'_> {
     /// A directory, the current name, that is in another state than is known, or of which not all is known.
     fn changed(&mut self, here: &DirectoryListing, path: &Path) -> Option<()> {
         let level = match self.list_again(here, path)? {
-            Ok(level) if level.rules == here.rules => level,
+            Ok(level) if level.directories.first()?.rules == here.rules => level,
             // What rules leave out below it is another matter now.
             _ => {
                 self.outdated = usize::MAX;
@@ -371,19 +377,20 @@ impl Verify<'_> {
     }
 
     /// The names of a directory that was listed again, which is the current one of the stack.
-    fn level(&mut self, here: &DirectoryListing, path: &Path, level: &Level) -> Option<()> {
-        for (name, kind, ignored) in &level.names {
+    fn level(&mut self, here: &DirectoryListing, path: &Path, level: &TreeListing) -> Option<()> {
+        for listed in &level.directories.first()?.names {
+            let (name, NameInTree { kind, ignored, .. }) = (level.os_name(*listed), *listed);
             if !self.go_to(path, name) {
                 continue;
             }
-            if *kind != FileKind::Directory || *ignored {
-                self.meet(*kind, *ignored, false);
+            if kind != FileKind::Directory || ignored {
+                self.meet(kind, ignored, false);
                 continue;
             }
-            let known = self.listing.find(here, name).filter(|known| known.kind == *kind && !known.ignored);
+            let known = self.listing.find(here, name).filter(|known| known.kind == kind && !known.ignored);
             match known.and_then(|known| known.below) {
                 Some(below) => self.directory(name, false, below)?,
-                None => self.meet(*kind, false, true),
+                None => self.meet(kind, false, true),
             }
         }
         Some(())
@@ -404,7 +411,7 @@ impl Verify<'_> {
     }
 
     /// Lists one directory; the outer `None` as for the root.
-    fn list_again(&mut self, here: &DirectoryListing, path: &Path) -> Option<Result<Level, AccessError>> {
+    fn list_again(&mut self, here: &DirectoryListing, path: &Path) -> Option<Result<TreeListing, AccessError>> {
         // One that is always incomplete is not outdated.
         self.outdated = self.outdated.saturating_add(usize::from(!here.incomplete || here.facts.is_none()));
         self.listed_again += 1;
@@ -412,9 +419,9 @@ impl Verify<'_> {
             return None;
         }
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };
-        let mut level = Level::default();
+        let mut level = ListTree::new(self.shared, true);
         match walk(self.shared, &WorkspacePath::new(self.root.root(), path), &options, &mut level) {
-            Ok(report) => report.limits_hit.is_empty().then_some(Ok(level)),
+            Ok(report) => report.limits_hit.is_empty().then_some(Ok(level.listing)),
             Err(error) => Some(Err(error)),
         }
     }
@@ -439,41 +446,6 @@ impl Verify<'_> {
 
     fn meet(&mut self, kind: FileKind, ignored: bool, unlisted: bool) {
         (self.met)(VerifiedName { relative: &self.path, kind, ignored, unlisted });
-    }
-}
-
-/// The names of a directory as they are now, and the rules in it.
-#[derive(Default)]
-struct Level {
-    /// Each with what it is, and whether ignore rules leave it out.
-    names: Vec<(OsString, FileKind, bool)>,
-    rules: Vec<(&'static str, Option<Revision>)>,
-}
-
-impl Level {
-    fn add(&mut self, entry: &Entry, ignored: bool) {
-        self.names.extend(entry.path().file_name().map(|name| (name.to_os_string(), entry.kind(), ignored)));
-    }
-}
-
-impl Visitor for Level {
-    fn visit(&mut self, entry: Entry) -> ControlFlow<()> {
-        self.add(&entry, false);
-        ControlFlow::Continue(())
-    }
-
-    fn wants_ignored(&self) -> bool {
-        true
-    }
-
-    fn ignored(&mut self, entry: Entry) {
-        self.add(&entry, true);
-    }
-
-    fn rules(&mut self, _: &Path, name: &'static str, source: &RuleSource<'_>) {
-        if let RuleSource::Content(bytes) = source {
-            self.rules.push((name, bytes.map(Revision::of)));
-        }
     }
 }
 

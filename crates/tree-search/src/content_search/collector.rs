@@ -76,29 +76,18 @@ impl FileMatches {
 /// The sink of one file.
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
-    matcher: &'a RegexMatcher,
-    mode: SearchMode,
-    limits: FileLimits,
-    stop: &'a StopSignal,
+    pub(super) matcher: &'a RegexMatcher,
+    pub(super) mode: SearchMode,
+    pub(super) limits: FileLimits,
+    pub(super) stop: &'a StopSignal,
     /// The whole content, where it is in memory and not transcoded, to look for NUL bytes in.
-    whole: Option<&'a [u8]>,
+    pub(super) whole: Option<&'a [u8]>,
     pub(super) found: FileMatches,
     /// What such lines are shown in, where the file is not UTF-8: an encoding in which ASCII is itself.
-    encoding: Option<&'static Encoding>,
+    pub(super) encoding: Option<&'static Encoding>,
 }
 
-impl<'a> Collector<'a> {
-    pub(super) fn new(
-        matcher: &'a RegexMatcher,
-        mode: SearchMode,
-        limits: FileLimits,
-        stop: &'a StopSignal,
-        whole: Option<&'a [u8]>,
-        encoding: Option<&'static Encoding>,
-    ) -> Self {
-        Self { matcher, mode, limits, stop, whole, found: FileMatches::default(), encoding }
-    }
-
+impl Collector<'_> {
     /// What is shown of a line, around `hit`.
     fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
         if line.is_ascii() {
@@ -416,23 +405,24 @@ impl DefinitionSearch<'_> {
     /// Searches a file, of which `content` has been read.
     pub(super) fn search(&self, file: &mut OpenFile, content: FileContent<'_>) -> Result<FileMatches, Skipped> {
         let name = file.path().to_string();
-        let mut found = FileMatches::default();
-        if content.whole && content.bytes.len() <= text_file::HEAD {
-            let text = text_file::view(content.bytes, None).map_err(|_| Skipped::Binary)?;
-            let definitions = self.wanted(source_outline::definitions(&name, &text));
-            let mut lines = DefiningLines::new(&definitions);
-            lines.push(&text, |one, line| self.take(one, line, &mut found));
-            lines.finish(|one, line| self.take(one, line, &mut found));
-            return Ok(found);
-        }
-        let definitions = match outline_of_file(file, &name, None, self.stop) {
-            Ok(definitions) => self.wanted(definitions),
+        let is_small = content.whole && content.bytes.len() <= text_file::HEAD;
+        let text = is_small.then(|| text_file::view(content.bytes, None).map_err(|_| Skipped::Binary)).transpose()?;
+        let definitions = match &text {
+            Some(text) => Ok(source_outline::definitions(&name, text)),
+            None => outline_of_file(file, &name, None, self.stop),
+        };
+        let mut definitions = match definitions {
+            Ok(definitions) => definitions,
             Err(error) => return self.failed(&error),
         };
+        definitions.retain(|one| one.prototype == self.prototypes);
+        let mut found = FileMatches::default();
         let mut lines = DefiningLines::new(&definitions);
-        let read = read_decoded(file, None, self.stop, |piece| {
-            lines.push(piece, |one, line| self.take(one, line, &mut found));
-        });
+        let mut push = |piece: &str| lines.push(piece, |one, line| self.take(one, line, &mut found));
+        let read = match &text {
+            Some(text) => Ok(push(text)),
+            None => read_decoded(file, None, self.stop, push),
+        };
         if let Err(error) = read {
             return self.failed(&error);
         }
@@ -446,11 +436,6 @@ impl DefinitionSearch<'_> {
             None if error.kind() == io::ErrorKind::InvalidData => Err(Skipped::Binary),
             None => Err(Skipped::Unreadable),
         }
-    }
-
-    fn wanted(&self, mut definitions: Vec<Definition>) -> Vec<Definition> {
-        definitions.retain(|one| one.prototype == self.prototypes);
-        definitions
     }
 
     /// Takes the definition, which is on this line, where it matches.
@@ -569,6 +554,24 @@ mod tests {
         cut: bool,
     }
 
+    fn collector<'a>(
+        pattern: &'a Pattern,
+        mode: SearchMode,
+        limits: FileLimits,
+        stop: &'a StopSignal,
+        whole: Option<&'a [u8]>,
+    ) -> Collector<'a> {
+        Collector {
+            matcher: &pattern.matcher,
+            mode,
+            limits,
+            stop,
+            whole,
+            found: FileMatches::default(),
+            encoding: None,
+        }
+    }
+
     fn search(pattern: &str, multiline: bool, text: &[u8], mode: SearchMode, limits: FileLimits) -> Seen {
         let pattern = Pattern::compile(pattern, PatternOptions { multiline, ..Default::default() }).unwrap();
         let (before, after) = match mode {
@@ -582,7 +585,7 @@ mod tests {
             .binary_detection(BinaryDetection::quit(0))
             .build();
         let stop = StopSignal::after(Duration::from_secs(3600));
-        let mut sink = Collector::new(&pattern.matcher, mode, limits, &stop, Some(text), None);
+        let mut sink = collector(&pattern, mode, limits, &stop, Some(text));
         searcher.search_slice(&pattern.matcher, text, &mut sink).unwrap();
         Seen {
             lines: sink.found.lines.into_iter().map(|line| (line.number, line.text, line.hit)).collect(),
@@ -670,7 +673,7 @@ mod tests {
         let text: Vec<u8> = "\u{FEFF}eins\nzwei ä\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
         let pattern = Pattern::compile("zwei", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
-        let mut sink = Collector::new(&pattern.matcher, lines(0, 0), ALL, &stop, None, None);
+        let mut sink = collector(&pattern, lines(0, 0), ALL, &stop, None);
         SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .build()

@@ -41,7 +41,7 @@ use super::{
 };
 use crate::{
     BeyondAscii, FileHits, ProgressReader, Query, SearchMode, SeenContent, Skipped,
-    file_text::{AsciiProbe, FileContent, MAX_SMALL, WithoutNuls, read_long_line, read_small, stopped_error},
+    file_text::{FileContent, MAX_SMALL, read_long_line, read_small, stopped_error},
 };
 
 pub(super) use crate::content_search::collector::FileLimits;
@@ -339,38 +339,35 @@ impl<'a> Worker<'a> {
             Input::Stream(_) => None,
         };
         let shown_in = if let Input::Bytes(encoding) = input { encoding } else { None };
-        let (foreign, nuls) = (Cell::new(false), Cell::new(0));
-        let mut sink = Collector::new(&self.matcher, self.query.mode, target.limits, stop, slice, shown_in);
-        let matcher = InterruptibleMatcher { inner: &self.matcher, stop, piece_size: &self.piece_size };
+        let (mut is_ascii, mut nuls) = (true, 0);
+        let (matcher, mode, limits, found) = (&self.matcher, self.query.mode, target.limits, FileMatches::default());
+        let mut sink = Collector { matcher, mode, limits, stop, whole: slice, found, encoding: shown_in };
+        let matcher = InterruptibleMatcher { inner: matcher, stop, piece_size: &self.piece_size };
         let result = if let Some(content) = slice {
             self.searcher.search_slice(&matcher, content, &mut sink)
         } else {
             // What a small file that grew had at first, then the rest.
             file.seek(SeekFrom::Start(content.len() as u64))?;
-            let reader = AsciiProbe { inner: Cursor::new(content).chain(file), foreign: &foreign };
             // Of one file among many, the number of files is enough.
             let report = target.named.then_some(self.query.progress);
-            let reader = ProgressReader::new(reader, target.size, stop, report);
-            match input {
-                Input::Stream(encoding) => {
-                    let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
-                    let encoding = grep_searcher::Encoding::new(encoding.name()).ok();
-                    let mut searcher =
-                        builder(self.query).binary_detection(BinaryDetection::none()).encoding(encoding).build();
-                    if is_utf16 {
-                        searcher.search_reader(&matcher, reader, &mut sink)
-                    } else {
-                        let reader = WithoutNuls { inner: reader, nuls: &nuls };
-                        searcher.search_reader(&matcher, reader, &mut sink)
-                    }
-                }
-                _ => self.searcher.search_reader(&matcher, reader, &mut sink),
-            }
+            let mut reader = ProgressReader::new(Cursor::new(content).chain(file), target.size, stop, report);
+            let result = if let Input::Stream(encoding) = input {
+                let is_utf16 = encoding == UTF_16LE || encoding == UTF_16BE;
+                reader.nuls = (!is_utf16).then_some(0);
+                let encoding = grep_searcher::Encoding::new(encoding.name()).ok();
+                let mut builder = builder(self.query);
+                builder.binary_detection(BinaryDetection::none()).encoding(encoding);
+                builder.build().search_reader(&matcher, &mut reader, &mut sink)
+            } else {
+                self.searcher.search_reader(&matcher, &mut reader, &mut sink)
+            };
+            (is_ascii, nuls) = (reader.is_ascii, reader.nuls.unwrap_or_default());
+            result
         };
         let mut found = sink.found.shown(target.limits);
-        found.binary |= nuls.get() > target.size / 2;
+        found.binary |= nuls > target.size / 2;
         if self.beyond_ascii.searches_decoded() {
-            found.foreign |= foreign.get() || slice.is_some_and(|content| !content.is_ascii());
+            found.foreign |= !is_ascii || slice.is_some_and(|content| !content.is_ascii());
         }
         if let Err(error) = result {
             match stop.stopped() {

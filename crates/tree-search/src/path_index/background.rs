@@ -28,7 +28,7 @@ use self_sandbox::{Priority, lower_priority};
 
 use super::{
     COMPARED_EVERY, IndexMode, KnownContent, PathIndex, PathList, RootIndex, RootSlot, RootState, SAVE_INTERVAL,
-    is_outdated,
+    UnderWay, is_outdated,
     path_state::KnownStat,
     root_index::{Settled, TICK, changed_files, filter_memory, slot_of},
 };
@@ -149,13 +149,10 @@ impl PathIndex {
     /// A root that cannot be watched, with the list of its files that are to be read for the stored index.
     fn storing_state(&self, root: &WorkspacePath, list: PathList, why: Unwatchable) -> RootState {
         let mut unwatched = RootIndex::new(None, list);
-        unwatched.prepare(root, self.stored.get(root), self.filter_memory(root));
+        // The lock is not held after this.
+        let memory = filter_memory(&self.roots(), root);
+        unwatched.prepare(root, self.stored.get(root), memory);
         RootState::Storing(why, Box::new(unwatched))
-    }
-
-    /// As [`filter_memory`]; the lock is not held behind it.
-    fn filter_memory(&self, root: &WorkspacePath) -> usize {
-        filter_memory(&self.roots(), root)
     }
 }
 
@@ -216,7 +213,7 @@ fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) 
 /// Lists and watches a root.
 fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> RootState {
     let PathIndex { mode, stored, .. } = index;
-    let memory = index.filter_memory(root);
+    let memory = filter_memory(&index.roots(), root);
     for _ in 0..MAX_LISTINGS {
         let mut watcher = match workspace.watch(root.root()) {
             Ok(watcher) => watcher,
@@ -260,7 +257,7 @@ fn unwatched(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath, why
     if why == Unwatchable::Staged || !index.stored.is_wanted(root) {
         return RootState::Unwatchable(why);
     }
-    index.stored.note_read(root);
+    index.stored.with(root, |loaded| loaded.read = Some(Instant::now()));
     match PathList::walk(workspace, root) {
         Ok(list) if list.files() >= LARGE_TREE || index.mode == IndexMode::Eager => {
             index.storing_state(root, list, why)
@@ -473,11 +470,11 @@ pub(super) fn save(
     root: &WorkspacePath,
     at_end: bool,
 ) -> Option<io::Result<Saved>> {
-    let _under_way = SaveInProgress::of(index);
+    let _under_way = UnderWay::of(&index.saves);
     if !index.stored.stored.is_kept() {
         return None;
     }
-    let is_listing_outdated = index.stored.is_listing_outdated(root);
+    let is_listing_outdated = index.stored.with(root, |loaded| loaded.is_listing_outdated);
     let snapshot = {
         let mut roots = index.roots();
         slot_of(&mut roots, root)
@@ -509,22 +506,6 @@ pub(super) fn save(
         Ok(_) => index.stored.forget(root),
     }
     Some(saved)
-}
-
-/// Counts in [`PathIndex::saves`] until it is dropped.
-struct SaveInProgress<'i>(&'i PathIndex);
-
-impl<'i> SaveInProgress<'i> {
-    fn of(index: &'i PathIndex) -> Self {
-        index.saves.fetch_add(1, Ordering::Relaxed);
-        Self(index)
-    }
-}
-
-impl Drop for SaveInProgress<'_> {
-    fn drop(&mut self) {
-        self.0.saves.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 fn is_due(index: &RootIndex, at_end: bool, is_listing_outdated: bool) -> bool {

@@ -5,10 +5,12 @@ use std::{
     ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     thread,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
-use confined_fs::{FileKind, Ignored, WalkOptions, Workspace, WorkspacePath};
+use confined_fs::{FileKind, Ignored, WalkOptions, WatchedEntry, Workspace, WorkspacePath};
+
+use super::path_list::PathList;
 
 /// Names of one tree that are listed at most: some 40 MB.
 const MAX_NAMES: usize = 250_000;
@@ -24,45 +26,32 @@ const CHECK_EVERY: usize = 64;
 /// What is listed: what `glob` would find.
 const LISTED: WalkOptions = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
 
-/// One name of a listing.
-#[derive(Clone, Debug)]
-pub(crate) struct ListedName {
-    pub(crate) path: WorkspacePath,
-    pub(crate) is_directory: bool,
-    pub(crate) modified: Option<SystemTime>,
-}
-
 /// The names below one root.
 #[derive(Clone, Debug)]
 pub(crate) struct Listing {
-    pub(crate) names: Arc<Vec<ListedName>>,
+    pub(crate) list: Arc<PathList>,
     /// Whether that is all.
     pub(crate) is_complete: bool,
 }
 
-impl Default for Listing {
-    /// All names of an empty tree.
-    fn default() -> Self {
-        Self { names: Arc::default(), is_complete: true }
-    }
-}
-
 impl Listing {
+    /// All names of an empty tree.
+    pub(crate) fn empty(workspace: &Workspace, root: &WorkspacePath) -> Self {
+        Self { list: Arc::new(PathList::empty(root, workspace.entry_origin(root))), is_complete: true }
+    }
+
     /// What a walk below `root` finds until `is_over`.
     pub(crate) fn read(workspace: &Workspace, root: &WorkspacePath, mut is_over: impl FnMut() -> bool) -> Self {
-        let mut names = Vec::new();
+        let mut list = PathList::empty(root, workspace.entry_origin(root));
         let walked = workspace.walk(root, &LISTED, &mut |entry| {
-            let is_directory = entry.kind() == FileKind::Directory;
-            if is_directory || entry.kind() == FileKind::File {
-                let stat = if is_directory { None } else { entry.stat().ok() };
-                let modified = stat.and_then(|stat| stat.modified);
-                names.push(ListedName { path: entry.into_path(), is_directory, modified });
-            }
-            let is_over = names.len() >= MAX_NAMES || names.len() % CHECK_EVERY == 0 && is_over();
+            let stat = if entry.kind() == FileKind::File { entry.stat().ok() } else { None };
+            list.push(WatchedEntry::of_unwatched(entry), stat.as_ref());
+            let names = list.items.len();
+            let is_over = names >= MAX_NAMES || names % CHECK_EVERY == 0 && is_over();
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let is_complete = walked.is_ok_and(|report| !report.stopped);
-        Self { names: Arc::new(names), is_complete }
+        Self { list: Arc::new(list), is_complete }
     }
 }
 
@@ -126,9 +115,7 @@ impl ListedTree {
         let is_wanted = || self.idle().is_some_and(|idle| idle < IDLE);
         let listing = Listing::read(workspace, root, || !is_wanted() || started.elapsed() > LISTING);
         let listed = Instant::now();
-        if !self.keep(listing) {
-            return false;
-        }
+        self.with(|tree| tree.listing = Some(listing));
         loop {
             thread::sleep(LOOK);
             match self.idle() {
@@ -141,18 +128,14 @@ impl ListedTree {
         }
     }
 
-    fn keep(&self, listing: Listing) -> bool {
-        let Some(trees) = self.trees.upgrade() else { return false };
-        let mut trees = lock(&trees);
-        let tree = trees.get_mut(&self.key);
-        tree.map(|tree| tree.listing = Some(listing)).is_some()
-    }
-
     /// How long ago the last completion used it.
     fn idle(&self) -> Option<Duration> {
-        let trees = self.trees.upgrade()?;
-        let trees = lock(&trees);
-        trees.get(&self.key).map(|tree| tree.used.elapsed())
+        self.with(|tree| tree.used.elapsed())
+    }
+
+    /// `None` where nobody wants it any more.
+    fn with<T>(&self, look: impl FnOnce(&mut KeptTree) -> T) -> Option<T> {
+        self.trees.upgrade().and_then(|trees| lock(&trees).get_mut(&self.key).map(look))
     }
 }
 

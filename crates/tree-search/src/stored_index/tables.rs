@@ -14,6 +14,7 @@ use std::{
     collections::HashMap,
     ffi::OsStr,
     io,
+    ops::Range,
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering as Atomic},
 };
@@ -45,8 +46,8 @@ pub(super) struct Tables {
 pub(super) struct StoredDirectory {
     /// The bytes of all names.
     names: Vec<u8>,
-    /// Each with where its name ends.
-    files: Vec<(usize, StoredFile)>,
+    /// Each with where its name is.
+    files: Vec<(Range<usize>, StoredFile)>,
     /// The file that is probably asked for next.
     next: usize,
 }
@@ -55,29 +56,11 @@ impl StoredDirectory {
     /// What is known of the file of that name.
     pub(super) fn find(&mut self, name: &OsStr) -> Option<&StoredFile> {
         let name = name.as_encoded_bytes();
-        if self.next >= self.files.len() || self.name(self.next) != name {
-            self.next = self.position(name)?;
+        if self.files.get(self.next).is_none_or(|(at, _)| self.names[at.clone()] != *name) {
+            self.next = self.files.binary_search_by(|(at, _)| self.names[at.clone()].cmp(name)).ok()?;
         }
         self.next += 1;
         Some(&self.files[self.next - 1].1)
-    }
-
-    fn position(&self, name: &[u8]) -> Option<usize> {
-        let (mut low, mut high) = (0, self.files.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.name(middle).cmp(name) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Some(middle),
-                Ordering::Greater => high = middle,
-            }
-        }
-        None
-    }
-
-    fn name(&self, at: usize) -> &[u8] {
-        let start = at.checked_sub(1).map_or(0, |before| self.files[before].0);
-        &self.names[start..self.files[at].0]
     }
 }
 
@@ -170,8 +153,9 @@ fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
         }
         let file = StoredFile::read(tag, &mut reader, &mut previous, bounds)?;
         if file.facts.is_older_than(bounds.written) {
+            let start = directory.names.len();
             directory.names.extend(&last);
-            directory.files.push((directory.names.len(), file));
+            directory.files.push((start..directory.names.len(), file));
         }
     }
     (reader.len() == 0).then_some(directory)
