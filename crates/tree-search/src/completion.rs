@@ -36,14 +36,14 @@ const CHECK_EVERY: usize = 64;
 /// Candidates that are looked at beyond those that are returned, in the place of those that are gone.
 const SPARE: usize = 100;
 
-/// What to complete, and for whom.
+/// A typed path to complete, and its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletionRequest<'a> {
     /// Whose files.
     pub workspace: &'a Workspace,
     /// Below which root.
     pub root: &'a WorkspacePath,
-    /// What was typed.
+    /// The typed text.
     pub text: &'a str,
     /// Real paths of the files used last, newest first.
     pub recent: &'a [WorkspacePath],
@@ -222,7 +222,7 @@ impl PathQuery {
         self.text.contains('/')
     }
 
-    /// What else it may mean when nothing fits it: without the `@` of a mention, and percent-decoded.
+    /// Other meanings, for when nothing fits it: without the `@` of a mention, and percent-decoded.
     fn other_readings(&self) -> Vec<Self> {
         let mention = self.text.strip_prefix('@').and_then(Self::parse);
         let decoded = || percent_decode_str(&self.text).decode_utf8().ok().filter(|decoded| *decoded != self.text);

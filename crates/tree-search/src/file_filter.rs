@@ -23,7 +23,7 @@ pub enum FilterError {
     Glob {
         /// As it was given.
         glob: String,
-        /// What is wrong with it.
+        /// The reason.
         error: GlobError,
     },
     /// A file type that ripgrep does not know.

@@ -124,7 +124,7 @@ pub enum SearchProgress {
     },
 }
 
-/// What ends a search that should stop; the searcher passes it on.
+/// The error that ends a search which should stop; the searcher passes it on.
 pub(super) fn stopped_error() -> io::Error {
     io::Error::other("the search was stopped")
 }
@@ -138,7 +138,7 @@ pub(super) struct ProgressReader<'a, R> {
     done: u64,
     total: u64,
     reported: Instant,
-    /// What has passed was ASCII.
+    /// Whether all bytes that have passed were ASCII.
     pub(super) is_ascii: bool,
     /// How many NULs were left out; `None` where they pass: at the beginning or the end of a text they are no part of its
     /// lines.
@@ -299,7 +299,7 @@ impl<'c> FileContent<'c> {
         Ok(self.encoding(file)?.is_some())
     }
 
-    /// What `read` recognises the encoding by, and whether that is all of the file.
+    /// The bytes by which `read` recognises the encoding, and whether they are all of the file.
     fn head(&self, file: &mut OpenFile) -> io::Result<(Cow<'c, [u8]>, bool)> {
         let most = text_file::HEAD;
         if self.whole {

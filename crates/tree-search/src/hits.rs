@@ -25,11 +25,11 @@ pub struct ContentHits {
     pub capped: bool,
     /// The call was stopped before the end.
     pub stopped: Option<StopReason>,
-    /// What became of the files.
+    /// Files by outcome.
     pub tally: Tally,
     /// The first files that were left out.
     pub skipped: SkippedPaths,
-    /// What the walk left out.
+    /// Entries that the walk left out.
     pub walk: WalkReport,
     /// Where the names came from.
     pub source: PathSource,
@@ -57,7 +57,7 @@ pub struct HitLine {
     pub scope: Option<String>,
 }
 
-/// What was seen of a file whose hits are shown.
+/// The content of a file whose hits are shown, as it was seen.
 #[derive(Clone, Debug)]
 pub struct SeenContent {
     /// Hash of all of it.
@@ -85,7 +85,7 @@ pub struct FileHits {
     pub lines: Vec<HitLine>,
     /// Whether the lines are prototypes.
     pub prototypes: bool,
-    /// What was seen, where it was read whole and lines are kept.
+    /// The content, where the file was read whole and lines are kept.
     pub seen: Option<SeenContent>,
     /// Bytes of text in `lines`.
     pub(super) bytes: usize,

@@ -180,7 +180,7 @@ pub(super) fn check_bounds(glob: &str, longest: usize) -> Result<(), GlobError> 
     Ok(())
 }
 
-/// What means something in a glob besides itself.
+/// Characters that mean something in a glob besides themselves.
 const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
 /// The glob, and what else it may mean: brackets as brackets in a pattern (`app/[slug]/*.tsx`), and all of it as
@@ -252,7 +252,7 @@ impl GlobEncoding {
         }
         known.sort_unstable();
         known.dedup();
-        // Each, and what is before, between and behind them.
+        // Each, and what is before, between and after them.
         code(2 * known.len()).map(|_| Self { known, folded })
     }
 

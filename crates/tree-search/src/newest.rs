@@ -71,7 +71,7 @@ impl<K: Ord, V> Newest<K, V> {
         }
     }
 
-    /// What was kept, the newest first.
+    /// Ends the list: the items that were kept, the newest first.
     pub fn into_sorted(mut self) -> impl Iterator<Item = (K, V)> {
         self.cut();
         self.kept.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
@@ -139,7 +139,7 @@ impl NewestNames {
         }
     }
 
-    /// What was kept, the newest first.
+    /// Ends the list: the items that were kept, the newest first.
     pub fn into_sorted(mut self) -> impl Iterator<Item = (WorkspacePath, bool)> {
         ask(&mut self.stats, std::mem::take(&mut self.batch), &mut self.walked);
         if let Some(Others { batches, waiting, threads }) = self.others.take() {

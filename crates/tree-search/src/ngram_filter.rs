@@ -61,7 +61,7 @@ struct SegmentBlock {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileSegments {
     /// In one segment, with other small files.
-    One(u32),
+    One(SegmentSlice),
     /// In several segments; where a line was cut, no single segment need hold all of a match.
     Many {
         /// The segments, in the order of the content.
@@ -72,6 +72,14 @@ pub(crate) enum FileSegments {
 }
 
 impl FileSegments {
+    /// The segments, in the order of the content.
+    pub(crate) fn slices(&self) -> &[SegmentSlice] {
+        match self {
+            Self::One(slice) => std::slice::from_ref(slice),
+            Self::Many { segments, .. } => segments,
+        }
+    }
+
     /// Memory held outside of it, in bytes.
     pub(crate) fn memory(&self) -> usize {
         match self {
@@ -119,7 +127,7 @@ impl Columns {
     }
 }
 
-/// What a filter takes in of a file.
+/// The grams of a file, as a filter takes them in.
 #[derive(Debug)]
 pub(crate) struct ContentGrams {
     slices: Vec<SliceGrams>,
@@ -219,17 +227,14 @@ impl NgramFilter {
             at = slice.end;
         }
         Some(match segments.as_slice() {
-            [slice] => FileSegments::One(slice.segment),
+            [slice] => FileSegments::One(*slice),
             _ => FileSegments::Many { segments: segments.into(), within_line: content.within_line },
         })
     }
 
     /// Forgets a file of `bytes` bytes.
     pub(crate) fn remove(&mut self, segments: &FileSegments, bytes: usize) {
-        match segments {
-            FileSegments::One(segment) => self.release([*segment].into_iter(), bytes),
-            FileSegments::Many { segments, .. } => self.release(segments.iter().map(|slice| slice.segment), bytes),
-        }
+        self.release(segments.slices().iter().map(|slice| slice.segment), bytes);
     }
 
     /// Takes nothing in from now on that needs more than so many bytes; what is in it stays.
@@ -252,7 +257,7 @@ impl NgramFilter {
         (dead * 100).checked_div(bytes).unwrap_or(0)
     }
 
-    /// What `query` leaves of the files taken in so far.
+    /// The files taken in so far that `query` leaves.
     pub(crate) fn candidates(&self, query: FilterQuery) -> Candidates {
         let FilterQuery { grams, whole_file } = query;
         let sample: Vec<_> = self.blocks.iter().flatten().step_by(self.blocks.len() / SAMPLE + 1).collect();
@@ -353,7 +358,7 @@ impl NgramFilter {
     }
 }
 
-/// What a query leaves of a file.
+/// The part of a file that a query leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MayMatch {
     /// Nothing: it holds no match.
@@ -388,14 +393,14 @@ impl Candidates {
         self.grams.is_all()
     }
 
-    /// What may hold a match of the file there.
+    /// The part that may hold a match of the file there.
     pub(crate) fn may_match(&mut self, segments: &FileSegments) -> MayMatch {
         if self.all() {
             return MayMatch::Anywhere;
         }
         let whole = |perhaps| if perhaps { MayMatch::Anywhere } else { MayMatch::Nowhere };
         match segments {
-            FileSegments::One(segment) => whole(self.segment_may_match(*segment)),
+            FileSegments::One(slice) => whole(self.segment_may_match(slice.segment)),
             FileSegments::Many { segments, within_line } if self.whole_file || *within_line => {
                 let segments: Vec<_> = segments
                     .iter()
@@ -503,13 +508,13 @@ impl NgramFilter {
     }
 
     /// A filter with room for `memory` bytes, of columns that another one had. `bytes` are its
-    /// [`Self::segment_bytes`]; `read` gives a column; `files` are those that are still what they were, each with its bytes.
+    /// [`Self::segment_bytes`]; `read` gives a column; `files` are those that are still what they were.
     /// `None` where `read` gives none, or what is given does not fit together.
     pub(crate) fn of_columns<S: Borrow<FileSegments>>(
         memory: usize,
         bytes: &[u32],
         mut read: impl FnMut(u16) -> Option<Box<[u64]>>,
-        files: impl Iterator<Item = (S, u32)>,
+        files: impl Iterator<Item = S>,
     ) -> Option<Self> {
         let count = bytes.len().div_ceil(SEGMENTS);
         if count > memory / BLOCK {
@@ -517,8 +522,8 @@ impl NgramFilter {
         }
         let mut filter = Self::new(memory);
         filter.segments = vec![SegmentUse::default(); count * SEGMENTS];
-        for (segments, bytes) in files {
-            count_file(&mut filter.segments, segments.borrow(), bytes)?;
+        for segments in files {
+            count_file(&mut filter.segments, segments.borrow())?;
         }
         for (segment, bytes) in filter.segments.iter_mut().zip(bytes).filter(|(segment, _)| segment.files > 0) {
             segment.dead = bytes.saturating_sub(segment.bytes);
@@ -551,24 +556,15 @@ impl NgramFilter {
 }
 
 /// Counts a file in its segments; `None` where it names one that is not there.
-fn count_file(uses: &mut [SegmentUse], segments: &FileSegments, bytes: u32) -> Option<()> {
-    let mut count = |segment: u32, bytes: u32| {
-        let state = uses.get_mut(segment as usize)?;
+fn count_file(uses: &mut [SegmentUse], segments: &FileSegments) -> Option<()> {
+    let mut start = 0;
+    for slice in segments.slices() {
+        let state = uses.get_mut(slice.segment as usize)?;
         state.files = state.files.checked_add(1)?;
-        state.bytes = state.bytes.checked_add(bytes)?;
-        Some(())
-    };
-    match segments {
-        FileSegments::One(segment) => count(*segment, bytes),
-        FileSegments::Many { segments, .. } => {
-            let mut start = 0;
-            for slice in segments {
-                count(slice.segment, slice.end.checked_sub(start)?)?;
-                start = slice.end;
-            }
-            Some(())
-        }
+        state.bytes = state.bytes.checked_add(slice.end.checked_sub(start)?)?;
+        start = slice.end;
     }
+    Some(())
 }
 
 impl FilterQuery {
@@ -577,7 +573,7 @@ impl FilterQuery {
         self.grams.columns()
     }
 
-    /// What this leaves of files whose filter has these columns, which are all that it names.
+    /// The files that it leaves of those whose filter has these columns, which are all that it names.
     pub(crate) fn candidates_of(self, columns: HashMap<u16, Box<[u64]>>) -> Candidates {
         Candidates::new(Columns::Read(columns), self)
     }

@@ -86,7 +86,7 @@ impl IndexMode {
     }
 }
 
-/// What is kept of all roots between calls. Cheap when nothing is.
+/// The indexes of all roots between calls. Cheap when there are none.
 #[derive(Default)]
 pub struct PathIndex {
     mode: IndexMode,
@@ -97,7 +97,7 @@ pub struct PathIndex {
     building: AtomicBool,
     /// Stored indexes that are being written.
     saves: AtomicUsize,
-    /// What former processes have stored, and where this one stores what it knows.
+    /// Indexes that former processes have stored, and the place where this one stores its own.
     stored: LoadedIndexes,
     /// Names of large trees without an index, for completions.
     pub(crate) kept_names: KeptNames,
@@ -207,7 +207,7 @@ impl PathIndex {
         }
     }
 
-    /// What an index of this root would take: the directories that would be watched.
+    /// The cost of an index of this root: how many directories would be watched.
     ///
     /// # Errors
     /// Why no index of it can be kept.
@@ -306,7 +306,7 @@ struct LoadedIndexes {
     loaded: Mutex<HashMap<String, LoadedIndex>>,
 }
 
-/// What is loaded of one root, and what searches found of it.
+/// The stored index of one root, and how far searches found it to be true.
 #[derive(Debug, Default)]
 struct LoadedIndex {
     is_loaded: bool,

@@ -53,7 +53,7 @@ pub struct PatternOptions {
     pub limits: PatternLimits,
 }
 
-/// What a pattern asks of characters beyond ASCII.
+/// The demands of a pattern on characters beyond ASCII.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BeyondAscii {
     /// Nothing: it matches none of them.
@@ -125,7 +125,7 @@ impl Pattern {
         }
     }
 
-    /// What the pattern asks of characters beyond ASCII, which files in other encodings than UTF-8 do not hold
+    /// The demands on characters beyond ASCII, which files in other encodings than UTF-8 do not hold
     /// in that form.
     pub fn beyond_ascii(&self) -> BeyondAscii {
         let (text, options) = &*self.source;
@@ -326,7 +326,7 @@ pub enum PatternError {
     },
     /// Not a regular expression.
     Syntax {
-        /// What is wrong, in a few words.
+        /// The reason in a few words.
         reason: String,
         /// Where, counted in characters from 1.
         column: usize,

@@ -10,7 +10,7 @@ use confined_fs::{AccessError, AccessErrorKind, FileKind, IgnoredEntries, Worksp
 
 use crate::{PathIndex, Pattern, SearchEntry, SearchProgress};
 
-/// What a search is for.
+/// The purpose of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchMode {
     /// The matching lines, with so many lines around them.
@@ -61,14 +61,14 @@ pub enum Keep {
     Nothing,
 }
 
-/// What is searched for, and how much of it is wanted.
+/// A content search: the pattern, the wanted results and the bounds.
 #[derive(Clone, Copy)]
 pub struct Query<'a> {
-    /// What a line must match.
+    /// The pattern that a line must match.
     pub pattern: &'a Pattern,
-    /// What the name of a definition must match, where that is not the pattern: the pattern finds the files.
+    /// The pattern that the name of a definition must match, where it is another one: `pattern` finds the files.
     pub names: Option<&'a Pattern>,
-    /// What is wanted of a match.
+    /// The form of a result.
     pub mode: SearchMode,
     /// Which results are wanted.
     pub keep: Keep,
@@ -82,7 +82,7 @@ pub struct Query<'a> {
     pub stop: &'a StopSignal,
     /// Called a few times a second with how far the search is.
     pub progress: &'a (dyn Fn(SearchProgress) + Sync),
-    /// What is kept between calls, where anything is.
+    /// The index that is kept between calls, where there is one.
     pub path_index: Option<&'a Arc<PathIndex>>,
     /// For a search of ignored files alone: what an earlier search left out.
     pub ignored_entries: Option<&'a IgnoredEntries>,

@@ -74,7 +74,7 @@ impl StoredIndex {
     /// Reads the header and the tables of `file`, which may have at most so many bytes.
     ///
     /// # Errors
-    /// What about it is in doubt.
+    /// The reason to doubt it.
     pub(super) fn open(
         file: PrivateFile,
         most: u64,
@@ -130,7 +130,7 @@ impl StoredIndex {
         StoredCursor { index: Arc::clone(self), path: PathBuf::new(), directory: None, has_begun: false }
     }
 
-    /// What `query` leaves of the files whose content is known. Reads the columns that it names. `None` without a
+    /// The files with known content that `query` leaves. Reads the columns that it names. `None` without a
     /// filter, and where one of them is damaged.
     pub(crate) fn candidates(&self, query: FilterQuery) -> Option<Candidates> {
         let read = |column| Some((column, self.column(column)?));
@@ -143,7 +143,7 @@ impl StoredIndex {
     pub(crate) fn filter<S: Borrow<FileSegments>>(
         &self,
         memory: usize,
-        files: impl Iterator<Item = (S, u32)>,
+        files: impl Iterator<Item = S>,
     ) -> Option<NgramFilter> {
         NgramFilter::of_columns(memory, &self.segment_bytes()?, |column| self.column(column), files)
     }
@@ -213,7 +213,7 @@ pub(crate) struct StoredCursor {
 }
 
 impl StoredCursor {
-    /// What is known of a file, by its path below the root.
+    /// Finds the file at that path below the root.
     pub(crate) fn file(&mut self, relative: &Path) -> Option<&StoredFile> {
         let (parent, name) = split_path(relative)?;
         // Not as paths, which would be compared component by component.
@@ -229,7 +229,7 @@ impl StoredCursor {
 
 /// The folder below the state folder.
 const FOLDER: &str = "index";
-/// What the name of a stored index ends in; the key of its root is before that.
+/// The end of the name of a stored index, after the key of its root.
 const SUFFIX: &str = ".index";
 /// How long after its last use a file is touched when it is used again: the time is only for the order of removal.
 const TOUCHED_EVERY: Duration = Duration::from_secs(60 * 60);
@@ -244,7 +244,7 @@ pub struct StoredIndexes {
     most: u64,
 }
 
-/// What became of an index that was to be stored.
+/// The outcome of storing an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// It is stored, with so many bytes.
@@ -257,7 +257,7 @@ pub enum Saved {
     Nothing,
 }
 
-/// What is stored of a root.
+/// The state of the stored index of a root.
 #[derive(Debug)]
 pub struct StoredStatus {
     /// Bytes of the file, if there is one.
@@ -313,7 +313,7 @@ impl StoredIndexes {
         }
     }
 
-    /// What is stored of a root, and whether it would be used now.
+    /// Looks at the file of a root, and whether it would be used now.
     pub fn status(&self, root: &WorkspacePath) -> StoredStatus {
         let identity = root.root().identity_for_index().map_err(Unusable::Root);
         let file = match self.file_of(root.root().key()) {
@@ -580,7 +580,7 @@ mod tests {
                 assert_eq!(left.may_match(segments(file).0), expected.may_match(segments(file).0), "{pattern}");
             }
         }
-        let mut whole = index.filter(MEMORY, [&first, &large, &last].into_iter().map(segments)).unwrap();
+        let mut whole = index.filter(MEMORY, [&first, &large, &last].into_iter().map(|file| segments(file).0)).unwrap();
         assert_eq!(whole.candidates(query("needle")).may_match(segments(&first).0), MayMatch::Anywhere);
         assert_eq!(whole.candidates(query("haystack")).may_match(segments(&large).0), MayMatch::Nowhere);
         whole.remove(segments(&large).0, segments(&large).1 as usize);
@@ -611,7 +611,7 @@ mod tests {
             let filter_bytes = if kept <= 64 { 12 * COLUMNS * kept / 64 } else { 20 * COLUMNS };
             assert!(bytes < (filter_bytes + 4 * kept + 60 * count + 400) as u64, "{count}: {bytes}");
 
-            let taken_over = index.filter(MEMORY, files.iter().map(segments)).unwrap();
+            let taken_over = index.filter(MEMORY, files.iter().map(|file| segments(file).0)).unwrap();
             for pattern in words.into_iter().chain(["noodle", "000000004", "zzz", "q.*x"]) {
                 let mut left = index.candidates(query(pattern)).unwrap();
                 let mut whole = taken_over.candidates(query(pattern));
@@ -655,7 +655,10 @@ mod tests {
             opened(1, segments, Some(header.length())).unwrap();
             let index = small.fixture.indexes.open(&identity(1)).unwrap();
             assert!(index.candidates(query("needle")).is_none(), "{segments}");
-            assert!(index.filter(MEMORY, small.files[..2].iter().map(testing::segments)).is_none(), "{segments}");
+            assert!(
+                index.filter(MEMORY, small.files[..2].iter().map(|file| testing::segments(file).0)).is_none(),
+                "{segments}"
+            );
         }
         small.fixture.indexes.write(identity(1), IndexContents::new(DEVICE), &small.filter).unwrap();
         assert!(small.fixture.indexes.open(&identity(1)).is_ok(), "the next one takes its place");
@@ -808,7 +811,7 @@ mod stored_indexes_tests {
         let index = Arc::new(smaller.open(&identity(1)).unwrap());
         assert_eq!(file(&index, "f").unwrap().content, KnownContent::AlwaysSearch);
         assert!(index.candidates(query("content")).is_none());
-        assert!(index.filter(MEMORY, std::iter::empty::<(FileSegments, u32)>()).is_none());
+        assert!(index.filter(MEMORY, std::iter::empty::<FileSegments>()).is_none());
         let tiny = StoredIndexes::new(StateDir::open(temp.path()).unwrap(), bytes);
         assert_eq!(little(&tiny, 2), Saved::Nothing);
         assert!(tiny.open(&identity(1)).is_ok());

@@ -23,12 +23,12 @@ const LONGEST: usize = 300;
 const TIME: Duration = Duration::from_millis(300);
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
-/// What an extension alone is worth of a similarity.
+/// The weight of an extension alone.
 const BY_EXTENSION: f64 = 0.5;
 /// Most readings of one name with braces.
 const ALTERNATIVES: usize = 8;
 
-/// What in a pattern may be misspelled.
+/// The names in a pattern that may be misspelled.
 struct PatternNames {
     /// The pattern, with letters of either case.
     any_case: Option<NameGlob>,
@@ -125,7 +125,7 @@ fn add(list: &mut Vec<Near>, similarity: f64, path: &WorkspacePath) {
 
 impl GlobRequest {
     /// Up to three paths with names near those in the pattern, below the start of the search or else anywhere in the
-    /// workspace; directories with a slash behind them.
+    /// workspace; directories with a slash after them.
     pub(super) fn nearest(&self, cx: &CallContext, found: &GlobHits) -> Vec<(WorkspacePath, bool)> {
         let wanted = PatternNames::of(&self.pattern, cx.settings.patterns.glob);
         if wanted.is_nothing() {

@@ -18,7 +18,7 @@ use crate::tools::{
     paging::shown_range,
 };
 
-/// A path as it is printed, a directory with a slash behind it.
+/// A path as it is printed, a directory with a slash after it.
 fn printed(path: &WorkspacePath, is_directory: bool) -> String {
     format!("{path}{}", if is_directory { "/" } else { "" })
 }

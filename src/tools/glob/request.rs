@@ -32,7 +32,7 @@ const MAX_RESULTS: usize = 1000;
 #[derive(Debug)]
 pub(super) struct GlobRequest {
     pub(super) glob: NameGlob,
-    /// What `glob` was made of.
+    /// The text of `glob`.
     pub(super) pattern: String,
     pub(super) scope: Scope,
     pub(super) directories: bool,
@@ -42,7 +42,7 @@ pub(super) struct GlobRequest {
     /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
     pub(super) no_ignore: bool,
-    /// What to say of the pattern when nothing matches it.
+    /// The note on the pattern for when nothing matches it.
     pub(super) backslash_note: Option<String>,
 }
 
@@ -174,7 +174,7 @@ const CHECK_EVERY: usize = 64;
 /// Names between two progress reports.
 const REPORT_EVERY: usize = 10_000;
 
-/// What a walk found.
+/// The result of a walk of `glob`.
 #[derive(Debug, Default)]
 pub(super) struct GlobHits {
     /// The first `skip + take` paths in order; whether each is a directory.

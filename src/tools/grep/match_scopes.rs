@@ -41,7 +41,7 @@ fn outline(cx: &CallContext, hits: &FileHits) -> Option<Vec<Definition>> {
     file.restat().ok()?.same_file_state(&hits.stat).then_some(found)
 }
 
-/// What is said of a hit that is in no source.
+/// The note on a hit that is in no source.
 const OUTSIDE: &str = "not in a cell's source";
 /// Characters of a line that are shown.
 const WIDTH: usize = 200;

@@ -33,7 +33,7 @@ use crate::tools::{
     paging::shown_range,
 };
 
-/// What a capped answer advises.
+/// The advice of a capped answer.
 const NARROW: &str = "Narrow the path or add a glob filter, or continue with";
 
 /// All that an answer is made of.
@@ -420,7 +420,7 @@ pub(super) struct Page {
     pub(super) less_context: Option<(u64, u64)>,
 }
 
-/// What has been said of one file.
+/// The labels of one file that were printed.
 #[derive(Debug)]
 pub(super) struct ScopeLabels<'h> {
     /// Whether there is anything to say.
@@ -441,7 +441,7 @@ impl<'h> ScopeLabels<'h> {
         self.last = None;
     }
 
-    /// What to say before line `index` of adjacent lines: where the first match is, or this one if that is elsewhere.
+    /// The label before line `index` of adjacent lines: where the first match is, or this one if that is elsewhere.
     pub(super) fn label(&mut self, group: &[(&'h HitLine, Option<usize>)], index: usize) -> Option<&'h str> {
         let from = if index == 0 { group } else { &group[index..=index] };
         let (line, _) = from.iter().find(|(_, hit)| hit.is_some())?;

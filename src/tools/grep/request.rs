@@ -32,7 +32,7 @@ const MAX_CONTEXT: usize = 50;
 #[derive(Debug)]
 pub(super) struct GrepRequest {
     pub(super) pattern: Pattern,
-    /// What the name of a definition must match, where the pattern finds only the files.
+    /// The pattern for the name of a definition, where `pattern` finds only the files.
     pub(super) names: Option<Pattern>,
     /// Whether the definition around each match is named.
     pub(super) scope: bool,
@@ -51,7 +51,7 @@ pub(super) struct GrepRequest {
     pub(super) results_note: Option<String>,
     /// The note on `context`, `before` and `after` over their maximum.
     pub(super) context_notes: Vec<String>,
-    /// What to say of `glob` when nothing is found.
+    /// The note on `glob` for when nothing is found.
     pub(super) backslash_note: Option<String>,
 }
 

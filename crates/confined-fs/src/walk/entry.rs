@@ -73,7 +73,7 @@ impl EntryOrigin {
         WorkspacePath::new(self.root(), relative)
     }
 
-    /// What has that name in `directory`, the path below the root of a directory from which more than one name is asked for;
+    /// Stats that name in `directory`, the path below the root of a directory from which more than one name is asked for;
     /// `None` where that cannot be told.
     pub fn stat(&self, directory: &Path, name: &OsStr, siblings: &mut SiblingCache) -> Option<Stat> {
         siblings.stat(self.root(), directory, name)
@@ -122,7 +122,7 @@ impl Entry {
         self.path
     }
 
-    /// What it is; a link is a link.
+    /// The kind of entry; a link is a link.
     pub fn kind(&self) -> FileKind {
         self.kind
     }
@@ -132,7 +132,7 @@ impl Entry {
         self.depth
     }
 
-    /// What the system says about the entry itself, links not followed. A masked file is as long as what is shown.
+    /// Stats the entry itself, links not followed. A masked file is as long as what is shown.
     pub fn stat(&self) -> Result<Stat, AccessError> {
         let real = self.real();
         if self.kind == FileKind::File
@@ -172,7 +172,7 @@ impl Entry {
         OpenFile::new(file, self.path, real, stat, mask)
     }
 
-    /// What a file that is opened now would be, without opening it; `None` where only [`Self::open`] can say.
+    /// Stats the file that an open would open now; `None` where only [`Self::open`] can say.
     pub fn stat_to_read(&self, siblings: &mut SiblingCache) -> Option<Stat> {
         let real = self.real();
         let aliases: Vec<_> = self.aliases().collect();
@@ -184,7 +184,7 @@ impl Entry {
         stat.filter(|stat| stat.kind == FileKind::File)
     }
 
-    /// What a link leads to, when that is inside a root.
+    /// The target of a link, when that is inside a root.
     pub fn link_target(&self) -> Option<WorkspacePath> {
         if self.kind != FileKind::Symlink {
             return None;
@@ -193,7 +193,7 @@ impl Entry {
         (!target.hidden()).then_some(target.real)
     }
 
-    /// What tools see of its content, or of that of what it links to.
+    /// The part of its content, or of that of its target, that tools see.
     pub fn visibility(&self) -> Visibility {
         let mut names = vec![self.real().into_owned()];
         names.extend(self.aliases());
@@ -250,7 +250,7 @@ impl SiblingCache {
         Some((self.open(real.root())?, name))
     }
 
-    /// What has that name in `directory`, the path below its root of a directory from which more than one name is asked for;
+    /// Stats that name in `directory`, the path below its root of a directory from which more than one name is asked for;
     /// `None` where that cannot be told.
     pub(super) fn stat(&mut self, root: &Root, directory: &Path, name: &OsStr) -> Option<Stat> {
         self.go_to(root, directory)?;

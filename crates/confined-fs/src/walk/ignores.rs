@@ -51,7 +51,7 @@ pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The file that a virtual environment of Python holds ([PEP 405](https://peps.python.org/pep-0405/)).
 pub(super) const ENVIRONMENT_MARKER: &str = "pyvenv.cfg";
 
-/// What the configuration says about ignored files.
+/// Configured rules about ignored files.
 #[derive(Clone, Debug, Default)]
 pub struct IgnoreRules {
     /// More patterns, in gitignore syntax, anchored at each root.
@@ -137,7 +137,7 @@ impl Rules<'_> {
         !self.ignores.no_default
     }
 
-    /// What the user's files and the configured patterns say about a path below the root.
+    /// Asks the user's files and the configured patterns about a path below the root.
     pub(crate) fn matched(&self, innermost: Option<&DirectoryIgnores>, path: &Path, directory: bool) -> Match<()> {
         let (mut by_ignore, mut by_git, mut by_exclude) = (Match::None, Match::None, Match::None);
         let mut in_repository = true;
@@ -236,14 +236,14 @@ fn match_first(decided: &mut Match<()>, matcher: &Gitignore, path: &Path, direct
     }
 }
 
-/// What rules were read from, for a caller that caches what they ignore.
+/// The source of rules, for a caller that caches what they ignore.
 #[derive(Debug)]
 pub(crate) enum RuleSource<'f> {
     /// A file of that name, which is open and has not been read yet.
     File(&'f File),
     /// A link, or a name behind one, with a hash of what was read ([`linked_content`]).
     Link(u64),
-    /// What was read, after all else; `None` where nothing can be.
+    /// The content, after all else; `None` where it cannot be read.
     Content(Option<&'f [u8]>),
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn linked_content(roots: &Roots, link: &WorkspacePath) -> u64 {
     hash(&bytes.ok().flatten().unwrap_or_default())
 }
 
-/// What a link to a file of rules leads to: only inside the roots, and nothing that policy hides or denies. `None`
+/// Reads the target of a link to a file of rules: only inside the roots, and nothing that policy hides or denies. `None`
 /// where that is nothing.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ use crate::{Limit, WorkspacePath};
 /// How many ignore files a report names.
 const NAMED: usize = 3;
 
-/// What is missing from a walk, and why. Its answers are true but not complete.
+/// Names and rules that are missing from a walk, and why. Its answers are true but not complete.
 #[derive(Clone, Debug, Default)]
 pub struct LimitsHit {
     /// Directories that could not be opened as too many files were open.
@@ -73,7 +73,7 @@ impl LimitsHit {
 }
 
 impl fmt::Display for LimitsHit {
-    /// What is said of the ignore files; nothing where all count.
+    /// Reports the ignore files of which not all rules count; nothing where all do.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, CutIgnoreFile { file, from_line }) in self.rules.iter().enumerate() {
             if at > 0 {

@@ -47,7 +47,7 @@ pub struct TreeListing {
     pub text: Vec<u8>,
 }
 
-/// What is known of one directory.
+/// One directory of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectoryListing {
     /// Its state; `None` where it may change again without another one.
@@ -65,7 +65,7 @@ pub struct DirectoryListing {
 pub struct NameInTree {
     /// Where its bytes begin, and how many they are.
     pub text: (u32, u16),
-    /// What is there.
+    /// The kind of entry.
     pub kind: FileKind,
     /// Ignore rules leave it out.
     pub ignored: bool,
@@ -92,7 +92,7 @@ impl TreeListing {
         OsStr::new(str::from_utf8(self.name(name)).unwrap_or_default())
     }
 
-    /// What is known of a name in a directory.
+    /// Finds a name in a directory.
     pub(super) fn find(&self, directory: &DirectoryListing, name: &OsStr) -> Option<NameInTree> {
         let at = directory.names.binary_search_by(|known| self.name(*known).cmp(name.as_encoded_bytes())).ok()?;
         Some(directory.names[at])
@@ -127,7 +127,7 @@ struct ListTree {
     device: Option<u64>,
     /// The directories from the root down to the one whose names come.
     open: Vec<u32>,
-    /// What was opened and comes next.
+    /// The directory that was opened and comes next.
     opened: Option<DirectoryListing>,
     unreadable: bool,
 }
@@ -226,7 +226,7 @@ const MAX_LISTED_AGAIN: usize = 64;
 pub struct VerifiedName<'n> {
     /// Its path below the root.
     pub relative: &'n Path,
-    /// What it is.
+    /// The kind of entry.
     pub kind: FileKind,
     /// Ignore rules leave it out; below such a directory nothing is listed.
     pub ignored: bool,
@@ -234,7 +234,7 @@ pub struct VerifiedName<'n> {
     pub unlisted: bool,
 }
 
-/// What became of a listing.
+/// The outcome of comparing a listing with the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifiedListing {
     /// All names were met; otherwise only a walk can say what is there.
@@ -535,7 +535,7 @@ mod tests {
             all.0
         }
 
-        /// What is met below `start` with the listing; `None` where that is not whole.
+        /// The names that are met below `start` with the listing; `None` where that is not whole.
         fn verified(&self, listing: &TreeListing, start: &str) -> Option<(Vec<Met>, VerifiedListing)> {
             let mut all = All(Vec::new());
             let met = &mut |name: VerifiedName<'_>| {

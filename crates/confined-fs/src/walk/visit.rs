@@ -11,7 +11,7 @@ const NAMED: usize = 5;
 /// met.
 const MAX_IGNORED: usize = 4096;
 
-/// What to do with ignored entries.
+/// How a walk treats ignored entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ignored {
     /// Leave them out.
@@ -22,7 +22,7 @@ pub enum Ignored {
     Only,
 }
 
-/// What a walk visits.
+/// The entries that a walk visits.
 #[derive(Clone, Debug)]
 pub struct WalkOptions {
     /// Ignored entries: skipped, included, or nothing else.
@@ -35,7 +35,7 @@ pub struct WalkOptions {
     pub symlinks: bool,
 }
 
-/// What a walk met.
+/// The report of a walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkReport {
     /// The first 5 directories that could not be listed.
@@ -46,9 +46,9 @@ pub struct WalkReport {
     pub ignored_files: usize,
     /// Directories left out by ignore rules, as met.
     pub ignored_dirs: usize,
-    /// What ignore rules left out of a walk over all depths, for a look into it without that walk.
+    /// Entries that ignore rules left out of a walk over all depths, for a look into them without that walk.
     pub ignored_entries: IgnoredEntries,
-    /// What limits kept it from knowing.
+    /// Limits that kept it from knowing all.
     pub limits_hit: LimitsHit,
     /// Whether the visitor ended the walk.
     pub stopped: bool,
@@ -114,7 +114,7 @@ impl IgnoredEntries {
     }
 }
 
-/// What a walk calls. All but the visits are for the path index.
+/// The receiver of a walk. All but the visits are for the path index.
 pub(crate) trait Visitor {
     /// An entry that was asked for.
     fn visit(&mut self, entry: Entry) -> ControlFlow<()>;

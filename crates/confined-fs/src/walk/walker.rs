@@ -151,7 +151,7 @@ impl<'w> Walk<'w> {
         Ok(walk)
     }
 
-    /// Goes on with the entry of the start that has this name, and ends behind it.
+    /// Goes on with the entry of the start that has this name, and ends after it.
     fn run_child(&mut self, name: &OsStr) {
         let Some(start) = self.frames.last_mut() else { return };
         let Some(at) = position(&start.names, name.as_encoded_bytes()) else { return };

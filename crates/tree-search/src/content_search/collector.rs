@@ -30,7 +30,7 @@ const LINE_OVERHEAD: usize = 12;
 /// Matches between two looks at the stop signal.
 const CHECK_EVERY: usize = 64;
 
-/// What may still be kept of a file.
+/// Bounds of the hits that may still be kept of a file.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::content_search) struct FileLimits {
     /// Matches that another page has shown: counted, their text is not kept.
@@ -43,7 +43,7 @@ pub(in crate::content_search) struct FileLimits {
     pub(in crate::content_search) content: usize,
 }
 
-/// What was found in one file so far.
+/// Matches found in one file so far.
 #[derive(Debug, Default)]
 pub(super) struct FileMatches {
     /// Lines kept so far.
@@ -83,12 +83,12 @@ pub(super) struct Collector<'a> {
     /// The whole content, where it is in memory and not transcoded, to look for NUL bytes in.
     pub(super) whole: Option<&'a [u8]>,
     pub(super) found: FileMatches,
-    /// What such lines are shown in, where the file is not UTF-8: an encoding in which ASCII is itself.
+    /// The encoding in which such lines are shown, where the file is not UTF-8; ASCII is itself in it.
     pub(super) encoding: Option<&'static Encoding>,
 }
 
 impl Collector<'_> {
-    /// What is shown of a line, around `hit`.
+    /// The shown part of a line, around `hit`.
     fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
         if line.is_ascii() {
             return excerpt(line, hit);
@@ -306,7 +306,7 @@ const LEAD: usize = 60;
 /// Bytes of the longest UTF-8 character.
 const CHAR: usize = 4;
 
-/// What is shown of a line.
+/// The shown part of a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Excerpt {
     /// Invalid UTF-8 is U+FFFD.
@@ -392,7 +392,7 @@ fn back(line: &[u8], mut at: usize, count: usize) -> usize {
 /// Bytes of a line that are looked at.
 const MAX_DEFINING_LINE: usize = 64 << 10;
 
-/// What a definition must be to be found, and how many are kept.
+/// A search for definitions: which of them are hits, and how many are kept.
 pub(super) struct DefinitionSearch<'s> {
     pub(super) names: &'s RegexMatcher,
     /// Declarations without a body, and no others.
@@ -456,7 +456,7 @@ impl DefinitionSearch<'_> {
         found.cut = found.matches >= self.limits.matches || found.bytes >= self.limits.text;
     }
 
-    /// What is matched of the line, where the definition is meant: its name, in the line or alone (`^load$`), or what
+    /// The matched part of the line, where the definition is meant: its name, in the line or alone (`^load$`), or what
     /// comes before it with the word that defines it (`pub fn`).
     fn hit(&self, one: &Definition, line: &str) -> Option<Range<usize>> {
         let name = span_of(&one.name, line);

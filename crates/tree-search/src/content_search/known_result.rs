@@ -65,13 +65,13 @@ impl SearchItem {
 }
 
 impl StoredResults {
-    /// What `index` knows about `pattern`; `None` where that is nothing.
+    /// Asks `index` about `pattern`; `None` where it knows nothing.
     pub(super) fn of(index: &Arc<StoredIndex>, pattern: &Pattern) -> Option<Self> {
         let candidates = index.candidates(FilterQuery::of(pattern)).filter(|candidates| !candidates.all())?;
         Some(Self { candidates, cursor: index.cursor(), unknown: 0 })
     }
 
-    /// What is known of the result for a file, by its path below the root, as long as it has those facts.
+    /// The known result for the file at that path below the root, as long as it has those facts.
     pub(super) fn of_file(
         &mut self,
         relative: &Path,

@@ -40,7 +40,7 @@ pub(super) struct Chunk {
     pub(super) files: Vec<SearchItem>,
 }
 
-/// What the threads of one search share.
+/// State that the threads of one search share.
 pub(super) struct SearchPool<'a> {
     pub(super) query: &'a Query<'a>,
     /// Files are counted, and those of the page searched once more.
@@ -299,7 +299,7 @@ fn past_page(skip: usize, take: usize) -> usize {
     skip.saturating_add(take).saturating_add(1)
 }
 
-/// What is left of [`Query::text_budget`].
+/// The rest of [`Query::text_budget`].
 struct TextBudget {
     budget: usize,
     /// Bytes of lines kept.
@@ -350,7 +350,7 @@ impl Drop for EndOnPanic<'_> {
 /// Bytes, about, that a file's hits take in addition to their text.
 const FILE_WEIGHT: usize = 400;
 
-/// What one worker made of one chunk of files.
+/// Hits of one chunk of files, as one worker found them.
 #[derive(Debug, Default)]
 struct ChunkHits {
     /// Files with hits, each with the chunk's tally when it was done.

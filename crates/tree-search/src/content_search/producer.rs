@@ -161,7 +161,7 @@ impl<'a> Producer<'a> {
             self.pool.search(&mut self.worker, chunk);
             return;
         }
-        // One slow file must not let the results of everything behind it pile up.
+        // One slow file must not let the results of everything after it pile up.
         let mut merge = self.pool.merge();
         while merge.held > MAX_HELD && self.pool.wait_on() {
             let waited = self.pool.merged.wait_timeout(merge, WAIT);
@@ -181,9 +181,9 @@ pub(super) struct StartVisitor<'f, 'a> {
     scope: &'f Scope,
     start: &'f WorkspacePath,
     filter: &'f mut FileFilter,
-    /// What the n-gram filter leaves, where names come from the path index that it is about.
+    /// The files that the n-gram filter leaves, where names come from the path index that it is about.
     pub(super) candidates: Option<Candidates>,
-    /// What the stored index knows, where names come from a walk.
+    /// Results from the stored index, where names come from a walk.
     pub(super) stored: Option<StoredResults>,
     /// Whether every file is searched, so that names do not matter.
     admits_all: bool,

@@ -84,7 +84,7 @@ pub(super) struct Worker<'a> {
     pub(super) outdated: usize,
 }
 
-/// What is searched of one opened file, and how much of it may be kept.
+/// The content of one opened file that is searched, and how much of it may be kept.
 struct SearchTarget<'t> {
     content: FileContent<'t>,
     /// Bytes of the file when it was opened.
@@ -465,7 +465,7 @@ impl InterruptibleMatcher<'_> {
     }
 }
 
-/// What the inner matcher never fails with.
+/// Turns an error that the inner matcher never returns into one of ours.
 fn infallible<T>(result: Result<T, grep_matcher::NoError>) -> io::Result<T> {
     result.map_err(|_| stopped_error())
 }
@@ -512,7 +512,7 @@ impl Matcher for InterruptibleMatcher<'_> {
             let began = Instant::now();
             let found = infallible(self.inner.find_candidate_line(&haystack[start..end]))?;
             self.piece_size.learn(began.elapsed());
-            // An empty match behind the last line break of a piece is about the line that begins
+            // An empty match after the last line break of a piece is about the line that begins
             // there, which the next piece decides.
             let Some(LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at)) = found else {
                 start = end;

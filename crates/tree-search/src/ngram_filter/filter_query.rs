@@ -8,7 +8,7 @@
 //! The query of grams that any match must contain, as a graph.
 //!
 //! A path from the start of the graph to its end is one way to match, and the columns along it are those that
-//! content which matches so has set. What alternatives have in common, before and behind them, is there
+//! content which matches so has set. What alternatives have in common, before and after them, is there
 //! once: `(foo|bar|baz)_init` has a path for each word, and one `_init`. `pg_trgm` of `PostgreSQL` does
 //! the same with the [trigrams of a regular expression][pg].
 //!
@@ -32,7 +32,7 @@ const MAX_COPIES: u32 = 8;
 /// Edges of a graph, and parts of the pattern that are looked at, repeated ones again.
 const MAX_WORK: usize = 8 << 10;
 
-/// What a pattern demands of content.
+/// The demands of a pattern on content.
 #[derive(Debug)]
 pub(crate) struct FilterQuery {
     pub(super) grams: GramQuery,
@@ -68,13 +68,13 @@ type Ways = BTreeMap<Context, NodeId>;
 #[derive(Debug)]
 struct PatternReader {
     graph: GramGraph,
-    /// What may still be done for the part that is being read.
+    /// Steps that are left for the part that is being read.
     work: usize,
     lines: bool,
 }
 
 impl PatternReader {
-    /// Reads a part of the pattern: the ways to get behind it.
+    /// Reads a part of the pattern: the ways to get past it.
     fn read(&mut self, part: &Hir, from: Ways) -> Ways {
         if self.work == 0 {
             return self.any_text(from);
@@ -255,7 +255,7 @@ fn characters(class: &Class, lines: bool) -> Option<Vec<Vec<u8>>> {
 /// Columns of an edge that are asked, the rarest ones. Each of them halves what is left at least, or nearly so.
 const MAX_ASKED: usize = 24;
 
-/// What a text must contain to match: a graph without circles, each node behind those that it comes from.
+/// The grams that a text must contain to match: a graph without circles, each node after those that it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GramQuery {
     /// The edges to each node; the first one is where a match begins, the last one where it ends.

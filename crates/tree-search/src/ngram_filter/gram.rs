@@ -41,7 +41,7 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// What a folded byte makes of it: the new context, and the columns of the grams that end there.
+    /// Adds a folded byte: the new context, and the columns of the grams that end there.
     pub(super) fn then(self, folded: u8) -> (Self, GramColumns) {
         let mut columns = GramColumns::default();
         if folded == b'\n' {

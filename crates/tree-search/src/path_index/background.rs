@@ -243,7 +243,7 @@ fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> Roo
     RootState::Unknown
 }
 
-/// What was read for the stored index alone is no longer needed.
+/// Drops the index of a root that was read for the stored index alone.
 fn end_storing(index: &PathIndex, root: &WorkspacePath) {
     if let Some(slot) = slot_of(&mut index.roots(), root)
         && let RootState::Storing(why, _) = slot.state
@@ -266,7 +266,7 @@ fn unwatched(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath, why
     }
 }
 
-/// Compares what is known of the files behind `after` with the disk; the last one looked at, or
+/// Compares what is known of the files after `after` with the disk; the last one looked at, or
 /// `None` at the end, or when that was done a short while ago.
 ///
 /// No answer waits for this. It bounds how long a change without an event stays unseen: one
@@ -357,7 +357,7 @@ fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
     true
 }
 
-/// What is read between two turns of the lock.
+/// Files that are read between two turns of the lock.
 struct Batch {
     /// Each with the number of its state.
     files: Vec<(Entry, u32)>,
@@ -413,7 +413,7 @@ fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<Read
     }
 }
 
-/// What a file holds. `None` when it should be looked at another time.
+/// Reads a file for the filter. `None` when it should be looked at another time.
 fn read(entry: &Entry, settled: Settled) -> Option<(ReadContent, Option<KnownStat>)> {
     let always = Some((ReadContent::Known(KnownContent::AlwaysSearch), None));
     match entry.visibility() {
@@ -513,7 +513,7 @@ fn is_due(index: &RootIndex, at_end: bool, is_listing_outdated: bool) -> bool {
     rested && (is_listing_outdated || is_outdated(index.list.files(), index.unsaved))
 }
 
-/// What is known of the files that are in the known state.
+/// Encodes the files that are in the known state.
 fn contents(list: &PathList, device: u64) -> IndexContents {
     let mut contents = IndexContents::new(device);
     let mut stats = StatCache::default();

@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_millis(200);
 const LISTING: Duration = Duration::from_secs(30);
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
-/// What is listed: what `glob` would find.
+/// The names that are listed: those that `glob` would find.
 const LISTED: WalkOptions = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
 
 /// The names below one root.
@@ -40,7 +40,7 @@ impl Listing {
         Self { list: Arc::new(PathList::empty(root, workspace.entry_origin(root))), is_complete: true }
     }
 
-    /// What a walk below `root` finds until `is_over`.
+    /// Walks below `root` until `is_over`.
     pub(crate) fn read(workspace: &Workspace, root: &WorkspacePath, mut is_over: impl FnMut() -> bool) -> Self {
         let mut list = PathList::empty(root, workspace.entry_origin(root));
         let walked = workspace.walk(root, &LISTED, &mut |entry| {
@@ -71,7 +71,7 @@ struct KeptTree {
 }
 
 impl KeptNames {
-    /// What is kept of a tree.
+    /// The names of a tree, if they are kept.
     pub(crate) fn get(&self, root: &WorkspacePath) -> Option<Listing> {
         let mut trees = lock(&self.trees);
         let tree = trees.get_mut(root.root().key())?;

@@ -8,7 +8,7 @@
 //!
 //! A search passes over the summaries alone, which are consecutive in memory. They are made here whenever a path is
 //! added or changed, and nowhere else, so that none can differ from its path. The paths themselves are a [`PathText`]: one
-//! behind the other in one piece of memory.
+//! after the other in one piece of memory.
 
 use std::{
     collections::HashSet,
@@ -121,7 +121,7 @@ impl PathList {
         listed.then(|| at + 1..self.end_of(at))
     }
 
-    /// The position behind `after`, or of the first path.
+    /// The position after `after`, or of the first path.
     pub(super) fn position_after(&self, after: Option<&WorkspacePath>) -> usize {
         let is_passed = |after: &WorkspacePath, path: &Path| path_order(path, after.relative()).is_le();
         after.map_or(0, |after| self.items.partition_point(0..self.items.len(), |path| is_passed(after, path)))
@@ -140,7 +140,7 @@ impl PathList {
         AddedPath { entry: listed.entry, state }
     }
 
-    /// The position behind the subtree of `at`.
+    /// The position after the subtree of `at`.
     pub(super) fn end_of(&self, at: usize) -> usize {
         let (top, all) = (self.items.get(at), self.items.len());
         let is_in = |path: &Path| path.starts_with(top.relative());
@@ -216,7 +216,7 @@ impl AddedPath {
     }
 }
 
-/// What is taken out of the list and put into it, all at once at the end.
+/// Paths that are taken out of the list and put into it, all at once at the end.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     pub(super) removed: Vec<Range<usize>>,
@@ -241,7 +241,7 @@ pub(super) struct PathTable {
     origin: EntryOrigin,
     /// None is empty.
     pages: Vec<Arc<PathPage>>,
-    /// The position of the first path of each page, and behind them that of the end.
+    /// The position of the first path of each page, and after them that of the end.
     starts: Vec<usize>,
 }
 
@@ -333,7 +333,7 @@ impl PathTable {
         start
     }
 
-    /// Adds a path behind all others.
+    /// Adds a path after all others.
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
         if let Some(page) = self.pages.last_mut().filter(|page| page.len() < PathPage::MOST) {
             Arc::make_mut(page).push(relative, state);
@@ -372,7 +372,7 @@ impl PathTable {
     }
 
     /// Takes out what is at the positions `removed`, and puts in the paths `added`, which are in path order.
-    /// What was known of content that is taken out is put into `dropped`.
+    /// The knowledge of content that is taken out is put into `dropped`.
     pub(super) fn replace<'p>(
         &mut self,
         mut removed: Vec<Range<usize>>,
@@ -496,7 +496,7 @@ impl PathPage {
         slots.for_each(|slot| self.push(other.relative(slot), other.states[slot].clone()));
     }
 
-    /// Adds a path behind all others.
+    /// Adds a path after all others.
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
         self.text.push(relative);
         self.summaries.push(PathSummary::of(&state));
@@ -556,7 +556,7 @@ impl PathText {
     }
 }
 
-/// What most searches ask of a path.
+/// The answer for most searches that meet a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PathSummary {
     /// The path itself has to be asked.
@@ -607,8 +607,8 @@ impl PathSummary {
         match &item.content {
             KnownContent::Secret => Self::Secret,
             KnownContent::Binary(bytes) => Self::Binary(*bytes),
-            KnownContent::Filtered(FileSegments::One(segment), _, utf8) => {
-                Self::Segment { segment: *segment, utf8: *utf8 }
+            KnownContent::Filtered(FileSegments::One(slice), _, utf8) => {
+                Self::Segment { segment: slice.segment, utf8: *utf8 }
             }
             KnownContent::Filtered(many, _, utf8) => match many.consecutive() {
                 Some((segments, last)) => match u16::try_from(segments.len()) {

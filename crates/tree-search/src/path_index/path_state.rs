@@ -30,7 +30,7 @@ pub(crate) enum KnownContent {
     Filtered(FileSegments, u32, bool),
 }
 
-/// What a stat said of a file that has no other name and has not changed since.
+/// The stat of a file that has no other name and has not changed since.
 ///
 /// Numbers are arrays of bytes here, so that a path takes no space for their alignment.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ const NO_TIME: i64 = i64::MIN;
 const OTHER_TIME: i64 = i64::MAX;
 
 impl KnownStat {
-    /// What `stat` says; nothing where another name can change it.
+    /// Packs `stat`; `None` where another name can change the file.
     pub(super) fn of(stat: &Stat, is_settled: bool) -> Option<Self> {
         (stat.links() == 1).then(|| Self {
             modified: stat.modified.map_or(NO_TIME, nanoseconds).to_ne_bytes(),
@@ -88,7 +88,7 @@ impl KnownStat {
     }
 }
 
-/// What [`KnownStat::may_be`] compares.
+/// The part of the number that [`KnownStat::may_be`] compares.
 #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
 pub(super) fn short_inode(inode: u64) -> u32 {
     inode as u32
@@ -102,7 +102,7 @@ fn nanoseconds(time: SystemTime) -> i64 {
     since.unwrap_or(OTHER_TIME)
 }
 
-/// What is known of one path.
+/// The knowledge of one path.
 #[derive(Clone, Debug)]
 pub(crate) struct PathState {
     pub(crate) content: KnownContent,

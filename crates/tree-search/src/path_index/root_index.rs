@@ -70,7 +70,7 @@ pub(super) struct RootIndex {
     pub(super) filled_to: Option<WorkspacePath>,
     pub(super) filling: usize,
     pub(super) settled: Settled,
-    /// What was taken over of a former process.
+    /// The files that were taken over from a former process.
     taken_over: Option<TakenOver>,
     /// Files that were taken in or forgotten since the stored index was written.
     pub(super) unsaved: usize,
@@ -353,7 +353,7 @@ impl Settled {
     }
 }
 
-/// What was taken over.
+/// Counts of the files that were taken over.
 #[derive(Clone, Copy, Debug)]
 struct TakenOver {
     /// Files.
@@ -389,7 +389,7 @@ fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> O
         marked.push(at);
     }
     let files = marked.iter().filter_map(|at| match list.items.get(*at).content.clone() {
-        KnownContent::Filtered(segments, bytes, _) => Some((segments, bytes)),
+        KnownContent::Filtered(segments, ..) => Some(segments),
         _ => None,
     });
     let Some(filter) = stored.filter(memory, files) else {

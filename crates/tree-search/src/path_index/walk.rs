@@ -15,7 +15,7 @@ use confined_fs::{
 
 use super::{IndexSnapshot, IndexedPath, PathIndex, PathRun, PathSummary};
 
-/// What is called with the paths.
+/// The receiver of the paths of a walk.
 pub trait Visit {
     /// A name.
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()>;
@@ -73,7 +73,7 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// What it is.
+    /// The kind of entry.
     pub fn kind(&self) -> FileKind {
         match self {
             Self::Walked(entry) => entry.kind(),
@@ -89,7 +89,7 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// What tools see of its content.
+    /// The part of its content that tools see.
     pub fn visibility(&self) -> Visibility {
         match self {
             Self::Walked(entry) => entry.visibility(),
@@ -261,7 +261,7 @@ fn look(
     ControlFlow::Continue(())
 }
 
-/// What a walk from `start` with [`Ignored::Only`] would meet, from the entries that an earlier walk left out.
+/// Visits as a walk from `start` with [`Ignored::Only`] would, from the entries that an earlier walk left out.
 pub fn walk_ignored_entries(
     workspace: &Workspace,
     start: &WorkspacePath,
@@ -337,8 +337,21 @@ impl DirectoryNames<'_> {
         ignored: Ignored,
         visit: &mut dyn FnMut(SearchEntry<'_>) -> ControlFlow<()>,
     ) -> Result<(WalkReport, PathSource), AccessError> {
-        if let Some((snapshot, children)) = self.listed(directory) {
-            return Ok((over_children(snapshot, &children, ignored, visit), PathSource::Index));
+        if let Some(names) = self.listed(directory) {
+            let mut report = WalkReport::default();
+            for name in names {
+                match (ignored, name.ignored) {
+                    (Ignored::Skip, true) if name.kind() == FileKind::Directory => report.ignored_dirs += 1,
+                    (Ignored::Skip, true) => report.ignored_files += 1,
+                    (Ignored::Only, false) => {}
+                    _ if visit(SearchEntry::Indexed(name)).is_break() => {
+                        report.stopped = true;
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            return Ok((report, PathSource::Index));
         }
         let options = WalkOptions { ignored, max_depth: Some(1), directories: true, symlinks: true };
         let report = self.workspace.walk(directory, &options, &mut |entry| visit(SearchEntry::Walked(entry)))?;
@@ -358,51 +371,26 @@ impl DirectoryNames<'_> {
         walk_snapshot(self.workspace, self.snapshot.as_ref(), &self.start, options, visit).map(|(report, _)| report)
     }
 
-    /// The positions of the names of a directory in the list; `None` where a walk of it could say something else.
-    fn listed(&self, directory: &WorkspacePath) -> Option<(&IndexSnapshot, Vec<usize>)> {
-        let snapshot = self.snapshot.as_ref()?;
+    /// The names of a directory in the list; `None` where a walk of it could say something else.
+    fn listed(&self, directory: &WorkspacePath) -> Option<Vec<IndexedPath<'_>>> {
+        let list = &self.snapshot.as_ref()?.list;
         // A root in another one has ignore rules of its own.
         if self.workspace.in_nested_root(directory) {
             return None;
         }
-        let (list, mut children) = (&snapshot.list, Vec::new());
-        let below = list.below(directory)?;
+        let (mut names, below) = (Vec::new(), list.below(directory)?);
         let mut at = below.start;
         while at < below.end {
-            let item = list.items.get(at);
+            let name = list.items.get(at);
             // The list does not know what a walk that looks at the names alone says of them.
-            if item.unwatched || item.unreadable || item.mounted {
+            if name.unwatched || name.unreadable || name.mounted {
                 return None;
             }
-            children.push(at);
-            at = if item.kind() == FileKind::Directory { list.end_of(at) } else { at + 1 };
+            at = if name.kind() == FileKind::Directory { list.end_of(at) } else { at + 1 };
+            names.push(name);
         }
-        Some((snapshot, children))
+        Some(names)
     }
-}
-
-fn over_children(
-    snapshot: &IndexSnapshot,
-    children: &[usize],
-    ignored: Ignored,
-    visit: &mut dyn FnMut(SearchEntry<'_>) -> ControlFlow<()>,
-) -> WalkReport {
-    let mut report = WalkReport::default();
-    for at in children {
-        let item = snapshot.list.items.get(*at);
-        match (ignored, item.ignored) {
-            (Ignored::Skip, true) if item.kind() == FileKind::Directory => report.ignored_dirs += 1,
-            (Ignored::Skip, true) => report.ignored_files += 1,
-            (Ignored::Only, false) => {}
-            _ => {
-                if visit(SearchEntry::Indexed(item)).is_break() {
-                    report.stopped = true;
-                    break;
-                }
-            }
-        }
-    }
-    report
 }
 
 #[cfg(all(test, target_os = "linux"))]

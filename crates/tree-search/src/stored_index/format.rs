@@ -5,7 +5,7 @@
 //!
 //! What is kept of one file, and how it is written down.
 
-use std::{fmt, io};
+use std::io;
 
 use confined_fs::{IdentityError, RootIdentity, StatFacts, StoredMoment};
 
@@ -14,51 +14,43 @@ use crate::{
     ngram_filter::{COLUMNS, FILTER_VERSION, SEGMENTS},
 };
 
-/// Why a stored index is not used, for people.
-#[derive(Debug)]
+/// The reason why a stored index is not used.
+#[derive(Debug, thiserror::Error)]
 pub enum Unusable {
     /// Nothing is kept of this root.
+    #[error("{0}")]
     Root(IdentityError),
     /// There is none.
+    #[error("nothing is stored")]
     Missing,
     /// The file or its folder cannot be opened, or others may write to it.
+    #[error("it cannot be used: {0}")]
     Refused(io::Error),
     /// It was cut off or changed.
+    #[error("it is damaged")]
     Damaged,
     /// Another version of the program wrote it.
+    #[error("another version of rootbound wrote it")]
     OtherVersion,
     /// It is about another directory than the one that is there now, or one on another file system.
+    #[error("the directory has been replaced, or its file system has changed")]
     OtherDirectory,
     /// The rules about content are others now.
+    #[error("the rules about secret content have changed")]
     OtherRules,
     /// By the clock it was written in the future, or the clock was set back since.
+    #[error("the clock was set back after it was written")]
     Clock,
     /// It has more bytes than all may have together.
+    #[error("it is larger than --index-size allows")]
     TooLarge,
-}
-
-impl fmt::Display for Unusable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self {
-            Self::Root(why) => return why.fmt(f),
-            Self::Refused(error) => return write!(f, "it cannot be used: {error}"),
-            Self::Missing => "nothing is stored",
-            Self::Damaged => "it is damaged",
-            Self::OtherVersion => "another version of rootbound wrote it",
-            Self::OtherDirectory => "the directory has been replaced, or its file system has changed",
-            Self::OtherRules => "the rules about secret content have changed",
-            Self::Clock => "the clock was set back after it was written",
-            Self::TooLarge => "it is larger than --index-size allows",
-        };
-        f.write_str(text)
-    }
 }
 
 /// Bytes of the header.
 pub(super) const HEADER: usize = 192;
 /// Bytes at the end of the file: the number of the store, and the length of the file.
 pub(super) const TRAILER: usize = 16;
-/// Bytes of a checksum behind each column.
+/// Bytes of a checksum after each column.
 pub(super) const CHECKSUM: usize = 4;
 /// Bytes of a segment in the list of segments.
 const SEGMENT_BYTES: u32 = 4;
@@ -218,7 +210,7 @@ impl Header {
         Self::decode_numbers(&mut reader).ok_or(Unusable::Damaged)
     }
 
-    /// What follows the versions.
+    /// Reads the numbers after the versions.
     fn decode_numbers(reader: &mut ByteReader<'_>) -> Option<Self> {
         let id = wide(reader)?;
         let written = StoredMoment { wall: wide(reader)?.cast_signed(), started: wide(reader)?.cast_signed() };
@@ -344,7 +336,7 @@ fn put_signed(out: &mut Vec<u8>, number: i64) {
     put_number(out, (number << 1 ^ number >> 63).cast_unsigned());
 }
 
-/// What was known of a file in the state that these facts say.
+/// A file in the state that these facts say, with the knowledge of its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredFile {
     pub(crate) facts: StatFacts,
@@ -352,7 +344,7 @@ pub(crate) struct StoredFile {
     pub(crate) content: KnownContent,
 }
 
-/// What the numbers of an entry are written relative to: those of the entry before it in the same directory.
+/// The numbers of the entry before in the same directory, to which those of an entry are relative.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Previous {
     inode: u64,
@@ -360,7 +352,7 @@ pub(super) struct Previous {
     segment: u32,
 }
 
-/// What is the same for all files of a store.
+/// Facts that are the same for all files of a store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     /// The device that all of it is on.
@@ -403,7 +395,7 @@ pub(super) fn tag(file: &StoredFile) -> Option<u8> {
 }
 
 impl StoredFile {
-    /// Writes it behind its first byte and its name.
+    /// Writes it after its first byte and its name.
     pub(super) fn put(&self, out: &mut Vec<u8>, previous: &mut Previous) {
         put_facts(out, &self.facts, self.facts.modified == self.facts.changed, previous);
         let KnownContent::Filtered(segments, ..) = &self.content else { return };
@@ -412,7 +404,7 @@ impl StoredFile {
             previous.segment = segment;
         };
         match segments {
-            FileSegments::One(segment) => put(out, *segment),
+            FileSegments::One(slice) => put(out, slice.segment),
             FileSegments::Many { segments, .. } => {
                 put_number(out, segments.len() as u64);
                 let mut start = 0;
@@ -441,7 +433,10 @@ impl StoredFile {
         let content = match tag & CONTENT {
             ALWAYS_SEARCH => KnownContent::AlwaysSearch,
             BINARY => KnownContent::Binary(size.ok()?),
-            ONE => KnownContent::Filtered(FileSegments::One(segment(reader)?), size.ok()?, tag & UTF8 != 0),
+            ONE => {
+                let slice = SegmentSlice { segment: segment(reader)?, end: size.ok()? };
+                KnownContent::Filtered(FileSegments::One(slice), slice.end, tag & UTF8 != 0)
+            }
             _ => {
                 let count = reader.length()?;
                 // Each takes two bytes or more.

@@ -3,7 +3,7 @@
 //! The bytes may have been written by anybody. What is wrong in a directory makes that directory unknown.
 //!
 //! The names below a root, as they are written: each directory with its facts and its names, those of a directory in it
-//! right behind its name.
+//! right after its name.
 //!
 //! The bytes may have been written by anybody. What is wrong anywhere makes all of them unknown.
 //!
@@ -53,7 +53,7 @@ pub(super) struct StoredDirectory {
 }
 
 impl StoredDirectory {
-    /// What is known of the file of that name.
+    /// Finds the file of that name.
     pub(super) fn find(&mut self, name: &OsStr) -> Option<&StoredFile> {
         let name = name.as_encoded_bytes();
         if self.files.get(self.next).is_none_or(|(at, _)| self.names[at.clone()] != *name) {
@@ -77,7 +77,7 @@ impl Tables {
         Self { bytes, directories, paths, entries: paths + header.paths as usize, bounds, next: AtomicUsize::new(0) }
     }
 
-    /// What is stored of a directory; `None` where that is nothing.
+    /// Decodes the files of a directory; `None` where nothing is stored of it.
     pub(super) fn directory(&self, relative: &Path) -> Option<StoredDirectory> {
         let at = self.find(relative.as_os_str().as_encoded_bytes())?;
         self.next.store(at + 1, Atomic::Relaxed);
@@ -484,7 +484,7 @@ mod tests {
                 left.may_match(segments);
             }
         }
-        if let Some(mut filter) = index.filter(MEMORY, filtered.iter().copied()) {
+        if let Some(mut filter) = index.filter(MEMORY, filtered.iter().map(|(segments, _)| *segments)) {
             for (segments, bytes) in filtered {
                 filter.remove(segments, bytes as usize);
             }

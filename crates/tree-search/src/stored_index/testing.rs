@@ -72,7 +72,7 @@ pub(super) fn segments(file: &StoredFile) -> (&FileSegments, u32) {
     }
 }
 
-/// What an index knows of a file.
+/// The entry of a file in an index.
 pub(super) fn file(index: &Arc<StoredIndex>, path: &str) -> Option<StoredFile> {
     index.cursor().file(Path::new(path)).cloned()
 }
