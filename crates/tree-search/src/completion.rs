@@ -39,21 +39,21 @@ const SPARE: usize = 100;
 /// A typed path to complete, and its bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletionRequest<'a> {
-    /// Whose files.
+    /// The workspace whose files are offered.
     pub workspace: &'a Workspace,
-    /// Below which root.
+    /// The root that the paths are below.
     pub root: &'a WorkspacePath,
-    /// The typed text.
+    /// The text as it was typed.
     pub text: &'a str,
     /// Real paths of the files used last, newest first.
     pub recent: &'a [WorkspacePath],
     /// Paths to return at most.
     pub limit: usize,
-    /// When to stop.
+    /// Ends the search early, with what was found.
     pub stop: &'a StopSignal,
 }
 
-/// The best paths.
+/// The best paths for a typed text.
 #[derive(Debug, Default)]
 pub struct Completions {
     /// Whether each is a directory; the best first.
@@ -188,7 +188,7 @@ const MAX_TYPED: usize = 512;
 struct PathQuery {
     /// Without `.`, `..` and leading slashes.
     pub(super) text: String,
-    /// The same, folded.
+    /// The same, composed and in lower case.
     pub(super) folded: String,
 }
 
@@ -262,7 +262,7 @@ const RANKED_PER_CHECK: usize = 256;
 #[derive(Debug, Default)]
 struct Ranked {
     pub(super) paths: Vec<WorkspacePath>,
-    /// All that fit.
+    /// How many names fit.
     pub(super) total: usize,
 }
 

@@ -23,7 +23,7 @@ pub enum FilterError {
     Glob {
         /// As it was given.
         glob: String,
-        /// The reason.
+        /// The reason that it cannot be used.
         error: GlobError,
     },
     /// A file type that ripgrep does not know.

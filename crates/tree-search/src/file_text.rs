@@ -107,7 +107,7 @@ pub fn outline_of_file(
     Ok(outline.finish())
 }
 
-/// Between two reports.
+/// Time between two reports of progress.
 pub(super) const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How far a search is.
@@ -117,7 +117,7 @@ pub enum SearchProgress {
     Files(usize),
     /// Of a file that was named.
     Bytes {
-        /// Bytes read.
+        /// Bytes read so far.
         done: u64,
         /// Bytes in the file; it may be growing.
         total: u64,

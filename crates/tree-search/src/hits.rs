@@ -25,7 +25,7 @@ pub struct ContentHits {
     pub capped: bool,
     /// The call was stopped before the end.
     pub stopped: Option<StopReason>,
-    /// Files by outcome.
+    /// How many files were searched, and left out.
     pub tally: Tally,
     /// The first files that were left out.
     pub skipped: SkippedPaths,
@@ -160,7 +160,7 @@ impl SkippedPaths {
     /// How many paths are kept.
     pub const NAMED: usize = 3;
 
-    /// Adds a path.
+    /// Adds a path, unless there are enough.
     pub fn push(&mut self, path: WorkspacePath, why: Skipped) {
         if self.0.len() < Self::NAMED {
             self.0.push((path, why));
@@ -181,7 +181,7 @@ impl SkippedPaths {
 /// Files by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Looked into.
+    /// Files that were looked into.
     pub searched: usize,
     /// Left out as binary.
     pub binary: usize,
@@ -198,7 +198,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Files left out.
+    /// How many files were left out.
     pub fn skipped(&self) -> usize {
         self.binary + self.too_large + self.secret + self.unreadable + self.out_of_files
     }

@@ -25,7 +25,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 /// Why a glob cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
-    /// Nothing was given.
+    /// No name at all.
     #[error("it is empty")]
     Empty,
     /// Longer than the limit, in bytes.

@@ -37,7 +37,7 @@ impl<K: Ord, V> Newest<K, V> {
         Self { kept: Vec::new(), limit, oldest: None }
     }
 
-    /// Offers an item.
+    /// Offers an item with its time.
     pub fn push(&mut self, modified: Option<SystemTime>, key: K, value: V) {
         let age = Reverse(modified);
         if self.limit == 0 || self.oldest.is_some_and(|oldest| age > oldest) {

@@ -133,7 +133,7 @@ pub(crate) struct ContentGrams {
     slices: Vec<SliceGrams>,
     /// A line runs from one slice into the next.
     pub(super) within_line: bool,
-    /// Bytes of content.
+    /// Length of the content in bytes.
     pub(crate) bytes: u32,
 }
 

@@ -53,7 +53,7 @@ pub enum Keep {
     },
     /// The `limit` most recently modified files.
     Newest {
-        /// How many files.
+        /// How many files are kept.
         limit: usize,
     },
     /// None: only the counts matter.
@@ -78,7 +78,7 @@ pub struct Query<'a> {
     pub max_file_size: u64,
     /// Threads, the calling one included.
     pub threads: usize,
-    /// Cancellation and deadline.
+    /// The cancellation and the deadline.
     pub stop: &'a StopSignal,
     /// Called a few times a second with how far the search is.
     pub progress: &'a (dyn Fn(SearchProgress) + Sync),

@@ -88,12 +88,9 @@ impl StoredIndex {
         if let Some(why) = difference(&header, identity, now) {
             return Err(why);
         }
-        let damaged = |_| Unusable::Damaged;
-        let mut tables = vec![0; usize::try_from(header.tables()).map_err(|_| Unusable::TooLarge)?];
-        file.read_at(&mut tables, HEADER as u64).map_err(damaged)?;
-        if Header::checksum(header.id, TABLES, &tables) != header.tables_checksum {
-            return Err(Unusable::Damaged);
-        }
+        let length = usize::try_from(header.tables()).map_err(|_| Unusable::TooLarge)?;
+        let tables = read_part(&file, header.id, (TABLES, header.tables_checksum), HEADER as u64, length);
+        let tables = tables.ok_or(Unusable::Damaged)?;
         Ok(Self { tables: Tables::new(tables, &header), file, header, listing: OnceLock::new() })
     }
 
@@ -117,11 +114,8 @@ impl StoredIndex {
     }
 
     fn read_listing(&self) -> Option<TreeListing> {
-        let mut bytes = vec![0; self.header.listing as usize];
-        self.file.read_at(&mut bytes, self.header.listing_at()).ok()?;
-        if Header::checksum(self.header.id, LISTING, &bytes) != self.header.listing_checksum {
-            return None;
-        }
+        let Header { id, listing, listing_checksum, .. } = self.header;
+        let bytes = read_part(&self.file, id, (LISTING, listing_checksum), self.header.listing_at(), listing as usize)?;
         decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
     }
 
@@ -149,11 +143,9 @@ impl StoredIndex {
     }
 
     fn segment_bytes(&self) -> Option<Vec<u32>> {
-        let mut bytes = vec![0; self.header.segments as usize];
-        self.file.read_at(&mut bytes, self.header.segments_at()).ok()?;
-        if Header::checksum(self.header.id, SEGMENT_LIST, &bytes) != self.header.segments_checksum {
-            return None;
-        }
+        let Header { id, segments, segments_checksum, .. } = self.header;
+        let part = (SEGMENT_LIST, segments_checksum);
+        let bytes = read_part(&self.file, id, part, self.header.segments_at(), segments as usize)?;
         let (words, rest) = bytes.as_chunks();
         let is_whole = rest.is_empty() && words.len() == self.header.segment_count() as usize;
         is_whole.then(|| words.iter().map(|word| u32::from_le_bytes(*word)).collect())
@@ -174,6 +166,13 @@ impl StoredIndex {
         let bits = |word: &[u8; 8]| u64::from_le_bytes(*word) >> (usize::from(column) / columns * width);
         Some(words.as_chunks().0.iter().map(|word| bits(word) & u64::MAX >> (SEGMENTS - width)).collect())
     }
+}
+
+/// Reads a part of a store, which begins at `at` and has `length` bytes; `None` where its number and checksum do not fit.
+fn read_part(file: &PrivateFile, id: u64, (part, checksum): (u64, u32), at: u64, length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    file.read_at(&mut bytes, at).ok()?;
+    (Header::checksum(id, part, &bytes) == checksum).then_some(bytes)
 }
 
 /// The header of a file that is as long as it says.
@@ -297,22 +296,6 @@ impl StoredIndexes {
         }
     }
 
-    /// Stores an index, in the place of what was stored of that root.
-    ///
-    /// # Errors
-    /// Those of the system; what was stored stays then.
-    pub(crate) fn save(
-        &self,
-        root: &WorkspacePath,
-        contents: IndexContents,
-        filter: &NgramFilter,
-    ) -> io::Result<Saved> {
-        match root.root().identity_for_index() {
-            Ok(identity) => self.write(identity, contents, filter),
-            Err(_) => Ok(Saved::Nothing),
-        }
-    }
-
     /// Looks at the file of a root, and whether it would be used now.
     pub fn status(&self, root: &WorkspacePath) -> StoredStatus {
         let identity = root.root().identity_for_index().map_err(Unusable::Root);
@@ -397,8 +380,11 @@ impl StoredIndexes {
         self.existing_folder()?.open_private(&file_name(key)).map_err(refused)
     }
 
-    /// As [`Self::save`], by what it belongs to.
-    pub(super) fn write(
+    /// Stores an index of the root of that identity, in the place of what was stored of it.
+    ///
+    /// # Errors
+    /// Those of the system; what was stored stays then.
+    pub(crate) fn save(
         &self,
         identity: RootIdentity,
         contents: IndexContents,
@@ -446,11 +432,10 @@ impl StoredIndexes {
     }
 
     fn folder_to_clear(&self) -> io::Result<Option<StateDir>> {
-        let Some(state) = &self.state else { return Ok(None) };
-        match state.existing_private_folder(FOLDER) {
+        match self.existing_folder() {
             Ok(folder) => Ok(Some(folder)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(Unusable::Refused(error)) => Err(error),
+            Err(_) => Ok(None),
         }
     }
 }
@@ -559,7 +544,7 @@ mod tests {
             contents.file(Path::new(path), file);
         }
         contents.file(Path::new("again"), &last);
-        let saved = fixture.indexes.write(identity(1), contents, &filter).unwrap();
+        let saved = fixture.indexes.save(identity(1), contents, &filter).unwrap();
         assert!(matches!(saved, Saved::Whole(bytes) if bytes > 0), "{saved:?}");
 
         let index = Arc::new(fixture.indexes.open(&identity(1)).unwrap());
@@ -605,7 +590,7 @@ mod tests {
             for (number, file) in files.iter().enumerate() {
                 contents.file(Path::new(&format!("{number:03}")), file);
             }
-            let Saved::Whole(bytes) = fixture.indexes.write(identity(1), contents, &filter).unwrap() else { panic!() };
+            let Saved::Whole(bytes) = fixture.indexes.save(identity(1), contents, &filter).unwrap() else { panic!() };
             let index = fixture.indexes.open(&identity(1)).unwrap();
             assert_eq!(index.segment_bytes().unwrap().len(), kept);
             let filter_bytes = if kept <= 64 { 12 * COLUMNS * kept / 64 } else { 20 * COLUMNS };
@@ -660,7 +645,7 @@ mod tests {
                 "{segments}"
             );
         }
-        small.fixture.indexes.write(identity(1), IndexContents::new(DEVICE), &small.filter).unwrap();
+        small.fixture.indexes.save(identity(1), IndexContents::new(DEVICE), &small.filter).unwrap();
         assert!(small.fixture.indexes.open(&identity(1)).is_ok(), "the next one takes its place");
     }
 
@@ -720,7 +705,7 @@ mod tests {
         for (name, file) in [("changed", &changed), ("elsewhere", &elsewhere), ("modified", &modified), ("old", &old)] {
             contents.file(Path::new(name), file);
         }
-        fixture.indexes.write(identity(1), contents, &filter).unwrap();
+        fixture.indexes.save(identity(1), contents, &filter).unwrap();
         let index = Arc::new(fixture.indexes.open(&identity(1)).unwrap());
         for name in ["changed", "modified", "elsewhere"] {
             assert_eq!(file(&index, name), None, "{name}");
@@ -783,7 +768,7 @@ mod stored_indexes_tests {
         let mut contents = IndexContents::new(DEVICE);
         let file = stored(&mut filter, 4, b"content\n");
         contents.file(Path::new("f"), &file);
-        indexes.write(identity(key), contents, &filter).unwrap()
+        indexes.save(identity(key), contents, &filter).unwrap()
     }
 
     #[test]

@@ -19,9 +19,9 @@ const CHECK_EVERY: usize = 64;
 /// Paths with one tail.
 #[derive(Debug, Default)]
 pub struct SuffixHits {
-    /// Files.
+    /// Files with that suffix.
     pub files: NearestTop,
-    /// Directories.
+    /// Directories with that suffix.
     pub directories: NearestTop,
     /// Files and directories whose names differ in case.
     pub in_other_case: NearestTop,

@@ -63,7 +63,7 @@ impl EntryOrigin {
         Self(Arc::new(WalkStart::new(root, Location::direct(root.clone()), shared)))
     }
 
-    /// The root.
+    /// The root that all its paths are below.
     pub fn root(&self) -> &Arc<Root> {
         self.0.real.root()
     }
@@ -275,7 +275,7 @@ impl SiblingCache {
         Some(true)
     }
 
-    /// The current directory.
+    /// Opens the current directory, unless it is open.
     fn open(&mut self, root: &Root) -> Option<&Dir> {
         if self.dir.is_none() {
             self.dir = root.dir.dir_beneath(&self.directory.as_ref()?.1, OpenFor::Traverse).ok();
@@ -283,7 +283,7 @@ impl SiblingCache {
         self.dir.as_ref()
     }
 
-    /// Closes the directory.
+    /// Closes the directory that is kept open.
     pub fn clear(&mut self) {
         self.directory = None;
         self.dir = None;
@@ -301,7 +301,7 @@ fn same(one: &Path, other: &Path) -> bool {
 pub struct StatCache(Option<(usize, DirectoryStack<Box<Dir>>)>);
 
 impl StatCache {
-    /// As [`Entry::stat`].
+    /// Stats an entry as [`Entry::stat`] does, through its directory.
     pub fn stat(&mut self, entry: &Entry) -> Result<Stat, AccessError> {
         let real = entry.real();
         let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else { return entry.stat() };

@@ -56,7 +56,7 @@ pub struct DirectoryListing {
     pub incomplete: bool,
     /// The files of ignore rules in it, each with a digest of what was read; `None` for one that cannot be read.
     pub rules: Vec<(&'static str, Option<Revision>)>,
-    /// In byte order.
+    /// Its names, in byte order.
     pub names: Vec<NameInTree>,
 }
 

@@ -2,6 +2,8 @@
 
 use std::{ops::ControlFlow, path::Path};
 
+use beneath::FileKind;
+
 use super::{Entry, LimitsHit, RuleSource};
 use crate::{Dir, WorkspacePath};
 
@@ -14,7 +16,7 @@ const MAX_IGNORED: usize = 4096;
 /// How a walk treats ignored entries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ignored {
-    /// Leave them out.
+    /// Leave them out, and count them.
     Skip,
     /// Visit them like all others.
     Include,
@@ -29,10 +31,21 @@ pub struct WalkOptions {
     pub ignored: Ignored,
     /// How deep, 1 being the direct children; none for all.
     pub max_depth: Option<usize>,
-    /// Visit directories, too.
+    /// Whether directories are visited, too.
     pub directories: bool,
     /// Visit links and special files as entries, too; links are never followed below the start.
     pub symlinks: bool,
+}
+
+impl WalkOptions {
+    /// Whether an entry of that kind is visited, unless ignore rules decide.
+    pub fn visits(&self, kind: FileKind) -> bool {
+        match kind {
+            FileKind::Directory => self.directories,
+            FileKind::File => true,
+            FileKind::Symlink | FileKind::Other => self.symlinks,
+        }
+    }
 }
 
 /// The report of a walk.

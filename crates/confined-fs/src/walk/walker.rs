@@ -212,7 +212,7 @@ impl<'w> Walk<'w> {
         if directory {
             return self.directory(ignored, matched.is_none(), depth);
         }
-        if self.is_wanted(ignored) && (kind == FileKind::File || self.options.symlinks) {
+        if self.is_wanted(ignored) && self.options.visits(kind) {
             self.visit(kind, depth)?;
         }
         ControlFlow::Continue(())

@@ -43,14 +43,14 @@ impl RunByte {
         byte | self.either == self.value
     }
 
-    /// In 10,000 bytes.
+    /// How often it is in 10,000 bytes of source text.
     fn frequency(self) -> u64 {
         let of = |byte: u8| FREQUENT.iter().find(|(bytes, _)| bytes.contains(&byte)).map_or(RARE, |(_, often)| *often);
         if self.either == 0 { of(self.value) } else { of(self.value) + of(self.value & !self.either) }
     }
 }
 
-/// Adjacent bytes.
+/// Adjacent bytes, and the three of them that are looked for first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     bytes: Vec<RunByte>,

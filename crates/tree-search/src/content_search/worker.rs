@@ -53,7 +53,7 @@ pub(super) enum Searched {
     Done(Option<Box<FileHits>>),
     /// Looked into without a match, for a pattern beyond ASCII, and in no encoding that is recognised.
     NotUtf8(Option<Box<FileHits>>),
-    /// Left out.
+    /// Left out, with the reason.
     Skipped(WorkspacePath, Skipped),
     /// No longer there, or no regular file: nothing to report.
     Gone,
@@ -68,7 +68,7 @@ const HEAP_FILE: u64 = HEAP as u64;
 /// Bytes up to which the content of a file with hits is handed on to the ledger.
 const KEPT_CONTENT: usize = 64 << 10;
 
-/// One thread's searcher.
+/// The searcher of one thread, with buffers that are used again.
 pub(super) struct Worker<'a> {
     workspace: &'a Workspace,
     query: &'a Query<'a>,

@@ -193,7 +193,7 @@ impl PatternReader {
         Ways::from([(Context::default(), self.graph.any(from.into_values()))])
     }
 
-    /// Any of these.
+    /// Joins ways: any of these.
     fn either(&mut self, ends: impl IntoIterator<Item = Ways>) -> Ways {
         let mut nodes: BTreeMap<Context, Vec<NodeId>> = BTreeMap::new();
         for (context, node) in ends.into_iter().flatten() {
@@ -270,7 +270,7 @@ struct Edge {
 }
 
 impl GramQuery {
-    /// Nothing in particular.
+    /// The query that every text satisfies.
     pub(super) fn all() -> Self {
         Self { nodes: vec![Vec::new()] }
     }

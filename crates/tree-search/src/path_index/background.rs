@@ -198,11 +198,10 @@ fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) 
         }
     };
     index.yield_to_searches();
-    let state = if let Some(why) = state { RootState::Unwatchable(why) } else { listed(workspace, root, index) };
-    let state = match state {
-        RootState::Unwatchable(why) => unwatched(index, workspace, root, why),
-        other => other,
-    };
+    let mut state = state.map_or_else(|| listed(workspace, root, index), RootState::Unwatchable);
+    if let RootState::Unwatchable(why) = state {
+        state = unwatched(index, workspace, root, why);
+    }
     let mut roots = index.roots();
     match slot_of(&mut roots, root) {
         Some(slot) => slot.set(state),
@@ -316,31 +315,27 @@ struct ReadFile {
     known: Option<KnownStat>,
 }
 
-enum ReadContent {
-    /// Whether it is UTF-8.
-    Text(ContentGrams, bool),
-    Known(KnownContent),
-}
+/// The grams of a text, and whether it is UTF-8; else the content, which is not for the filter.
+type ReadContent = Result<(ContentGrams, bool), KnownContent>;
 
 /// Begins to take in what is not read, from the first path on.
 fn begin(index: &PathIndex, root: &WorkspacePath) {
-    let mut roots = index.roots();
-    let Some(index) = slot_of(&mut roots, root).and_then(RootSlot::filled) else { return };
-    (index.stale, index.filled_to) = (0, None);
-    if index.filter.waste() > MAX_WASTE {
-        index.clear_filter();
-    }
+    index.with_filled(root, |index| {
+        (index.stale, index.filled_to) = (0, None);
+        if index.filter.waste() > MAX_WASTE {
+            index.clear_filter();
+        }
+    });
 }
 
 /// Takes in the next unread files; false when there are no more. Several threads may do that at once.
 fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
-    let batch = slot_of(&mut index.roots(), root).and_then(RootSlot::filled).and_then(next_batch);
-    let Some(Batch { files: batch, mounts, settled }) = batch else { return false };
+    let Some((batch, mounts, settled)) = index.with_filled(root, next_batch).flatten() else { return false };
     let (mut files, mut bytes) = (Vec::new(), 0);
     index.yield_to_searches();
     for (entry, id) in batch {
         let Some((content, known)) = read(&entry, settled) else { continue };
-        if let ReadContent::Text(grams, _) = &content {
+        if let Ok((grams, _)) = &content {
             bytes += grams.bytes as usize;
         }
         files.push(ReadFile { path: entry.into_path(), id, content, known });
@@ -351,23 +346,12 @@ fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
         }
     }
     take_in(index, root, mounts, files);
-    if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
-        index.filling = index.filling.saturating_sub(1);
-    }
+    index.with_filled(root, |index| index.filling = index.filling.saturating_sub(1));
     true
 }
 
-/// Files that are read between two turns of the lock.
-struct Batch {
-    /// Each with the number of its state.
-    files: Vec<(Entry, u32)>,
-    /// [`RootIndex::mounts`].
-    mounts: u64,
-    settled: Settled,
-}
-
-/// The next unread files.
-fn next_batch(index: &mut RootIndex) -> Option<Batch> {
+/// The next unread files, each with the number of its state; [`RootIndex::mounts`] and [`RootIndex::settled`].
+fn next_batch(index: &mut RootIndex) -> Option<(Vec<(Entry, u32)>, u64, Settled)> {
     let from = index.list.position_after(index.filled_to.as_ref());
     let items = &index.list.items;
     let unread = items.range(from..items.len()).filter(|item| item.is_unread());
@@ -380,7 +364,7 @@ fn next_batch(index: &mut RootIndex) -> Option<Batch> {
     };
     index.filled_to = Some(last.path().clone());
     index.filling += 1;
-    Some(Batch { files, mounts: index.mounts, settled: index.settled })
+    Some((files, index.mounts, index.settled))
 }
 
 fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<ReadFile>) {
@@ -398,8 +382,8 @@ fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<Read
         // Another number, or none: it has changed since the batch was chosen.
         let Some(at) = list.find(&path).filter(|at| list.items.get(*at).id == id) else { continue };
         let content = match content {
-            ReadContent::Known(content) => content,
-            ReadContent::Text(grams, utf8) => match index.filter.add(&grams) {
+            Err(content) => content,
+            Ok((grams, utf8)) => match index.filter.add(&grams) {
                 Some(segments) => KnownContent::Filtered(segments, grams.bytes, utf8),
                 None => KnownContent::AlwaysSearch,
             },
@@ -415,9 +399,9 @@ fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<Read
 
 /// Reads a file for the filter. `None` when it should be looked at another time.
 fn read(entry: &Entry, settled: Settled) -> Option<(ReadContent, Option<KnownStat>)> {
-    let always = Some((ReadContent::Known(KnownContent::AlwaysSearch), None));
+    let always = Some((Err(KnownContent::AlwaysSearch), None));
     match entry.visibility() {
-        Visibility::Denied => return Some((ReadContent::Known(KnownContent::Secret), None)),
+        Visibility::Denied => return Some((Err(KnownContent::Secret), None)),
         Visibility::Masked => return always,
         Visibility::Open => {}
     }
@@ -448,17 +432,18 @@ fn read(entry: &Entry, settled: Settled) -> Option<(ReadContent, Option<KnownSta
 fn classified(bytes: &[u8]) -> ReadContent {
     // Searched as what it decodes to.
     if encoding_rs::Encoding::for_bom(bytes).is_some() {
-        return ReadContent::Known(KnownContent::AlwaysSearch);
+        return Err(KnownContent::AlwaysSearch);
     }
     match memchr::memchr(0, bytes) {
-        None => ContentGrams::of(bytes).map_or(ReadContent::Known(KnownContent::AlwaysSearch), |grams| {
-            ReadContent::Text(grams, str::from_utf8(bytes).is_ok())
-        }),
+        None => {
+            let grams = ContentGrams::of(bytes).ok_or(KnownContent::AlwaysSearch)?;
+            Ok((grams, str::from_utf8(bytes).is_ok()))
+        }
         Some(at) if at < FIRST_LOOK && !text_file::looks_like_utf16(bytes) && !text_file::is_padded(bytes) => {
-            ReadContent::Known(u32::try_from(bytes.len()).map_or(KnownContent::AlwaysSearch, KnownContent::Binary))
+            Err(u32::try_from(bytes.len()).map_or(KnownContent::AlwaysSearch, KnownContent::Binary))
         }
         // UTF-16 is searched as what it decodes to; whether a search gets to a late NUL depends on its pattern.
-        Some(_) => ReadContent::Known(KnownContent::AlwaysSearch),
+        Some(_) => Err(KnownContent::AlwaysSearch),
     }
 }
 
@@ -475,18 +460,13 @@ pub(super) fn save(
         return None;
     }
     let is_listing_outdated = index.stored.with(root, |loaded| loaded.is_listing_outdated);
-    let snapshot = {
-        let mut roots = index.roots();
-        slot_of(&mut roots, root)
-            .and_then(RootSlot::filled)
-            .filter(|index| is_due(index, at_end, is_listing_outdated))
-            .map(|index| {
-                let taken = std::mem::take(&mut index.unsaved);
-                index.saved = Some(Instant::now());
-                (index.list.clone(), index.filter.clone(), taken)
-            })
-    };
-    let (list, filter, taken) = snapshot?;
+    let snapshot = index.with_filled(root, |index| {
+        is_due(index, at_end, is_listing_outdated).then(|| {
+            index.saved = Some(Instant::now());
+            (index.list.clone(), index.filter.clone(), std::mem::take(&mut index.unsaved))
+        })
+    });
+    let (list, filter, taken) = snapshot.flatten()?;
     // Where nothing may be kept of the root, nothing is to be tried again.
     let identity = root.root().identity_for_index().ok()?;
     let mut contents = contents(&list, identity.device);
@@ -494,14 +474,12 @@ pub(super) fn save(
     if let Some(listing) = workspace.list_tree(root) {
         contents.listing(&listing);
     }
-    let saved = index.stored.stored.save(root, contents, &filter);
+    let saved = index.stored.stored.save(identity, contents, &filter);
     tracing::debug!(%root, ?saved, files = taken, "the index was to be stored");
     match saved {
         Ok(Saved::Busy) | Err(_) => {
             // They are still to be stored, at another time.
-            if let Some(index) = slot_of(&mut index.roots(), root).and_then(RootSlot::filled) {
-                index.unsaved += taken;
-            }
+            index.with_filled(root, |index| index.unsaved += taken);
         }
         Ok(_) => index.stored.forget(root),
     }
@@ -569,7 +547,7 @@ impl PathIndex {
                 }
                 read();
             });
-            wait(until + LEAST_READ_TIME, || self.filled(&root, |index| index.filling > 0));
+            wait(until + LEAST_READ_TIME, || self.with_filled(&root, |index| index.filling > 0) == Some(true));
             save(self, workspace, &root, true);
         }
         wait(Instant::now() + WRITE_TIME, || self.saves.load(Ordering::Relaxed) > 0);
@@ -577,7 +555,7 @@ impl PathIndex {
 
     fn has_work(&self, root: &WorkspacePath) -> bool {
         self.saves.load(Ordering::Relaxed) > 0
-            || self.filled(root, |index| index.built.is_none() || is_outdated(index.list.files(), index.unsaved))
+            || self.with_filled(root, |index| index.built.is_none() || is_outdated(index.list.files(), index.unsaved)) == Some(true)
             || self.is_being_listed(root) && !self.stored.is_good(root)
     }
 
@@ -586,9 +564,9 @@ impl PathIndex {
         self.building.load(Ordering::Relaxed) && !slot_of(&mut self.roots(), root).is_some_and(is_listed)
     }
 
-    /// Whether the index that is filled is such a one.
-    fn filled(&self, root: &WorkspacePath, is_such: impl FnOnce(&RootIndex) -> bool) -> bool {
-        slot_of(&mut self.roots(), root).and_then(RootSlot::filled).is_some_and(|index| is_such(index))
+    /// Looks at the index of a root that background work fills, if there is one.
+    fn with_filled<T>(&self, root: &WorkspacePath, look: impl FnOnce(&mut RootIndex) -> T) -> Option<T> {
+        slot_of(&mut self.roots(), root).and_then(RootSlot::filled).map(look)
     }
 }
 

@@ -465,7 +465,7 @@ impl MergedPages {
     }
 }
 
-/// Consecutive paths.
+/// Up to [`PathPage::MOST`] consecutive paths.
 #[derive(Clone, Debug, Default)]
 struct PathPage {
     text: PathText,
@@ -533,7 +533,7 @@ impl PathPage {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PathText {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// Where each path ends, in bytes.
     ends: Vec<u32>,
 }
 
@@ -574,7 +574,7 @@ pub(crate) enum PathSummary {
     Binary(u32),
     /// [`KnownContent::Filtered`] in one segment, so of no more bytes than a segment covers.
     Segment {
-        /// The segment.
+        /// The segment with all of it.
         segment: u32,
         /// Whether the content is UTF-8.
         utf8: bool,
@@ -585,7 +585,7 @@ pub(crate) enum PathSummary {
         first: u32,
         /// How many these are.
         count: u16,
-        /// The last one.
+        /// The segment with its end.
         last: u32,
         /// Whether the content is UTF-8.
         utf8: bool,

@@ -52,7 +52,7 @@ pub(super) enum RootState {
     Small,
     /// Cannot be watched: only walked.
     Unwatchable(Unwatchable),
-    /// Indexed.
+    /// Watched and listed: answers searches.
     Indexed(Box<RootIndex>),
     /// Cannot be watched. Its files are being read for the stored index, and answer nothing here.
     Storing(Unwatchable, Box<RootIndex>),
@@ -356,11 +356,11 @@ impl Settled {
 /// Counts of the files that were taken over.
 #[derive(Clone, Copy, Debug)]
 struct TakenOver {
-    /// Files.
+    /// Files that were taken over.
     pub(super) files: usize,
     /// Files of the stored index that were not: changed or gone.
     pub(super) outdated: usize,
-    /// When.
+    /// When they were taken over.
     pub(super) at: Instant,
 }
 

@@ -17,7 +17,7 @@ use super::{IndexSnapshot, IndexedPath, PathIndex, PathRun, PathSummary};
 
 /// The receiver of the paths of a walk.
 pub trait Visit {
-    /// A name.
+    /// Called for each name, in path order.
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()>;
 
     /// How many of the next items need no visit, by what is known of them. Asked before each visit of
@@ -49,9 +49,9 @@ pub enum PathSource {
 /// A name that a walk met.
 #[derive(Debug)]
 pub enum SearchEntry<'a> {
-    /// On the disk.
+    /// Met on the disk.
     Walked(Entry),
-    /// In the list.
+    /// Met in the list of an index.
     #[expect(private_interfaces, reason = "only read through the methods")]
     Indexed(IndexedPath<'a>),
 }
@@ -97,7 +97,7 @@ impl SearchEntry<'_> {
         }
     }
 
-    /// Its path alone.
+    /// Its path, without the rest.
     pub fn into_path(self) -> WorkspacePath {
         match self {
             Self::Walked(entry) => entry.into_path(),
@@ -154,29 +154,15 @@ pub(crate) fn walk_snapshot(
     visit: &mut dyn Visit,
 ) -> Result<(WalkReport, PathSource), AccessError> {
     if let Some(snapshot) = snapshot {
-        return Ok((over_snapshot(workspace, snapshot, options, visit), PathSource::Index));
+        let mut report = WalkReport::default();
+        report.stopped = snapshot.runs().any(|run| over_run(workspace, &run, options, &mut report, visit).is_break());
+        return Ok((report, PathSource::Index));
     }
     let walked = workspace.walk(start, options, &mut |entry| visit.visit(SearchEntry::Walked(entry)));
     walked.map(|report| (report, PathSource::Walk))
 }
 
-/// The walk over a snapshot. Most of it is decided by the summaries alone.
-fn over_snapshot(
-    workspace: &Workspace,
-    snapshot: &IndexSnapshot,
-    options: &WalkOptions,
-    visit: &mut dyn Visit,
-) -> WalkReport {
-    let mut report = WalkReport::default();
-    for run in snapshot.runs() {
-        if over_run(workspace, &run, options, &mut report, visit).is_break() {
-            report.stopped = true;
-            break;
-        }
-    }
-    report
-}
-
+/// The walk over a part of a snapshot. Most of it is decided by the summaries alone.
 fn over_run(
     workspace: &Workspace,
     run: &PathRun<'_>,
@@ -246,12 +232,8 @@ fn look(
         leave_out(report, item, directory);
         return ControlFlow::Continue(());
     }
-    let wanted = match options.ignored {
-        Ignored::Only => item.ignored,
-        Ignored::Skip | Ignored::Include => true,
-    };
-    let shown = if directory { options.directories } else { kind == FileKind::File || options.symlinks };
-    if wanted && shown {
+    let wanted = item.ignored || options.ignored != Ignored::Only;
+    if wanted && options.visits(kind) {
         visit.visit(SearchEntry::Indexed(item.clone()))?;
     }
     // Below ignored directories nothing is listed.
@@ -272,8 +254,7 @@ pub fn walk_ignored_entries(
     let mut report = WalkReport::default();
     for entry in entries.iter().filter(|entry| entry.path().root().key() == start.root().key()) {
         let directory = entry.kind() == FileKind::Directory;
-        let shown = if directory { options.directories } else { entry.kind() == FileKind::File || options.symlinks };
-        if shown && visit.visit(SearchEntry::Walked(entry.clone())).is_break() {
+        if options.visits(entry.kind()) && visit.visit(SearchEntry::Walked(entry.clone())).is_break() {
             report.stopped = true;
             return report;
         }

@@ -20,7 +20,7 @@ pub enum Unusable {
     /// Nothing is kept of this root.
     #[error("{0}")]
     Root(IdentityError),
-    /// There is none.
+    /// There is no file.
     #[error("nothing is stored")]
     Missing,
     /// The file or its folder cannot be opened, or others may write to it.

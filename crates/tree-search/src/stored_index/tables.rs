@@ -363,7 +363,7 @@ impl IndexContents {
         self.files += u64::from(is_added);
     }
 
-    /// The tables.
+    /// Ends the encoding.
     ///
     /// # Errors
     /// `FileTooLarge` where they have more than 4 GiB.

@@ -103,7 +103,7 @@ impl Small {
         for (path, file) in paths.iter().zip(&files) {
             contents.file(Path::new(path), file);
         }
-        fixture.indexes.write(identity(1), contents, &filter).unwrap();
+        fixture.indexes.save(identity(1), contents, &filter).unwrap();
         let path = fixture.temp.path().join("index").join(format!("{}.index", identity(1).key));
         let bytes = fs::read(&path).unwrap();
         Self { fixture, path, bytes, paths, files, filter }
