@@ -555,7 +555,8 @@ impl PathIndex {
 
     fn has_work(&self, root: &WorkspacePath) -> bool {
         self.saves.load(Ordering::Relaxed) > 0
-            || self.with_filled(root, |index| index.built.is_none() || is_outdated(index.list.files(), index.unsaved)) == Some(true)
+            || self.with_filled(root, |index| index.built.is_none() || is_outdated(index.list.files(), index.unsaved))
+                == Some(true)
             || self.is_being_listed(root) && !self.stored.is_good(root)
     }
 
