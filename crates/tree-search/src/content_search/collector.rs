@@ -420,7 +420,10 @@ impl DefinitionSearch<'_> {
         let mut lines = DefiningLines::new(&definitions);
         let mut push = |piece: &str| lines.push(piece, |one, line| self.take(one, line, &mut found));
         let read = match &text {
-            Some(text) => Ok(push(text)),
+            Some(text) => {
+                push(text);
+                Ok(())
+            }
             None => read_decoded(file, None, self.stop, push),
         };
         if let Err(error) = read {

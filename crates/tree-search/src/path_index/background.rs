@@ -350,8 +350,12 @@ fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
     true
 }
 
-/// The next unread files, each with the number of its state; [`RootIndex::mounts`] and [`RootIndex::settled`].
-fn next_batch(index: &mut RootIndex) -> Option<(Vec<(Entry, u32)>, u64, Settled)> {
+/// Files, each with the number of its state, that are read between two turns of the lock; [`RootIndex::mounts`] and
+/// [`RootIndex::settled`].
+type Batch = (Vec<(Entry, u32)>, u64, Settled);
+
+/// The next unread files.
+fn next_batch(index: &mut RootIndex) -> Option<Batch> {
     let from = index.list.position_after(index.filled_to.as_ref());
     let items = &index.list.items;
     let unread = items.range(from..items.len()).filter(|item| item.is_unread());

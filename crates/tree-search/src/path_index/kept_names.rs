@@ -45,9 +45,9 @@ impl Listing {
         let mut list = PathList::empty(root, workspace.entry_origin(root));
         let walked = workspace.walk(root, &LISTED, &mut |entry| {
             let stat = if entry.kind() == FileKind::File { entry.stat().ok() } else { None };
-            list.push(WatchedEntry::of_unwatched(entry), stat.as_ref());
+            list.push(&WatchedEntry::of_unwatched(entry), stat.as_ref());
             let names = list.items.len();
-            let is_over = names >= MAX_NAMES || names % CHECK_EVERY == 0 && is_over();
+            let is_over = names >= MAX_NAMES || names.is_multiple_of(CHECK_EVERY) && is_over();
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let is_complete = walked.is_ok_and(|report| !report.stopped);

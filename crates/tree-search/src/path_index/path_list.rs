@@ -42,7 +42,7 @@ impl PathList {
     /// When the root itself cannot be listed.
     pub(super) fn read(root: &WorkspacePath, watcher: &mut Watcher) -> Result<Self, AccessError> {
         let mut list = Self::empty(root, watcher.origin());
-        watcher.watch_tree(root, true, &mut |listed| list.push(listed, None))?;
+        watcher.watch_tree(root, true, &mut |listed| list.push(&listed, None))?;
         list.items.shrink_to_fit();
         Ok(list)
     }
@@ -55,7 +55,7 @@ impl PathList {
         let mut list = Self::empty(root, workspace.entry_origin(root));
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
         workspace.walk(root, &options, &mut |entry| {
-            list.push(WatchedEntry::of_unwatched(entry), None);
+            list.push(&WatchedEntry::of_unwatched(entry), None);
             ControlFlow::Continue(())
         })?;
         list.items.shrink_to_fit();
@@ -84,8 +84,8 @@ impl PathList {
     }
 
     /// Adds a name after all others, with what is known of it.
-    pub(super) fn push(&mut self, listed: WatchedEntry, stat: Option<&Stat>) {
-        let mut state = PathState::new(&listed, self.new_id());
+    pub(super) fn push(&mut self, listed: &WatchedEntry, stat: Option<&Stat>) {
+        let mut state = PathState::new(listed, self.new_id());
         if let Some(known) = stat.and_then(|stat| KnownStat::of(stat, false)) {
             state.known = OnceLock::from(known);
         }
