@@ -4,12 +4,9 @@
 //! background for the next keystroke, and an index is begun. What is returned was there at the moment it was looked at,
 //! and is nothing that policy hides or denies.
 //!
-//! The names below one root, as a completion sees them.
+//! [`PathQuery`] is compared with names without regard to case and Unicode normal form.
 //!
-//! What was typed of a path, ready to be compared with names without regard to case and Unicode normal form.
-//!
-//! The order of the names that fit.
-//!
+//! # Order
 //! How a name fits decides first ([`Fit`]). Within one kind of fit, files come before directories where a name was
 //! typed, then what was used last, then the better score of the fuzzy matcher. Scores take time, so they are computed
 //! only for the best kinds of fit, and there for the shortest paths.

@@ -5,8 +5,8 @@
 //! everything else stops. Holds no more than a few chunks beyond what is shown.
 //!
 //! # Map
-//! `producer` (chunks of files, and what `stored_results` knows of them) → `pool` (threads) → `worker` (one file) → `merge`
-//! (results in order).
+//! `producer` (chunks of files, with their `known_result`s) → `pool` (threads, and the results in order) → `worker` (one
+//! file) → `collector` (its lines).
 
 mod collector;
 mod known_result;

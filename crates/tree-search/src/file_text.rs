@@ -1,12 +1,7 @@
-//! The text of an opened file as `read` shows it, in pieces: for the outline of a file with hits.
+//! The text of one opened file: read whole into a buffer that is used again, or in pieces, as `read` would show it.
 //!
-//! How far a search is, reported a few times a second; a reader that reports it and ends with the call.
-//!
-//! Reads a file, or its beginning, into a buffer that is used again.
-//!
-//! What has been read of a searched file, and what `read` would make of it: text, and in which encoding.
-//!
-//! The encoding is determined for few files only: those with a NUL byte, and those that are not UTF-8 where it matters.
+//! [`ProgressReader`] is the one reader around a file: it reports a few times a second, and ends with the call.
+//! [`FileContent`] tells whether the bytes that have been read are text, and in which encoding. The encoding is determined for few files only: those with a NUL byte, and those that are not UTF-8 where it matters.
 //! Looks at no more of a file than `read` does.
 
 use std::{

@@ -1,4 +1,4 @@
-//! What a content search found in one file, and why it did not look into another one.
+//! The hits of a content search in each file, and the reasons why it did not look into others.
 
 use std::io;
 

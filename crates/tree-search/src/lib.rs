@@ -18,7 +18,7 @@
 //! is kept between calls, in `path_index` and `ngram_filter`; what is kept between processes, in `stored_index`.
 //!
 //! Names alone are searched by `completion` (what a person types of a path) and `suffix_search` (the end of a path);
-//! `newest` orders them by time. `decoded_file` reads the text of one file.
+//! `newest` orders them by time. `file_text` reads the text of one file.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 

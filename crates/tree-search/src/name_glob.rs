@@ -1,14 +1,12 @@
 //! The pattern of the glob tool, what makes any glob unusable, and what else a glob may mean.
 //!
-//! Pure matching of paths relative to where a search starts, on ripgrep's own matcher; names beyond ASCII are in
-//! `glob_unicode`.
+//! Pure matching of paths relative to where a search starts, on ripgrep's own matcher.
 //!
 //! Some globs are names: `app/[slug]/page.tsx` is both the name of a file and a pattern for `app/s/page.tsx`. Frameworks
 //! name files so, and models pass such names as they saw them. Read both ways a glob finds what it would find as a
 //! pattern, and the file of that very name.
 //!
-//! Names beyond ASCII for matchers of bytes: each character of a path and of a pattern as one byte.
-//!
+//! # Names beyond ASCII
 //! `globset` compiles to a regular expression of bytes, because [paths are not always UTF-8][bytes], so `?` and
 //! a class match one byte, of which `é` [has two][class]. Here every character beyond
 //! ASCII becomes a control character that keeps its place among those of the pattern: equal ones stay

@@ -11,22 +11,17 @@
 //! 3-grams have several columns each, as rare words of `BitFunnel` have several rows: with two fifths of the bits set,
 //! one of them admits a segment by chance about once in twenty times, and a query of `n` grams far more rarely than
 //! once in `2^n`, if grams were independent.
-//! How a pattern becomes a graph of grams: [`filter_query`]; how the graph is asked: [`gram_query`].
+//! A pattern becomes a graph of grams, which is asked, in [`filter_query`]; content becomes grams in [`gram`].
 //!
 //! [cox]: https://swtch.com/~rsc/regexp/regexp4.html
 //! [bitfunnel]: https://dl.acm.org/doi/10.1145/3077136.3080789
 //!
-//! The segments of the filter: which of them a file has, the grams that each holds, and their columns.
-//!
-//! A bit-sliced filter over the contents of files: which segments can hold what a query demands.
-//!
+//! # Segments
 //! A segment covers about 32 KiB of content, of several small files or a part of a large one; 64
 //! segments make a block, which holds for each column one bit a segment. Only ever answers "perhaps" or
 //! "certainly not", and knows neither names nor whether a file is still what it was.
 //!
-//! Which files, and which of their lines, can hold a match.
-//!
-//! A filter as a stored index keeps it: column by column, so that a query reads what it names and no more.
+//! A stored index keeps a filter column by column, so that a query reads what it names and no more.
 
 mod filter_query;
 mod gram;

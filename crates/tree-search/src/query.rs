@@ -1,8 +1,5 @@
-//! What a content search is asked for: the pattern, which results and in what form, and its bounds.
-//!
-//! Where a search starts: one path, or every root.
-//!
-//! Also names the start in an answer ("under X"). Does not look below a start.
+//! The request of a content search: the pattern, which results and in what form, and its bounds; and [`Scope`], where it
+//! starts: one path, or every root.
 
 use std::sync::Arc;
 

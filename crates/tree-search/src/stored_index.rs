@@ -2,29 +2,19 @@
 //!
 //! It answers two questions: which names a directory in the state that its stat says has, and whether a file in the state
 //! that its stat says could hold a match. What does not match is read from the disk, so an answer never differs from that of
-//! the walk alone. The format and its
-//! rules are described in `docs/internals/index.md`.
+//! the walk alone. The format and its rules are described in `docs/internals/index.md`.
 //!
-//! | part | file |
-//! |---|---|
-//! | what the file belongs to, how long its parts are, and why it is not used | `header` |
-//! | what is added when it is written | `contents` |
-//! | one index, open: its answers | `reader` |
-//! | names, facts and contents of files, as they are read | `tables`, `stored_file`, `bytes` |
-//! | the names of directories | `listing` |
-//! | the files of all roots: bounds, lock, removal | `stored_indexes` |
+//! [`StoredIndex`] is one index, open, with its answers; [`StoredIndexes`] are the files of all roots, one for each in a
+//! folder of the state folder, with their bounds, lock and removal. `format` has the header and the entry of a file, `tables`
+//! the tables.
+//!
+//! Readers take no lock, as a file is only ever replaced. Writers take the folder's, one at a time for all roots; who
+//! does not get it does not wait. A file that cannot be used is replaced by the next index of its root.
 //!
 //! # Limits
 //! Another program of the same user may write to the file. Each length and place in it is checked before it is used, and
 //! no more memory is taken than the file has bytes; but names and facts that such a program wrote with right checksums are
 //! believed. It could as well write to the files themselves.
-//!
-//! One stored index, open: what is checked before it is used, and its answers.
-//!
-//! The stored indexes of all roots: one file for each in a folder of the state folder.
-//!
-//! Readers take no lock, as a file is only ever replaced. Writers take the folder's, one at a time for all roots; who
-//! does not get it does not wait. A file that cannot be used is replaced by the next index of its root.
 
 mod format;
 mod tables;

@@ -1,6 +1,4 @@
-//! The words of `glob`'s answer.
-//!
-//! What `glob` returns as data.
+//! The answer of `glob`: a list of paths within the budget, notes and facts.
 
 use std::{fmt::Write as _, time::Instant};
 

@@ -1,10 +1,5 @@
-//! The arguments of `glob`, checked and compiled, and the errors for those that cannot be used.
-//!
-//! What `glob` is asked for.
-//!
-//! The walk of `glob`, and the look at what the ignore rules leave out.
-//!
-//! The names that a walk met, for a second look when nothing matched.
+//! The arguments of `glob`, checked and compiled, with the errors for those that cannot be used; its walk, and the look at
+//! what the ignore rules leave out.
 
 use std::{ops::ControlFlow, path::Path};
 

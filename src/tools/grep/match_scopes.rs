@@ -1,6 +1,5 @@
-//! The definition around each match.
-//!
-//! Hits in notebooks: lines of the sources of their cells, as `edit` takes them, and not of the JSON around.
+//! The place of each match in its file: the definition around it, or the cell of a notebook, whose lines are shown as `edit`
+//! takes them, and not as the JSON around.
 
 use std::{mem, ops::Range};
 

@@ -1,20 +1,8 @@
-//! The words of grep's answer: header, lines, footer, facts.
+//! The answer of `grep`: header, lines, notes, facts, within the budget. Pure; a cut is always at a whole match.
 //!
-//! Pure: what was found in, text out, within the budget. A cut is always at a whole match.
-//!
-//! The lines of content mode, within a budget. A cut is always at a whole match.
-//!
-//! Two forms. Matches in several files without context are `path:12: text`. With context, or in one file, the path is
-//! a heading, and nothing comes between a line's mark and its text (`12:text`, `13-text`): a model copies the text with
-//! its indentation.
-//!
-//! What of the results is in one answer.
-//!
-//! Which definition the lines that follow are in, said once for lines in a row (`[fn load]`).
-//!
-//! The notes below the lines of content mode: on the files they are from, and on lines that are cut.
-//!
-//! What `grep` returns as data.
+//! Lines have two forms. Matches in several files without context are `path:12: text`. With context, or in one file, the
+//! path is a heading, and nothing comes between a line's mark and its text (`12:text`, `13-text`): a model copies the text
+//! with its indentation.
 
 use std::{fmt::Write as _, time::Duration};
 

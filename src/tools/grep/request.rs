@@ -1,10 +1,7 @@
-//! The arguments of `grep`, checked and compiled, and the errors for those that cannot be used.
+//! The arguments of `grep`, checked and compiled, with the errors for those that cannot be used; its search, and the look at
+//! the files that the ignore rules leave out.
 //!
-//! What `grep` is asked for.
-//!
-//! The search of `grep`, and the look at the files that the ignore rules leave out.
-//!
-//! Definitions, then prototypes: one list, in pages that go from the one to the other.
+//! Definitions, then prototypes, are one list, in pages that go from the one to the other.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

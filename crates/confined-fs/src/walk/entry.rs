@@ -1,17 +1,14 @@
 //! One visited name, with the authority to look at it and to open it.
 //!
-//! Opens of many entries in path order: those of one directory go through its descriptor.
-//!
-//! An open from the root resolves each name on the way, and all threads of a search count the references of the root
-//! while they do. One name from its directory's descriptor, links refused (`O_NOFOLLOW`), saves both.
+//! Of many entries in path order, [`SiblingCache`] opens those of one directory through its descriptor. An open from the
+//! root resolves each name on the way, and all threads of a search count the references of the root while they do. One name
+//! from its directory's descriptor, links refused (`O_NOFOLLOW`), saves both. [`StatCache`] opens each directory once for
+//! all stats in a row; [`ShownStats`] are those that tools show.
 //!
 //! # Limits
 //! The directory is reached from the root for each run of entries, and is held for that run alone. One that is moved out
 //! of the root meanwhile is read on until the run ends, as by a walk that is in it; Landlock refuses that where it is in
 //! force.
-//!
-//! Stats of many entries in path order: each directory is opened once for all that is asked of it in a row.
-//! [`ShownStats`] are those that tools show.
 
 use std::{
     borrow::Cow,

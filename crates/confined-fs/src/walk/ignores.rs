@@ -1,24 +1,17 @@
-//! What decides which entries are ignored: the names that the walk reads and the watcher has to notice, and what the
-//! configuration says for all walks of a workspace.
-//!
-//! Ignore rules as ripgrep and git have them, read through directory handles.
+//! Ignore rules as ripgrep and git have them, read through directory handles, the configured patterns, and the default
+//! ignores; and the names that the walk reads and the watcher has to notice.
 //!
 //! `.ignore` of any directory goes before `.gitignore`, that before `.git/info/exclude`, then the configured
 //! patterns, and the default ignores last; the deepest file that says something wins, and in it the last line. A
 //! nested repository does not inherit git's rules from above. The user's own `core.excludesFile` is not read: it is
 //! outside of every root.
 //!
-//! Where ignore rules are read from: a file in an open directory, or what a link of that name leads to.
-//!
 //! Rules are read by policy as any other content: a link counts, as it does for ripgrep, when what it leads to is
 //! in a root and no secret, so that a repository cannot make the server read a file outside. git itself follows no
 //! link of that name in the work tree since 2.32 (gitignore(5), NOTES).
 //!
-//! The lines of an ignore file compiled, within a bound of memory.
-//!
-//! The default ignores: names that are never source, some only next to a project file or with a marker inside.
-//!
-//! To add a name, add it to one of the tables; the tests try every row.
+//! The default ignores are names that are never source, some only next to a project file or with a marker inside. To add a
+//! name, add it to one of the tables; the tests try every row.
 
 use std::{
     ffi::OsStr,

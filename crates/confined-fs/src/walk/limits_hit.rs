@@ -1,4 +1,4 @@
-//! What limits of the system, or of this program, kept a walk from knowing.
+//! Limits of the system, or of this program, that kept a walk from knowing all.
 
 use std::fmt;
 

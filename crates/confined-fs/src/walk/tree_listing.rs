@@ -1,15 +1,14 @@
-//! What a walk over a whole root met, in a form that can be kept on the disk, with what shows later whether a walk would
-//! meet the same.
+//! The names that a walk over a whole root met, in a form that can be kept on the disk, with what shows later whether a
+//! walk would meet the same.
 //!
 //! A directory has the same names as long as its facts are the same: whoever adds, removes or renames an entry changes the
 //! times of the directory, and no program can set its change time (inode(7)). What ignore rules leave out follows from
 //! names and from the content of the files of rules, of which a digest is kept.
 //!
-//! The names below a root from a listing of a former process, each directory compared with the disk: a stat of each
-//! directory takes the place of reading and sorting its names and matching them with ignore rules.
-//!
-//! What has changed is listed again, one directory at a time; below a directory whose rules are others nothing of the
-//! listing is used. A directory that is replaced while this goes on may show its old names or its new ones, as in a walk.
+//! # Comparing with the disk
+//! A stat of each directory takes the place of reading and sorting its names and matching them with ignore rules. What has
+//! changed is listed again, one directory at a time; below a directory whose rules are others nothing of the listing is
+//! used. A directory that is replaced while this goes on may show its old names or its new ones, as in a walk.
 
 use std::{
     ffi::OsStr,

@@ -1,7 +1,5 @@
-//! One walk: which entries are met, in what order, and which are visited.
-//!
-//! A look at a few names of a directory, for one that is known but for these: its cost does not depend on how many
-//! names the directory has.
+//! One walk: which entries are met, in what order, and which are visited; [`walk_names`] looks at a few names of a
+//! directory alone, at a cost that does not depend on how many names it has.
 
 use std::{
     collections::BTreeSet,

@@ -3,11 +3,8 @@
 //! One match is one line, or in a multiline search the lines that it (and matches sharing a line
 //! with it) spans. Never holds more than the limits it was given.
 //!
-//! The part of a line that is shown: at most [`WIDTH`] characters, around the match.
-//!
-//! Pure. Of a long line only the characters before the match are counted, for its column.
-//!
-//! The definitions of one file whose names match, as hits.
+//! Of each line an [`Excerpt`] is kept: at most [`WIDTH`] characters, around the match. Of a long line only the characters
+//! before the match are counted, for its column. [`DefinitionSearch`] keeps the definitions whose names match instead.
 
 use std::{borrow::Cow, fmt::Write as _, io, ops::Range};
 

@@ -1,4 +1,4 @@
-//! What the indexes know of the result for a file, and what the stored index knows of the files that a walk meets.
+//! The results that the indexes know, and [`SearchItem`], a file of a search with what is known of its result.
 //!
 //! A result counts only for a file that a stat of now shows in the state that the index knows. Names, ignore rules and
 //! policy are the walk's to decide.

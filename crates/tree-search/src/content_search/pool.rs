@@ -1,8 +1,6 @@
-//! What the threads of one search share: chunks of files, what is left of the page, and when to end.
+//! The state that the threads of one search share: chunks of files, what is left of the page, and when to end.
 //!
-//! Puts what the workers found back into path order, counts it, and says when it is enough.
-//!
-//! The answer depends only on the order of the files, never on which thread was faster: a chunk
+//! `Merge` puts the hits of the workers back into path order, counts them, and tells when they are enough. The answer depends only on the order of the files, never on which thread was faster: a chunk
 //! counts once everything before it has come.
 
 use std::{

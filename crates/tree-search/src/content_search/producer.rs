@@ -1,7 +1,7 @@
 //! The walking thread of a search: takes paths from the walk, counts those whose result the path index
 //! knows, and hands the rest over in chunks; it searches a chunk itself when no helper is free.
 //!
-//! What is searched in a file is decided in `worker`, and the order of results in `merge`.
+//! The search of a file is in `worker`, the order of results in `pool`.
 
 use std::{
     ffi::OsStr,

@@ -1,16 +1,14 @@
 //! Searches one file at a time with buffers that live as long as the worker.
 //!
-//! A [`SearchItem`] is a file as the walk hands it over, [`Searched`] what becomes of it. A small file costs one read and
+//! [`Searched`] is the result for a file. A small file costs one read and
 //! one pass of the matcher's prefilter; a large one is streamed.
 //! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
 //!
 //! # Map
-//! `read_buffer` reads a small file, `required_bytes` leaves it out where no match can be in it, `file_content` says whether
-//! it is text. The searcher runs the matcher of `interruptible` and hands lines to `collector`, which keeps an `excerpt` of
-//! each; `definition_search` keeps definitions instead.
+//! `file_text` reads a small file and tells whether it is text, `required_bytes` leaves it out where no match can be in it.
+//! The searcher runs an [`InterruptibleMatcher`] and hands lines to `collector`.
 //!
-//! A matcher that checks the stop signal while it works.
-//!
+//! # Stopping
 //! A regex engine cannot be interrupted, and some patterns need a millisecond for a byte. Where no
 //! match spans lines, a buffer is searched piece by piece, each piece whole lines: the
 //! answer is the same, and a slow pattern stops after the current piece.

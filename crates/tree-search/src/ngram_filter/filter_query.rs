@@ -5,8 +5,7 @@
 //! Matching with a Trigram Index" (2012): the pattern is read once from left to right, and for each way to get
 //! there the last bytes are kept, which the next grams continue.
 //!
-//! The query of grams that any match must contain, as a graph.
-//!
+//! # The graph
 //! A path from the start of the graph to its end is one way to match, and the columns along it are those that
 //! content which matches so has set. What alternatives have in common, before and after them, is there
 //! once: `(foo|bar|baz)_init` has a path for each word, and one `_init`. `pg_trgm` of `PostgreSQL` does

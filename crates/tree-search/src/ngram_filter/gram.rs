@@ -7,15 +7,14 @@
 //! bytes, and in a longer literal it is more independent bits: each column is more often set than with
 //! 4-grams alone, but a literal asks for more of them.
 //!
-//! A 3-gram that is not [frequent](frequent_pairs) has three columns, as words of a Bloom filter have several bits: a
+//! A 3-gram that is not frequent has three columns, as words of a Bloom filter have several bits: a
 //! segment of 32 KiB of the Linux sources sets 0.39 of the columns on average (0.12 to 0.61 without the lowest and the
 //! highest tenth), so that all three are set by chance in one of ten. With four, 0.43 of them are set, and more files are
 //! left for every other query. A frequent one has a single column: its text is in so many segments that more would refuse
 //! little.
 //!
-//! Pairs of bytes that most texts have often, so that a 3-gram of two such pairs is likely to be frequent, too.
-//!
-//! The 256 pairs of folded text with which most 3-grams of a segment begin or end, on average over C, Rust, Python and
+//! # Frequent pairs
+//! A 3-gram counts as frequent where both of its pairs of bytes are ones that most texts have often: the 256 pairs of folded text with which most 3-grams of a segment begin or end, on average over C, Rust, Python and
 //! web pages. A filter that was built with other pairs is another filter: see
 //! [`FILTER_VERSION`](crate::ngram_filter::FILTER_VERSION).
 

@@ -1,13 +1,9 @@
-//! Background work: lists a tree, has its files read into the filter, and compares it with the disk.
+//! Background work: lists a tree, has its files read into the filter, compares it with the disk, and stores it.
 //!
-//! One thread of low priority, which waits while searches are under way.
+//! One thread of low priority, which waits while searches are under way. What was read counts only if no event says that
+//! the file has changed meanwhile.
 //!
-//! Reads the files of an index into its n-gram filter, a batch at a time.
-//!
-//! What was read counts only if no event says that the file has changed meanwhile.
-//!
-//! Writes what is known of a root's files to the stored index, for the processes that follow.
-//!
+//! # Storing
 //! The lock is held only to take a snapshot, which shares its memory with the index. Only what a stat of now shows in
 //! the state that is known is written, and only where no change since could have left that state as it is
 //! ([`KnownStat::is_settled`](crate::path_index::KnownStat)).

@@ -1,12 +1,8 @@
-//! All paths below one root, in path order.
-//!
-//! The paths of a list in pages, which lists of other moments share.
+//! All paths below one root, in path order, in pages that lists of other moments share.
 //!
 //! A change replaces the pages that it is about: its cost does not depend on the length of the list.
 //!
-//! A few hundred consecutive paths of a list, in arrays.
-//!
-//! A search passes over the summaries alone, which are consecutive in memory. They are made here whenever a path is
+//! A search skips along the summaries alone, which are consecutive in memory. They are made here whenever a path is
 //! added or changed, and nowhere else, so that none can differ from its path. The paths themselves are a [`PathText`]: one
 //! after the other in one piece of memory.
 

@@ -1,6 +1,4 @@
-//! What is known of one path of the index besides its name.
-//!
-//! One path of the index, as a reader sees it.
+//! One path of the index: the knowledge of it ([`PathState`]), and the path as a reader sees it ([`IndexedPath`]).
 
 use std::{
     cell::OnceCell,

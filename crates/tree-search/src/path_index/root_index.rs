@@ -1,10 +1,8 @@
-//! What is kept of one root: its paths, the n-gram filter over its files, and the watcher that keeps both true.
+//! The index of one root: its paths, the n-gram filter over its files, and the watcher that keeps both true.
 //!
 //! It begins with what the stored index of a former process knows of files that have not changed ([`take_over`]), so that
-//! only the others are read. `update` brings the paths up to date with what the watcher reports.
-//!
-//! Brings a list of paths up to date with what the watcher saw: lists the directories concerned again
-//! and keeps everything else.
+//! only the others are read. [`apply_changes`] brings the paths up to date with what the watcher
+//! reports: it lists the directories concerned again and keeps everything else.
 
 use std::{
     collections::BTreeSet,

@@ -1,8 +1,5 @@
-//! A walk over paths, from the path index where there is one, else over the disk.
-//!
-//! Both give the same paths in the same order with the same report.
-//!
-//! The names of single directories: from the path index where it holds them, else from the disk.
+//! A walk over paths, or over the names of single directories ([`DirectoryNames`]): from the path index where there is one,
+//! else over the disk.
 //!
 //! Both give the same names in the same order with the same report. What is given from the index is all of one moment.
 

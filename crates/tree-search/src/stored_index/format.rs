@@ -1,9 +1,7 @@
-//! The first bytes of a stored index: what it belongs to, when it was written, and how long its parts are; and why an
-//! index is not used.
+//! The format of a stored index: its header (what it belongs to, when it was written, how long its parts are), the entry
+//! of one file, and the numbers in both.
 //!
-//! Numbers in the tables of a stored index: as LEB128, small ones in one byte, signed ones folded (zigzag).
-//!
-//! What is kept of one file, and how it is written down.
+//! Numbers of the tables are LEB128, small ones in one byte, signed ones folded (zigzag).
 
 use std::io;
 

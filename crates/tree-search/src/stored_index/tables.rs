@@ -1,13 +1,8 @@
-//! The tables of a stored index in memory: directories by path, and their files, decoded when asked for.
+//! The tables of a stored index: directories by path with their files, decoded when asked for, and the names below the
+//! root: each directory with its facts and its names, those of a directory in it right after its name.
 //!
-//! The bytes may have been written by anybody. What is wrong in a directory makes that directory unknown.
-//!
-//! The names below a root, as they are written: each directory with its facts and its names, those of a directory in it
-//! right after its name.
-//!
-//! The bytes may have been written by anybody. What is wrong anywhere makes all of them unknown.
-//!
-//! What is to be stored of a root, encoded as it is added.
+//! The bytes may have been written by anybody. An error in the files of a directory makes that directory unknown, one in the
+//! names all of them. [`IndexContents`] encodes both as they are added.
 
 use std::{
     cmp::Ordering,
