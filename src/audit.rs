@@ -6,39 +6,33 @@
 //! # Limits
 //! The hash is not keyed: whoever has the log and a guess of a short text can check the guess.
 
-mod caller;
-mod change_log;
-pub mod durations;
 pub mod stats;
 
 use std::{
+    borrow::Cow,
     fmt::Write as _,
-    io,
-    sync::Arc,
+    io, mem,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
+use confined_fs::{AppendLog, Revision, Workspace, WorkspacePath, escape_controls};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use text_file::shorten;
-
-use confined_fs::{AppendLog, Workspace};
-
-pub use caller::Caller;
-pub use change_log::{ChangeLog, RecordedContent};
 
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] gets the other spellings.
 const PATHS: &[&str] = &["path", "source", "destination"];
 /// Other arguments whose text is shown as it is, up to [`SHOWN`] characters. Everything else may be content.
 const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
-/// What a schema calls the argument that was sent under a name.
+/// Gives the name in the schema of the argument that was sent under a name.
 type Canonical<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.
 const SHOWN: usize = 1024;
 /// Bytes of a name (of an argument, of a tool) that is shown as it is, and of another one's beginning.
 const NAME: usize = 48;
 const BEGINNING: usize = 16;
-/// Elements of a list, and arguments of a call, that a line shows.
+/// Elements of a list, arguments of a call and changes that a line shows.
 const LISTED: usize = 100;
 /// Bytes of all arguments that a line shows; beyond, it has their length and hash.
 const LINE: usize = 64 << 10;
@@ -49,7 +43,7 @@ const DEPTH: usize = 4;
 #[derive(Debug)]
 pub struct Audit {
     log: Arc<AppendLog>,
-    /// What the configuration calls this server, in each line.
+    /// The name of this server in the configuration, in each line.
     label: Option<String>,
     /// The role that its calls have.
     role: Option<String>,
@@ -79,7 +73,7 @@ pub struct AuditOutcome {
 }
 
 impl Audit {
-    /// What is in each line of it.
+    /// The name of this server in each of its lines.
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }
@@ -166,7 +160,7 @@ impl Audit {
     }
 }
 
-/// What each path argument names: as it is printed, and as the host path it leads to. Those in the objects of a list
+/// The target of each path argument: as it is printed, and as the host path it leads to. Those in the objects of a list
 /// come last: `edits[3].path`.
 /// A name occurs once in an object, so a tool's spellings and [`LISTED`] bound how many there are.
 fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &Workspace) -> Vec<Value> {
@@ -255,6 +249,153 @@ fn label(name: &str) -> String {
     let beginning: String = name.chars().take_while(|letter| is_plain(*letter)).take(BEGINNING).collect();
     let hash = sha256(name.as_bytes());
     format!("{beginning}… ({} bytes, sha256 {})", name.len(), &hash[..16])
+}
+
+/// Characters of a thread's or user's name that a line shows.
+const NAME_SHOWN: usize = 128;
+
+/// How clients spell the thread and the user in a request's `_meta`, the first that is there counting.
+const THREAD: &[&str] = &["thread_id", "threadId", "thread", "rootbound/thread"];
+const USER: &[&str] = &["user_id", "userId", "user", "rootbound/user"];
+/// The same as headers, in upper or lower case: an interceptor of `deerflow` sets headers, which a stdio server gets as
+/// `_meta.headers`
+/// (<https://github.com/bytedance/deer-flow/blob/main/backend/docs/MCP_SERVER.md#custom-tool-interceptors>).
+const THREAD_HEADERS: &[&str] = &["x-thread-id", "x-deerflow-thread-id", "thread-id", "thread_id"];
+const USER_HEADERS: &[&str] = &["x-user-id", "x-deerflow-user-id", "x-deerflow-owner-user-id", "user-id", "user_id"];
+
+/// Who called, and what, as far as the client says so. Anybody can say anything: no right depends on it.
+#[derive(Clone, Debug, Default)]
+pub struct Caller {
+    /// Name and version, as the client says.
+    pub client: Option<(String, String)>,
+    /// The request's id.
+    pub request: String,
+    /// The conversation, as the request's `_meta` says.
+    pub thread: Option<String>,
+    /// The person, as the request's `_meta` says.
+    pub user: Option<String>,
+}
+
+impl Caller {
+    /// The caller of the request `request` with this `_meta`.
+    pub fn new(client: Option<(String, String)>, request: String, meta: &Map<String, Value>) -> Self {
+        let headers = meta.get("headers").and_then(Value::as_object);
+        let find = |keys: &[&str], in_headers: &[&str]| {
+            let own = keys.iter().find_map(|key| name(meta.get(*key)?));
+            own.or_else(|| {
+                let headers = headers?;
+                let is_it = |given: &str, key: &str| given.eq_ignore_ascii_case(key);
+                in_headers.iter().find_map(|key| name(headers.iter().find(|(given, _)| is_it(given, key))?.1))
+            })
+        };
+        Self { thread: find(THREAD, THREAD_HEADERS), user: find(USER, USER_HEADERS), client, request }
+    }
+
+    /// Who made a change, in the words of a sentence, where the request says so.
+    pub fn named(&self) -> Option<String> {
+        let thread = self.thread.as_ref().map(|thread| format!("thread {thread}"));
+        thread.or_else(|| self.user.as_ref().map(|user| format!("user {user}")))
+    }
+}
+
+/// A name in one line of bounded length; none for what is no name.
+fn name(value: &Value) -> Option<String> {
+    let text: Cow<'_, str> = match value {
+        Value::String(text) => text.trim().into(),
+        Value::Number(number) => number.to_string().into(),
+        _ => return None,
+    };
+    (!text.is_empty()).then(|| escape_controls(&shorten(&text, NAME_SHOWN)).into_owned())
+}
+
+/// Bytes of the paths of changes that a line lists.
+const PATH_BYTES: usize = 32 << 10;
+
+/// The content of a file before or after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordedContent {
+    /// There was no file, or there is none now.
+    Nothing,
+    /// This content.
+    Content(Revision),
+    /// A content that nobody had a reason to read.
+    Unknown,
+}
+
+impl RecordedContent {
+    fn value(self) -> Value {
+        match self {
+            Self::Nothing => Value::Null,
+            Self::Content(revision) => revision.to_string().into(),
+            Self::Unknown => "unknown".into(),
+        }
+    }
+}
+
+impl From<Option<Revision>> for RecordedContent {
+    fn from(revision: Option<Revision>) -> Self {
+        revision.map_or(Self::Nothing, Self::Content)
+    }
+}
+
+/// The changes of one call, as they are made: for each file its revision before and after, which `rootbound history` and
+/// `read` show too.
+#[derive(Debug, Default)]
+pub struct ChangeLog(Mutex<LoggedChanges>);
+
+#[derive(Debug, Default)]
+struct LoggedChanges {
+    listed: Vec<Value>,
+    path_bytes: usize,
+    more: usize,
+}
+
+impl ChangeLog {
+    /// A file held `before` and holds `after`.
+    pub fn file(&self, path: &WorkspacePath, before: impl Into<RecordedContent>, after: impl Into<RecordedContent>) {
+        let (before, after) = (before.into().value(), after.into().value());
+        self.push(path, |path| json!({ "path": path, "before": before, "after": after }));
+    }
+
+    /// A directory or a link was made or removed.
+    pub fn other(&self, path: &WorkspacePath, kind: &'static str) {
+        self.push(path, |path| json!({ "path": path, "kind": kind, "before": null, "after": null }));
+    }
+
+    /// Whether further changes are only counted.
+    pub fn is_full(&self) -> bool {
+        self.changes().is_full()
+    }
+
+    /// The changes for a line, with how many are left out; empty when nothing was changed.
+    pub(super) fn take(&self) -> Vec<Value> {
+        let mut changes = mem::take(&mut *self.changes());
+        if changes.more > 0 {
+            changes.listed.push(json!({ "more": changes.more }));
+        }
+        changes.listed
+    }
+
+    fn push(&self, path: &WorkspacePath, entry: impl FnOnce(String) -> Value) {
+        let mut changes = self.changes();
+        if changes.is_full() {
+            changes.more += 1;
+            return;
+        }
+        let path = path.to_string();
+        changes.path_bytes += path.len();
+        changes.listed.push(entry(path));
+    }
+
+    fn changes(&self) -> MutexGuard<'_, LoggedChanges> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LoggedChanges {
+    fn is_full(&self) -> bool {
+        self.listed.len() >= LISTED || self.path_bytes >= PATH_BYTES
+    }
 }
 
 #[cfg(test)]
@@ -347,5 +488,45 @@ mod tests {
         let text = line.to_string();
         assert!(text.len() < 80 << 10, "{}", text.len());
         assert!(!text.contains("secret words"));
+    }
+}
+
+#[cfg(test)]
+mod caller_tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of(meta: &Value) -> (Option<String>, Option<String>) {
+        let caller = Caller::new(None, "1".into(), meta.as_object().expect("an object"));
+        (caller.thread, caller.user)
+    }
+
+    #[test]
+    fn every_documented_spelling_is_found() {
+        for key in THREAD {
+            assert_eq!(of(&json!({ *key: "t1" })), (Some("t1".into()), None), "{key}");
+        }
+        for key in USER {
+            assert_eq!(of(&json!({ *key: 7 })), (None, Some("7".into())), "{key}");
+        }
+        for key in THREAD_HEADERS {
+            assert_eq!(of(&json!({ "headers": { key.to_uppercase(): "t" } })).0, Some("t".into()), "{key}");
+        }
+        for key in USER_HEADERS {
+            assert_eq!(of(&json!({ "headers": { *key: "u" } })).1, Some("u".into()), "{key}");
+        }
+        let both = json!({ "user_id": "", "user": "own", "headers": { "X-User-Id": "header" } });
+        assert_eq!(of(&both).1, Some("own".into()));
+    }
+
+    #[test]
+    fn what_is_no_name_is_ignored_and_long_or_hidden_text_is_cut_and_escaped() {
+        for wrong in [json!(null), json!([1]), json!({"a": 1}), json!(true), json!(" "), json!("")] {
+            assert_eq!(of(&json!({ "thread_id": wrong, "headers": wrong })), (None, None), "{wrong}");
+        }
+        let hostile = of(&json!({ "thread_id": "x".repeat(1 << 20), "user_id": "a\u{202e}b\u{1b}[2J" }));
+        assert_eq!(hostile.0.expect("shown").chars().count(), NAME_SHOWN + 1);
+        assert_eq!(hostile.1.as_deref(), Some("a\\u{202e}b\\u{1b}[2J"));
     }
 }

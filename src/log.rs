@@ -1,4 +1,4 @@
-//! The log on stderr, which perhaps nobody reads.
+//! The log on stderr, which perhaps nobody reads, and the queue of lines that it shares with `--events`.
 //!
 //! A caller never waits: one thread writes, from a bounded queue; lines that do not fit into the queue are dropped
 //! and counted. A pipe that nobody reads holds 64 KiB on Linux ([pipe(7)]); a write beyond that would block the
@@ -9,7 +9,9 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     io::{self, Write as _},
+    mem,
     sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
@@ -28,7 +30,9 @@ const CAPACITY: usize = 256 << 10;
 /// Pause before the next attempt when a non-blocking stderr is full (`EAGAIN`).
 const PAUSE: Duration = Duration::from_millis(20);
 
-static LOG: Log = Log::new();
+// Landlock and seccomp bind the thread that installs them and the threads that it starts later, so the thread that writes
+// must not be older: lines wait until [`start`].
+static LOG: LineQueue<Stderr> = LineQueue::new("log", Stderr, usize::MAX, CAPACITY, false);
 
 /// Enqueues whole lines for stderr; never blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -86,106 +90,100 @@ impl Subscriber for RareMessages {
         self.formatter.event(event);
     }
 
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        self.formatter.new_span(span)
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
     }
 
-    fn record(&self, span: &Id, values: &Record<'_>) {
-        self.formatter.record(span, values);
-    }
+    fn record(&self, _: &Id, _: &Record<'_>) {}
 
-    fn record_follows_from(&self, span: &Id, follows: &Id) {
-        self.formatter.record_follows_from(span, follows);
-    }
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
 
-    fn enter(&self, span: &Id) {
-        self.formatter.enter(span);
-    }
+    fn enter(&self, _: &Id) {}
 
-    fn exit(&self, span: &Id) {
-        self.formatter.exit(span);
-    }
-
-    fn clone_span(&self, id: &Id) -> Id {
-        self.formatter.clone_span(id)
-    }
-
-    fn try_close(&self, id: Id) -> bool {
-        self.formatter.try_close(id)
-    }
+    fn exit(&self, _: &Id) {}
 }
 
-/// Starts to write. Until then lines wait: Landlock and seccomp bind the thread that installs them and the threads
-/// that it starts later, so the thread that writes must not be older.
+/// Starts to write.
 pub fn start() {
     LOG.open();
 }
 
 /// Waits until all lines are written, at most for `limit`, before the process ends.
 pub fn flush(limit: Duration) {
-    LOG.open();
-    LOG.wait(limit);
+    LOG.flush(limit);
 }
 
-#[derive(Debug)]
-struct Log {
-    state: Mutex<LogState>,
+/// Where a [`LineQueue`] writes to.
+pub trait LineSink: Send + 'static {
+    /// Writes a line; may wait for room, no longer than `limit`. False where there is none, and nothing was written.
+    fn write(&mut self, line: &[u8], limit: Option<Duration>) -> bool;
+    /// The line that says how many lines are missing before the next one.
+    fn dropped(&self, count: u64) -> Vec<u8>;
+}
+
+/// Lines that wait for the one thread that writes them, which begins with the first.
+pub struct LineQueue<S> {
+    thread: &'static str,
+    max_lines: usize,
+    max_bytes: usize,
+    state: Mutex<QueueState<S>>,
     /// There is something to write.
     filled: Condvar,
     empty: Condvar,
 }
 
-#[derive(Debug)]
-struct LogState {
+struct QueueState<S> {
+    /// `None` while a line is written.
+    sink: Option<S>,
     lines: VecDeque<Vec<u8>>,
     bytes: usize,
     /// Lines dropped since the last one that fitted.
     dropped: u64,
+    /// Lines for which the sink had no room, and of which none says so yet.
+    refused: u64,
     /// Whether threads may be started.
-    open: bool,
+    is_open: bool,
     /// Whether there is a thread that writes.
-    running: bool,
-    /// Whether that thread writes a line that it has taken from the queue.
-    writing: bool,
+    is_running: bool,
 }
 
-impl LogState {
+impl<S> QueueState<S> {
     fn is_idle(&self) -> bool {
-        self.lines.is_empty() && self.dropped == 0 && !self.writing
-    }
-
-    /// The next bytes to write; where lines were dropped, a line with their number.
-    fn next(&mut self) -> Option<Vec<u8>> {
-        if let Some(line) = self.lines.pop_front() {
-            self.bytes -= line.len();
-            return Some(line);
-        }
-        match std::mem::take(&mut self.dropped) {
-            0 => None,
-            1 => Some(b"rootbound: 1 line of the log was dropped here, because stderr was not read\n".to_vec()),
-            n => Some(
-                format!("rootbound: {n} lines of the log were dropped here, because stderr was not read\n")
-                    .into_bytes(),
-            ),
-        }
+        self.lines.is_empty() && self.dropped == 0 && self.sink.is_some()
     }
 }
 
-impl Log {
-    const fn new() -> Self {
-        let state =
-            LogState { lines: VecDeque::new(), bytes: 0, dropped: 0, open: false, running: false, writing: false };
-        Self { state: Mutex::new(state), filled: Condvar::new(), empty: Condvar::new() }
+impl<S: LineSink> LineQueue<S> {
+    /// A queue of at most so many lines and bytes; nothing is written before it is open.
+    pub const fn new(thread: &'static str, sink: S, max_lines: usize, max_bytes: usize, is_open: bool) -> Self {
+        Self {
+            thread,
+            max_lines,
+            max_bytes,
+            state: Mutex::new(QueueState {
+                sink: Some(sink),
+                lines: VecDeque::new(),
+                bytes: 0,
+                dropped: 0,
+                refused: 0,
+                is_open,
+                is_running: false,
+            }),
+            filled: Condvar::new(),
+            empty: Condvar::new(),
+        }
     }
 
-    fn state(&self) -> MutexGuard<'_, LogState> {
+    fn state(&self) -> MutexGuard<'_, QueueState<S>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&'static self, line: Vec<u8>) {
+    /// Enqueues a whole line, or counts it where there is no room. Never blocks.
+    pub fn push(&'static self, line: Vec<u8>) {
         let mut state = self.state();
+        let is_full = state.lines.len() >= self.max_lines || state.bytes + line.len() > self.max_bytes;
         // After one was dropped, all are until that is written, so that the order stays true.
-        if state.dropped > 0 || state.bytes + line.len() > CAPACITY {
+        if state.dropped > 0 || is_full {
             state.dropped += 1;
         } else {
             state.bytes += line.len();
@@ -198,91 +196,175 @@ impl Log {
 
     fn open(&'static self) {
         let mut state = self.state();
-        state.open = true;
+        state.is_open = true;
         self.ensure_thread(&mut state);
     }
 
     /// Starts the thread that writes, if there is something to write. A failure is tried again with the next line.
-    fn ensure_thread(&'static self, state: &mut LogState) {
-        if state.open && !state.running && !state.is_idle() {
-            state.running = thread::Builder::new().name("log".to_owned()).spawn(|| self.write()).is_ok();
+    fn ensure_thread(&'static self, state: &mut QueueState<S>) {
+        if state.is_open && !state.is_running && !state.is_idle() {
+            state.is_running = thread::Builder::new().name(self.thread.to_owned()).spawn(|| self.write()).is_ok();
         }
     }
 
-    fn wait(&self, limit: Duration) {
-        let state = self.state();
-        if state.running {
-            let _ = self.empty.wait_timeout_while(state, limit, |state| !state.is_idle());
+    /// Waits until all lines are written, at most for `limit`.
+    pub fn flush(&'static self, limit: Duration) {
+        let mut state = self.state();
+        if state.lines.is_empty() {
+            // Else the next line tries to say so, before itself.
+            state.dropped += mem::take(&mut state.refused);
+        }
+        state.is_open = true;
+        self.ensure_thread(&mut state);
+        if state.is_running {
+            self.filled.notify_one();
+            drop(self.empty.wait_timeout_while(state, limit, |state| !state.is_idle()));
         } else {
             // No thread could be started: write here, and wait.
             drop(state);
-            while let Some(bytes) = { self.state().next() } {
-                put(&bytes, Some(limit));
-            }
+            while self.write_next(Some(limit)) {}
         }
     }
 
     fn write(&self) {
         loop {
-            let mut state = self.state();
-            let bytes = loop {
-                if let Some(bytes) = state.next() {
-                    break bytes;
-                }
-                state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
-            };
-            state.writing = true;
-            drop(state);
-            put(&bytes, None);
-            let mut state = self.state();
-            state.writing = false;
-            if state.is_idle() {
-                self.empty.notify_all();
+            if !self.write_next(None) {
+                drop(self.filled.wait_while(self.state(), |state| state.is_idle()));
             }
         }
     }
+
+    /// Writes the next line; where lines were dropped, a line with their number. False where there is nothing to write.
+    fn write_next(&self, limit: Option<Duration>) -> bool {
+        let mut state = self.state();
+        if state.is_idle() {
+            return false;
+        }
+        let Some(mut sink) = state.sink.take() else { return false };
+        let line = state.lines.pop_front();
+        state.bytes -= line.as_ref().map_or(0, Vec::len);
+        let mut missing = mem::take(&mut state.refused);
+        if line.is_none() {
+            missing += mem::take(&mut state.dropped);
+        }
+        drop(state);
+        let mut refused = 0;
+        if missing > 0 {
+            let note = sink.dropped(missing);
+            refused = if sink.write(&note, limit) { 0 } else { missing };
+        }
+        if let Some(line) = line {
+            refused += u64::from(!sink.write(&line, limit));
+        }
+        let mut state = self.state();
+        state.refused += refused;
+        state.sink = Some(sink);
+        if state.is_idle() {
+            self.empty.notify_all();
+        }
+        true
+    }
 }
 
-/// Writes to stderr; what it refuses for good is lost.
-fn put(mut bytes: &[u8], limit: Option<Duration>) {
-    let began = Instant::now();
-    let mut stderr = io::stderr();
-    while !bytes.is_empty() {
-        match stderr.write(bytes) {
-            Ok(0) => return,
-            Ok(written) => bytes = &bytes[written..],
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error)
-                if error.kind() == io::ErrorKind::WouldBlock && limit.is_none_or(|limit| began.elapsed() < limit) =>
-            {
-                thread::sleep(PAUSE);
+impl<S> fmt::Debug for LineQueue<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LineQueue").field("thread", &self.thread).finish_non_exhaustive()
+    }
+}
+
+struct Stderr;
+
+impl LineSink for Stderr {
+    /// A line that stderr refuses for good is lost.
+    fn write(&mut self, mut bytes: &[u8], limit: Option<Duration>) -> bool {
+        let began = Instant::now();
+        let mut stderr = io::stderr();
+        while !bytes.is_empty() {
+            match stderr.write(bytes) {
+                Ok(0) => return true,
+                Ok(written) => bytes = &bytes[written..],
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error)
+                    if error.kind() == io::ErrorKind::WouldBlock
+                        && limit.is_none_or(|limit| began.elapsed() < limit) =>
+                {
+                    thread::sleep(PAUSE);
+                }
+                Err(_) => return true,
             }
-            Err(_) => return,
         }
+        true
+    }
+
+    fn dropped(&self, count: u64) -> Vec<u8> {
+        let were =
+            if count == 1 { "1 line of the log was".to_owned() } else { format!("{count} lines of the log were") };
+        format!("rootbound: {were} dropped here, because stderr was not read\n").into_bytes()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+
     use super::*;
+
+    /// Has room for so many lines.
+    struct Limited(mpsc::Sender<Vec<u8>>, usize);
+
+    impl LineSink for Limited {
+        fn write(&mut self, line: &[u8], _: Option<Duration>) -> bool {
+            let has_room = self.1 > 0;
+            if has_room {
+                self.1 -= 1;
+                self.0.send(line.to_vec()).unwrap();
+            }
+            has_room
+        }
+
+        fn dropped(&self, count: u64) -> Vec<u8> {
+            format!("{count} dropped").into_bytes()
+        }
+    }
+
+    fn queue(room: usize) -> (&'static LineQueue<Limited>, mpsc::Receiver<Vec<u8>>) {
+        let (written, lines) = mpsc::channel();
+        let queue = LineQueue::new("test", Limited(written, room), 100, 100, false);
+        (Box::leak(Box::new(queue)), lines)
+    }
 
     #[test]
     fn full_queue_drops_and_counts_lines_in_their_place() {
-        let log: &'static Log = Box::leak(Box::new(Log::new()));
-        let line = vec![b'x'; CAPACITY / 4];
+        let (queue, lines) = queue(usize::MAX);
+        let line = vec![b'x'; 25];
         for _ in 0..7 {
-            log.push(line.clone());
+            queue.push(line.clone());
         }
-        let mut state = log.state();
-        assert_eq!((state.lines.len(), state.dropped, state.running), (4, 3, false));
-        for _ in 0..4 {
-            assert_eq!(state.next().as_ref(), Some(&line));
-        }
-        let message = String::from_utf8(state.next().unwrap()).unwrap();
-        assert!(message.contains("3 lines of the log were dropped here"), "{message}");
+        let state = queue.state();
+        assert_eq!((state.lines.len(), state.dropped, state.is_running), (4, 3, false));
+        drop(state);
+        queue.flush(Duration::from_secs(60));
+        let state = queue.state();
         assert!(state.is_idle() && state.bytes == 0);
         drop(state);
-        log.push(line.clone());
-        assert_eq!(log.state().lines.len(), 1);
+        queue.push(line.clone());
+        queue.flush(Duration::from_secs(60));
+        let mut expected = vec![line; 6];
+        expected[4] = b"3 dropped".to_vec();
+        assert_eq!(lines.try_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn lines_that_the_sink_has_no_room_for_are_counted_before_the_next() {
+        let (queue, lines) = queue(1);
+        for line in ["a", "b", "c"] {
+            queue.push(line.into());
+        }
+        queue.flush(Duration::from_secs(60));
+        assert_eq!(queue.state().refused, 2);
+        queue.state().sink.as_mut().unwrap().1 = 2;
+        queue.push("d".into());
+        queue.flush(Duration::from_secs(60));
+        assert_eq!(lines.try_iter().collect::<Vec<_>>(), [&b"a"[..], b"2 dropped", b"d"]);
     }
 }

@@ -1,4 +1,5 @@
-//! The `rootbound` program: argv → configuration → restart where that confines → workspace → confinement → serve.
+//! The `rootbound` program: argv → configuration → restart where that confines → open the roots → confine the process →
+//! assemble the server → serve.
 //!
 //! Only the order of these steps is decided here, and the exit code is returned here alone.
 
@@ -22,9 +23,11 @@ use rootbound::{
     log,
     server::{self, EventLog, RoleParts, Server, Services},
     session::{ChangeListener, Session},
-    tools::{Selection, Toolbox},
+    tools::Toolbox,
 };
-use self_sandbox::{BROKER_COMMAND, Broker, BrokeredProgram, Confine, Restart, SystemProfile, serve_broker};
+use self_sandbox::{
+    BROKER_COMMAND, Broker, BrokeredProgram, Confine, ConfineReport, Restart, SystemProfile, serve_broker,
+};
 use tree_search::{IndexMode, PathIndex, StoredIndexes};
 
 /// One heap for all threads. glibc keeps up to eight arenas per processor ([`glibc.malloc.arena_max`]), and what a call
@@ -155,108 +158,133 @@ fn warn(config: &Config, text: &str) {
     }
 }
 
-/// With the role in the lines of the audit.
-fn audited_as(role: &Role, mut services: Services) -> Services {
-    services.options.audit = services.options.audit.map(|audit| Arc::new(audit.of_role(&role.name)));
-    services
-}
+/// The services of a server, those of the roles for clients by their names, and a report of the start.
+type Assembled = (Services, Vec<RoleParts>, StartReport);
 
-/// Opens what the configuration names, confines the process and assembles the services of the server.
-fn assemble(config: &Config, profile: &SystemProfile) -> Result<(Services, Vec<RoleParts>, StartReport), StartError> {
+/// Opens the roots, confines the process and assembles the services of the server.
+fn assemble(config: &Config, profile: &SystemProfile) -> Result<Assembled, StartError> {
     log::init(config.log);
-    let mut complaints = Vec::new();
-    // First, as the layers of staged changes are in it.
-    let state = open_state(config, &mut complaints);
-    let opened = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
-    for warning in config.warnings.iter().chain(&opened.warnings) {
-        warn(config, warning);
-    }
-    complaints.extend(opened.warnings);
-    // Before confinement, which hides /proc/sys.
-    let watch_limit = if config.action == Action::Doctor { watch_limit() } else { None };
-    // Before confinement, as all that is opened by its path.
-    let client_workspaces: Vec<Workspace> =
-        config.client_roles.iter().map(|role| role_workspace(config, role)).collect::<Result<_, _>>()?;
-    let has_own = !config.client_roles.is_empty();
-    let own_workspace =
-        config.role.as_ref().filter(|_| has_own).map(|role| role_workspace(config, role)).transpose()?;
-    let log = config.audit.file.as_ref().map(|file| audit_log(&opened.workspace, file, config.audit.size)).transpose();
-    let log = log.map_err(|why| StartError::Problems(vec![why]))?;
-    // Before confinement, after which no program can be started.
-    let language_servers = language_servers(config, &opened.workspace, &mut complaints);
-    let sink = event_sink(config, &opened.workspace).map_err(|why| StartError::Problems(vec![why]))?;
-    let sink_folder = sink.as_ref().filter(|sink| sink.needs_folder()).map(|sink| sink.folder().to_owned());
-    let folders: Vec<&Path> = state
-        .as_ref()
-        .and(config.state.as_deref())
-        .into_iter()
-        .chain(log.as_ref().map(AppendLog::folder))
-        .chain(sink_folder.as_deref())
-        .collect();
-    let confined = opened.workspace.confine(config.confine, &folders, profile);
-    let confined = confined.map_err(|why| StartError::Problems(vec![why]))?;
+    let opened = open(config)?;
+    let confined = confine(config, &opened, profile)?;
     log::start();
     tracing::info!(level = confined.level, enforced = confined.enforced, calls = confined.calls, "confinement");
-    let report = StartReport {
-        confinement: confined,
-        complaints,
-        remarks: config.warnings.clone(),
-        state: state.is_some(),
-        agent_files: opened.agent_files,
-        watch_limit,
-    };
-    let mut options = config.server.clone();
-    options.audit = log.map(|log| Arc::new(Audit::new(log, config.audit.label.clone(), config.audit.required)));
-    let kept = state.as_ref().and_then(|state| state.try_clone().ok());
-    let events = sink.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, config.audit.label.clone()))));
-    let services = |workspace: Workspace, session: Session, selection: &Selection| {
-        keep_intents(&workspace, kept.as_ref());
-        if let Some(events) = events {
-            let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
-            session.changes.follow(Arc::downgrade(&listener));
-        }
-        Services {
-            workspace: Arc::new(workspace),
-            session: Arc::new(session),
-            path_index: Arc::new(path_index(config, kept.as_ref())),
-            toolbox: Toolbox::new(selection),
-            settings: Arc::new(config.settings.clone()),
-            language_servers: language_servers.clone(),
-            options: options.clone(),
-        }
-    };
-    let of_role = |role: &Role, workspace| {
-        let state = state.as_ref().and_then(|state| state.try_clone().ok());
-        let session = Session::of_role(state, &config.history, &role.name).within(role.quota);
-        audited_as(role, services(workspace, session, &role.selection))
-    };
-    let client_roles = config.client_roles.iter().zip(client_workspaces).map(|(role, workspace)| RoleParts {
-        name: role.name.clone(),
-        client: role.client.clone().unwrap_or_default(),
-        services: of_role(role, workspace),
-    });
-    let client_roles: Vec<RoleParts> = client_roles.collect();
-    let base = if let Some(role) = &config.role {
-        of_role(role, own_workspace.unwrap_or(opened.workspace))
-    } else {
-        let session = Session::with_history(state, &config.history).within(config.quota);
-        services(opened.workspace, session, &config.selection)
-    };
+    let (base, roles, report) = services(config, opened, confined);
     if config.action != Action::Serve {
         // The server does so before each call.
         base.workspace.recover(&WaitLimit::default());
     }
-    Ok((base, client_roles, report))
+    Ok((base, roles, report))
 }
 
-/// Has the intents of changes of several files written to the state folder, if there is one.
-fn keep_intents(workspace: &Workspace, state: Option<&StateDir>) {
-    if let Some(state) = state {
-        workspace.keep_intents(state);
+/// All that is opened or started by its path, which a confined process cannot do.
+struct Opened {
+    state: Option<StateDir>,
+    base: confined_fs::Opened,
+    client_workspaces: Vec<Workspace>,
+    /// Of the role that all other clients have, where it is not the only one.
+    own_workspace: Option<Workspace>,
+    audit: Option<AppendLog>,
+    events: Option<EventSink>,
+    language_servers: Option<Arc<LanguageServers>>,
+    complaints: Vec<String>,
+    watch_limit: Option<u64>,
+}
+
+/// Opens what the configuration names.
+fn open(config: &Config) -> Result<Opened, StartError> {
+    let problem = |why| StartError::Problems(vec![why]);
+    let mut complaints = Vec::new();
+    // First, as the layers of staged changes are in it.
+    let state = open_state(config, &mut complaints);
+    let base = Workspace::open(&config.roots, config.workspace.clone()).map_err(StartError::Problems)?;
+    for warning in config.warnings.iter().chain(&base.warnings) {
+        warn(config, warning);
     }
+    complaints.extend(base.warnings.iter().cloned());
+    let client_workspaces =
+        config.client_roles.iter().map(|role| role_workspace(config, role)).collect::<Result<Vec<_>, _>>()?;
+    let own_role = config.role.as_ref().filter(|_| !client_workspaces.is_empty());
+    Ok(Opened {
+        own_workspace: own_role.map(|role| role_workspace(config, role)).transpose()?,
+        client_workspaces,
+        audit: open_audit(config, &base.workspace).map_err(problem)?,
+        language_servers: language_servers(config, &base.workspace, &mut complaints),
+        events: open_events(config, &base.workspace).map_err(problem)?,
+        // A confined process does not see /proc/sys.
+        watch_limit: if config.action == Action::Doctor { watch_limit() } else { None },
+        state,
+        base,
+        complaints,
+    })
 }
 
-/// What searches keep, and where it outlives the process, if there is a state folder.
+/// Confines the process to the roots and the folders that it writes to by itself.
+fn confine(config: &Config, opened: &Opened, profile: &SystemProfile) -> Result<ConfineReport, StartError> {
+    let state = opened.state.as_ref().and(config.state.as_deref());
+    let audit = opened.audit.as_ref().map(AppendLog::folder);
+    let events = opened.events.as_ref().filter(|sink| sink.needs_folder()).map(EventSink::folder);
+    let folders: Vec<&Path> = state.into_iter().chain(audit).chain(events).collect();
+    opened.base.workspace.confine(config.confine, &folders, profile).map_err(|why| StartError::Problems(vec![why]))
+}
+
+/// Assembles the services from what is open.
+fn services(config: &Config, opened: Opened, confinement: ConfineReport) -> Assembled {
+    let Opened { state, base, complaints, watch_limit, language_servers, .. } = opened;
+    let report = StartReport {
+        confinement,
+        complaints,
+        remarks: config.warnings.clone(),
+        state: state.is_some(),
+        agent_files: base.agent_files,
+        watch_limit,
+    };
+    let label = &config.audit.label;
+    let audit = opened.audit.map(|log| Arc::new(Audit::new(log, label.clone(), config.audit.required)));
+    let events = opened.events.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, label.clone()))));
+    let services = |workspace: Workspace, session: Session, role: Option<&Role>| {
+        if let Some(state) = &state {
+            workspace.keep_intents(state);
+        }
+        if let Some(events) = events {
+            let listener: Arc<dyn ChangeListener> = Arc::clone(events) as _;
+            session.changes.follow(Arc::downgrade(&listener));
+        }
+        let mut options = config.server.clone();
+        options.audit = match (&audit, role) {
+            (Some(audit), Some(role)) => Some(Arc::new(audit.of_role(&role.name))),
+            (audit, _) => audit.clone(),
+        };
+        Services {
+            workspace: Arc::new(workspace),
+            session: Arc::new(session),
+            path_index: Arc::new(path_index(config, state.as_ref())),
+            toolbox: Toolbox::new(role.map_or(&config.selection, |role| &role.selection)),
+            settings: Arc::new(config.settings.clone()),
+            language_servers: language_servers.clone(),
+            options,
+        }
+    };
+    let own_state = || state.as_ref().and_then(|state| state.try_clone().ok());
+    let of_role = |role: &Role, workspace| {
+        let session = Session::of_role(own_state(), &config.history, &role.name).within(role.quota);
+        services(workspace, session, Some(role))
+    };
+    let roles = config.client_roles.iter().zip(opened.client_workspaces).map(|(role, workspace)| RoleParts {
+        name: role.name.clone(),
+        client: role.client.clone().unwrap_or_default(),
+        services: of_role(role, workspace),
+    });
+    let roles: Vec<RoleParts> = roles.collect();
+    let base = if let Some(role) = &config.role {
+        of_role(role, opened.own_workspace.unwrap_or(base.workspace))
+    } else {
+        let session = Session::with_history(own_state(), &config.history).within(config.quota);
+        services(base.workspace, session, None)
+    };
+    (base, roles, report)
+}
+
+/// The index of searches, stored beyond the life of the process if there is a state folder.
 fn path_index(config: &Config, state: Option<&StateDir>) -> PathIndex {
     let mode = match config.action {
         // A person who asks for an index gets it of a small tree, too.
@@ -314,15 +342,16 @@ fn role_workspace(config: &Config, role: &Role) -> Result<Workspace, StartError>
 
 /// Opens the audit file, which no call may reach: the configuration has compared its path, this compares the opened
 /// folder.
-fn audit_log(workspace: &Workspace, file: &Path, size: u64) -> Result<AppendLog, String> {
+fn open_audit(config: &Config, workspace: &Workspace) -> Result<Option<AppendLog>, String> {
+    let Some(file) = &config.audit.file else { return Ok(None) };
     let shown = file.display();
-    let log =
-        AppendLog::open(file, size).map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
-    separate(workspace, log.folder(), &format!("the audit file {shown}")).map(|()| log)
+    let log = AppendLog::open(file, config.audit.size);
+    let log = log.map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
+    separate(workspace, log.folder(), &format!("the audit file {shown}")).map(|()| Some(log))
 }
 
 /// Opens the place of `--events`, which no call may reach.
-fn event_sink(config: &Config, workspace: &Workspace) -> Result<Option<EventSink>, String> {
+fn open_events(config: &Config, workspace: &Workspace) -> Result<Option<EventSink>, String> {
     let Some(path) = &config.events.path else { return Ok(None) };
     let shown = path.display();
     let sink = EventSink::open(path, config.events.is_socket, config.events.size)

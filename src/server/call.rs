@@ -1,9 +1,6 @@
 //! One call of a tool as the dispatcher gets it, and what it comes to.
 
-use std::sync::{
-    Arc, OnceLock,
-    atomic::{AtomicBool, AtomicU64, Ordering},
-};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -14,8 +11,8 @@ use crate::{
 };
 
 use super::{
-    backpressure::{ResponseBudget, ResponsePermit},
     confirm::{Person, Question},
+    stdio::{ResponseBudget, ResponsePermit},
 };
 
 /// One call of a tool, or a request that runs as one does.
@@ -34,7 +31,7 @@ pub(super) struct Call {
     /// Cancelled when the client no longer wants the answer, or the server ends.
     pub(super) cancelled: CancellationToken,
     pub(super) progress: ProgressSink,
-    /// What the audit records of a change.
+    /// Collects facts of a change for the audit.
     pub(super) trace: Arc<Trace>,
     /// Who is asked, if the change must be approved.
     pub(super) person: Person,
@@ -46,7 +43,7 @@ pub(super) struct Call {
     pub(super) longest_wait: LongestWait,
 }
 
-/// What the client gets for a call.
+/// The end of a call for its client.
 #[derive(Debug)]
 pub(super) enum Response {
     /// The tool's answer, with its share of the response budget if it is large.
@@ -55,29 +52,23 @@ pub(super) enum Response {
     Question(Question),
 }
 
-/// What the audit records of the change of a call.
+/// Collects facts of the change of a call for the audit.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     /// The line to announce a change with, if there is an audit.
     pub(super) record: Option<(Arc<Audit>, CallRecord)>,
     confirmation: OnceLock<&'static str>,
-    changed: AtomicBool,
-    written: AtomicU64,
-    /// What was changed into what.
+    written: OnceLock<u64>,
+    /// Each changed file with its states before and after.
     pub(super) changes: Arc<ChangeLog>,
     /// Who called, as far as that is known.
     pub(super) by: Option<Arc<str>>,
 }
 
 impl Trace {
-    /// A trace of a call that the audit describes as `record`.
-    pub(super) fn of(audit: Arc<Audit>, record: CallRecord) -> Self {
-        Self { record: Some((audit, record)), ..Self::default() }
-    }
-
-    /// The trace of a call that `by` makes.
-    pub(super) fn called_by(self, by: Option<Arc<str>>) -> Self {
-        Self { by, ..self }
+    /// A trace of a call that `by` makes and that the audit, if there is one, describes as `record`.
+    pub(super) fn new(record: Option<(Arc<Audit>, CallRecord)>, by: Option<Arc<str>>) -> Self {
+        Self { record, by, ..Self::default() }
     }
 
     /// A change is about to be made.
@@ -93,8 +84,7 @@ impl Trace {
 
     /// A change was made, which wrote so many bytes of files.
     pub(super) fn changed(&self, bytes: u64) {
-        self.changed.store(true, Ordering::Relaxed);
-        self.written.store(bytes, Ordering::Relaxed);
+        let _ = self.written.set(bytes);
     }
 
     /// A person was asked, or has agreed, in this way.
@@ -102,19 +92,14 @@ impl Trace {
         let _ = self.confirmation.set(how);
     }
 
-    /// What [`Self::confirmation`] was given.
+    /// The way that [`Self::confirmation`] was given.
     pub(super) fn how_confirmed(&self) -> Option<&'static str> {
         self.confirmation.get().copied()
     }
 
-    /// Whether a change was made.
-    pub(super) fn has_changed(&self) -> bool {
-        self.changed.load(Ordering::Relaxed)
-    }
-
-    /// Bytes of files that were written.
-    pub(super) fn written(&self) -> u64 {
-        self.written.load(Ordering::Relaxed)
+    /// Bytes of files that the change of the call wrote; `None` where none was made.
+    pub(super) fn written(&self) -> Option<u64> {
+        self.written.get().copied()
     }
 }
 

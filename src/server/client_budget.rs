@@ -14,13 +14,13 @@ use crate::tools::{AnswerBudget, LongestWait, Settings, TextUnit, WaitBound};
 #[derive(Debug)]
 pub(crate) struct ClientRow {
     pub(crate) title: &'static str,
-    /// What `clientInfo.name` begins with. Case, separators and versions do not matter.
+    /// Beginnings of `clientInfo.name`. Case, separators and versions do not matter.
     names: &'static [&'static str],
     /// Whether it is this client only if a directory is offered under this name, as others have its name, too.
     below: Option<&'static str>,
-    /// What one answer may hold.
+    /// The largest answer that arrives unchanged.
     pub(crate) budget: AnswerBudget,
-    /// What the client does with more.
+    /// The effect of a larger answer.
     pub(crate) beyond: &'static str,
     /// Where that is from.
     #[cfg_attr(not(test), expect(dead_code, reason = "the documentation has it, which a test compares"))]
@@ -139,7 +139,7 @@ fn begins_with(given: &[String], name: &[String]) -> bool {
     (1..=given.len()).any(|words| given[..words].concat() == name)
 }
 
-/// What an answer to a client may hold, and how long a call may wait.
+/// The largest answer to a client, and the longest wait of a call.
 type ClientLimits = (AnswerBudget, LongestWait);
 
 /// The budgets of the calls of one connection, worked out once for each name in turn.

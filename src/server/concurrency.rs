@@ -9,19 +9,20 @@ use std::{
     collections::HashMap,
     convert::Infallible,
     path::Component,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Condvar, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
-use serde_json::{Map, Value};
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
-
 use confined_fs::stop::StopSignal;
-
-use super::{
-    overdue::idle_for,
-    services::{Services, heavy_calls},
+use serde_json::{Map, Value};
+use tokio::{
+    sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
+    time,
 };
+
+use crate::tools::{Kind, ToolError};
+
+use super::services::{Services, heavy_calls};
 
 /// Light calls (reads, listings, edits) that run at the same time.
 pub(super) const LIGHT_CALLS: usize = 16;
@@ -32,7 +33,7 @@ const STUCK: Duration = Duration::from_secs(1);
 /// Areas that are remembered while no call is in them.
 const MAX_AREAS: usize = 256;
 
-/// What a permit is for; each load has permits of its own.
+/// The kind of work of a permit; each has permits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Load {
     Heavy,
@@ -107,7 +108,7 @@ impl ConcurrencyLimits {
     }
 }
 
-/// What a call holds while it runs: a permit of its area and one of the whole server.
+/// Held by a call while it runs: a permit of its area and one of the whole server.
 #[derive(Debug)]
 pub(super) struct Permit {
     area: Mutex<Option<OwnedSemaphorePermit>>,
@@ -154,6 +155,121 @@ pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Valu
     }
 }
 
+// The changes that are being made on the disk: the process does not end in the middle of one.
+
+/// How long a change that has begun may take when the process ends; after that its temporary file stays.
+const FINISH: Duration = Duration::from_secs(2);
+
+/// Counts the changes that are being made.
+#[derive(Debug, Default)]
+pub(super) struct RunningCommits {
+    running: Mutex<usize>,
+    ended: Condvar,
+}
+
+impl RunningCommits {
+    /// One begins; it ends when the answer is dropped.
+    pub(super) fn begin(self: &Arc<Self>) -> CommitGuard {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        CommitGuard(Arc::clone(self))
+    }
+
+    /// Waits a moment for those that have begun; whether all have ended.
+    pub(super) fn finish(&self) -> bool {
+        self.wait(FINISH)
+    }
+
+    fn wait(&self, limit: Duration) -> bool {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.ended.wait_timeout_while(running, limit, |running| *running > 0);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+}
+
+/// A change that is being made.
+#[derive(Debug)]
+pub(super) struct CommitGuard(Arc<RunningCommits>);
+
+impl Drop for CommitGuard {
+    fn drop(&mut self) {
+        *self.0.running.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.ended.notify_all();
+    }
+}
+
+// Calls that take too long: when work counts as stuck, and what the model reads then.
+
+/// How long work at its deadline may take to return what it has found.
+pub(super) const WIND_UP: Duration = Duration::from_secs(2);
+
+/// Returns when the work behind `stop` has not checked it for `limit`.
+pub(super) async fn idle_for(limit: Duration, stop: &StopSignal) {
+    let mut checks = stop.checks();
+    loop {
+        time::sleep(limit).await;
+        let now = stop.checks();
+        if now == checks {
+            return;
+        }
+        checks = now;
+    }
+}
+
+/// Waits until work should have returned after its deadline; whether it did not check `stop` meanwhile.
+pub(super) async fn is_silent_after(deadline: time::Instant, stop: &StopSignal) -> bool {
+    time::sleep_until(deadline + WIND_UP / 4).await;
+    let checks = stop.checks();
+    time::sleep_until(deadline + WIND_UP).await;
+    stop.checks() == checks
+}
+
+/// No permit was free in time; `area_is_full` if calls in the same directory held them.
+pub(super) fn no_permit(area_is_full: bool, limit: Duration) -> ToolError {
+    if area_is_full {
+        return stuck(format!(
+            "the call waited {limit:.0?} for other calls in the same directory, which do not end, and was not started; \
+             nothing was changed"
+        ));
+    }
+    too_much(format!("the call waited {limit:.0?} for other calls to end and was not started; nothing was changed"))
+}
+
+/// Planning was given up; `is_silent` if its file system does not answer.
+pub(super) fn abandoned(is_silent: bool, limit: Duration) -> ToolError {
+    if is_silent {
+        return stuck(format!(
+            "the file system did not answer within {limit:.0?}, and the call was abandoned; nothing was changed"
+        ));
+    }
+    too_much(format!("the call did not end within {limit:.0?} and was abandoned; nothing was changed"))
+}
+
+/// A change whose file system does not answer.
+pub(super) fn stuck_commit(limit: Duration) -> ToolError {
+    let message = format!(
+        "the file system did not answer the change within {limit:.0?}; it may have been made, or may still be made"
+    );
+    ToolError::new(Kind::TimedOut, message)
+        .hint("look at what is there before you send it again; inform the user that the file system hangs there")
+}
+
+/// The audit could not look at the paths of the call.
+pub(super) fn undescribed(limit: Duration) -> ToolError {
+    stuck(format!("the file system did not answer within {limit:.0?}, and the call was not started"))
+}
+
+fn stuck(message: String) -> ToolError {
+    ToolError::new(Kind::TimedOut, message).hint(
+        "work elsewhere, or ask for less; inform the user that the file system (a network or FUSE mount?) may hang \
+         there",
+    )
+}
+
+fn too_much(message: String) -> ToolError {
+    ToolError::new(Kind::TimedOut, message)
+        .hint("ask for less: a narrower path, a smaller range or a more exact pattern")
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::time;
@@ -174,5 +290,24 @@ mod tests {
         assert!(same.await.is_err(), "its area is full");
         drop(stuck);
         limits.permit(Load::Heavy, "a").await.unwrap();
+    }
+}
+
+#[cfg(test)]
+mod commits_tests {
+    use super::*;
+
+    #[test]
+    fn end_waits_for_a_running_commit_but_not_forever() {
+        let commits = Arc::new(RunningCommits::default());
+        assert!(commits.wait(Duration::ZERO));
+        let commit = commits.begin();
+        assert!(!commits.wait(Duration::from_millis(5)));
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            drop(commit);
+        });
+        assert!(commits.wait(Duration::from_secs(60)));
+        ending.join().unwrap();
     }
 }

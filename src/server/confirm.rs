@@ -1,41 +1,46 @@
 //! Asking a person before a change is made, in both protocol versions.
 //!
-//! Decides whether to ask, shows what would change ([`question`]) and turns the answer into an [`Approval`] or a
-//! refusal ([`mod@consent`]). A client with a handshake is asked while its call waits ([`elicitation`]); one of 2026-07-28
-//! repeats the call with the answer ([`signer`]). Touches no file, and holds neither a lock nor a permit while a
-//! person thinks.
+//! Decides whether to ask, shows what would change ([`mod@proposal`]) and turns the answer into an [`Approval`] or a
+//! refusal. A client with a handshake is asked while its call waits; one of 2026-07-28 repeats the call with the answer,
+//! which [`proof`] binds to it. Touches no file, and holds neither a lock nor a permit while a person thinks.
 
-mod code;
-mod consent;
-mod elicitation;
+mod proof;
 mod proposal;
-mod question;
-mod signer;
 
 use std::{sync::OnceLock, time::Duration};
 
 use confined_fs::Approval;
 use rmcp::{
-    Peer, RoleServer,
-    model::{CallToolRequestParams, ElicitResult, InputRequest, InputRequests, InputRequiredResult},
-    service::RequestContext,
+    Peer, RoleServer, ServiceError,
+    model::{
+        CallToolRequestParams, ClientResult, ElicitResult, InputRequest, InputRequests, InputRequiredResult,
+        ServerRequest,
+    },
+    service::{PeerRequestOptions, RequestContext},
 };
 use serde::Deserialize as _;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::Semaphore,
+    time::{self, Instant, MissedTickBehavior},
+};
 use tokio_util::sync::CancellationToken;
 
-use crate::tools::{Kind, ToolError, context::ProgressSink};
+use crate::tools::{
+    Kind, ToolError,
+    context::{ProgressSink, ProgressUpdate},
+};
+
+use self::{
+    proof::{InvalidProof, Signer, no_randomness},
+    proposal::{FIELD, consent, declined, elicitation},
+};
 
 pub use self::proposal::{Confirm, ConfirmThrough};
+
 pub(super) use self::{
-    code::{CONFIRMATION, approve as approve_by_code, take as take_code},
+    proof::{CONFIRMATION, approve as approve_by_code, take as take_code},
     proposal::{Draft, Proposal},
-};
-use self::{
-    consent::{consent, declined},
-    question::FIELD,
-    signer::{InvalidToken, Signer},
 };
 
 /// Calls that wait for a person at the same time; each holds its new content in memory.
@@ -121,7 +126,7 @@ impl Confirmation {
                     )
                     .hint("wait for their answers, then repeat this call")
                 })?;
-                let answer = elicitation::ask(peer, &proposal.message, self.limit, cancelled, progress).await?;
+                let answer = ask(peer, &proposal.message, self.limit, cancelled, progress).await?;
                 consent(&answer)?;
                 Ok(Reply::Approved(Approval::by_person()))
             }
@@ -132,8 +137,8 @@ impl Confirmation {
                 consent(&answer)?;
                 match self.signer()?.verify(state.as_deref().unwrap_or_default(), proposal, self.limit) {
                     Ok(()) => Ok(Reply::Approved(Approval::by_person())),
-                    Err(InvalidToken::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)),
-                    Err(InvalidToken::Unverified) => Err(declined(format!(
+                    Err(InvalidProof::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)),
+                    Err(_) => Err(declined(format!(
                         "the user's answer belongs to another call, was used before, or came after more than {:.0?}",
                         self.limit
                     ))
@@ -154,13 +159,81 @@ impl Confirmation {
 
     fn question(&self, proposal: &Proposal) -> Result<Reply, ToolError> {
         let state = self.signer()?.sign(proposal, self.limit)?;
-        let asked = InputRequest::Elicitation(question::request(&proposal.message));
+        let asked = InputRequest::Elicitation(elicitation(&proposal.message));
         let questions = InputRequests::from([(FIELD.to_owned(), asked)]);
         Ok(Reply::Ask(Question(InputRequiredResult::new(Some(questions), Some(state)))))
     }
 
     /// Made at the first use: most servers never ask.
     fn signer(&self) -> Result<&Signer, ToolError> {
-        self.signer.get_or_init(Signer::new).as_ref().ok_or_else(signer::no_randomness)
+        self.signer.get_or_init(Signer::new).as_ref().ok_or_else(no_randomness)
     }
+}
+
+// Asking a client with a handshake: `elicitation/create` while the call waits.
+
+/// How often a progress notification says that the call still waits: several clients end a silent call after a
+/// minute.
+const STILL_WAITING: Duration = Duration::from_secs(10);
+/// How long the cancellation of a question may take to be queued; at shutdown nothing takes it.
+const CANCEL: Duration = Duration::from_millis(200);
+/// Characters of a client's error that are repeated.
+const MAX_REASON: usize = 200;
+
+/// Asks, and waits for at most `limit`. A question without an answer is cancelled.
+pub(super) async fn ask(
+    peer: &Peer<RoleServer>,
+    message: &str,
+    limit: Duration,
+    cancelled: &CancellationToken,
+    progress: ProgressSink,
+) -> Result<ElicitResult, ToolError> {
+    let request = ServerRequest::ElicitRequest(elicitation(message));
+    let sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+    let mut question = sent.map_err(failed)?;
+    let begun = Instant::now();
+    let overdue = time::sleep_until(begun + limit);
+    let mut tick = time::interval(STILL_WAITING);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    tokio::pin!(overdue);
+    let (void, error) = loop {
+        tokio::select! {
+            biased;
+            () = cancelled.cancelled() => {
+                break ("the call was cancelled", ToolError::cancelled());
+            }
+            answer = &mut question.rx => return match answer {
+                Ok(Ok(ClientResult::ElicitResult(answer))) => Ok(answer),
+                Ok(Err(error)) => Err(failed(error)),
+                Ok(Ok(_)) => Err(failed(ServiceError::UnexpectedResponse)),
+                Err(_) => Err(failed(ServiceError::TransportClosed)),
+            },
+            () = &mut overdue => {
+                let error = declined(format!("the user did not answer within {limit:.0?}"))
+                    .hint("ask the user whether to go on, then repeat the call");
+                break ("there was no answer in time", error);
+            }
+            _ = tick.tick() => {
+                if let Some(report) = &progress {
+                    let done = begun.elapsed().as_secs();
+                    let message = "waiting for a person to confirm the change".to_owned();
+                    report(ProgressUpdate { done, total: None, message });
+                }
+            }
+        }
+    };
+    let _ = time::timeout(CANCEL, question.cancel(Some(void.to_owned()))).await;
+    Err(error)
+}
+
+/// The client could not ask; the start of its error is shown.
+fn failed(error: ServiceError) -> ToolError {
+    let reason = match &error {
+        ServiceError::McpError(error) => error.message.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect(),
+        ServiceError::TransportClosed => "the session is ending".to_owned(),
+        other => other.to_string(),
+    };
+    declined(format!("a person must confirm this change, and the client could not ask: {reason}"))
+        .hint("inform the user that the question did not reach them")
+        .source(error)
 }

@@ -1,23 +1,30 @@
 //! One server for one client: the runtime, the transport and the handler put together.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io, panic,
+    sync::{Arc, Mutex, mpsc},
+    thread,
+    time::Duration,
+};
 
+use confined_fs::Workspace;
 use rmcp::service::{QuitReason, serve_directly_with_ct};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::{Builder, Runtime},
+    sync::oneshot,
 };
 use tokio_util::sync::CancellationToken;
+use tree_search::PathIndex;
 
 use super::{
     dispatch::Dispatcher,
-    handler::Handler,
+    handler::{Handler, ListenService},
     instructions,
-    kept_indexes::KeptIndexes,
-    listen_service::ListenService,
     roles::{RoleParts, Served},
     services::Services,
     stdio::{OutputQueue, SafeStdio},
+    threads::log_panics,
 };
 
 /// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
@@ -31,7 +38,7 @@ const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
 pub struct Server {
     pub(super) dispatcher: Arc<Dispatcher>,
     instructions: String,
-    /// What the clients of roles have, in the order in which they are tried.
+    /// The services of the clients of roles, in the order in which they are tried.
     roles: Vec<RoleParts>,
 }
 
@@ -54,12 +61,10 @@ impl Server {
         Self { roles, ..self }
     }
 
-    /// What its searches keep.
+    /// The indexes of its searches.
     pub fn kept_indexes(&self) -> KeptIndexes {
         let services = self.roles.iter().map(|role| &role.services).chain([&*self.dispatcher.services]);
-        KeptIndexes::new(
-            services.map(|services| (Arc::clone(&services.path_index), Arc::clone(&services.workspace))).collect(),
-        )
+        KeptIndexes(services.map(|one| (Arc::clone(&one.path_index), Arc::clone(&one.workspace))).collect())
     }
 
     /// One thread reads requests and writes answers; calls have threads of their own.
@@ -80,7 +85,7 @@ impl Server {
         let mut served: Vec<Served> =
             self.roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher)).collect();
         served.push(Served::new(None, self.dispatcher, self.instructions));
-        let handler = ListenService::new(Handler::new(served, queue, [input_ended, stop.clone()]));
+        let handler = ListenService(Handler::new(served, queue, [input_ended, stop.clone()]));
         // Without rmcp's own handshake: it ends the process on a notification that comes first, and does not let a
         // client that began with one protocol version go on with another. The handler checks each request instead.
         let service = serve_directly_with_ct(handler, transport, None, stop.clone());
@@ -99,4 +104,197 @@ impl Server {
             }
         }
     }
+}
+
+// What searches keep, stored at the end of the process for those that follow.
+//
+// All calls are answered by then, so nobody waits for an answer; a signal ends the process at once.
+
+/// The indexes of a server, of all roles.
+#[derive(Debug)]
+pub struct KeptIndexes(Vec<(Arc<PathIndex>, Arc<Workspace>)>);
+
+impl KeptIndexes {
+    /// Goes on with what is being read for an index, for about a second or until `stop` is cancelled, and stores it.
+    pub(super) async fn finish_unless(self, stop: &CancellationToken) {
+        if stop.is_cancelled() || !self.is_unfinished() {
+            return;
+        }
+        let (sender, finished) = oneshot::channel();
+        let spawned = thread::Builder::new().name("store".to_owned()).spawn(move || {
+            for (index, workspace) in &self.0 {
+                index.finish(workspace);
+            }
+            let _ = sender.send(());
+        });
+        if spawned.is_ok() {
+            tokio::select! {
+                _ = finished => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.0.iter().any(|(index, workspace)| index.is_unfinished(workspace))
+    }
+}
+
+// Serving stdin and stdout until the client or a signal ends the process.
+
+/// How long the threads for stdin and stdout may take to start.
+const STREAMS_START: Duration = Duration::from_secs(20);
+/// Exit code of a server that could not start, as of an unusable configuration.
+const NOT_STARTED: u8 = 2;
+
+/// Serves stdin and stdout until the client closes the input or SIGTERM, SIGINT, SIGHUP or SIGXCPU arrives; returns
+/// the exit code: 0 at the end, 1 for a service that failed, 2 for one that could not start. The caller should return
+/// from `main` with it at once: threads that hang in a system call are left behind on purpose.
+pub fn run_stdio(server: Server) -> u8 {
+    log_panics();
+    let runtime = match Server::runtime() {
+        Ok(runtime) => runtime,
+        Err(error) => return without_files(&error),
+    };
+    let commits = Arc::clone(&server.dispatcher.commits);
+    let indexes = server.kept_indexes();
+    let stop = CancellationToken::new();
+    let entered = runtime.enter();
+    if let Err(error) = stop_on_signal(&stop) {
+        return without_files(&error);
+    }
+    drop(entered);
+    let ended: Result<_, String> = runtime.block_on(async {
+        let (input, output) = rmcp::transport::io::stdio_pipes();
+        // Only the debug form says whether they are pipes, which need no threads.
+        if !format!("{input:?}").contains("Pipe(") {
+            reserve_threads().await?;
+        }
+        // A child, as the service cancels its token at its end.
+        Ok(server.serve(input, output, stop.child_token()).await)
+    });
+    if !commits.finish() {
+        tracing::warn!("a change in progress at the end was left incomplete");
+    }
+    if matches!(ended, Ok(Ok(()))) {
+        runtime.block_on(indexes.finish_unless(&stop));
+    }
+    runtime.shutdown_background();
+    match ended {
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) => {
+            tracing::error!(error, "the server ended");
+            1
+        }
+        Err(error) => {
+            tracing::error!(error, "the server cannot start");
+            NOT_STARTED
+        }
+    }
+}
+
+fn without_files(error: &io::Error) -> u8 {
+    tracing::error!(%error, "the server cannot start: it needs a few open files (ulimit -n) for its event loop");
+    NOT_STARTED
+}
+
+/// Makes both threads for the standard streams now, while an error can still be reported: without one, tokio keeps an
+/// answer waiting forever behind the read of the next request, or panics.
+async fn reserve_threads() -> Result<(), String> {
+    const NONE: &str = "the system does not let it start threads for stdin and stdout (ulimit -u, or a container's \
+                        limit of processes)";
+    // If only one can be had, tokio queues the second job behind the first and says nothing.
+    if !can_start_both() {
+        return Err(NONE.to_owned());
+    }
+    let reserve = || {
+        let (second, first) = mpsc::channel();
+        let pair = tokio::task::spawn_blocking(move || first.recv_timeout(STREAMS_START).is_ok());
+        drop(tokio::task::spawn_blocking(move || second.send(())));
+        pair
+    };
+    // tokio panics if it gets no thread at all.
+    let both = match panic::catch_unwind(reserve) {
+        Ok(pair) => pair.await.unwrap_or(false),
+        Err(_) => false,
+    };
+    if both { Ok(()) } else { Err(NONE.to_owned()) }
+}
+
+/// Whether the system starts as many threads at the same time as the standard streams need.
+fn can_start_both() -> bool {
+    let hold = Arc::new(Mutex::new(()));
+    let closed = hold.lock();
+    let start = |_| {
+        let hold = Arc::clone(&hold);
+        thread::Builder::new().name("check".to_owned()).spawn(move || drop(hold.lock())).ok()
+    };
+    let started: Vec<_> = (0..STREAMS).filter_map(start).collect();
+    drop(closed);
+    let both = started.len() == STREAMS;
+    // One that has not ended yet would count against the limit a moment later.
+    for thread in started {
+        let _ = thread.join();
+    }
+    both
+}
+
+// The signals that end the server.
+
+/// Cancels `stop` when the process is asked to end: SIGTERM, SIGINT, SIGHUP (the terminal or the client's session is
+/// gone) and SIGXCPU (the last warning of `RLIMIT_CPU`, setrlimit(2)).
+///
+/// tokio's own signals would make a channel for each of the 65 signals that there are, 32 KiB at each start.
+#[cfg(unix)]
+pub(super) fn stop_on_signal(stop: &CancellationToken) -> io::Result<()> {
+    use signal_hook::{
+        consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU},
+        iterator::{backend::SignalDelivery, exfiltrator::SignalOnly},
+    };
+    use std::os::unix::net::UnixStream;
+    let (reader, writer) = UnixStream::pair()?;
+    reader.set_nonblocking(true)?;
+    let received = tokio::net::UnixStream::from_std(reader.try_clone()?)?;
+    let none: [i32; 0] = [];
+    let delivery = SignalDelivery::with_pipe(reader, writer, SignalOnly, none)?;
+    for signal in [SIGTERM, SIGINT, SIGHUP, SIGXCPU] {
+        if let Err(error) = delivery.handle().add_signal(signal) {
+            warn_unhandled(&error);
+        }
+    }
+    cancel_after(stop, async move {
+        let _delivery = delivery;
+        // What was sent is not read: one signal is enough.
+        received.readable().await.ok()
+    });
+    Ok(())
+}
+
+/// Cancels `stop` on Ctrl-C, on Ctrl-Break (which a client may send to its process group), and when the console window
+/// is closed or the person logs off: Windows then waits up to five seconds, see
+/// [`HandlerRoutine`](https://learn.microsoft.com/windows/console/handlerroutine).
+#[cfg(windows)]
+pub(super) fn stop_on_signal(stop: &CancellationToken) -> io::Result<()> {
+    use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_logoff, ctrl_shutdown};
+    macro_rules! stop_on {
+        ($($signal:ident),*) => {$(match $signal() {
+            Ok(mut signals) => cancel_after(stop, async move { signals.recv().await }),
+            Err(error) => warn_unhandled(&error),
+        })*};
+    }
+    stop_on!(ctrl_c, ctrl_break, ctrl_close, ctrl_logoff, ctrl_shutdown);
+    Ok(())
+}
+
+/// Cancels `stop` once a signal was received.
+fn cancel_after(stop: &CancellationToken, received: impl Future<Output = Option<()>> + Send + 'static) {
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        received.await;
+        stop.cancel();
+    });
+}
+
+fn warn_unhandled(error: &io::Error) {
+    tracing::warn!(%error, "a signal cannot be handled; it ends the process at once");
 }

@@ -1,4 +1,4 @@
-//! One call from its arguments to its answer: admit, plan, approve, commit.
+//! One call from its arguments to its answer: record, recover, admit, plan, approve, commit.
 //!
 //! Knows no protocol types and no tool. Planning is raced against cancellation and the deadline. A commit only learns
 //! of them, and stops while nothing of the change can be seen: once a rename may happen, the answer says what truly
@@ -6,37 +6,38 @@
 //! does not run.
 
 use std::{
-    mem,
+    io, mem,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use confined_fs::{
-    Approval,
+    Approval, WaitLimit,
     stop::{StopReason, StopSignal},
 };
 use serde_json::{Map, Value};
 use tokio::time;
 use tracing::Instrument as _;
 
-use crate::tools::{Answer, CallContext, Change, Kind, Plan, ToolError};
-
-use super::{
-    blocking::{ended, no_thread, on_pool},
-    call::{Call, Response, Trace},
-    commits::RunningCommits,
-    concurrency::{ConcurrencyLimits, Load, Permit, area},
-    confirm::{Confirm, Confirmation, Draft, Person, Proposal, Reply, approve_by_code, take_code},
-    disk_changes::DiskChanges,
-    inline,
-    overdue::{self, WIND_UP, idle_for, is_silent_after},
-    pools::Pools,
-    recover,
-    services::Services,
-    waiting::{WaitingCall, WaitingCalls},
+use crate::{
+    audit::{Audit, AuditOutcome, CallRecord, Caller},
+    tools::{Answer, Blocking, CallContext, Change, Content, ErasedTool, Kind, Plan, ToolError},
 };
 
+use super::{
+    call::{Call, Response, Trace, unrecorded},
+    concurrency::{self, ConcurrencyLimits, Load, Permit, RunningCommits, WIND_UP, area, idle_for, is_silent_after},
+    confirm::{Confirm, Confirmation, Draft, Person, Proposal, Reply, approve_by_code, take_code},
+    disk_events::DiskEvents,
+    services::{DiskChanges, Services},
+    threads::{Pools, catch_panic, ended, no_thread},
+    waiting::WaitingCalls,
+};
+
+/// Bytes of the longest name and of the longest text of an argument of a call that is answered inline.
+const MAX_INLINE_NAME: usize = 64;
+const MAX_INLINE_TEXT: usize = 32 << 10;
 /// How long cancelled work may take to notice, before its call is answered without it.
 const NOTICE: Duration = Duration::from_millis(400);
 /// How long a change does nothing, after its deadline, before its call is answered without it.
@@ -52,6 +53,7 @@ pub(super) struct Dispatcher {
     pub(super) pools: Arc<Pools>,
     pub(super) commits: Arc<RunningCommits>,
     pub(super) waits: Arc<WaitingCalls>,
+    pub(super) events: Arc<DiskEvents>,
     confirmation: Confirmation,
     /// Held, as it follows the changes that long.
     _disk_changes: Option<Arc<DiskChanges>>,
@@ -72,11 +74,15 @@ impl Dispatcher {
     /// A dispatcher of calls of the tools of `services`.
     pub(super) fn new(services: Services) -> Self {
         let options = &services.options;
+        let (limits, pools) = (Arc::new(ConcurrencyLimits::new(options.max_concurrent)), Arc::<Pools>::default());
+        let events = Arc::<DiskEvents>::default();
+        let for_waits = (!options.wait_polling).then(|| events.clone());
         Self {
-            limits: Arc::new(ConcurrencyLimits::new(options.max_concurrent)),
-            pools: Arc::default(),
+            waits: Arc::new(WaitingCalls::new(for_waits, limits.clone(), pools.clone())),
+            events,
+            limits,
+            pools,
             commits: Arc::default(),
-            waits: Arc::new(WaitingCalls::new(options.wait_polling)),
             confirmation: Confirmation::new(options.confirm_limit),
             _disk_changes: DiskChanges::follow(&services),
             services: Arc::new(services),
@@ -85,25 +91,133 @@ impl Dispatcher {
 
     /// A dispatcher of the calls of a role, which share the threads and permits of this one.
     pub(super) fn of_role(&self, services: Services) -> Self {
-        let confirmation = Confirmation::new(services.options.confirm_limit);
-        let (limits, pools, commits) = (self.limits.clone(), self.pools.clone(), self.commits.clone());
-        let disk_changes = DiskChanges::follow(&services);
-        let waits = self.waits.clone();
-        Self { limits, pools, commits, waits, confirmation, _disk_changes: disk_changes, services: Arc::new(services) }
+        let Self { limits, pools, commits, waits, events, .. } = self;
+        let (limits, pools, commits) = (limits.clone(), pools.clone(), commits.clone());
+        Self { limits, pools, commits, waits: waits.clone(), events: events.clone(), ..Self::new(services) }
+    }
+
+    /// Runs `call`; with an audit, writes its line: described before it runs, concluded when it has been answered.
+    pub(super) async fn run(&self, caller: Caller, mut call: Call) -> Result<Response, ToolError> {
+        let by = caller.named().map(Arc::from);
+        let Some(audit) = self.services.options.audit.clone() else {
+            call.trace = Arc::new(Trace::new(None, by));
+            return self.run_and_log(call).await;
+        };
+        let by = by.or_else(|| audit.label().map(Arc::from));
+        let started = Instant::now();
+        let record = self.describe(&audit, caller, call.tool.clone(), call.arguments.clone()).await?;
+        let trace = Arc::new(Trace::new(Some((audit, record)), by));
+        call.trace = Arc::clone(&trace);
+        let result = self.run_and_log(call).await;
+        let outcome = outcome(&result, &trace, started);
+        self.conclude(trace, outcome).await.and(result)
+    }
+
+    /// Writes the line of a call of a tool that does not exist.
+    ///
+    /// # Errors
+    /// When calls depend on the audit and it cannot be written, as for any other call.
+    pub(super) async fn record_unknown(
+        &self,
+        caller: Caller,
+        tool: String,
+        arguments: Map<String, Value>,
+    ) -> Result<(), ToolError> {
+        let Some(audit) = self.services.options.audit.clone() else { return Ok(()) };
+        let started = Instant::now();
+        let record = self.describe(&audit, caller, tool, arguments).await?;
+        let trace = Arc::new(Trace::new(Some((audit, record)), None));
+        let duration = started.elapsed();
+        let outcome = AuditOutcome {
+            kind: "unknown_tool",
+            allowed: false,
+            answered: 0,
+            written: 0,
+            duration,
+            confirmation: None,
+        };
+        self.conclude(trace, outcome).await
+    }
+
+    /// Describes a call for its line before it runs. It looks at where the paths lead, so it takes a permit of the call's
+    /// area: a file system that hangs holds only as many threads as there are.
+    async fn describe(
+        &self,
+        audit: &Arc<Audit>,
+        caller: Caller,
+        tool: String,
+        arguments: Map<String, Value>,
+    ) -> Result<CallRecord, ToolError> {
+        let (services, audit, limit) = (Arc::clone(&self.services), Arc::clone(audit), self.limit());
+        let area = area(&services, &tool, &arguments);
+        let Ok(permit) = time::timeout(limit, self.limits.area_permit(Load::Audit, &area)).await else {
+            return Err(concurrency::undescribed(limit));
+        };
+        let describe = move || {
+            let _permit = permit;
+            let spec = services.toolbox.get(&tool).map(|tool| tool.spec);
+            let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
+            audit.describe(&caller, &tool, &arguments, meant, &services.workspace)
+        };
+        self.pools.within(limit, describe).await.map_err(|error| match error.kind() {
+            io::ErrorKind::TimedOut => concurrency::undescribed(limit).source(error),
+            io::ErrorKind::Other => {
+                ToolError::new(Kind::Internal, "the call could not be described for the audit and was not started")
+                    .hint("try once more; if it fails again, report it to the user")
+                    .source(error)
+            }
+            _ => no_thread("the call was not started").source(error),
+        })
+    }
+
+    /// Writes how a call ended. What was changed stays changed, and its answer says what truly happened.
+    async fn conclude(&self, trace: Arc<Trace>, outcome: AuditOutcome) -> Result<(), ToolError> {
+        let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.required) && trace.written().is_none();
+        let write = move || {
+            trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome, &trace.changes))
+        };
+        match self.pools.within(self.limit(), write).await.unwrap_or_else(Err) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                tracing::error!(%error, "the audit could not be written");
+                if is_needed { Err(unrecorded(error)) } else { Ok(()) }
+            }
+        }
     }
 
     /// Runs `call` and logs how it went.
-    pub(super) async fn run(&self, call: Call) -> Result<Response, ToolError> {
+    async fn run_and_log(&self, call: Call) -> Result<Response, ToolError> {
         let span = tracing::info_span!("call", tool = call.tool, id = call.id);
         async {
-            let (started, tool) = (Instant::now(), call.tool.clone());
-            recover::recover(&self.services, &self.pools).await;
-            let result = recover::noted(&self.services, &tool, self.answer(call).await);
+            let (started, is_tool) = (Instant::now(), self.services.toolbox.get(&call.tool).is_some());
+            self.recover().await;
+            let mut result = self.answer(call).await;
+            if let Ok(Response::Answer(answer, _)) = &mut result
+                && is_tool
+            {
+                let notes = self.services.workspace.take_recovery_notes();
+                answer.content.extend(notes.into_iter().map(|note| Content::Text(format!("note: {note}"))));
+            }
             log(&result, started.elapsed());
             result
         }
         .instrument(span)
         .await
+    }
+
+    /// Completes or rolls back what a process that has ended left half done, so that no call sees it. On a thread of
+    /// the pool, as that waits for other processes. Where it takes too long, the call goes on without it. One system
+    /// call where there is nothing.
+    async fn recover(&self) {
+        let workspace = Arc::clone(&self.services.workspace);
+        if !workspace.may_need_recovery() {
+            return;
+        }
+        let stop = StopSignal::after(self.limit());
+        let wait_limit = WaitLimit::until(move || stop.stopped().is_some(), || {});
+        if let Err(error) = self.pools.within(self.limit(), move || workspace.recover(&wait_limit)).await {
+            tracing::warn!(%error, "an interrupted change is not recovered before this call");
+        }
     }
 
     async fn answer(&self, mut call: Call) -> Result<Response, ToolError> {
@@ -120,8 +234,7 @@ impl Dispatcher {
             ..self.services.context_of(self.limit(), call.trace.by.as_ref())
         };
         if self.services.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {
-            let Self { services, limits, pools, waits, .. } = self;
-            let answer = WaitingCall { services, limits, pools, waits }.answer(&mut call, &cx).await?;
+            let answer = self.waits.answer(&self.services, &mut call, &cx).await?;
             return deliver(answer, &call).await;
         }
         if let Some(outcome) = self.answer_inline(&call, &cx).await {
@@ -153,17 +266,36 @@ impl Dispatcher {
         if is_heavy { Load::Heavy } else { Load::Light }
     }
 
-    /// The answer on this thread, if the call has one and a permit is free.
+    /// The answer on the thread that reads the client's requests, if the call has one and a permit is free.
+    ///
+    /// A small read takes less time than handing it to another thread and back (a fifth of the round trip). Only tools
+    /// that say so are tried, with [`Blocking::Never`] and with few arguments; whatever fails is planned on a thread of
+    /// the pool instead.
     async fn answer_inline(&self, call: &Call, cx: &CallContext) -> Option<Result<Response, ToolError>> {
-        if call.cancelled.is_cancelled() {
+        let tool: &ErasedTool = self.services.toolbox.get(&call.tool)?;
+        if call.cancelled.is_cancelled() || !tool.inline || !are_small(&call.arguments) {
             return None;
         }
         let _permit = self.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
-        let tool = self.services.toolbox.get(&call.tool)?;
-        match inline::answer(tool, cx, &call.arguments, &self.pools.normal).await? {
-            Ok(answer) => Some(deliver(answer, call).await),
-            Err(error) => Some(Err(error)),
+        let cx = CallContext { blocking: Blocking::Never, ..cx.clone() };
+        // An error is found again, and said in full, where the call may wait; a panic is not tried twice.
+        let planned = catch_panic(|| Ok(tool.plan(&cx, call.arguments.clone())));
+        let mut answer = match planned {
+            Ok(Ok(Plan::Answer(answer))) => answer,
+            Ok(_) => return None,
+            Err(crashed) => return Some(Err(crashed)),
+        };
+        if let Some(sighting) = answer.sighting.take() {
+            let session = Arc::clone(&cx.session);
+            // The answer is true without it: at worst the next process has to read the file again.
+            let saved = self.pools.within(cx.stop.limit(), move || session.ledger.save(&sighting)).await;
+            if saved.is_err() {
+                tracing::warn!(
+                    "what was read is not remembered for the next process: no thread, or a stuck state folder"
+                );
+            }
         }
+        Some(deliver(answer, call).await)
     }
 
     /// Waits for a permit. The clock runs meanwhile: the client waits, too.
@@ -197,7 +329,7 @@ impl Dispatcher {
                 () = time::sleep(limit) => {
                     if !call.budget.was_short_since(&mut waits) {
                         let area_is_full = self.limits.server_wide(load).available_permits() > 0;
-                        return Err(overdue::no_permit(area_is_full, limit));
+                        return Err(concurrency::no_permit(area_is_full, limit));
                     }
                     waited_for_client = true;
                 }
@@ -221,8 +353,7 @@ impl Dispatcher {
             }
         };
         let is_one_of_several = *load == Load::Heavy && self.limits.is_crowded();
-        let pool = if is_one_of_several { &self.pools.low_priority } else { &self.pools.normal };
-        let mut plan = on_pool(pool, &self.pools.normal, permit, work)?;
+        let mut plan = self.pools.start(is_one_of_several, permit, work)?;
         tokio::select! {
             biased;
             done = &mut plan => ended(done),
@@ -236,7 +367,7 @@ impl Dispatcher {
                 if plan.take_back() {
                     return Err(no_thread(&format!("none was free within {:.0?}", self.limit())));
                 }
-                Err(overdue::abandoned(is_silent, self.limit()))
+                Err(concurrency::abandoned(is_silent, self.limit()))
             }
             never = permit.release_when_stuck(&cx.stop) => match never {},
         }
@@ -278,7 +409,7 @@ impl Dispatcher {
                 make(change, &cx, approval, &trace)
             }
         };
-        let mut commit = on_pool(&self.pools.normal, &self.pools.normal, &permit, work)?;
+        let mut commit = self.pools.start(false, &permit, work)?;
         let stuck = async {
             time::sleep(self.limit() + WIND_UP).await;
             idle_for(STUCK_COMMIT, &stop).await;
@@ -299,14 +430,14 @@ impl Dispatcher {
                         return Err(no_thread("the change was not started"));
                     }
                     permit.release_server();
-                    return Err(overdue::stuck_commit(self.limit()));
+                    return Err(concurrency::stuck_commit(self.limit()));
                 }
             }
         }
     }
 }
 
-/// What is known of a person's consent once a call is planned.
+/// The state of a person's consent once a call is planned.
 enum Consent {
     /// There is one, or none is needed.
     Given(Approval),
@@ -400,5 +531,56 @@ fn log(result: &Result<Response, ToolError>, took: Duration) {
                 tracing::info!(?took, %error, "failed");
             }
         }
+    }
+}
+
+fn are_small(arguments: &Map<String, Value>) -> bool {
+    let is_small = |value: &Value| match value {
+        Value::String(text) => text.len() <= MAX_INLINE_TEXT,
+        Value::Array(_) | Value::Object(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    };
+    arguments.iter().all(|(name, value)| name.len() <= MAX_INLINE_NAME && is_small(value))
+}
+
+fn outcome(result: &Result<Response, ToolError>, trace: &Trace, started: Instant) -> AuditOutcome {
+    let (kind, answered) = match result {
+        Ok(Response::Answer(answer, _)) => ("ok", answer.content.iter().map(length).sum()),
+        Ok(Response::Question(_)) => ("asked", 0),
+        Err(error) => (error.kind().as_str(), error.text().len()),
+    };
+    let denied = [Kind::Denied, Kind::ReadOnly, Kind::Declined, Kind::Quota];
+    AuditOutcome {
+        kind,
+        allowed: !result.as_ref().is_err_and(|error| denied.contains(&error.kind())),
+        answered,
+        written: trace.written().unwrap_or(0),
+        confirmation: trace.how_confirmed(),
+        duration: started.elapsed(),
+    }
+}
+
+fn length(block: &Content) -> usize {
+    match block {
+        Content::Text(text) => text.len(),
+        Content::Image { bytes, .. } => bytes.len(),
+        Content::Link(link) => link.length(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn long_names_long_texts_lists_and_objects_are_not_small() {
+        let small = |arguments: Value| are_small(arguments.as_object().expect("an object"));
+        assert!(small(json!({})));
+        assert!(small(json!({ "path": "a", "offset": 3, "limit": null, "x": "y".repeat(MAX_INLINE_TEXT) })));
+        assert!(!small(json!({ "path": "y".repeat(MAX_INLINE_TEXT + 1) })));
+        assert!(!small(json!({ "x".repeat(MAX_INLINE_NAME + 1): 1 })));
+        assert!(!small(json!({ "edits": [] })) && !small(json!({ "path": {} })));
     }
 }

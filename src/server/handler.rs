@@ -3,24 +3,25 @@
 //! Declared are tools, and resources with completions where files can be read. rmcp would answer some requests of other
 //! capabilities with an empty success; [`super::stdio`] never delivers them as such, so they are "method not found".
 
-use std::sync::Arc;
+use std::{io, pin::Pin, sync::Arc};
 
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
+    ErrorData, RoleServer, ServerHandler, Service,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-        CompleteResult, CompletionInfo, ConstString, DiscoverResult, ErrorCode, Implementation,
+        CacheScope, CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CompleteRequestMethod,
+        CompleteRequestParams, CompleteResult, CompletionInfo, ConstString, DiscoverResult, ErrorCode, Implementation,
         InitializeRequestParams, InitializeResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
         ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
         ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities,
-        ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestMethod,
+        ServerConfig, ServerResult, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter,
+        SubscriptionsListenRequest, SubscriptionsListenRequestMethod, UnsubscribeRequestMethod,
         UnsubscribeRequestParams,
     },
-    service::{RequestContext, SubscriptionContext},
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::{Map, Value, json};
 use text_file::{nearest_name::did_you_mean, shorten};
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -29,31 +30,37 @@ use crate::{
 };
 
 use super::{
-    audited_call,
     call::{Call, Response},
     confirm::Person,
-    convert,
     progress::Progress,
-    resources,
+    results,
     roles::Served,
     stdio::{DuplicateKey, OutputQueue},
-    subscribe::{BEGINNING, subscribe},
-    subscriptions::Listener,
+    subscriptions::{Listener, Subscriptions},
+    threads::no_thread,
 };
 
 /// How long a client of 2026-07-28 may keep the list of tools: it does not change while the process lives.
 const LISTING_TTL_MS: u64 = 3_600_000;
 /// Characters of an unknown tool's name that an error repeats.
 const NAME_SHOWN: usize = 64;
+/// Requests that begin a subscription at once: each holds a thread while it looks at the disk.
+const MAX_BEGINNING: usize = 4;
+/// `subscriptions/listen` requests at once.
+const MAX_LISTENS: usize = 64;
+/// Bytes of a URI that the log repeats.
+const URI_SHOWN: usize = 1024;
 
 pub(super) struct Handler {
-    /// What each client has; the last one is for all that are in no other.
+    /// The services of each client; the last are for all that are in no other.
     served: Vec<Served>,
     output: OutputQueue,
     /// Cancelled when the input ends, and when the server ends: subscriptions end with either.
     closing: [CancellationToken; 2],
     /// Room for requests that begin a subscription.
     beginning: Semaphore,
+    /// Room for `subscriptions/listen` requests.
+    listens: Semaphore,
 }
 
 type Context = RequestContext<RoleServer>;
@@ -62,23 +69,16 @@ impl Handler {
     /// A handler that serves each client with the first of `served` that fits, and sends progress to `output`.
     /// Subscriptions end with one of `closing`.
     pub(super) fn new(served: Vec<Served>, output: OutputQueue, closing: [CancellationToken; 2]) -> Self {
-        Self { served, output, closing, beginning: Semaphore::new(BEGINNING) }
-    }
-
-    pub(super) fn output(&self) -> &OutputQueue {
-        &self.output
-    }
-
-    pub(super) fn beginning(&self) -> &Semaphore {
-        &self.beginning
+        let (beginning, listens) = (Semaphore::new(MAX_BEGINNING), Semaphore::new(MAX_LISTENS));
+        Self { served, output, closing, beginning, listens }
     }
 
     fn served(&self, client: Option<&str>) -> &Served {
         Served::choose(&self.served, client)
     }
 
-    /// What the client of a request has. Its name may come with each request, so it is asked for at each.
-    pub(super) fn served_to(&self, context: &Context) -> &Served {
+    /// The services of the client of a request. Its name may come with each request, so it is asked for at each.
+    fn served_to(&self, context: &Context) -> &Served {
         self.served(context.client_info().as_ref().map(|client| client.name.as_str()))
     }
 
@@ -98,7 +98,7 @@ impl Handler {
             .with_instructions(served.instructions.clone())
     }
 
-    /// What the client of a request has, if files are resources for it.
+    /// The services of the client of a request, if files are resources for it.
     fn resources_of<M: ConstString>(&self, context: &Context) -> Result<&Served, ErrorData> {
         opened(context)?;
         let served = self.served_to(context);
@@ -109,17 +109,17 @@ impl Handler {
         }
     }
 
-    /// A call of the client of a request, which reports no progress and about which no person is asked.
-    fn call(&self, context: &Context, tool: String, arguments: Map<String, Value>) -> (Call, Caller) {
+    /// A call in the name of the client of a request, and who that is.
+    fn call(&self, served: &Served, context: &Context, tool: String, arguments: Map<String, Value>) -> (Call, Caller) {
         let client = context.client_info().map(|client| (client.name, client.version));
-        let name = client.as_ref().map(|(name, _)| name.as_str());
-        let (answer_budget, longest_wait) = self.served(name).budgets.of(name);
+        let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
+        let takes_codes = served.dispatcher.services.options.takes_codes();
         let call = Call {
             tool,
             operation: None,
-            client: String::new(),
+            client: if takes_codes { format!("{client:?}") } else { String::new() },
             arguments,
-            duplicate_key: None,
+            duplicate_key: context.extensions.get().map(|DuplicateKey(name)| name.clone()),
             id: context.id.to_string(),
             cancelled: context.ct.clone(),
             progress: None,
@@ -132,6 +132,22 @@ impl Handler {
         (call, Caller::new(client, context.id.to_string(), &context.meta))
     }
 
+    /// Runs a call; a large answer keeps its share of the budget until it is written.
+    async fn run(
+        &self,
+        served: &Served,
+        context: &Context,
+        (call, caller): (Call, Caller),
+    ) -> Result<Response, ToolError> {
+        let mut response = served.dispatcher.run(caller, call).await?;
+        if let Response::Answer(_, permit) = &mut response
+            && let Some(permit) = permit.take()
+        {
+            self.output.expect(context.id.clone(), permit, context.ct.clone());
+        }
+        Ok(response)
+    }
+
     /// Runs a request as a call of a tool is run.
     async fn operate(
         &self,
@@ -140,17 +156,41 @@ impl Handler {
         cancelled: CancellationToken,
     ) -> Result<Answer, ToolError> {
         let served = self.served_to(context);
-        let (call, caller) = self.call(context, operation.name().to_owned(), operation.arguments());
+        let (call, caller) = self.call(served, context, operation.name().to_owned(), operation.arguments());
         let call = Call { operation: Some(operation), cancelled, ..call };
-        match audited_call::run(&served.dispatcher, caller, call).await? {
-            Response::Answer(answer, permit) => {
-                if let Some(permit) = permit {
-                    self.output.expect(context.id.clone(), permit, context.ct.clone());
-                }
-                Ok(answer)
-            }
+        match self.run(served, context, (call, caller)).await? {
+            Response::Answer(answer, _) => Ok(answer),
             Response::Question(_) => Err(ToolError::new(Kind::Internal, "a resource needs no confirmation")),
         }
+    }
+
+    /// Follows `uris` for `listener`, on a thread. Returns which were refused, and why.
+    async fn follow(
+        &self,
+        served: &Served,
+        listener: Listener,
+        uris: Vec<String>,
+        is_held: bool,
+    ) -> Result<Vec<(String, ToolError)>, ErrorData> {
+        let limit = served.dispatcher.services.options.deadline;
+        let subscriptions = Arc::clone(served.subscriptions(&self.output));
+        let subscribe = async {
+            let _permit = self.beginning.acquire().await;
+            let work = move || subscriptions.subscribe(&listener, &uris, is_held);
+            served.dispatcher.pools.within(limit, work).await
+        };
+        let error = match time::timeout(limit, subscribe).await {
+            Ok(Ok(refused)) => return Ok(refused),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::Other => {
+                ToolError::new(Kind::Internal, "the subscription failed unexpectedly")
+            }
+            Ok(Err(error)) if error.kind() != io::ErrorKind::TimedOut => {
+                no_thread("nothing is subscribed to").source(error)
+            }
+            _ => ToolError::new(Kind::TimedOut, format!("the subscription did not begin within {limit:.0?}"))
+                .hint("the file system may be slow: try again"),
+        };
+        Err(results::resource_error(&error, None))
     }
 
     fn unknown_tool(served: &Served, name: &str) -> ErrorData {
@@ -191,7 +231,7 @@ impl ServerHandler for Handler {
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
-        let versions = self.supported_protocol_versions().into_owned();
+        let versions = ServerHandler::supported_protocol_versions(self).into_owned();
         let mut answer = DiscoverResult::from_server_info(versions, Self::info(self.served_to(&context)));
         answer.ttl_ms = LISTING_TTL_MS;
         // The instructions name this client's roots.
@@ -207,27 +247,19 @@ impl ServerHandler for Handler {
         opened(&context)?;
         only_page(request)?;
         let mut result = ListToolsResult::with_all_items(self.served_to(&context).listing().to_vec());
-        if is_modern(&context) {
-            result.ttl_ms = Some(LISTING_TTL_MS);
-            result.cache_scope = Some(CacheScope::Private);
-        }
+        (result.ttl_ms, result.cache_scope) = cache_for(LISTING_TTL_MS, &context);
         Ok(result)
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
         let served = self.resources_of::<SubscribeRequestMethod>(&context)?;
-        let subscriptions = served.subscriptions(&self.output).map_err(|error| resources::error(&error, None))?;
-        let uris = vec![request.uri];
-        let refused = subscribe(served, &self.beginning, subscriptions, Listener::Connection, uris, false).await?;
-        refused.first().map_or(Ok(()), |(uri, error)| Err(resources::error(error, Some(uri.as_str()))))
+        let refused = self.follow(served, Listener::Connection, vec![request.uri], false).await?;
+        refused.first().map_or(Ok(()), |(uri, error)| Err(results::resource_error(error, Some(uri.as_str()))))
     }
 
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
         let served = self.resources_of::<UnsubscribeRequestMethod>(&context)?;
-        let subscriptions = served.subscriptions(&self.output);
-        subscriptions
-            .map_err(|error| resources::error(&error, None))?
-            .unsubscribe(&Listener::Connection, Some(&request.uri));
+        served.subscriptions(&self.output).unsubscribe(&Listener::Connection, Some(&request.uri));
         Ok(())
     }
 
@@ -237,9 +269,7 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let context = subscription.request_context();
-        if let Ok(subscriptions) = self.served_to(context).subscriptions(&self.output) {
-            subscriptions.release(&Listener::Request(context.id.clone()));
-        }
+        self.served_to(context).subscriptions(&self.output).release(&Listener::Request(context.id.clone()));
         let [input_ended, stopped] = &self.closing;
         tokio::select! {
             () = subscription.cancelled() => {}
@@ -256,12 +286,9 @@ impl ServerHandler for Handler {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let served = self.resources_of::<ListResourceTemplatesRequestMethod>(&context)?;
         only_page(request)?;
-        let templates = resources::templates(&served.dispatcher.services.workspace);
+        let templates = results::resource_templates(&served.dispatcher.services.workspace);
         let mut result = ListResourceTemplatesResult::with_all_items(templates);
-        if is_modern(&context) {
-            result.ttl_ms = Some(LISTING_TTL_MS);
-            result.cache_scope = Some(CacheScope::Private);
-        }
+        (result.ttl_ms, result.cache_scope) = cache_for(LISTING_TTL_MS, &context);
         Ok(result)
     }
 
@@ -273,13 +300,11 @@ impl ServerHandler for Handler {
         self.resources_of::<ListResourcesRequestMethod>(&context)?;
         let list = Operation::List { cursor: request.and_then(|request| request.cursor) };
         let answer = self.operate(&context, list, context.ct.clone()).await;
-        let page = resources::page(answer.map_err(|error| resources::error(&error, None))?)?;
+        let page = results::resource_page(answer.map_err(|error| results::resource_error(&error, None))?)?;
         let mut result = ListResourcesResult::with_all_items(page.resources);
         result.next_cursor = page.next_cursor;
-        if is_modern(&context) {
-            // Each read of a file changes it.
-            (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
-        }
+        // Each read of a file changes it.
+        (result.ttl_ms, result.cache_scope) = cache_for(0, &context);
         Ok(result)
     }
 
@@ -291,10 +316,9 @@ impl ServerHandler for Handler {
         self.resources_of::<ReadResourceRequestMethod>(&context)?;
         let read = Operation::Read { uri: request.uri.clone() };
         let answer = self.operate(&context, read, context.ct.clone()).await;
-        let mut result = resources::content(answer.map_err(|error| resources::error(&error, Some(&request.uri)))?)?;
-        if is_modern(&context) {
-            (result.ttl_ms, result.cache_scope) = (Some(0), Some(CacheScope::Private));
-        }
+        let mut result =
+            results::resource_content(answer.map_err(|error| results::resource_error(&error, Some(&request.uri)))?)?;
+        (result.ttl_ms, result.cache_scope) = cache_for(0, &context);
         Ok(result.into())
     }
 
@@ -308,12 +332,12 @@ impl ServerHandler for Handler {
         let cancelled = context.ct.child_token();
         served.begin_completion(&cancelled);
         match self.operate(&context, complete, cancelled.clone()).await {
-            Ok(answer) => resources::completion(answer).map(CompleteResult::new),
+            Ok(answer) => results::completion(answer).map(CompleteResult::new),
             Err(error) if error.kind() == Kind::Cancelled && !context.ct.is_cancelled() => {
                 let later = CompletionInfo::with_pagination(Vec::new(), None, true);
                 later.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
             }
-            Err(error) => Err(resources::error(&error, None)),
+            Err(error) => Err(results::resource_error(&error, None)),
         }
     }
 
@@ -324,42 +348,26 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         opened(&context)?;
         let served = self.served_to(&context);
-        let dispatcher = &served.dispatcher;
         let arguments = request.arguments.take().unwrap_or_default();
-        let (call, caller) = self.call(&context, request.name.to_string(), arguments);
-        let settings = &dispatcher.services.settings;
-        if dispatcher.services.toolbox.get(&request.name).is_none() {
-            let error = Self::unknown_tool(served, &request.name);
-            return match audited_call::unknown(dispatcher, caller, call.tool, call.arguments).await {
+        let (mut call, caller) = self.call(served, &context, request.name.to_string(), arguments);
+        let (services, budget) = (&served.dispatcher.services, call.answer_budget);
+        if services.toolbox.get(&call.tool).is_none() {
+            let error = Self::unknown_tool(served, &call.tool);
+            return match served.dispatcher.record_unknown(caller, call.tool, call.arguments).await {
                 Ok(()) => Err(error),
-                Err(unrecorded) => Ok(convert::error(&unrecorded, call.answer_budget).into()),
+                Err(unrecorded) => Ok(results::call_error(&unrecorded, budget).into()),
             };
         }
         let progress = Progress::new(context.meta.get_progress_token(), self.output.clone());
-        let person = Person::of(&context, is_modern(&context), &mut request);
-        let takes_codes = dispatcher.services.options.takes_codes();
-        let client = || context.client_info().map(|client| (client.name, client.version));
-        let answer_budget = call.answer_budget;
-        let call = Call {
-            client: if takes_codes { format!("{:?}", client()) } else { String::new() },
-            duplicate_key: context.extensions.get().map(|DuplicateKey(name)| name.clone()),
-            progress: progress.sink(),
-            person,
-            ..call
-        };
-        let result = audited_call::run(dispatcher, caller, call).await;
+        call.progress = progress.sink();
+        call.person = Person::of(&context, is_modern(&context), &mut request);
+        let result = self.run(served, &context, (call, caller)).await;
         progress.end();
-        let result = match result {
-            Ok(Response::Answer(answer, permit)) => {
-                if let Some(permit) = permit {
-                    self.output.expect(context.id.clone(), permit, context.ct.clone());
-                }
-                convert::answer(answer, settings, answer_budget)
-            }
-            Ok(Response::Question(question)) => return Ok(question.0.into()),
-            Err(error) => convert::error(&error, answer_budget),
-        };
-        Ok(result.into())
+        Ok(match result {
+            Ok(Response::Answer(answer, _)) => results::call_result(answer, &services.settings, budget).into(),
+            Ok(Response::Question(question)) => question.0.into(),
+            Err(error) => results::call_error(&error, budget).into(),
+        })
     }
 }
 
@@ -375,6 +383,11 @@ fn is_modern(context: &Context) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
+/// How long a client may keep a result, which is its own; a client with a handshake is told nothing.
+fn cache_for(milliseconds: u64, context: &Context) -> (Option<u64>, Option<CacheScope>) {
+    is_modern(context).then_some((milliseconds, CacheScope::Private)).unzip()
+}
+
 /// A request needs either a handshake before it or its own protocol version.
 fn opened(context: &Context) -> Result<(), ErrorData> {
     if context.protocol_version().is_some() {
@@ -385,4 +398,97 @@ fn opened(context: &Context) -> Result<(), ErrorData> {
         format!("send initialize first, or with the request its _meta fields {}", missing.join(", ")),
         None,
     ))
+}
+
+/// The handler, and the check of what a `subscriptions/listen` request is about; all other requests are passed on.
+///
+/// `subscriptions/listen` (2026-07-28) is one long request for several URIs; it is acknowledged first, and what has
+/// changed since is sent after that. It ends when it is cancelled, and with the input. rmcp acknowledges without asking
+/// who calls, so the URIs are looked at before it gets the request: those that are refused are left out.
+pub(super) struct ListenService(pub(super) Handler);
+
+impl ListenService {
+    /// Follows what a `subscriptions/listen` request is about, and leaves the rest to rmcp and the handler.
+    async fn listen(
+        &self,
+        mut request: SubscriptionsListenRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let Self(handler) = self;
+        let Ok(_permit) = handler.listens.try_acquire() else {
+            let error = format!(
+                "there are too many subscriptions/listen requests: at most {MAX_LISTENS} at once; cancel one first"
+            );
+            return Err(ErrorData::invalid_request(error, None));
+        };
+        let served = handler.served_to(&context);
+        if !served.dispatcher.services.toolbox.has_resources() {
+            return Err(ErrorData::method_not_found::<SubscriptionsListenRequestMethod>());
+        }
+        let listener = Listener::Request(context.id.clone());
+        let mut following = None;
+        if let Some(uris) = request.params.notifications.resource_subscriptions.as_mut().filter(|uris| !uris.is_empty())
+        {
+            // Ends with this request, however it ends.
+            let subscriptions = Arc::clone(served.subscriptions(&handler.output));
+            following = Some(Following { subscriptions, listener: listener.clone() });
+            let refused = handler.follow(served, listener, uris.clone(), true).await?;
+            for (uri, error) in &refused {
+                tracing::info!(uri = %shorten(uri, URI_SHOWN), reason = %error.text(), "refused a subscription");
+            }
+            uris.retain(|uri| !refused.iter().any(|(other, _)| other == uri));
+            if let (true, Some((uri, error))) = (uris.is_empty(), refused.first()) {
+                return Err(results::resource_error(error, Some(uri.as_str())));
+            }
+        }
+        let answer = handler.handle_request(ClientRequest::SubscriptionsListenRequest(request), context).await;
+        drop(following);
+        answer
+    }
+}
+
+/// The subscriptions of one request; they end when it is dropped.
+struct Following {
+    subscriptions: Arc<Subscriptions>,
+    listener: Listener,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.subscriptions.unsubscribe(&self.listener, None);
+    }
+}
+
+type Answering<'a> = Pin<Box<dyn Future<Output = Result<ServerResult, ErrorData>> + Send + 'a>>;
+
+/// The futures are boxed: rmcp moves them several times on the way to a task, and they hold the largest of all requests.
+impl Service<RoleServer> for ListenService {
+    fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ServerResult, ErrorData>> + Send + '_ {
+        match request {
+            // One without all that 2026-07-28 demands is rmcp's, which says what is missing.
+            ClientRequest::SubscriptionsListenRequest(request)
+                if is_modern(&context)
+                    && context.meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty() =>
+            {
+                Box::pin(self.listen(request, context)) as Answering<'_>
+            }
+            request => Box::pin(self.0.handle_request(request, context)),
+        }
+    }
+
+    fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> impl Future<Output = Result<(), ErrorData>> + Send + '_ {
+        Box::pin(self.0.handle_notification(notification, context))
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        Service::get_info(&self.0)
+    }
 }

@@ -13,7 +13,10 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{connection::Server, kept_indexes::KeptIndexes, panics::log_panics, signals::stop_on_signal};
+use super::{
+    connection::{KeptIndexes, Server, stop_on_signal},
+    threads::log_panics,
+};
 
 /// Bytes that each direction of the pipe holds.
 const PIPE: usize = 1 << 20;
@@ -47,7 +50,7 @@ pub enum Block {
     },
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Clone, Debug, Deserialize)]
 pub struct CallOutcome {
     /// The blocks, in order.
@@ -223,7 +226,7 @@ pub fn finish_indexes(indexes: KeptIndexes) {
     runtime.shutdown_background();
 }
 
-/// What a client would be offered: the answer to `tools/list`.
+/// The tools that a client would be offered: the answer to `tools/list`.
 ///
 /// # Errors
 /// A sentence, when the server cannot be started.

@@ -13,28 +13,28 @@ use rmcp::model::Tool;
 use text_file::wildcard::matches;
 use tokio_util::sync::CancellationToken;
 
-use crate::{session::ChangeListener, tools::ToolError};
+use crate::session::ChangeListener;
 
 use super::{
-    client_budget::ClientBudgets, convert, dispatch::Dispatcher, instructions, services::Services, stdio::OutputQueue,
+    client_budget::ClientBudgets, dispatch::Dispatcher, instructions, results, services::Services, stdio::OutputQueue,
     subscriptions::Subscriptions,
 };
 
 /// Completions of one caller that run at the same time.
 const COMPLETIONS: usize = 8;
 
-/// What the clients of one name have.
+/// The services of the clients of one name.
 #[derive(Debug)]
 pub struct RoleParts {
     /// The role's name, for the log.
     pub name: String,
     /// The name of the clients, with `*` for any text.
     pub client: String,
-    /// What they have.
+    /// Their workspace, session and tools.
     pub services: Services,
 }
 
-/// What one caller is served with.
+/// All that answers the requests of one caller.
 pub(super) struct Served {
     /// The name of the clients; `None` for all others.
     client: Option<String>,
@@ -43,22 +43,22 @@ pub(super) struct Served {
     pub(super) budgets: ClientBudgets,
     listing: OnceLock<Vec<Tool>>,
     /// Begins with the first request about one.
-    subscriptions: Mutex<Option<Arc<Subscriptions>>>,
+    subscriptions: OnceLock<Arc<Subscriptions>>,
     /// Completions under way, the last one at the end.
     completions: Mutex<VecDeque<CancellationToken>>,
 }
 
 impl Served {
-    /// What `dispatcher` serves to clients whose name is `client`.
+    /// Serves `dispatcher` to clients whose name is `client`.
     pub(super) fn new(client: Option<String>, dispatcher: Arc<Dispatcher>, instructions: String) -> Self {
         let services = &dispatcher.services;
         let mounts = services.workspace.roots().iter().filter_map(|root| root.name().map(str::to_owned)).collect();
         let budgets = ClientBudgets::new(mounts, &services.settings);
-        let (listing, completions, subscriptions) = (OnceLock::new(), Mutex::default(), Mutex::default());
+        let (listing, completions, subscriptions) = (OnceLock::new(), Mutex::default(), OnceLock::new());
         Self { client, dispatcher, instructions, budgets, listing, subscriptions, completions }
     }
 
-    /// What a role serves, with the limits of `base`.
+    /// Serves a role, with the limits of `base`.
     pub(super) fn of_role(role: RoleParts, base: &Dispatcher) -> Self {
         let text = instructions::text(&role.services.toolbox, &instructions::roots(&role.services.workspace));
         Self::new(Some(role.client), Arc::new(base.of_role(role.services)), text)
@@ -72,24 +72,22 @@ impl Served {
         all.iter().find(fits).unwrap_or_else(|| &all[all.len() - 1])
     }
 
-    /// What its clients have subscribed to; begins with the first request about it.
-    pub(super) fn subscriptions(&self, output: &OutputQueue) -> Result<Arc<Subscriptions>, ToolError> {
-        let mut subscriptions = self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = &*subscriptions {
-            return Ok(Arc::clone(known));
-        }
-        let Services { workspace, session, path_index, .. } = &*self.dispatcher.services;
-        let new = Subscriptions::new(Workspace::clone(workspace), output.clone(), path_index.is_kept())?;
-        let new = subscriptions.insert(Arc::new(new));
-        let listener: Arc<dyn ChangeListener> = Arc::clone(new) as _;
-        session.changes.follow(Arc::downgrade(&listener));
-        Ok(Arc::clone(new))
+    /// The subscriptions of its clients; begun with the first request about one.
+    pub(super) fn subscriptions(&self, output: &OutputQueue) -> &Arc<Subscriptions> {
+        self.subscriptions.get_or_init(|| {
+            let Services { workspace, session, path_index, .. } = &*self.dispatcher.services;
+            let watcher = if path_index.is_kept() { self.dispatcher.events.watcher() } else { None };
+            let new = Arc::new(Subscriptions::new(Workspace::clone(workspace), output.clone(), watcher));
+            let listener: Arc<dyn ChangeListener> = Arc::clone(&new) as _;
+            session.changes.follow(Arc::downgrade(&listener));
+            new
+        })
     }
 
     pub(super) fn listing(&self) -> &[Tool] {
         let services = &self.dispatcher.services;
         self.listing
-            .get_or_init(|| convert::listing(&services.toolbox, &services.settings, services.options.takes_codes()))
+            .get_or_init(|| results::listing(&services.toolbox, &services.settings, services.options.takes_codes()))
     }
 
     /// Counts a completion as under way, and cancels the oldest one beyond [`COMPLETIONS`]: a person who types on does

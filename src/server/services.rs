@@ -1,14 +1,17 @@
 //! What a server is made of, and how it runs its calls.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use confined_fs::Workspace;
-use lsp_check::LanguageServers;
+use lsp_check::{DiskChange, LanguageServers};
 use tree_search::PathIndex;
 
 use crate::{
     audit::Audit,
-    session::Session,
+    session::{ChangeKind, ChangeListener, CommittedChange, Session},
     tools::{CallContext, Kind, Settings, ToolError, Toolbox},
 };
 
@@ -87,27 +90,27 @@ pub(super) fn heavy_calls(limit: Option<usize>) -> usize {
     limit.unwrap_or_else(twice).max(1)
 }
 
-/// What a server is made of.
+/// The parts that a server is made of.
 #[derive(Debug)]
 pub struct Services {
     /// The sandbox.
     pub workspace: Arc<Workspace>,
-    /// What the session has seen.
+    /// Files seen, changes made and quotas spent.
     pub session: Arc<Session>,
-    /// What searches keep between calls.
+    /// Kept by searches between calls.
     pub path_index: Arc<PathIndex>,
     /// The tools that are offered.
     pub toolbox: Toolbox,
     /// The tools' configuration.
     pub settings: Arc<Settings>,
-    /// What changes are checked with, if anything is configured.
+    /// Check changes, if any are configured.
     pub language_servers: Option<Arc<LanguageServers>>,
     /// How calls are run.
     pub options: ServerOptions,
 }
 
 impl Services {
-    /// What a call that starts now and may take `limit` may use.
+    /// The context of a call that starts now and may take `limit`.
     pub fn context(&self, limit: Duration) -> CallContext {
         let Self { workspace, session, path_index, settings, language_servers, .. } = self;
         CallContext {
@@ -120,5 +123,44 @@ impl Services {
     /// As [`Self::context`], of a call that `by` makes.
     pub(super) fn context_of(&self, limit: Duration, by: Option<&Arc<str>>) -> CallContext {
         CallContext { by: by.cloned(), ..self.context(limit) }
+    }
+}
+
+// What the server changes on the disk, passed on to the language servers: they see files that are not open only so.
+
+/// Passes changes on to the language servers that run.
+#[derive(Debug)]
+pub(super) struct DiskChanges {
+    servers: Arc<LanguageServers>,
+    workspace: Weak<Workspace>,
+}
+
+impl DiskChanges {
+    /// Follows the changes of the session of `services` as long as it is held; none without language servers.
+    pub(super) fn follow(services: &Services) -> Option<Arc<Self>> {
+        let servers = Arc::clone(services.language_servers.as_ref()?);
+        let own = Arc::new(Self { servers, workspace: Arc::downgrade(&services.workspace) });
+        let listener: Weak<dyn ChangeListener> = Arc::downgrade(&own) as Weak<dyn ChangeListener>;
+        services.session.changes.follow(listener);
+        Some(own)
+    }
+}
+
+impl ChangeListener for DiskChanges {
+    fn changed(&self, changes: &[CommittedChange]) {
+        let Some(workspace) = self.workspace.upgrade() else { return };
+        for change in changes {
+            if let Some(from) = &change.from {
+                self.servers.changed_on_disk(&workspace.host_path(from), DiskChange::Deleted);
+            }
+            let kind = match change.kind {
+                ChangeKind::Created | ChangeKind::Moved => DiskChange::Created,
+                // The text of a file that a server is for is put to it with the check of the change.
+                ChangeKind::Written if self.servers.are_for(&change.path) => continue,
+                ChangeKind::Written => DiskChange::Changed,
+                ChangeKind::Deleted => DiskChange::Deleted,
+            };
+            self.servers.changed_on_disk(&workspace.host_path(&change.path), kind);
+        }
     }
 }

@@ -13,18 +13,18 @@
 //!   no watch left), files are looked at twice a second and directories once a second, less often where that takes long.
 
 mod followed;
-mod followed_state;
 mod follower;
 mod known_states;
-mod listing;
 mod table;
 
 use std::{
     collections::HashSet,
-    sync::{Arc, PoisonError},
+    sync::{Arc, Condvar, Mutex},
     thread,
     time::{Duration, Instant},
 };
+
+use confined_fs::{DiskWatcher, OnEvent, Workspace, WorkspacePath};
 
 use crate::{
     session::{ChangeListener, CommittedChange},
@@ -34,32 +34,28 @@ use crate::{
 use super::stdio::OutputQueue;
 
 use self::{
-    followed::{Followed, Noticed, Subscriber},
-    followed_state::FollowedState,
-    table::{SharedTable, SubscriptionTable},
+    followed::{Followed, FollowedState, Noticed, Subscriber},
+    table::{Inbox, Shared, Table},
 };
 
-use confined_fs::{Wakeup, Workspace, WorkspacePath};
 pub(super) use followed::Listener;
 
 /// Subscriptions at once, and bytes of their URIs.
-const MOST: usize = 1000;
-const MOST_BYTES: usize = 1 << 20;
+const MAX_SUBSCRIPTIONS: usize = 1000;
+const MAX_URI_BYTES: usize = 1 << 20;
 /// How long a subscription waits until its directories are watched; a change after that is not missed.
 const BEGIN: Duration = Duration::from_secs(10);
-
 /// The subscriptions of one role.
-pub(super) struct Subscriptions(Arc<SharedTable>);
+pub(super) struct Subscriptions(Arc<Shared>);
 
 impl Subscriptions {
-    /// No subscriptions yet. `uses_events`: whether the system is asked for events.
-    pub(super) fn new(workspace: Workspace, output: OutputQueue, uses_events: bool) -> Result<Self, ToolError> {
-        let wakeup = Wakeup::new().map_err(|error| {
-            ToolError::new(Kind::Internal, "the system has no open file left for a subscription")
-                .hint("unsubscribe from something, or raise the limit (ulimit -n)")
-                .source(error)
-        })?;
-        Ok(Self(Arc::new(SharedTable::new(workspace, output, uses_events, wakeup))))
+    /// No subscriptions yet. `watcher`: where the system's events are used.
+    pub(super) fn new(workspace: Workspace, output: OutputQueue, watcher: Option<Arc<DiskWatcher>>) -> Self {
+        let inbox = Arc::<Inbox>::default();
+        let for_events = Arc::clone(&inbox);
+        let on_event: OnEvent = Arc::new(move |event| for_events.receive(event));
+        let (table, noticed) = (Mutex::default(), Condvar::new());
+        Self(Arc::new(Shared { workspace, output, watcher, on_event, table, noticed, inbox }))
     }
 
     /// Reports changes of what `uris` mean to `listener`, from what is there when this returns. Held until
@@ -73,7 +69,12 @@ impl Subscriptions {
                 Err(error) => refused.push((uri.clone(), error)),
             }
         }
-        self.await_noticed(&added);
+        // Until changes of them are noticed.
+        let is_waiting = |table: &mut Table| {
+            let mut followed = added.iter().filter_map(|path| table.followed.get(path));
+            followed.any(|one| one.noticed == Noticed::NotYet)
+        };
+        drop(self.0.noticed.wait_timeout_while(self.0.lock(), BEGIN, is_waiting));
         refused
     }
 
@@ -83,15 +84,18 @@ impl Subscriptions {
         let names = workspace.names_to_follow(&path)?;
         let state = FollowedState::now(workspace, &path, None);
         let mut table = self.0.lock();
-        if table.subscribers() >= MOST || table.bytes() + uri.len() > MOST_BYTES {
+        let (count, bytes) = table.size();
+        if count >= MAX_SUBSCRIPTIONS || bytes + uri.len() > MAX_URI_BYTES {
             return Err(ToolError::new(
                 Kind::Quota,
-                format!("there are too many subscriptions: at most {MOST}, with {MOST_BYTES} bytes of URIs in all"),
+                format!(
+                    "there are too many subscriptions: at most {MAX_SUBSCRIPTIONS}, with {MAX_URI_BYTES} bytes of URIs \
+                     in all"
+                ),
             )
             .hint("subscribe to a directory, whose updates include everything below it, or unsubscribe first"));
         }
-        let now = Instant::now();
-        let followed = table.followed.entry(path.clone()).or_insert_with(|| Followed::new(names, state, now));
+        let followed = table.followed.entry(path.clone()).or_insert_with(|| Followed::new(names, state));
         if !followed.subscribers.iter().any(|one| one.listener == *listener && one.uri == uri) {
             followed.subscribers.push(Subscriber::new(listener.clone(), uri.to_owned(), is_held));
         }
@@ -108,18 +112,8 @@ impl Subscriptions {
             table.is_followed = true;
         }
         drop(table);
-        self.0.wakeup.wake();
+        self.0.inbox.wake();
         Ok(path)
-    }
-
-    /// Waits until changes of `paths` are noticed.
-    fn await_noticed(&self, paths: &[WorkspacePath]) {
-        let is_waiting = |table: &mut SubscriptionTable| {
-            let followed = paths.iter().filter_map(|path| table.followed.get(path));
-            followed.into_iter().any(|one| one.noticed == Noticed::NotYet)
-        };
-        let waited = self.0.noticed.wait_timeout_while(self.0.lock(), BEGIN, is_waiting);
-        drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Sends to `listener` from now on, what has changed meanwhile first.
@@ -129,20 +123,25 @@ impl Subscriptions {
         all.filter(|one| one.listener == *listener).for_each(|one| one.is_held = false);
         self.0.send(&mut table, Instant::now());
         drop(table);
-        self.0.wakeup.wake();
+        self.0.inbox.wake();
     }
 
     /// Ends the subscription of `listener` to `uri`, or all of them.
     pub(super) fn unsubscribe(&self, listener: &Listener, uri: Option<&str>) {
+        self.end(|one| one.listener == *listener && uri.is_none_or(|uri| one.uri == uri));
+    }
+
+    fn end(&self, is_meant: impl Fn(&Subscriber) -> bool) {
         let mut table = self.0.lock();
-        let is_meant = |one: &Subscriber| one.listener == *listener && uri.is_none_or(|uri| one.uri == uri);
-        table.followed.retain(|_, followed| {
+        let Table { followed, ended, .. } = &mut *table;
+        followed.retain(|_, followed| {
             followed.subscribers.retain(|one| !is_meant(one));
-            !followed.subscribers.is_empty()
+            let is_followed = !followed.subscribers.is_empty();
+            ended.extend(followed.watch.take_if(|_| !is_followed));
+            is_followed
         });
-        table.has_ended = true;
         drop(table);
-        self.0.wakeup.wake();
+        self.0.inbox.wake();
     }
 }
 
@@ -174,16 +173,15 @@ impl ChangeListener for Subscriptions {
         }
         for (path, version, names, before) in exact {
             let now = FollowedState::now(&shared.workspace, &path, Some(&before));
-            shared.arrived(&mut shared.lock(), &path, version, names, now);
+            shared.lock().arrived(&path, version, names, now);
         }
         shared.send(&mut shared.lock(), Instant::now());
-        shared.wakeup.wake();
+        shared.inbox.wake();
     }
 }
 
 impl Drop for Subscriptions {
     fn drop(&mut self) {
-        self.0.lock().followed.clear();
-        self.0.wakeup.wake();
+        self.end(|_| true);
     }
 }

@@ -1,17 +1,13 @@
 //! Calls that wait for something outside of the server: without a thread, and apart from all other calls.
 //!
-//! A wait is a future. It looks on a thread of a separate pool when an event wakes it, and also from time to time.
+//! A wait is a future. It looks on a thread when an event wakes it, and also from time to time.
 //! Between two looks it holds only its permit among the waits, so waits cost other calls neither threads nor permits.
 
-use std::{
-    mem,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{mem, sync::Arc, time::Duration};
 
-use confined_fs::{PathWatches, Wake, stop::StopSignal};
+use confined_fs::{DiskWatcher, OnEvent, stop::StopSignal};
 use tokio::{
-    sync::{Notify, OwnedSemaphorePermit, Semaphore},
+    sync::{Notify, Semaphore},
     time::{self, Instant},
 };
 use tokio_util::sync::CancellationToken;
@@ -19,13 +15,11 @@ use tokio_util::sync::CancellationToken;
 use crate::tools::{Answer, CallContext, EndReason, Kind, Look, Plan, ProgressUpdate, ToolError, Wait};
 
 use super::{
-    blocking::{ended, no_thread, on_pool},
     call::Call,
-    concurrency::{ConcurrencyLimits, Load, area},
-    overdue::{self, WIND_UP},
-    pools::Pools,
+    concurrency::{self, ConcurrencyLimits, Load, WIND_UP, area},
+    disk_events::DiskEvents,
     services::Services,
-    wait_events::WaitEvents,
+    threads::{Pools, ended, no_thread},
 };
 
 /// Calls that wait at the same time.
@@ -41,60 +35,37 @@ const REST: u32 = 3;
 /// The time between two reports of progress.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// What waiting calls share.
+/// Shared by waiting calls.
 pub(super) struct WaitingCalls {
-    places: Arc<Semaphore>,
-    events: Mutex<Option<Arc<WaitEvents>>>,
-    /// Whether events are not used.
-    polling: bool,
+    places: Semaphore,
+    /// `None` where events are not used.
+    events: Option<Arc<DiskEvents>>,
+    limits: Arc<ConcurrencyLimits>,
+    pools: Arc<Pools>,
     /// Cancelled when the client has closed its input: nothing is worth waiting for then.
     pub(super) input_ended: CancellationToken,
 }
 
-/// What a wait needs of the server.
-pub(super) struct WaitingCall<'c> {
-    pub(super) services: &'c Arc<Services>,
-    pub(super) limits: &'c ConcurrencyLimits,
-    pub(super) pools: &'c Pools,
-    pub(super) waits: &'c WaitingCalls,
-}
-
 impl WaitingCalls {
-    pub(super) fn new(polling: bool) -> Self {
-        let places = Arc::new(Semaphore::new(MAX_WAITS));
-        Self { places, events: Mutex::default(), polling, input_ended: CancellationToken::new() }
+    pub(super) fn new(events: Option<Arc<DiskEvents>>, limits: Arc<ConcurrencyLimits>, pools: Arc<Pools>) -> Self {
+        Self { places: Semaphore::new(MAX_WAITS), events, limits, pools, input_ended: CancellationToken::new() }
     }
 
-    fn place(&self) -> Result<OwnedSemaphorePermit, ToolError> {
-        Arc::clone(&self.places).try_acquire_owned().map_err(|_| {
+    /// Plans `call`, and waits for what it is for.
+    pub(super) async fn answer(
+        &self,
+        services: &Arc<Services>,
+        call: &mut Call,
+        cx: &CallContext,
+    ) -> Result<Answer, ToolError> {
+        let started = Instant::now();
+        let _place = self.places.try_acquire().map_err(|_| {
             ToolError::new(Kind::Quota, format!("{MAX_WAITS} calls of wait are waiting already, and no more may"))
                 .hint("call again after one of them is answered; to wait for several files, wait for their directory")
-        })
-    }
-
-    /// The events, where the system has them. Tried again with each wait if it gave none.
-    fn events(&self) -> Option<Arc<WaitEvents>> {
-        if self.polling {
-            return None;
-        }
-        let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
-        if events.is_none() {
-            *events = WaitEvents::start().map(Arc::new);
-        }
-        events.clone()
-    }
-}
-
-impl WaitingCall<'_> {
-    /// Plans `call`, and waits for what it is for.
-    pub(super) async fn answer(&self, call: &mut Call, cx: &CallContext) -> Result<Answer, ToolError> {
-        let started = Instant::now();
-        let _place = self.waits.place()?;
-        let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
-        let area = area(self.services, &tool, &arguments);
-        let look = Poller { waiting: self, call, cx, area };
-        let services = Arc::clone(self.services);
-        let limit = self.services.options.deadline;
+        })?;
+        let (tool, arguments, limit) = (call.tool.clone(), mem::take(&mut call.arguments), services.options.deadline);
+        let look = Poller { waits: self, call, cx, area: area(services, &tool, &arguments), limit };
+        let services = Arc::clone(services);
         let plan = move |cx: &CallContext| {
             let tool = services.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
             tool.plan(cx, arguments)
@@ -110,23 +81,23 @@ impl WaitingCall<'_> {
         let deadline = started + wait.limit();
         let (settle, subject, seconds) = (wait.settle(), wait.subject(), wait.limit().as_secs().max(1));
         let changed = Arc::new(Notify::new());
-        let wake: Wake = {
+        let wake: OnEvent = {
             let changed = Arc::clone(&changed);
-            Arc::new(move || changed.notify_one())
+            Arc::new(move |_| changed.notify_one())
         };
-        let events = self.waits.events();
+        let watcher = self.events.as_ref().and_then(|events| events.watcher());
         loop {
             let looking = Instant::now();
-            let (watches, wake) = (events.as_ref().map(|events| Arc::clone(&events.watches)), Arc::clone(&wake));
+            let (watcher, wake) = (watcher.clone(), Arc::clone(&wake));
             // The last look begins at the deadline, so it gets extra time.
             let until = looking.max(deadline) + WIND_UP;
-            let (back, looked) = look.on_thread(until, move |cx| Ok(watch_and_look(wait, cx, watches, &wake))).await?;
+            let (back, looked) = look.on_thread(until, move |cx| Ok(watch_and_look(wait, cx, watcher, &wake))).await?;
             wait = back;
             let (look_again, reports_all) = match looked? {
                 (Look::Happened(answer), _) => return Ok(answer),
                 (Look::NotYet(again), reports_all) => (again, reports_all),
             };
-            let why = if self.waits.input_ended.is_cancelled() {
+            let why = if self.input_ended.is_cancelled() {
                 Some(EndReason::InputEnded)
             } else {
                 (Instant::now() >= deadline).then_some(EndReason::Time)
@@ -149,12 +120,12 @@ impl WaitingCall<'_> {
             tokio::select! {
                 biased;
                 () = look.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
-                () = self.waits.input_ended.cancelled() => {}
+                () = self.input_ended.cancelled() => {}
                 () = until_due(&changed, due, settle, &report) => {}
             }
             // The gap before the next look, unless the wait is over.
             let next = (looking + rest).min(deadline);
-            if Instant::now() < next && !self.waits.input_ended.is_cancelled() {
+            if Instant::now() < next && !self.input_ended.is_cancelled() {
                 tokio::select! {
                     () = look.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
                     () = time::sleep_until(next) => {}
@@ -187,20 +158,22 @@ async fn until_due(changed: &Notify, due: Instant, settle: Duration, report: &im
 fn watch_and_look(
     mut wait: Box<dyn Wait>,
     cx: &CallContext,
-    watches: Option<Arc<PathWatches>>,
-    wake: &Wake,
+    watcher: Option<Arc<DiskWatcher>>,
+    wake: &OnEvent,
 ) -> (Box<dyn Wait>, Result<(Look, bool), ToolError>) {
-    let reports_all = watches.is_some_and(|watches| wait.watch(cx, &watches, wake));
+    let reports_all = watcher.is_some_and(|watcher| wait.watch(cx, &watcher, wake));
     let looked = wait.look(cx).map(|look| (look, reports_all));
     (wait, looked)
 }
 
 /// Looks on threads, one at a time.
 struct Poller<'l> {
-    waiting: &'l WaitingCall<'l>,
+    waits: &'l WaitingCalls,
     call: &'l Call,
     cx: &'l CallContext,
     area: String,
+    /// How long a look may take.
+    limit: Duration,
 }
 
 impl Poller<'_> {
@@ -210,19 +183,18 @@ impl Poller<'_> {
         until: Instant,
         work: impl FnOnce(&CallContext) -> Result<T, ToolError> + Send + 'static,
     ) -> Result<T, ToolError> {
-        let WaitingCall { services, limits, pools, .. } = self.waiting;
-        let limit = services.options.deadline;
+        let limit = self.limit;
         let permit = tokio::select! {
             biased;
             () = self.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
-            permit = limits.permit(Load::Wait, &self.area) => permit,
-            () = time::sleep_until(until) => return Err(overdue::abandoned(true, limit)),
+            permit = self.waits.limits.permit(Load::Wait, &self.area) => permit,
+            () = time::sleep_until(until) => return Err(concurrency::abandoned(true, limit)),
         };
         let permit = permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))?;
         let permit = Arc::new(permit);
         let cx = CallContext { stop: StopSignal::after(limit), ..self.cx.clone() };
         let stop = cx.stop.clone();
-        let mut task = on_pool(&pools.waits, &pools.normal, &permit, move || work(&cx))?;
+        let mut task = self.waits.pools.start(false, &permit, move || work(&cx))?;
         tokio::select! {
             biased;
             done = &mut task => ended(done),
@@ -236,7 +208,7 @@ impl Poller<'_> {
                 if task.take_back() {
                     return Err(no_thread("none was free in time"));
                 }
-                Err(overdue::abandoned(true, limit))
+                Err(concurrency::abandoned(true, limit))
             }
             never = permit.release_when_stuck(&stop) => match never {},
         }

@@ -13,7 +13,7 @@ use std::{
 
 use confined_fs::{Revision, WorkspacePath};
 
-/// What was done to an entry.
+/// A way to change an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// There was nothing before.
@@ -26,7 +26,7 @@ pub enum ChangeKind {
     Deleted,
 }
 
-/// What the entry is, or was.
+/// The kind of an entry, now or before it was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -42,7 +42,7 @@ pub enum EntryKind {
 pub struct CommittedChange {
     /// The tool that made it.
     pub tool: &'static str,
-    /// What was done.
+    /// The change.
     pub kind: ChangeKind,
     /// To what.
     pub entry: EntryKind,
@@ -50,7 +50,7 @@ pub struct CommittedChange {
     pub path: WorkspacePath,
     /// The former real path of what was moved.
     pub from: Option<WorkspacePath>,
-    /// What the file holds now, where that is known.
+    /// The content of the file now, where that is known.
     pub revision: Option<Revision>,
 }
 

@@ -3,23 +3,16 @@
 //! A look compares what is there with what was there at the start of the call; watches only say when to look. What a
 //! wait shows does not count as read for an edit: it is a part of a file that others are writing.
 
-mod appended_lines;
-mod args;
-mod decoded_line;
 mod file_tail;
-mod new_lines;
 mod new_names;
-mod observed;
-mod output;
 mod pending;
 mod report;
 mod request;
-mod timeout;
+
+use report::Output;
+use request::{Args, WaitRequest};
 
 use super::{Alias, CallContext, FlagValue, Group, Plan, Spec, Tool, ToolError, alias::PATH_ALIASES};
-use args::Args;
-use output::Output;
-use request::WaitRequest;
 
 pub(crate) struct WaitFor;
 

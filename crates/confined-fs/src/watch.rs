@@ -3,12 +3,12 @@
 //! | type | watches | for |
 //! |---|---|---|
 //! | [`Watcher`] | every directory of a root, so that a list of its names can be kept true | the path index |
-//! | [`DirectoryWatcher`] | the directories that contain or lead to a few paths; gives events as paths | subscriptions |
-//! | [`PathWatches`] | one path per call; only wakes the call, which looks again | the tool `wait` |
+//! | [`DiskWatcher`] | chosen paths, or directories with all below them; calls listeners with each event | the tool `wait` and subscriptions |
 //!
 //! [`Watcher`] watches every directory before it lists it, and turns events into what has to be looked at again. It keeps
 //! no names. The kernel queues an event within the system call that makes the change, so whatever had returned before
-//! [`Watcher::changes`] is in its answer.
+//! [`Watcher::changes`] is in its answer. It has a queue of its own, which only a search reads: most servers never read
+//! the other one, and its reader is a task that may be late.
 //!
 //! Limits, most of them from inotify(7), "Limitations and caveats":
 //! - A watch is on one directory, not on what is below it; a user may have `fs.inotify.max_user_watches` of them.
@@ -19,39 +19,83 @@
 //! - Changes that another machine makes on a network file system are not reported: there a root is not watched.
 
 mod changes;
-mod directory_watcher;
+mod disk_watcher;
 mod ignore_files;
 #[cfg(target_os = "linux")]
 mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
-mod path_watches;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
-mod unwatchable;
-mod wakeup;
 mod watch_tree;
 mod watcher;
 
+use std::{fmt, fs::File};
+
+use crate::Dir;
+
 pub use changes::Changes;
-use changes::Event;
-pub use directory_watcher::{DirectoryEvents, DirectoryWatcher, NameEvent};
-#[cfg(target_os = "linux")]
-use inotify::Queue;
+pub use disk_watcher::{DiskWatcher, NameEvent, OnEvent, PathWatch};
 #[cfg(target_os = "linux")]
 pub use inotify::watch_limit;
-#[cfg(target_os = "linux")]
-use mounts::MountsBelow;
-#[cfg(target_os = "linux")]
-pub(super) use mounts::SystemEvents;
-pub use path_watches::{PathWatch, PathWatches, Wake};
-#[cfg(not(target_os = "linux"))]
-pub(super) use unsupported::SystemEvents;
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::watch_limit;
-#[cfg(not(target_os = "linux"))]
-use unsupported::{MountsBelow, Queue};
-pub use unwatchable::Unwatchable;
-pub use wakeup::Wakeup;
 pub use watch_tree::WatchedEntry;
 pub use watcher::Watcher;
+
+#[cfg(target_os = "linux")]
+pub(super) use mounts::SystemEvents;
+#[cfg(not(target_os = "linux"))]
+pub(super) use unsupported::SystemEvents;
+
+pub(in crate::watch) use changes::Event;
+#[cfg(not(target_os = "linux"))]
+pub(in crate::watch) use unsupported::{MountsBelow, Queue};
+#[cfg(target_os = "linux")]
+pub(in crate::watch) use {inotify::Queue, mounts::MountsBelow};
+
+/// A file or directory that is open and is to be watched.
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing can be watched there"))]
+enum OpenPath<'o> {
+    File(&'o File),
+    Directory(&'o Dir),
+}
+
+/// Why a root cannot be watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unwatchable {
+    /// The platform reports too little.
+    Platform,
+    /// A file system that may change without an event, as network ones do.
+    FileSystem,
+    /// The system does not say when something is mounted.
+    Mounts,
+    /// The user's limit of watches is reached.
+    OutOfWatches,
+    /// The user's limit of inotify instances is reached: each root has one.
+    OutOfInstances,
+    /// One directory is in two places, as with a bind mount.
+    Twice,
+    /// Ignore rules are too many for all to count, which each answer has to say.
+    Rules,
+    /// Changes of the root are staged: what is seen is not what the disk has.
+    Staged,
+    /// The system refused otherwise.
+    Refused,
+}
+
+impl fmt::Display for Unwatchable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Platform => "this platform does not report every change",
+            Self::FileSystem => "the file system does not report every change",
+            Self::Mounts => "the system does not report mounts",
+            Self::OutOfWatches => "the limit of inotify watches is reached (sysctl fs.inotify.max_user_watches)",
+            Self::OutOfInstances => "the limit of inotify instances is reached (sysctl fs.inotify.max_user_instances)",
+            Self::Twice => "a directory is mounted twice",
+            Self::Rules => "there are too many ignore rules to apply them all",
+            Self::Staged => "changes are staged",
+            Self::Refused => "the system refused a watch",
+        })
+    }
+}

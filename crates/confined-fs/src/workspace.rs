@@ -12,9 +12,9 @@ use std::sync::Arc;
 use beneath::{FileKind, OpenFor, Stat};
 
 use super::{
-    AccessError, Entry, EntryOrigin, OpenFile, PathError, PathWatch, PathWatches, Revision, Root, Snapshot,
-    TreeListing, Unwatchable, VerifiedListing, VerifiedName, Visibility, Wake, WalkOptions, WalkReport, Watcher,
-    WorkspacePath, WritablePath, masked_file, path, walk, write,
+    AccessError, Entry, EntryOrigin, OpenFile, PathError, Revision, Root, Snapshot, TreeListing, Unwatchable,
+    VerifiedListing, VerifiedName, Visibility, WalkOptions, WalkReport, Watcher, WorkspacePath, WritablePath,
+    masked_file, path, walk, write,
 };
 
 pub(super) use shared::Shared;
@@ -208,12 +208,6 @@ impl Workspace {
     /// Where the system does not report every change.
     pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
         Watcher::new(&self.shared, root)
-    }
-
-    /// Watches one path, which need not exist: `wake` is called when what is there may have changed. `None` where
-    /// the system gives no watch.
-    pub fn watch_path(&self, watches: &Arc<PathWatches>, path: &WorkspacePath, wake: &Wake) -> Option<PathWatch> {
-        watches.watch(&self.shared, path, wake)
     }
 
     /// Refuses a path whose content policy denies by one of its names, whether or not anything is there.

@@ -13,14 +13,14 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, ReadBuf, duplex};
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    frame::{CHUNK, Frame, FrameReader},
-    id_scanner::IdScanner,
-    incoming::{self, Incoming},
-};
 use crate::server::connection::Server;
 
-/// What was cut out of an input.
+use super::{
+    frame::{CHUNK, Frame, FrameReader, IdScanner},
+    incoming::{self, Incoming},
+};
+
+/// A piece that was cut out of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     Line(Vec<u8>),
@@ -28,7 +28,7 @@ pub(crate) enum Cut {
     TooLong(Option<Value>),
 }
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ParsedLine {
     /// A request for the service.
@@ -61,7 +61,7 @@ pub(crate) fn lines(input: &[u8], sizes: &[usize], limit: usize) -> (Vec<Cut>, R
     (cuts, if held <= allowed { Ok(()) } else { Err(held) })
 }
 
-/// What one line means.
+/// The meaning of one line.
 pub(crate) fn parse(line: &[u8]) -> ParsedLine {
     match incoming::parse(line) {
         Incoming::Deliver(message) => match *message {

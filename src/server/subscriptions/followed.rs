@@ -1,20 +1,20 @@
-//! One followed path with those who subscribed to it.
+//! One followed path with those who subscribed to it, and what is there.
 
 use std::{
-    collections::HashSet,
-    iter,
+    collections::{BTreeSet, HashSet},
+    io, iter,
     time::{Duration, Instant},
 };
 
-use confined_fs::WorkspacePath;
+use confined_fs::{AccessErrorKind, FileKind, OpenFile, PathWatch, Revision, Stat, Workspace, WorkspacePath};
 use rmcp::model::RequestId;
 
 use crate::session::{CommittedChange, EntryKind};
 
-use super::{followed_state::FollowedState, listing::Listing};
+use super::known_states::Listing;
 
 /// A burst of changes is one notification in this time; the first goes out at once, the last is never lost.
-pub(super) const INTERVAL: Duration = Duration::from_millis(200);
+const INTERVAL: Duration = Duration::from_millis(200);
 /// Paths below a directory that are remembered between an event and a look at what it was; beyond, it has changed.
 const PENDING: usize = 256;
 
@@ -70,17 +70,16 @@ pub(super) enum Noticed {
 pub(super) struct Followed {
     /// The real names that lead to it, the one of its content first.
     pub(super) names: Vec<WorkspacePath>,
-    /// What the subscribers know.
+    /// The state that the subscribers know.
     pub(super) state: FollowedState,
     /// Another number for each state, so that an older look does not replace a newer one.
     pub(super) version: u64,
     pub(super) noticed: Noticed,
-    /// When to look at it because of an event.
-    pub(super) check_at: Option<Instant>,
-    /// When to look at it in any case.
-    pub(super) look_at: Instant,
-    /// What events have named below a directory.
-    pub(super) pending: Vec<WorkspacePath>,
+    pub(super) watch: Option<PathWatch>,
+    /// When to look at it; `None` while it is looked at.
+    pub(super) look_at: Option<Instant>,
+    /// Paths below a directory that events have named.
+    pub(super) pending: BTreeSet<WorkspacePath>,
     /// The entries below a polled directory, as of the last look.
     pub(super) listing: Option<Listing>,
     /// This server has moved, made or removed a directory below it since that look.
@@ -89,15 +88,15 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    pub(super) fn new(names: Vec<WorkspacePath>, state: FollowedState, now: Instant) -> Self {
+    pub(super) fn new(names: Vec<WorkspacePath>, state: FollowedState) -> Self {
         Self {
             names,
             state,
             version: 0,
             noticed: Noticed::NotYet,
-            check_at: None,
-            look_at: now,
-            pending: Vec::new(),
+            watch: None,
+            look_at: None,
+            pending: BTreeSet::new(),
             listing: None,
             has_own_trees: false,
             subscribers: Vec::new(),
@@ -130,7 +129,7 @@ impl Followed {
                 is_exact = true;
             } else if self.depends_on(path) {
                 // A directory above it came, went or moved: it is looked at, and its directories are watched again.
-                self.check_by(Instant::now());
+                self.look_by(Instant::now());
                 self.noticed = Noticed::NotYet;
                 self.version += 1;
             } else if self.holds(path) {
@@ -146,15 +145,71 @@ impl Followed {
     /// An event has named `path` below this directory: looked at when `at` has come.
     pub(super) fn note_below(&mut self, path: &WorkspacePath, at: Instant) {
         if self.pending.len() < PENDING {
-            self.pending.push(path.clone());
+            self.pending.insert(path.clone());
         } else {
             self.has_changed();
         }
-        self.check_by(at);
+        self.look_by(at);
     }
 
     /// It is looked at when `at` has come, or before.
-    pub(super) fn check_by(&mut self, at: Instant) {
-        self.check_at = Some(self.check_at.map_or(at, |before| before.min(at)));
+    pub(super) fn look_by(&mut self, at: Instant) {
+        self.look_at = Some(self.look_at.map_or(at, |before| before.min(at)));
+    }
+}
+
+/// Bytes of a file whose content is compared; a larger one has changed when its size or its time has.
+const COMPARED: u64 = 1 << 20;
+
+/// The state of a path.
+#[derive(Clone, Debug)]
+pub(super) enum FollowedState {
+    /// Nothing that may be read.
+    Nothing,
+    /// A file, with its content where that was compared.
+    File(Stat, Option<Revision>),
+    /// A directory, or a special file.
+    Other(Stat),
+}
+
+impl FollowedState {
+    /// The state of `path` now; `before` is the last one known.
+    pub(super) fn now(workspace: &Workspace, path: &WorkspacePath, before: Option<&Self>) -> Self {
+        match workspace.open_file(path) {
+            Ok(file) => Self::of_file(file, before),
+            Err(error) if matches!(error.kind, AccessErrorKind::IsDirectory | AccessErrorKind::Special(_)) => {
+                workspace.stat(path).map_or(Self::Nothing, Self::Other)
+            }
+            Err(_) => Self::Nothing,
+        }
+    }
+
+    fn of_file(mut file: OpenFile, before: Option<&Self>) -> Self {
+        let stat = file.stat().clone();
+        if let Some(Self::File(before, revision)) = before
+            && before.same_file_state(&stat)
+        {
+            return Self::File(stat, *revision);
+        }
+        if stat.size > COMPARED {
+            return Self::File(stat, None);
+        }
+        let revision = Revision::of_reader(&mut io::Read::take(&mut file, COMPARED)).ok();
+        Self::File(stat, revision)
+    }
+
+    /// Whether a client that read `self` would read something else in `now`.
+    pub(super) fn differs(&self, now: &Self) -> bool {
+        match (self, now) {
+            (Self::Nothing, Self::Nothing) => false,
+            (Self::File(_, Some(before)), Self::File(_, Some(now))) => before != now,
+            (Self::File(before, _), Self::File(now, _)) => !(before.same_file(now) && before.same_size_and_time(now)),
+            (Self::Other(before), Self::Other(now)) => !before.same_file(now),
+            _ => true,
+        }
+    }
+
+    pub(super) fn is_directory(&self) -> bool {
+        matches!(self, Self::Other(stat) if stat.kind == FileKind::Directory)
     }
 }

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use confined_fs::{Approval, Base, PathWatches, Revision, Wake};
+use confined_fs::{Approval, Base, DiskWatcher, OnEvent, Revision};
 
 use crate::session::Cost;
 
@@ -91,7 +91,7 @@ pub trait Wait: Send {
     fn settle(&self) -> Duration;
     /// Watches what it waits for, before a look: `wake` is called at each change from then on. Whether no change is
     /// missed, so that looks can be rare besides.
-    fn watch(&mut self, cx: &CallContext, watches: &Arc<PathWatches>, wake: &Wake) -> bool;
+    fn watch(&mut self, cx: &CallContext, watcher: &Arc<DiskWatcher>, wake: &OnEvent) -> bool;
     /// Looks whether it has happened.
     fn look(&mut self, cx: &CallContext) -> Result<Look, ToolError>;
     /// The answer when it has not happened.

@@ -4,22 +4,18 @@
 //! rotated is read to its end first. Reads a bounded part at a time, so a look at gigabytes takes several.
 
 use std::{
+    borrow::Cow,
     io::{self, Read as _, Seek as _, SeekFrom},
     ops::ControlFlow,
 };
-
-use encoding_rs::Encoding;
 
 use confined_fs::{
     AccessError, FileStart, OpenFile, Revision, RevisionHasher, RevisionPrefix, Stat, WorkspacePath, read_some,
     stop::StopReason,
 };
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::{
-    super::{CallContext, Kind, ToolError},
-    appended_lines::AppendedLines,
-    decoded_line::{LineUnit, RawLine},
-};
+use super::super::{CallContext, Kind, ToolError};
 
 /// Bytes read at a time.
 const CHUNK: usize = 256 << 10;
@@ -28,7 +24,7 @@ const LOOK: u64 = 64 << 20;
 /// Bytes by which the encoding is recognised.
 const HEAD: u64 = 64 << 10;
 
-/// What is handed each complete line.
+/// Called with each complete line.
 pub(super) type EachLine<'e> = dyn FnMut(RawLine<'_>, &'static Encoding) -> ControlFlow<()> + 'e;
 
 /// How far a look came.
@@ -74,12 +70,12 @@ impl FileTail {
         Self { restarts, ..Self::new() }
     }
 
-    /// What the file was when it was opened for the last look.
+    /// The stat of the file when it was opened for the last look.
     pub(super) fn stat(&self) -> Option<&Stat> {
         self.file.as_ref().map(OpenFile::stat)
     }
 
-    /// What the file of the last look is now.
+    /// The stat of the file of the last look by now.
     pub(super) fn restat(&self) -> Option<Stat> {
         self.file.as_ref()?.restat().ok()
     }
@@ -284,4 +280,202 @@ fn fill(file: &mut OpenFile, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(length)
+}
+
+// Cuts what is appended to a file into lines, piece by piece. Memory stays bounded however long a line is.
+
+/// The state behind the bytes that were taken so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AppendedLines {
+    pub(super) lines: usize,
+    /// The kept bytes of the line that is not complete.
+    unfinished: Vec<u8>,
+    pub(super) unfinished_bytes: u64,
+}
+
+impl AppendedLines {
+    /// Takes the next bytes, whole units, and hands over each line that they complete. Returns how many bytes were taken:
+    /// all, or those up to the line with which `each` broke off.
+    pub(super) fn take(
+        &mut self,
+        unit: LineUnit,
+        bytes: &[u8],
+        each: &mut dyn FnMut(RawLine<'_>) -> ControlFlow<()>,
+    ) -> (usize, ControlFlow<()>) {
+        let mut from = 0;
+        while let Some(end) = unit.find(&bytes[from..]).map(|end| from + end) {
+            self.lines += 1;
+            let number = self.lines;
+            let flow = if self.unfinished_bytes == 0 {
+                let line = &bytes[from..end];
+                let kept = &line[..line.len().min(MAX_LINE)];
+                each(RawLine { bytes: kept, is_cut: kept.len() < line.len(), number })
+            } else {
+                self.keep(&bytes[from..end]);
+                let is_cut = self.unfinished_bytes > self.unfinished.len() as u64;
+                let flow = each(RawLine { bytes: &self.unfinished, is_cut, number });
+                self.unfinished.clear();
+                self.unfinished_bytes = 0;
+                flow
+            };
+            from = end + unit.width();
+            if flow.is_break() {
+                return (from, flow);
+            }
+        }
+        self.keep(&bytes[from..]);
+        (bytes.len(), ControlFlow::Continue(()))
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = MAX_LINE - self.unfinished.len();
+        self.unfinished.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.unfinished_bytes += bytes.len() as u64;
+    }
+
+    /// The line at the end that has no line break yet.
+    pub(super) fn unfinished(&self) -> Option<RawLine<'_>> {
+        let is_cut = self.unfinished_bytes > self.unfinished.len() as u64;
+        (self.unfinished_bytes > 0).then(|| RawLine { bytes: &self.unfinished, is_cut, number: self.lines + 1 })
+    }
+}
+
+// One line of a file as bytes, and as the text that it means.
+
+/// Bytes of a line that are kept; the rest is counted, and not matched.
+pub(super) const MAX_LINE: usize = 1 << 20;
+
+/// Where lines end in the bytes of an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineUnit {
+    /// At a byte LF. In no legacy encoding of the WHATWG standard is it a part of another character.
+    Byte,
+    Utf16Le,
+    Utf16Be,
+}
+
+impl LineUnit {
+    pub(super) fn of(encoding: &'static Encoding) -> Self {
+        if encoding == UTF_16LE {
+            Self::Utf16Le
+        } else if encoding == UTF_16BE {
+            Self::Utf16Be
+        } else {
+            Self::Byte
+        }
+    }
+
+    /// Bytes of a unit: lines begin and end at multiples of it.
+    pub(super) fn width(self) -> usize {
+        if self == Self::Byte { 1 } else { 2 }
+    }
+
+    /// Where the first line break of `bytes`, which begin at a unit, begins.
+    pub(super) fn find(self, bytes: &[u8]) -> Option<usize> {
+        let (lf, other) = match self {
+            Self::Byte => return memchr::memchr(b'\n', bytes),
+            Self::Utf16Le => (0, 1),
+            Self::Utf16Be => (1, 0),
+        };
+        memchr::memchr_iter(b'\n', bytes)
+            .filter(|at| at % 2 == lf)
+            .map(|at| at - lf)
+            .find(|at| bytes.get(at + other) == Some(&0))
+    }
+}
+
+/// A line without its line break, as far as it is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawLine<'b> {
+    pub(super) bytes: &'b [u8],
+    /// Whether it has more bytes than are kept.
+    pub(super) is_cut: bool,
+    pub(super) number: usize,
+}
+
+impl<'b> RawLine<'b> {
+    /// Its text, without the byte-order mark of a first line and the carriage return of a line break.
+    pub(super) fn text(&self, encoding: &'static Encoding) -> Cow<'b, str> {
+        let mark = Encoding::for_bom(self.bytes).filter(|(marked, _)| self.number == 1 && *marked == encoding);
+        let bytes = &self.bytes[mark.map_or(0, |(_, length)| length)..];
+        let mut text = match encoding {
+            utf8 if utf8 == UTF_8 => String::from_utf8_lossy(bytes),
+            other => other.decode_without_bom_handling(bytes).0,
+        };
+        if !self.is_cut && text.ends_with('\r') {
+            match &mut text {
+                Cow::Borrowed(text) => *text = &text[..text.len() - 1],
+                Cow::Owned(text) => drop(text.pop()),
+            }
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn lines(pieces: &[&[u8]]) -> (Vec<Vec<u8>>, AppendedLines) {
+        let (mut state, mut found) = (AppendedLines::default(), Vec::new());
+        for piece in pieces {
+            let taken = state.take(LineUnit::Byte, piece, &mut |line| {
+                found.push(line.bytes.to_vec());
+                ControlFlow::Continue(())
+            });
+            assert_eq!(taken.0, piece.len());
+        }
+        (found, state)
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_have_the_lines_of_the_whole(text in "[ab\n]{0,40}", cut in 0_usize..40) {
+            let cut = cut.min(text.len());
+            let (whole, after) = lines(&[text.as_bytes()]);
+            let (pieces, after_pieces) = lines(&[&text.as_bytes()[..cut], &text.as_bytes()[cut..]]);
+            prop_assert_eq!(&whole, &pieces);
+            prop_assert_eq!(after.unfinished_bytes, after_pieces.unfinished_bytes);
+            let expected: Vec<Vec<u8>> = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')).map(|line| line.as_bytes().to_vec()).collect();
+            prop_assert_eq!(whole, expected);
+        }
+    }
+
+    #[test]
+    fn line_of_megabytes_is_cut_and_counted() {
+        let piece = vec![b'x'; MAX_LINE / 2 + 1];
+        let (mut state, mut lengths) = (AppendedLines::default(), Vec::new());
+        for piece in [&piece[..], &piece, &piece, b"y\nz"] {
+            let _ = state.take(LineUnit::Byte, piece, &mut |line| {
+                lengths.push((line.bytes.len(), line.is_cut));
+                ControlFlow::Continue(())
+            });
+        }
+        assert_eq!(lengths, [(MAX_LINE, true)]);
+        assert_eq!((state.lines, state.unfinished_bytes), (1, 1));
+    }
+}
+
+#[cfg(test)]
+mod decoded_line_tests {
+    use super::*;
+
+    #[test]
+    fn utf16_lines_end_at_whole_units() {
+        // U+0A00 and U+000A: only the second is a line break.
+        assert_eq!(LineUnit::Utf16Le.find(&[0x00, 0x0A, 0x0A, 0x00]), Some(2));
+        assert_eq!(LineUnit::Utf16Be.find(&[0x0A, 0x00, 0x00, 0x0A]), Some(2));
+        assert_eq!(LineUnit::Utf16Le.find(&[0x0A]), None);
+        assert_eq!(LineUnit::Byte.find(b"ab\n"), Some(2));
+    }
+
+    #[test]
+    fn text_has_neither_mark_nor_carriage_return() {
+        let text = |bytes, number, encoding| RawLine { bytes, is_cut: false, number }.text(encoding).into_owned();
+        assert_eq!(text(b"\xef\xbb\xbfa\r", 1, UTF_8), "a");
+        assert_eq!(text(b"\xff\xfea\0\r\0", 1, UTF_16LE), "a");
+        assert_eq!(text(b"caf\xe9", 2, encoding_rs::WINDOWS_1252), "caf\u{e9}");
+    }
 }

@@ -52,7 +52,7 @@ impl DirectoryNames {
         self.entries.len()
     }
 
-    /// What is different in `now`, a line for each name. With a pattern, only names that came or changed and match it
+    /// The differences of `now`, a line for each name. With a pattern, only names that came or changed and match it
     /// count; the others are shown if one does.
     pub(super) fn changes(&self, now: &Self, pattern: Option<&Pattern>) -> Vec<String> {
         let line = |word: &str, path: &WorkspacePath, entry: &NamedEntry| {

@@ -1,7 +1,5 @@
 //! A wait from its first look to its last.
 
-mod already_there;
-
 use std::{
     mem,
     ops::ControlFlow,
@@ -9,21 +7,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{OpenFile, PathWatch, PathWatches, Stat, Wake};
+use confined_fs::{AccessErrorKind, DiskWatcher, FileKind, OnEvent, OpenFile, PathWatch, RootGone, Stat};
 
 use crate::session::WaitMark;
 
 use super::{
     super::{Answer, CallContext, EndReason, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
-    args::Until,
-    decoded_line::RawLine,
-    file_tail::{Advance, FileTail, lines_of_revision},
-    new_lines::{Found, KeepLines, NewLines},
+    file_tail::{Advance, FileTail, RawLine, lines_of_revision},
     new_names::DirectoryNames,
-    observed::{Before, Observed, observe},
-    output::Outcome,
-    report::{Report, WaitResult},
-    request::{NewFrom, WaitRequest},
+    report::{Found, KeepLines, NewLines, Outcome, Report, WaitResult},
+    request::{NewFrom, Until, WaitRequest},
 };
 
 /// How long a last line without a line break stays as it is until it counts: a prompt, or the last words of a program.
@@ -366,8 +359,9 @@ impl Wait for PendingWait {
         if self.request.pattern.is_some() { Duration::ZERO } else { SETTLE }
     }
 
-    fn watch(&mut self, cx: &CallContext, watches: &Arc<PathWatches>, wake: &Wake) -> bool {
-        self.watch = cx.workspace.watch_path(watches, &self.request.path, wake);
+    fn watch(&mut self, cx: &CallContext, watcher: &Arc<DiskWatcher>, wake: &OnEvent) -> bool {
+        let names = cx.workspace.names_to_follow(&self.request.path).ok();
+        self.watch = names.map(|names| cx.workspace.watch_path(watcher, &names, wake));
         self.watch.as_ref().is_some_and(PathWatch::reports_all)
     }
 
@@ -389,5 +383,128 @@ impl Wait for PendingWait {
             cx.session.waits.keep_missing(&self.request.path);
         }
         Ok(self.answer(cx, WaitResult { given_up: Some(why), ..WaitResult::of(Outcome::NothingNew) }))
+    }
+}
+
+// What is at the path of a wait, under the rules of `read`. Special files are never opened.
+
+/// The entry at the path.
+pub(super) enum Observed {
+    Missing,
+    File(OpenFile),
+    Directory,
+    Special(Stat),
+    /// It changed while it was looked at.
+    Unsettled,
+}
+
+/// The entry at the path when the call began.
+#[derive(Debug)]
+pub(super) enum Before {
+    Missing,
+    File(Stat),
+    Directory(DirectoryNames),
+    Special(Stat),
+}
+
+impl Observed {
+    /// Refuses arguments that do not go with what is there.
+    ///
+    /// # Errors
+    /// `invalid_input`.
+    pub(super) fn check(&self, request: &WaitRequest, until: Until) -> Result<(), ToolError> {
+        let path = &request.path;
+        match self {
+            Observed::Directory if request.new_from != NewFrom::Now => {
+                return Err(ToolError::invalid(format!(
+                    "`offset` and `since` are about lines, and {path} is a directory"
+                ))
+                .hint("leave them out to wait for new names in it"));
+            }
+            Observed::Special(stat) if until == Until::Line => {
+                return Err(ToolError::invalid(format!(
+                    "{path} is a {}, and has no lines to wait for",
+                    stat.special()
+                ))
+                .hint("only regular files and directories have lines or names; until=changes or until=gone work"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Looks at what is at the path; `until` as far as it is known.
+///
+/// # Errors
+/// Those of the path, as `read` has them; a missing one is none.
+pub(super) fn observe(cx: &CallContext, request: &WaitRequest, until: Option<Until>) -> Result<Observed, ToolError> {
+    let path = &request.path;
+    let stat_alone = until == Some(Until::Gone);
+    let observed = cx.workspace.check_readable(path).and_then(|()| {
+        if stat_alone {
+            return cx.workspace.stat(path).map(Observed::Special);
+        }
+        match cx.workspace.open_file(path) {
+            Err(error) if matches!(error.kind, AccessErrorKind::Special(_)) => {
+                let stat = cx.workspace.stat(path)?;
+                Ok(if stat.kind == FileKind::Other { Observed::Special(stat) } else { Observed::Unsettled })
+            }
+            opened => opened.map(Observed::File),
+        }
+    });
+    observed.or_else(|error| match error.kind {
+        AccessErrorKind::NotFound | AccessErrorKind::RootGone(RootGone::NotYet | RootGone::NoDirectory) => {
+            Ok(Observed::Missing)
+        }
+        AccessErrorKind::IsDirectory => Ok(Observed::Directory),
+        AccessErrorKind::Changed | AccessErrorKind::InUse => Ok(Observed::Unsettled),
+        _ => Err(error.into()),
+    })
+}
+
+// Lines that are there when a wait begins.
+
+impl PendingWait {
+    /// Skips lines that are not new. Whether there are so many; if not, the file is another one by now, and all of
+    /// its lines are new.
+    pub(super) fn skip(&mut self, cx: &CallContext, mut file: OpenFile, lines: usize) -> Result<bool, ToolError> {
+        let path = self.request.path.clone();
+        loop {
+            let is_sought = self.until == Until::Line && self.request.new_from == NewFrom::Now;
+            let (pattern, there) = (self.request.pattern.as_ref().filter(|_| is_sought), &mut self.there);
+            let advance = self.tail.advance(cx, &path, file, &mut |line, encoding| {
+                let text = pattern.map(|pattern| (pattern, line.text(encoding)));
+                if let Some((_, text)) = text.filter(|(pattern, text)| pattern.is_in_line(text.as_bytes())) {
+                    *there = Some((line.number, text.into_owned(), line.is_cut));
+                }
+                if line.number >= lines { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+            match advance {
+                Advance::BrokenOff => return Ok(true),
+                Advance::End if lines == usize::MAX => return Ok(true),
+                Advance::End => {
+                    self.restart();
+                    return Ok(false);
+                }
+                Advance::More => {
+                    cx.check()?;
+                    file = cx.workspace.open_file(&path)?;
+                }
+            }
+        }
+    }
+
+    /// The answer where a line is there already that matches, and the call does not say which lines it has.
+    pub(super) fn there_already(&mut self, cx: &CallContext) -> Option<Answer> {
+        let pattern = self.request.pattern.as_ref().filter(|_| self.request.new_from == NewFrom::Now);
+        let unfinished = pattern.filter(|_| self.until == Until::Line).zip(self.tail.unfinished());
+        let unfinished = unfinished.and_then(|(pattern, (line, encoding))| {
+            let text = line.text(encoding);
+            pattern.is_in_line(text.as_bytes()).then(|| (line.number, text.into_owned(), line.is_cut))
+        });
+        let (number, text, is_cut) = unfinished.or_else(|| self.there.take())?;
+        self.new.push(number, &text, is_cut);
+        Some(self.answer(cx, WaitResult { matched: Some(number), was_there: true, ..WaitResult::of(Outcome::Line) }))
     }
 }

@@ -7,7 +7,6 @@ use std::path::Path;
 use crate::WorkspacePath;
 use crate::walk::{holds_rules, is_marker};
 
-/// One event.
 #[derive(Debug)]
 pub(super) struct Event<'a> {
     /// Which watch it is for.
@@ -33,12 +32,12 @@ pub(super) struct Event<'a> {
     pub(super) unmounted: bool,
 }
 
-/// What may be different from what was listed.
+/// The parts of a list of names that may be different from the disk.
 #[derive(Debug, Default)]
 pub struct Changes {
     /// Events were lost: nothing is known any more.
     pub everything: bool,
-    /// What is ignored below these may be different; content is what it was.
+    /// Below these other names may be ignored; content is the same.
     pub trees: BTreeSet<WorkspacePath>,
     /// Names in these came or went: which paths. A directory among them is a new one.
     pub directories: BTreeMap<WorkspacePath, BTreeSet<WorkspacePath>>,

@@ -14,7 +14,6 @@ use super::{Queue, Unwatchable};
 /// The directory that the rules count in, and the file's path below it.
 type IgnoreFile = (WorkspacePath, &'static str);
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct WatchedIgnoreFiles {
     /// Each with its watch and the fingerprint of the state that was read.

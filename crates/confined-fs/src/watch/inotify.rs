@@ -15,14 +15,14 @@ use rustix::io::Errno;
 
 use crate::Dir;
 
-use super::{Event, Unwatchable};
+use super::{Event, OpenPath, Unwatchable};
 
 /// Bytes read at once: some 500 events.
 const BUFFER: usize = 16 << 10;
 
-/// What is reported of the content of a directory of the tree.
+/// Events of the names and of the content of a directory of the tree.
 const ALL: WatchFlags = NAMES.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
-/// What is reported of the names in it.
+/// Events of the names in it.
 const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::DELETE)
     .union(WatchFlags::MOVE)
@@ -31,7 +31,7 @@ const NAMES: WatchFlags = WatchFlags::CREATE
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ONLYDIR);
 
-/// What is reported of a file of rules: all that changes what is read from it, through whatever name.
+/// Events of a file of rules: all that changes what is read from it, through whatever name.
 const FILE: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::CLOSE_WRITE)
     .union(WatchFlags::ATTRIB)
@@ -46,14 +46,10 @@ pub fn watch_limit() -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// What is reported to those who only look again: of a directory, and of a file.
+/// Events for those who only look again: of a directory, and of a file.
 const HINTS: WatchFlags =
     WatchFlags::CREATE.union(WatchFlags::DELETE).union(WatchFlags::MOVE).union(FILE).union(WatchFlags::MASK_ADD);
 
-/// Events that are taken at once where the reader has other work.
-const SOME: usize = 1024;
-
-/// An inotify instance.
 #[derive(Debug)]
 pub(super) struct Queue {
     fd: OwnedFd,
@@ -87,9 +83,12 @@ impl Queue {
 
     /// Watches a file or a directory for those who look again anyway: on any file system. Also says whether that is
     /// known to report each change.
-    pub(super) fn watch_for_hints(&self, what: impl AsFd, directory: bool) -> Result<(i32, bool), Unwatchable> {
-        let is_sound = is_sound(&what)?;
-        let flags = if directory { HINTS.union(WatchFlags::ONLYDIR) } else { HINTS };
+    pub(super) fn watch_for_hints(&self, what: &OpenPath<'_>) -> Result<(i32, bool), Unwatchable> {
+        let (what, flags) = match what {
+            OpenPath::File(file) => (file.as_fd(), HINTS),
+            OpenPath::Directory(dir) => (dir.as_fd(), HINTS.union(WatchFlags::ONLYDIR)),
+        };
+        let is_sound = is_sound(what)?;
         Ok((self.add_any(what, flags)?.ok_or(Unwatchable::Refused)?, is_sound))
     }
 
@@ -112,17 +111,8 @@ impl Queue {
         let _ = inotify::remove_watch(&self.fd, watch);
     }
 
-    /// Hands over every event that is queued now.
-    pub(super) fn read(&self, each: &mut dyn FnMut(&Event<'_>)) -> Result<(), Unwatchable> {
-        self.read_at_most(usize::MAX, each).map(drop)
-    }
-
-    /// Hands over about a thousand of the events that are queued now; whether there may be more.
-    pub(super) fn read_some(&self, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
-        self.read_at_most(SOME, each)
-    }
-
-    fn read_at_most(&self, most: usize, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
+    /// Hands over the events that are queued now, about `most` of them; whether there may be more.
+    pub(super) fn read(&self, most: usize, each: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER];
         let mut reader = inotify::Reader::new(&self.fd, &mut buffer);
         let mut taken = 0;

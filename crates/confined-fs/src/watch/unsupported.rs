@@ -7,29 +7,27 @@ use std::{collections::BTreeSet, convert::Infallible, fs::File, path::PathBuf};
 
 use crate::Dir;
 
-use super::{Event, Unwatchable};
+use super::{Event, OpenPath, Unwatchable};
 
 /// As on Linux; knows nothing.
 #[derive(Debug)]
 pub(crate) struct SystemEvents;
 
+#[expect(clippy::unused_self, reason = "the same signatures as on Linux")]
 impl SystemEvents {
     pub(crate) fn open() -> Self {
         Self
     }
 
     pub(super) fn generation(&self) -> Option<u64> {
-        let Self = self;
         None
     }
 
     pub(super) fn below(&self, _: &Dir) -> Option<MountsBelow> {
-        let Self = self;
         None
     }
 
     pub(super) fn has_aio(&self) -> bool {
-        let Self = self;
         false
     }
 }
@@ -41,7 +39,6 @@ pub(super) struct MountsBelow {
     pub(super) written_through: BTreeSet<PathBuf>,
 }
 
-/// Cannot be made.
 #[derive(Debug)]
 pub(super) struct Queue(Infallible);
 
@@ -58,11 +55,7 @@ impl Queue {
         match self.0 {}
     }
 
-    pub(super) fn watch_for_hints<T>(&self, _: &T, _: bool) -> Result<(i32, bool), Unwatchable> {
-        match self.0 {}
-    }
-
-    pub(super) fn read_some(&self, _: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
+    pub(super) fn watch_for_hints(&self, _: &OpenPath<'_>) -> Result<(i32, bool), Unwatchable> {
         match self.0 {}
     }
 
@@ -70,7 +63,7 @@ impl Queue {
         match self.0 {}
     }
 
-    pub(super) fn read(&self, _: &mut dyn FnMut(&Event<'_>)) -> Result<(), Unwatchable> {
+    pub(super) fn read(&self, _: usize, _: &mut dyn FnMut(&Event<'_>)) -> Result<bool, Unwatchable> {
         match self.0 {}
     }
 }

@@ -108,7 +108,7 @@ pub(super) struct WatchTree<'w> {
     met: &'w mut dyn FnMut(WatchedEntry),
     deep: bool,
     started: bool,
-    /// What was said of the entry that comes next.
+    /// Reported of the entry that comes next.
     unreadable: bool,
     unwatched: bool,
 }

@@ -11,7 +11,7 @@ use crate::{Dir, EntryOrigin, Root, Shared, WorkspacePath};
 use super::ignore_files::WatchedIgnoreFiles;
 use super::{Changes, Event, MountsBelow, Queue, Unwatchable};
 
-/// What a watch is on.
+/// The directory that a watch is on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Watched {
     /// A directory of the tree.
@@ -107,7 +107,7 @@ impl Watcher {
         let mut directories_moved = false;
         let (watched, by_path, rules, root) =
             (&mut self.watched, &mut self.by_path, &mut self.ignore_files, &self.root);
-        let read = self.queue.read(&mut |event: &Event<'_>| {
+        let read = self.queue.read(usize::MAX, &mut |event: &Event<'_>| {
             if event.lost {
                 changes.everything = true;
                 return;
@@ -157,7 +157,7 @@ impl Watcher {
         root.is_optional() && !root.dir.stat_beneath(Path::new("")).is_ok_and(is_watched)
     }
 
-    /// What was mounted or unmounted since the last time.
+    /// Notes the mounts that came or went since the last time.
     fn remounted(&mut self, changes: &mut Changes) {
         let now = self.shared.system_events.generation();
         if now == Some(self.mounts) {

@@ -1,10 +1,11 @@
-//! Threads that calls run on: started when they are needed, kept for a while.
+//! Threads that calls run on: started when they are needed, kept for a while. A panic fails one call.
 //!
 //! Where the system starts no more threads, that is an error of the call. tokio's blocking pool panics there with the
 //! work already in its queue, so that a refused change could still be made later (`Spawner::spawn_blocking` in tokio
 //! 1.54).
 
 use std::{
+    any::Any,
     collections::VecDeque,
     io,
     panic::{self, AssertUnwindSafe},
@@ -18,9 +19,12 @@ use std::{
     time::Duration,
 };
 
-use tokio::sync::oneshot;
-
 use confined_fs::closing_late;
+use self_sandbox::{Priority, lower_priority};
+use tokio::{sync::oneshot, time};
+use tracing::Span;
+
+use crate::tools::{Kind, ToolError};
 
 /// How long a thread waits for work before it ends; the last one stays, as a new one may not be had.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -29,8 +33,8 @@ const MAX_THREADS: usize = 512;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// See the module; the threads end with it, once their work has ended.
-pub(super) struct ThreadPool {
+/// Threads for jobs of one priority; they end with it, once their work has ended.
+struct ThreadPool {
     workers: Arc<Workers>,
 }
 
@@ -52,21 +56,17 @@ struct WorkerState {
 
 impl ThreadPool {
     /// A pool without threads yet; each runs `prepare` first.
-    pub(super) fn new(prepare: fn()) -> Self {
+    fn new(prepare: fn()) -> Self {
         let workers = Workers { state: Mutex::default(), work: Condvar::new(), prepare, max_threads: MAX_THREADS };
         Self { workers: Arc::new(workers) }
     }
 
-    /// Runs `work` on a thread. If no more can be made, it waits for one that there is.
+    /// Runs `work` on a thread, or of `fallback` if this pool has none and none can be made. If no more can be made, it
+    /// waits for one that there is.
     ///
     /// # Errors
     /// The system's, if there is no thread and none can be made; `work` is dropped then.
-    pub(super) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Task<T>> {
-        self.run_or(self, work)
-    }
-
-    /// As [`Self::run`], on a thread of `fallback` if this pool has none and none can be made.
-    pub(super) fn run_or<T: Send + 'static>(
+    fn run<T: Send + 'static>(
         &self,
         fallback: &Self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -168,6 +168,101 @@ impl<T> Future for Task<T> {
     }
 }
 
+/// The threads that calls run on, of two priorities.
+pub(super) struct Pools {
+    normal: ThreadPool,
+    // Searches that run at the same time as others have a lower priority, so that a read or an edit, which takes a
+    // moment, does not wait for a processor after them. A lone search is as urgent as anything else. Apart, as a thread
+    // that gave up its priority cannot have it back (setpriority(2)).
+    low_priority: ThreadPool,
+}
+
+impl Default for Pools {
+    fn default() -> Self {
+        let low_priority = ThreadPool::new(|| lower_priority(Priority::BelowCalls));
+        Self { normal: ThreadPool::new(|| {}), low_priority }
+    }
+}
+
+impl Pools {
+    /// Starts `work` of a call. `permit` is kept until the work ends, even if nobody waits for it any more.
+    ///
+    /// # Errors
+    /// When there is no thread and none can be made.
+    pub(super) fn start<T: Send + 'static, P: Send + Sync + 'static>(
+        &self,
+        is_low_priority: bool,
+        permit: &Arc<P>,
+        work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<Task<Result<T, ToolError>>, ToolError> {
+        let (permit, span) = (Arc::clone(permit), Span::current());
+        let guarded = move || {
+            let _permit = permit;
+            span.in_scope(|| catch_panic(work))
+        };
+        let pool = if is_low_priority { &self.low_priority } else { &self.normal };
+        pool.run(&self.normal, guarded).map_err(|error| no_thread("the call was not started").source(error))
+    }
+
+    /// The result of `work`.
+    ///
+    /// # Errors
+    /// If there is no thread; of the kind `TimedOut` if it takes longer than `limit`, and `Other` if it panics.
+    pub(super) async fn within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<T> {
+        match time::timeout(limit, self.normal.run(&self.normal, work)?).await {
+            Ok(result) => result.ok_or_else(|| io::Error::other("it panicked")),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
+    }
+}
+
+/// Runs `work`; its panic is an error of this call. What the panic left half done is dropped with the call, and the
+/// locks of the layers below recover from poison.
+pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, ToolError>) -> Result<T, ToolError> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(crashed(panic_text(&*payload))))
+}
+
+/// The result of a task, whose thread may be gone.
+pub(super) fn ended<T>(result: Option<Result<T, ToolError>>) -> Result<T, ToolError> {
+    result.unwrap_or_else(|| Err(crashed("its thread is gone")))
+}
+
+/// The error of a call that the system has no thread for.
+pub(super) fn no_thread(consequence: &str) -> ToolError {
+    let message = format!(
+        "the system does not let the server start more threads (ulimit -u, or a container's limit of processes or \
+         memory), \
+         and {consequence}; nothing was changed"
+    );
+    ToolError::new(Kind::Internal, message)
+        .hint("call again after other calls are answered; if it fails again, report it to the user")
+}
+
+fn crashed(reason: &str) -> ToolError {
+    ToolError::new(Kind::Internal, "the tool failed unexpectedly; this call was abandoned, the server goes on")
+        .hint("try another way; the same call would probably fail again")
+        .source(reason.to_owned())
+}
+
+/// Logs each panic in one line; the dispatcher answers the call that it was in.
+pub(super) fn log_panics() {
+    // Not the default hook: it writes to stderr itself and would wait for whoever reads it.
+    panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, reason = panic_text(panic.payload()), "panicked");
+    }));
+}
+
+/// The message of a panic.
+fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a message")
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
@@ -183,9 +278,9 @@ mod tests {
     async fn work_beyond_the_limit_of_threads_waits_and_can_be_taken_back() {
         let pool = pool_of(1);
         let (go, gate) = mpsc::channel::<()>();
-        let first = pool.run(move || gate.recv().is_ok()).unwrap();
-        let second = pool.run(|| 2).unwrap();
-        let third = pool.run(|| 3).unwrap();
+        let first = pool.run(&pool, move || gate.recv().is_ok()).unwrap();
+        let second = pool.run(&pool, || 2).unwrap();
+        let third = pool.run(&pool, || 3).unwrap();
         assert!(second.take_back());
         go.send(()).unwrap();
         assert_eq!(first.await, Some(true));
@@ -198,7 +293,7 @@ mod tests {
     async fn idle_thread_is_used_again() {
         let pool = pool_of(8);
         for n in 0..20 {
-            assert_eq!(pool.run(move || n).unwrap().await, Some(n));
+            assert_eq!(pool.run(&pool, move || n).unwrap().await, Some(n));
             // The result is there a moment before its thread is idle again.
             while pool.workers.state().idle == 0 {
                 std::thread::yield_now();

@@ -1,0 +1,388 @@
+//! Watches on chosen paths, for those that wait for one of them (`wait`) and those that follow them (subscriptions).
+//!
+//! [`Watcher`](super::Watcher) keeps the list of a whole root true: a search reads it before each use, and it does not
+//! distinguish a write from a touch. Here whoever reads the events calls the listeners of the paths that they are about.
+//! All listeners of a server share one queue, because a user may have few of them (`fs.inotify.max_user_instances`, 128
+//! by default).
+//!
+//! A path is watched by the file itself and by each directory on the way to it, so that a file that appears, is replaced
+//! or is deleted is noticed, also with a directory above it.
+//!
+//! # Limits
+//! Those of [`super`]: whoever follows a path has to look from time to time besides.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use beneath::{FileKind, OpenFor};
+
+use crate::walk::{self, Visitor};
+use crate::write::is_reserved;
+use crate::{Dir, Entry, Ignored, WalkOptions, Workspace, WorkspacePath};
+
+use super::{Event, OpenPath, Queue, Unwatchable};
+
+/// Directories that one listener watches at most: a quarter of what Linux gives a user by default on a large machine.
+const MAX_WATCHES: usize = 1 << 18;
+/// Events that are taken at once: whoever reads them has other work.
+const MAX_EVENTS_AT_ONCE: usize = 1024;
+
+/// An event of a name in a watched directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NameEvent {
+    /// The name came or went.
+    pub came_or_went: bool,
+    /// The content was written to; else only rights or times have changed, or a writer has closed it.
+    pub is_written: bool,
+    /// The name is a directory's.
+    pub is_directory: bool,
+}
+
+/// Called with each event of what is watched, and with `None` where events were lost: anything may have changed. It must
+/// return at once, and may not watch or end a watch.
+pub type OnEvent = Arc<dyn Fn(Option<(&WorkspacePath, NameEvent)>) + Send + Sync>;
+
+/// The queue of all watched paths.
+#[derive(Debug)]
+pub struct DiskWatcher {
+    queue: Queue,
+    table: Mutex<WatchTable>,
+}
+
+#[derive(Default)]
+struct WatchTable {
+    last: u64,
+    listeners: HashMap<u64, OnEvent>,
+    /// Who has a watch, by its number and the name in the watched directory that counts: `None` for all, and for the file
+    /// itself.
+    users: Users,
+}
+
+#[derive(Debug)]
+struct User {
+    listener: u64,
+    path: WorkspacePath,
+}
+
+impl fmt::Debug for WatchTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WatchTable").field("users", &self.users).finish_non_exhaustive()
+    }
+}
+
+impl DiskWatcher {
+    /// A queue without watches.
+    ///
+    /// # Errors
+    /// Where the system has none, or gives no more.
+    pub fn new() -> Result<Self, Unwatchable> {
+        Ok(Self { queue: Queue::new()?, table: Mutex::default() })
+    }
+
+    fn table(&self) -> MutexGuard<'_, WatchTable> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the events that are queued, about a thousand, and calls the listeners of the paths that they are about.
+    /// Temporary files of this program and names that policy hides are left out. True where more may be queued.
+    pub fn dispatch(&self) -> bool {
+        let mut table = self.table();
+        let WatchTable { listeners, users, .. } = &mut *table;
+        let read = self.queue.read(MAX_EVENTS_AT_ONCE, &mut |event: &Event<'_>| {
+            if event.lost {
+                for on_event in listeners.values() {
+                    on_event(None);
+                }
+                return;
+            }
+            if event.name.is_some_and(is_reserved) {
+                return;
+            }
+            let about: Vec<&User> = match event.name {
+                Some(name) => {
+                    let keys = [(event.watch, Some(name.to_owned())), (event.watch, None)];
+                    keys.iter().filter_map(|key| users.get(key)).flatten().collect()
+                }
+                None => users_of(users, event.watch).flat_map(|(_, users)| users).collect(),
+            };
+            for user in about {
+                let Some(on_event) = listeners.get(&user.listener) else { continue };
+                if event.unmounted {
+                    on_event(None);
+                    continue;
+                }
+                let found = NameEvent {
+                    came_or_went: event.came_or_went || event.ended || (event.name.is_none() && event.is_moved),
+                    is_written: event.is_written,
+                    is_directory: event.directory,
+                };
+                let child = event.name.map(|name| user.path.child(Path::new(name)));
+                let path = child.as_ref().unwrap_or(&user.path);
+                if !path.hidden() {
+                    on_event(Some((path, found)));
+                }
+            }
+            if event.ended {
+                let keys: Vec<_> = users_of(users, event.watch).map(|(key, _)| key.clone()).collect();
+                for key in keys {
+                    users.remove(&key);
+                }
+            }
+        });
+        read.unwrap_or(false)
+    }
+}
+
+type Users = BTreeMap<(i32, Option<OsString>), Vec<User>>;
+
+/// All that have the watch with this number.
+fn users_of(users: &Users, number: i32) -> impl Iterator<Item = (&(i32, Option<OsString>), &Vec<User>)> {
+    users.range((number, None)..).take_while(move |((other, _), _)| *other == number)
+}
+
+#[cfg(target_os = "linux")]
+impl std::os::fd::AsRawFd for DiskWatcher {
+    fn as_raw_fd(&self) -> std::os::fd::RawFd {
+        self.queue.as_raw_fd()
+    }
+}
+
+impl Workspace {
+    /// Watches a path, which need not exist, by all `names` that lead to it (see [`Self::names_to_follow`]).
+    pub fn watch_path(&self, watcher: &Arc<DiskWatcher>, names: &[WorkspacePath], on_event: &OnEvent) -> PathWatch {
+        let listener = {
+            let mut table = watcher.table();
+            table.last += 1;
+            let listener = table.last;
+            table.listeners.insert(listener, Arc::clone(on_event));
+            listener
+        };
+        let mut watch =
+            PathWatch { watcher: Arc::clone(watcher), listener, watched: BTreeMap::new(), reports_all: true };
+        for name in names {
+            watch.reports_all &= watch.add_way(name).is_ok_and(|is_sound| is_sound);
+        }
+        watch
+    }
+}
+
+/// A watched path; the watches end when it is dropped.
+#[derive(Debug)]
+pub struct PathWatch {
+    watcher: Arc<DiskWatcher>,
+    listener: u64,
+    watched: BTreeMap<WorkspacePath, i32>,
+    reports_all: bool,
+}
+
+impl PathWatch {
+    /// Whether each change that this machine makes is known to be reported.
+    pub fn reports_all(&self) -> bool {
+        self.reports_all
+    }
+
+    /// Watches the directories on the way to `path`, a real path, and what is there. A directory that is missing is
+    /// reported when it comes, by the one above it; a root has none.
+    fn add_way(&mut self, path: &WorkspacePath) -> Result<bool, Unwatchable> {
+        if path.root().is_staged() {
+            return Err(Unwatchable::Staged);
+        }
+        let (root, mut is_sound) = (&path.root().dir, true);
+        let mut above: Vec<&Path> = path.relative().ancestors().collect();
+        // From the root on: what is made meanwhile is reported by the directory above it.
+        while let Some(directory) = above.pop().filter(|_| !above.is_empty()) {
+            let name = above.last().and_then(|next| next.file_name());
+            let Ok(dir) = root.dir_beneath(directory, OpenFor::Traverse) else {
+                return if directory.as_os_str().is_empty() { Err(Unwatchable::Refused) } else { Ok(is_sound) };
+            };
+            is_sound &= self.add(&OpenPath::Directory(&dir), WorkspacePath::new(path.root(), directory), name)?;
+        }
+        match root.stat_beneath(path.relative()) {
+            // Only what is a file: to open a FIFO or a device may do something.
+            Ok(stat) if stat.kind == FileKind::File => {
+                if let Ok(file) = root.file_beneath(path.relative()) {
+                    is_sound &= self.add(&OpenPath::File(&file), path.clone(), None)?;
+                }
+            }
+            Ok(stat) if stat.kind == FileKind::Directory => {
+                if let Ok(dir) = root.dir_beneath(path.relative(), OpenFor::List) {
+                    is_sound &= self.add(&OpenPath::Directory(&dir), path.clone(), None)?;
+                }
+            }
+            Err(_) if path.is_root() => return Err(Unwatchable::Refused),
+            _ => {}
+        }
+        Ok(is_sound)
+    }
+
+    /// Watches `start`, a real directory, and all below it that ignore rules do not leave out.
+    pub fn add_below(&mut self, workspace: &Workspace, start: &WorkspacePath) {
+        let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
+        // What cannot be listed now is listed when its coming is reported.
+        let _ = walk::walk(&workspace.shared, start, &options, &mut WatchBelow { watch: self, start });
+    }
+
+    /// Ends the watches on `tree` and everything below it: it may be another one now.
+    pub fn forget(&mut self, tree: &WorkspacePath) {
+        let from = self.watched.range(tree.clone()..).take_while(|(path, _)| path.is_in(tree));
+        let below: Vec<WorkspacePath> = from.map(|(path, _)| path.clone()).collect();
+        for path in below {
+            if let Some(number) = self.watched.remove(&path) {
+                self.unwatch(number);
+            }
+        }
+    }
+
+    /// Whether the file system is known to report each change.
+    fn add(&mut self, what: &OpenPath<'_>, path: WorkspacePath, name: Option<&OsStr>) -> Result<bool, Unwatchable> {
+        if self.watched.len() >= MAX_WATCHES {
+            return Err(Unwatchable::OutOfWatches);
+        }
+        // The number is not in the table yet when its watch begins: no event is read in between.
+        let mut table = self.watcher.table();
+        let (number, is_sound) = self.watcher.queue.watch_for_hints(what)?;
+        let users = table.users.entry((number, name.map(OsStr::to_owned))).or_default();
+        if !users.iter().any(|user| user.listener == self.listener && user.path == path) {
+            users.push(User { listener: self.listener, path: path.clone() });
+        }
+        self.watched.insert(path, number);
+        Ok(is_sound)
+    }
+
+    fn unwatch(&self, number: i32) {
+        let mut table = self.watcher.table();
+        let mut unused = Vec::new();
+        for (key, users) in table.users.range_mut((number, None)..).take_while(|((other, _), _)| *other == number) {
+            users.retain(|user| user.listener != self.listener);
+            unused.extend(users.is_empty().then(|| key.clone()));
+        }
+        for key in unused {
+            table.users.remove(&key);
+        }
+        if users_of(&table.users, number).next().is_none() {
+            self.watcher.queue.forget(number);
+        }
+    }
+}
+
+impl Drop for PathWatch {
+    fn drop(&mut self) {
+        self.watcher.table().listeners.remove(&self.listener);
+        // The lock is taken for each anew: whoever reads the events does not wait for thousands.
+        self.watched.values().for_each(|number| self.unwatch(*number));
+    }
+}
+
+/// Watches each directory that a walk opens, before it is listed.
+struct WatchBelow<'w> {
+    watch: &'w mut PathWatch,
+    start: &'w WorkspacePath,
+}
+
+impl Visitor for WatchBelow<'_> {
+    fn visit(&mut self, _: Entry) -> ControlFlow<()> {
+        if self.watch.reports_all { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn opened(&mut self, dir: &Dir, path: &Path) -> bool {
+        let added = self.watch.add(&OpenPath::Directory(dir), WorkspacePath::new(self.start.root(), path), None);
+        self.watch.reports_all &= added.is_ok_and(|is_sound| is_sound);
+        self.watch.reports_all
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests prepare real files")]
+
+    use std::fs;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use crate::{Access, Workspace};
+
+    use super::*;
+
+    #[test]
+    fn path_is_woken_by_its_own_changes_alone_and_watches_end() {
+        let root = tempfile::tempdir().unwrap();
+        let workspace = Workspace::of_directory(root.path(), Access::ReadOnly);
+        let watches = Arc::new(DiskWatcher::new().unwrap());
+        let woken = Arc::new(AtomicUsize::new(0));
+        let on_event: OnEvent = {
+            let woken = Arc::clone(&woken);
+            Arc::new(move |_| {
+                woken.fetch_add(1, Ordering::Relaxed);
+            })
+        };
+        let is_woken = || {
+            while watches.dispatch() {}
+            woken.swap(0, Ordering::Relaxed) > 0
+        };
+        let path = workspace.resolve("dir/log").unwrap();
+        let watch = || workspace.watch_path(&watches, std::slice::from_ref(&path), &on_event);
+        let missing = watch();
+        fs::write(root.path().join("other"), "x").unwrap();
+        assert!(!is_woken(), "another name");
+        fs::create_dir(root.path().join("dir")).unwrap();
+        assert!(is_woken(), "the directory above it");
+        let below = watch();
+        drop(missing);
+        fs::write(root.path().join("dir/log"), "x").unwrap();
+        assert!(is_woken(), "it appeared");
+        let file = watch();
+        drop(below);
+        fs::write(root.path().join("dir/log"), "xy").unwrap();
+        assert!(is_woken(), "it changed");
+        fs::write(root.path().join("dir/new"), "x").unwrap();
+        fs::rename(root.path().join("dir/new"), root.path().join("dir/log")).unwrap();
+        assert!(is_woken(), "it was replaced");
+        fs::remove_file(root.path().join("dir/log")).unwrap();
+        assert!(is_woken(), "it is gone");
+        drop(file);
+        fs::write(root.path().join("dir/log"), "x").unwrap();
+        assert!(!is_woken());
+        assert!(watches.table().users.is_empty());
+    }
+
+    #[test]
+    fn directory_is_followed_with_all_below_it() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::create_dir_all(at("dir/inner/deep")).unwrap();
+        let workspace = Workspace::of_directory(root.path(), Access::ReadOnly);
+        let watches = Arc::new(DiskWatcher::new().unwrap());
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let on_event: OnEvent = {
+            let seen = Arc::clone(&seen);
+            Arc::new(move |event| {
+                let (path, event) = event.expect("few events");
+                seen.lock().unwrap().extend(event.came_or_went.then(|| path.to_string()));
+            })
+        };
+        let seen = || {
+            while watches.dispatch() {}
+            std::mem::take(&mut *seen.lock().unwrap())
+        };
+        let path = |name: &str| workspace.resolve(name).unwrap();
+        let mut watch = workspace.watch_path(&watches, &[path("dir")], &on_event);
+        watch.add_below(&workspace, &path("dir"));
+        if !watch.reports_all() {
+            return;
+        }
+        fs::write(at("dir/inner/deep/new"), "x").unwrap();
+        fs::write(at("other"), "x").unwrap();
+        assert_eq!(seen(), ["dir/inner/deep/new"]);
+        fs::rename(at("dir/inner"), at("moved")).unwrap();
+        assert!(seen().contains(&"dir/inner".to_owned()));
+        watch.forget(&path("dir/inner"));
+        fs::write(at("moved/deep/later"), "x").unwrap();
+        assert_eq!(seen(), [""; 0], "what was moved away");
+        drop(watch);
+        fs::write(at("dir/last"), "x").unwrap();
+        assert_eq!(seen(), [""; 0]);
+    }
+}
