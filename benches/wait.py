@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Latency of waits: benches/wait.py [--program PROGRAM] [--rounds N]
 
-Prints, with inotify and with --wait-polling: the time from the write of a matching line to the answer (median, worst of
+Prints the time from the write of a matching line to the answer (median, worst of
 200 rounds), and from a cancellation until the place of the wait is free again. Then the latency of a read, alone and
 beside 32 waits. All times in milliseconds; it takes about 45 seconds.
 """
@@ -127,27 +127,26 @@ def main():
     parser.add_argument("--rounds", type=int, default=200)
     arguments = parser.parse_args()
     program = os.path.abspath(arguments.program)
-    for mode, options in [("inotify", []), ("polling", ["--wait-polling"])]:
-        with tempfile.TemporaryDirectory() as root:
-            path = os.path.join(root, "log")
-            open(path, "w").close()
-            with open(os.path.join(root, "lines"), "w") as lines:
-                lines.writelines(f"line {number}\n" for number in range(400))
-            server = Server(program, root, *options)
-            times = line_to_answer(server, path, arguments.rounds)
-            print(f"{mode}: line to answer       median {statistics.median(times):7.2f}   worst {max(times):7.2f}")
-            times = cancelled_to_free(server, 50)
-            print(f"{mode}: cancelled to free    median {statistics.median(times):7.2f}   worst {max(times):7.2f}")
-            server.end()
-            server = Server(program, root, *options)
-            for waits in [0, 32]:
-                requests = [server.begin(path="log", pattern="never") for _ in range(waits)]
-                times = reads(server, 2000)
-                print(f"{mode}: read beside {waits:2} waits  median {statistics.median(times):7.3f}   "
-                      f"p99   {percentile(times, 0.99):7.3f}")
-                for request in requests:
-                    server.cancel(request)
-            server.end()
+    with tempfile.TemporaryDirectory() as root:
+        path = os.path.join(root, "log")
+        open(path, "w").close()
+        with open(os.path.join(root, "lines"), "w") as lines:
+            lines.writelines(f"line {number}\n" for number in range(400))
+        server = Server(program, root)
+        times = line_to_answer(server, path, arguments.rounds)
+        print(f"line to answer       median {statistics.median(times):7.2f}   worst {max(times):7.2f}")
+        times = cancelled_to_free(server, 50)
+        print(f"cancelled to free    median {statistics.median(times):7.2f}   worst {max(times):7.2f}")
+        server.end()
+        server = Server(program, root)
+        for waits in [0, 32]:
+            requests = [server.begin(path="log", pattern="never") for _ in range(waits)]
+            times = reads(server, 2000)
+            print(f"read beside {waits:2} waits  median {statistics.median(times):7.3f}   "
+                  f"p99   {percentile(times, 0.99):7.3f}")
+            for request in requests:
+                server.cancel(request)
+        server.end()
 
 
 main()

@@ -3,43 +3,33 @@
 //! `Config` holds one struct of each layer; no lower layer knows it. Every problem is reported at once.
 //! Nothing but the configuration file is opened.
 
-mod action;
-mod arguments;
-
 mod command_line;
+mod commands;
 mod environment;
-mod exec_arguments;
-mod exec_request;
+mod exec;
 mod file;
-mod guide_request;
+mod findings;
+mod former_names;
+mod guide;
 mod host_path;
 mod lsp;
-mod lsp_table;
-mod misspelled_command;
 mod option;
 mod options;
-mod parse_value;
-mod plain_arguments;
 mod policy;
-mod program;
 mod raw;
 mod read;
-mod role;
+mod requests;
 mod roles;
 mod roots;
-mod setup_request;
-mod start_error;
-mod stats_request;
-mod subcommands;
-pub(crate) mod suggested_call;
+pub(crate) mod suggestion;
 mod validate;
-mod variables;
 
 use std::path::PathBuf;
 
 use confined_fs::RootSpec;
 use lsp_check::LanguageServer;
 use self_sandbox::Confine;
+use text_file::wildcard::matches;
 use tracing::level_filters::LevelFilter;
 use tree_search::IndexMode;
 
@@ -49,22 +39,22 @@ use crate::{
     tools::{Selection, Settings},
 };
 
-pub use action::{Action, Document, EarlierState, EarlierTime, HistoryRequest, IndexRequest};
 pub(in crate::config) use command_line::CommandLine;
 pub(crate) use command_line::{command, command_without_directories};
 pub use environment::Environment;
-pub use exec_request::ExecRequest;
-pub(in crate::config) use guide_request::GUIDE_CLIENTS;
-pub use guide_request::{GuideClient, GuidePart, GuideRequest, OTHER};
-pub(in crate::config) use option::{NamedChoice, NumberField, OptionRow, PREFIX, UNBOUNDED, ValueKind};
+pub use exec::ExecRequest;
+pub(in crate::config) use guide::GUIDE_CLIENTS;
+pub use guide::{GuideClient, GuidePart, GuideRequest};
+pub(in crate::config) use option::{NumberField, OptionRow, PREFIX, UNBOUNDED, ValueKind};
 pub(in crate::config) use options::{PER_ROLE, PER_ROOT, SECTIONS};
-pub(in crate::config) use raw::{RawArgs, RawValue, RoleTable, RootTable, Source};
-pub use read::Invocation;
-pub use role::Role;
-pub(crate) use setup_request::SETUP_CLIENTS;
-pub use setup_request::SetupRequest;
-pub use start_error::{BAD_CONFIGURATION, StartError};
-pub use stats_request::StatsRequest;
+pub(in crate::config) use raw::{LspTable, RawArgs, RawValue, RoleTable, RootTable, Source};
+pub use read::{BAD_CONFIGURATION, Invocation, StartError};
+#[cfg(test)]
+pub(crate) use requests::SETUP_CLIENTS;
+pub use requests::{
+    Action, CallRequest, DiffRequest, Document, HistoryCommand, IndexRequest, IndexTask, ListRequest, RestoreRequest,
+    SetupRequest, StageCommand, StatsRequest,
+};
 
 /// What the program is to do, and with what.
 #[derive(Debug)]
@@ -143,40 +133,67 @@ impl Default for Config {
     }
 }
 
+/// What some callers may do less than the command line allows.
+#[derive(Clone, Debug)]
+pub struct Role {
+    /// Its name.
+    pub name: String,
+    /// The label of the processes that it is for, with `*` for any text; `None` for any label.
+    pub label: Option<String>,
+    /// The name of the clients that it is for, likewise.
+    pub client: Option<String>,
+    /// The directories that it has.
+    pub roots: Vec<RootSpec>,
+    /// The tools that it has.
+    pub selection: Selection,
+    /// What a session of it may spend.
+    pub quota: QuotaLimits,
+}
+
+impl Role {
+    /// Those of `roles` that a process with `label` may need, in order, up to the first that needs no client's name to
+    /// be chosen.
+    pub fn candidates<'r>(roles: &'r [Self], label: Option<&str>) -> Vec<&'r Self> {
+        let fits = |role: &&Self| {
+            role.label.as_deref().is_none_or(|pattern| label.is_some_and(|label| matches(pattern, label)))
+        };
+        let mut found = Vec::new();
+        for role in roles.iter().filter(fits) {
+            found.push(role);
+            if role.client.is_none() {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Who it is for, in words.
+    pub fn who(&self) -> String {
+        match (&self.label, &self.client) {
+            (None, None) => "everybody else".to_owned(),
+            (Some(label), None) => format!("label {label:?}"),
+            (None, Some(client)) => format!("client {client:?}"),
+            (Some(label), Some(client)) => format!("label {label:?} and client {client:?}"),
+        }
+    }
+}
+
 /// Where changes are reported.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventsOptions {
     /// The file, FIFO or socket; `None` when they are not reported.
     pub path: Option<PathBuf>,
     /// It is a socket that somebody listens on.
     pub is_socket: bool,
-    /// Size in bytes at which a file is rotated.
-    pub size: u64,
-}
-
-impl Default for EventsOptions {
-    /// 10 MiB hold about 40,000 changes.
-    fn default() -> Self {
-        Self { path: None, is_socket: false, size: 10 << 20 }
-    }
 }
 
 /// How calls are recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditOptions {
     /// The file; `None` when calls are not recorded.
     pub file: Option<PathBuf>,
     /// A text in each line that says which server wrote it.
     pub label: Option<String>,
-    /// Size in bytes at which the file is rotated.
-    pub size: u64,
     /// Whether a call that cannot be recorded is refused.
     pub required: bool,
-}
-
-impl Default for AuditOptions {
-    /// 10 MiB hold about 20,000 calls.
-    fn default() -> Self {
-        Self { file: None, label: None, size: 10 << 20, required: false }
-    }
 }

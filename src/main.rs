@@ -19,7 +19,7 @@ use lsp_check::LanguageServers;
 use rootbound::{
     audit::Audit,
     cli::{self, StartReport},
-    config::{Action, Config, Environment, IndexRequest, Invocation, Role, StartError},
+    config::{Action, Config, Environment, IndexRequest, IndexTask, Invocation, Role, StartError},
     log,
     server::{self, EventLog, RoleParts, Server, Services},
     session::{ChangeListener, Session},
@@ -90,25 +90,14 @@ fn start(config: &Config) -> Result<ExitCode, StartError> {
             }
             ExitCode::from(server::run_stdio(Server::new(services).with_roles(roles)))
         }
-        Action::Call { tool, arguments } => cli::call(server(config, profile)?, &config.selection, tool, arguments),
+        Action::Call(request) => cli::call(server(config, profile)?, &config.selection, request),
         Action::Tools { json } => cli::tools(server(config, profile)?, *json),
-        Action::Checkpoint { name } => cli::checkpoint(&assemble(config, profile)?.0, name),
-        Action::History(request) => cli::history(&assemble(config, profile)?.0, request),
-        Action::Restore { path, revision } => cli::restore(&assemble(config, profile)?.0, path, revision.as_deref()),
-        Action::RestoreState { state, include_others, dry_run } => {
-            cli::restore_state(&assemble(config, profile)?.0, state, *include_others, *dry_run)
-        }
-        Action::Diff(Some(state)) => cli::diff(&assemble(config, profile)?.0, state),
-        Action::Diff(None) => cli::staged_diff(&assemble(config, profile)?.0),
-        Action::Apply { paths, skip_conflicts } => {
-            cli::apply_staged(&assemble(config, profile)?.0, paths, *skip_conflicts)
-        }
-        Action::Discard { paths } => cli::discard_staged(&assemble(config, profile)?.0, paths),
-        Action::Index { request, json } => match request {
-            IndexRequest::ClearAll => cli::clear_all_indexes(config, *json),
-            IndexRequest::Clear => cli::clear_indexes(config, *json),
-            IndexRequest::Build => cli::build_indexes(config, &assemble(config, profile)?.0, *json),
-            IndexRequest::Status => cli::index_status(config, &assemble(config, profile)?.0, *json),
+        Action::History(command) => cli::history(&assemble(config, profile)?.0, command),
+        Action::Stage(command) => cli::stage(&assemble(config, profile)?.0, command),
+        Action::Index(request) => match request.task {
+            IndexTask::Clear => cli::clear_indexes(config, request),
+            IndexTask::Build => cli::build_indexes(config, &assemble(config, profile)?.0, request.json),
+            IndexTask::Status => cli::index_status(config, &assemble(config, profile)?.0, request.json),
         },
         Action::Doctor => {
             let (services, _, report) = assemble(config, profile)?;
@@ -288,7 +277,9 @@ fn services(config: &Config, opened: Opened, confinement: ConfineReport) -> Asse
 fn path_index(config: &Config, state: Option<&StateDir>) -> PathIndex {
     let mode = match config.action {
         // A person who asks for an index gets it of a small tree, too.
-        Action::Index { request: IndexRequest::Build, .. } if config.index == IndexMode::Auto => IndexMode::Eager,
+        Action::Index(IndexRequest { task: IndexTask::Build, .. }) if config.index == IndexMode::Auto => {
+            IndexMode::Eager
+        }
         _ => config.index,
     };
     let state = state.filter(|_| mode.stores()).and_then(|state| state.try_clone().ok());
@@ -319,7 +310,7 @@ fn language_servers(
     complaints: &mut Vec<String>,
 ) -> Option<Arc<LanguageServers>> {
     let changes =
-        matches!(config.action, Action::Serve | Action::Call { .. } | Action::Doctor) && !config.selection.read_only;
+        matches!(config.action, Action::Serve | Action::Call(_) | Action::Doctor) && !config.selection.read_only;
     if config.language_servers.is_empty() || !changes {
         return None;
     }
@@ -340,12 +331,15 @@ fn role_workspace(config: &Config, role: &Role) -> Result<Workspace, StartError>
     })
 }
 
+/// Bytes at which the files of `--audit` and `--events` are renamed to `FILE.1`: about 20,000 calls, or 40,000 changes.
+const MAX_LOG_SIZE: u64 = 10 << 20;
+
 /// Opens the audit file, which no call may reach: the configuration has compared its path, this compares the opened
 /// folder.
 fn open_audit(config: &Config, workspace: &Workspace) -> Result<Option<AppendLog>, String> {
     let Some(file) = &config.audit.file else { return Ok(None) };
     let shown = file.display();
-    let log = AppendLog::open(file, config.audit.size);
+    let log = AppendLog::open(file, MAX_LOG_SIZE);
     let log = log.map_err(|error| format!("the audit file {shown} cannot be written: {error}"))?;
     separate(workspace, log.folder(), &format!("the audit file {shown}")).map(|()| Some(log))
 }
@@ -354,7 +348,7 @@ fn open_audit(config: &Config, workspace: &Workspace) -> Result<Option<AppendLog
 fn open_events(config: &Config, workspace: &Workspace) -> Result<Option<EventSink>, String> {
     let Some(path) = &config.events.path else { return Ok(None) };
     let shown = path.display();
-    let sink = EventSink::open(path, config.events.is_socket, config.events.size)
+    let sink = EventSink::open(path, config.events.is_socket, MAX_LOG_SIZE)
         .map_err(|error| format!("the events cannot be written to {shown}: {error}"))?;
     separate(workspace, sink.folder(), &format!("--events {shown}")).map(|()| Some(sink))
 }

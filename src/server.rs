@@ -33,6 +33,5 @@ pub use in_process::{Block, CallOutcome, InProcessClient, call_once, finish_inde
 pub use roles::RoleParts;
 pub use services::{ServerOptions, Services};
 
-pub(crate) use client_budget::{CLIENTS, ClientRow};
 #[cfg(all(any(test, fuzzing), unix))]
 pub(crate) use stdio::for_fuzzing;

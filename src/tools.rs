@@ -35,7 +35,7 @@ use call::{
     alias, answer as fitted, answer_budget, context as references, decode_memory, hidden_note, introduced_problems,
     match_words, omissions, paging, plan, read_before_write,
 };
-pub(crate) use call::{answer, args, context, fence};
+pub(crate) use call::{answer, args, context, context::MAX_SEARCH_FILE_SIZE, fence};
 
 pub use call::{
     alias::{Alias, FlagValue},

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use serde_json::{Map, Value};
 
 use crate::{
-    config::{BAD_CONFIGURATION, suggested_call},
+    config::{BAD_CONFIGURATION, CallRequest, suggestion},
     server::{self, Server},
     tools::{Selection, Toolbox, args::parse_exact},
 };
@@ -16,12 +16,14 @@ use super::output::{fail, print};
 
 /// Runs one tool and prints its text: answers to stdout with exit code 0, a tool's error to stderr
 /// with 1, arguments that cannot be understood with 2.
-pub fn call(server: Server, offered: &Selection, tool: &str, words: &[String]) -> ExitCode {
+pub fn call(server: Server, offered: &Selection, request: &CallRequest) -> ExitCode {
     let toolbox = Toolbox::new(offered);
-    let arguments = match arguments(tool, words, toolbox.get(tool).map(crate::tools::ErasedTool::input_schema)) {
-        Ok(arguments) => arguments,
-        Err(why) => return fail(&why, BAD_CONFIGURATION),
-    };
+    let tool = &*request.tool.as_deref().unwrap_or_default().to_string_lossy();
+    let arguments =
+        match arguments(tool, &request.arguments, toolbox.get(tool).map(crate::tools::ErasedTool::input_schema)) {
+            Ok(arguments) => arguments,
+            Err(why) => return fail(&why, BAD_CONFIGURATION),
+        };
     let indexes = server.kept_indexes();
     let outcome = match server::call_once(server, tool, arguments) {
         Ok(outcome) => outcome,
@@ -52,7 +54,7 @@ fn arguments(tool: &str, words: &[String], schema: Option<&Map<String, Value>>) 
     let mut arguments = Map::new();
     for word in words {
         let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.is_empty()) else {
-            let suggested = suggested_call::with_names(tool, words);
+            let suggested = suggestion::with_names(tool, words);
             if parse_exact::<Map<String, Value>>(word).is_ok() {
                 return Err(format!("a JSON object holds all arguments; type: rootbound call {tool}{suggested}"));
             }

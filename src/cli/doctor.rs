@@ -2,28 +2,21 @@
 //!
 //! Goes through the same start-up as serving and reports its results; it decides nothing.
 
-mod language_servers;
-mod report_text;
-mod roles;
-mod walls;
+use std::{fmt::Write as _, process::ExitCode, time::SystemTime};
 
-use std::{process::ExitCode, time::SystemTime};
-
-use confined_fs::{AgentFile, PolicyRules, Secrets, Unwatchable, escape_controls};
-use self_sandbox::ConfineReport;
+use confined_fs::{Access, AgentFile, PolicyRules, Root, RootSpec, Secrets, Unwatchable, escape_controls};
+use lsp_check::LanguageServer;
+use self_sandbox::{Confine, ConfineReport, find_program, runs_as_root};
 use text_file::byte_size::{exact_size, file_size};
 use tree_search::{IndexMode, PathIndex};
 
 use crate::{
     config::Config,
-    server::{CLIENTS, ClientRow, Confirm, ConfirmThrough, Services},
-    tools::{AnswerBudget, ReadBeforeWrite, answer::count},
+    server::{Confirm, ConfirmThrough, Services},
+    tools::{AnswerBudget, ReadBeforeWrite, Toolbox, answer::count},
 };
 
 use super::{index, output::print};
-use language_servers::language_servers;
-use report_text::{ReportText, UNNAMED};
-use walls::walls;
 
 /// The results of start-up.
 #[derive(Debug)]
@@ -57,7 +50,7 @@ fn report(config: &Config, services: &Services, start: &StartReport) -> (String,
         &format!("{} on {}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH),
     );
     roots(&mut out, config, services);
-    roles::roles(&mut out, config);
+    roles(&mut out, config);
     walls(&mut out, config, services, &start.confinement, &mut complaints);
     policy(&mut out, config, services);
     agent_rules(&mut out, config, start);
@@ -66,7 +59,7 @@ fn report(config: &Config, services: &Services, start: &StartReport) -> (String,
     language_servers(&mut out, config, services, &mut complaints);
     records(&mut out, config, start);
     staged(&mut out, config, services);
-    clients(&mut out, config, services);
+    clients(&mut out, config);
     for (number, remark) in start.remarks.iter().enumerate() {
         out.head(if number == 0 { "remarks" } else { "" }, &format!("- {remark}"));
     }
@@ -78,7 +71,24 @@ fn report(config: &Config, services: &Services, start: &StartReport) -> (String,
             out.line(&format!("- {complaint}"));
         }
     }
-    (out.into_text(), complaints.is_empty())
+    (out.0, complaints.is_empty())
+}
+
+/// In place of a mount name.
+const UNNAMED: &str = "(unnamed)";
+
+/// The report so far: lines of a heading of one or two words and a text.
+#[derive(Default)]
+struct ReportText(String);
+
+impl ReportText {
+    fn head(&mut self, name: &str, text: &str) {
+        let _ = writeln!(self.0, "{name:<13}{text}");
+    }
+
+    fn line(&mut self, text: &str) {
+        self.head("", text);
+    }
 }
 
 /// A path without the `\\?\` that Windows puts before a resolved one.
@@ -124,9 +134,6 @@ fn policy(out: &mut ReportText, config: &Config, services: &Services) {
     }
     out.line(match config.settings.read_before_write {
         ReadBeforeWrite::Strict => "a file is changed only if it was read and is unchanged since",
-        ReadBeforeWrite::ChangedOnly => {
-            "a file that was read is changed only if it is unchanged since (--read-before-write changed-only)"
-        }
         ReadBeforeWrite::Off => "a file may be changed without having been read (--read-before-write off)",
     });
     rule_lines(out, "", rules);
@@ -211,41 +218,13 @@ fn one_line(text: &str) -> String {
 }
 
 fn limits(out: &mut ReportText, config: &Config) {
-    let (settings, server, quota) = (&config.settings, &config.server, &config.quota);
+    let (settings, quota) = (&config.settings, &config.quota);
     out.head(
         "limits",
-        &format!(
-            "call: {} s, {} arguments, {} levels of nesting, a message of {}",
-            server.deadline.as_secs_f64(),
-            settings.max_arguments,
-            settings.max_nesting,
-            exact_size(server.max_line as u64)
-        ),
+        &format!("call: {} s; file: {}", config.server.deadline.as_secs_f64(), exact_size(settings.max_file_size)),
     );
-    let patterns = settings.patterns;
-    out.line(&format!(
-        "pattern: a glob of {}, a regex of {}, {} compiled, {} repeats",
-        exact_size(patterns.glob as u64),
-        exact_size(patterns.regex as u64),
-        exact_size(patterns.compiled as u64),
-        patterns.repeated
-    ));
-    let image = match settings.max_image_size {
-        _ if !settings.images => "images off".to_owned(),
-        None => "an image of the size that the client accepts".to_owned(),
-        Some(bytes) => format!("{} as an image", exact_size(bytes as u64)),
-    };
-    out.line(&format!(
-        "file: {} to edit or write, {} to search, {image}",
-        exact_size(settings.max_file_size),
-        exact_size(settings.max_search_file_size)
-    ));
-    out.line(&format!("session: {} files created, {} written", quota.files, exact_size(quota.bytes)));
-    let root = quota
-        .root_bytes
-        .map_or_else(|| "no limit on its size".to_owned(), |size| format!("{} in total", exact_size(size)));
-    out.line(&format!("directory: {root}"));
-    out.line(&format!("at the same time: {} searches", server.heavy_calls()));
+    let root = quota.root_bytes.map_or_else(String::new, |size| format!("; directory: {} in total", exact_size(size)));
+    out.line(&format!("session: {} files created, {} written{root}", quota.files, exact_size(quota.bytes)));
 }
 
 /// Whether an index of the paths can be kept between searches, tried here as a search would.
@@ -255,9 +234,6 @@ fn path_index(out: &mut ReportText, config: &Config, services: &Services, start:
         match config.index {
             IndexMode::Auto => {
                 "kept for large trees after their first search, with a filter over their files (--index auto)"
-            }
-            IndexMode::Memory => {
-                "kept for large trees after their first search, with a filter over their files (--index memory)"
             }
             IndexMode::Eager => "kept for every tree from the start, with a filter over its files (--index eager)",
             IndexMode::Off => "none: every search walks its directory (--index off)",
@@ -283,11 +259,6 @@ fn path_index(out: &mut ReportText, config: &Config, services: &Services, start:
             }
         }
     }
-    let seconds = PathIndex::COMPARED_EVERY.as_secs();
-    out.line(&format!(
-        "writes through an open memory mapping, or through a hard link made later elsewhere, are noticed by a \
-         comparison with the disk after a search, at most every {seconds} s"
-    ));
     stored_indexes(out, config, services);
 }
 
@@ -335,7 +306,7 @@ fn records(out: &mut ReportText, config: &Config, start: &StartReport) {
     match &audit.file {
         Some(file) => {
             let required = if audit.required { ", required" } else { "" };
-            out.head("audit", &format!("{} (rotated at {}{required})", file.display(), exact_size(audit.size)));
+            out.head("audit", &format!("{}{required}", file.display()));
         }
         None => out.head("audit", "none"),
     }
@@ -348,7 +319,7 @@ fn staged(out: &mut ReportText, config: &Config, services: &Services) {
     };
     out.head(
         "changes",
-        &format!("staged, up to {} in each layer, until `rootbound apply`", exact_size(stage.most_bytes)),
+        &format!("staged, up to {} in each layer, until `rootbound stage apply`", exact_size(stage.most_bytes)),
     );
     for (root, size) in services.workspace.layer_sizes() {
         let age = size.oldest.and_then(|oldest| SystemTime::now().duration_since(oldest).ok());
@@ -369,23 +340,169 @@ fn staged(out: &mut ReportText, config: &Config, services: &Services) {
     }
 }
 
-fn clients(out: &mut ReportText, config: &Config, services: &Services) {
-    if let Some(most) = config.settings.max_output {
-        out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64)));
-    } else {
-        out.head("clients", "the size of an answer depends on the name that the client sends:");
-        for ClientRow { title, budget, beyond, .. } in CLIENTS {
-            out.line(&format!("{title}, which {beyond}: {budget}"));
-        }
-        out.line(&format!("any other: {}; --max-output sets one size for all", AnswerBudget::UNKNOWN_CLIENT));
+fn clients(out: &mut ReportText, config: &Config) {
+    match config.settings.max_output {
+        Some(most) => out.head("clients", &format!("an answer of {} (--max-output)", exact_size(most as u64))),
+        None => out.head(
+            "clients",
+            &format!("an answer is as long as the client takes, {} if it is not known", AnswerBudget::UNKNOWN_CLIENT),
+        ),
     }
-    if services.settings.structured_output {
+    if config.settings.structured_output {
         out.line("--structured-output: Claude Code and VS Code then show the model neither text nor images");
-    }
-    if services.workspace.roots().iter().any(|root| root.name().is_none()) {
-        out.line("paths in an unnamed directory are relative; with --root app=DIR they begin with app/");
     }
     if config.settings.max_output.is_some_and(|most| most > 100 * 1024) {
         out.line("--max-output is more than most clients pass on");
     }
+}
+
+fn roles(out: &mut ReportText, config: &Config) {
+    for (number, role) in config.roles.iter().enumerate() {
+        let applies = if config.role.as_ref().is_some_and(|own| own.name == role.name) {
+            if config.client_roles.is_empty() { "applies" } else { "applies to other clients" }
+        } else if config.client_roles.iter().any(|own| own.name == role.name) {
+            "applies to clients of that name"
+        } else {
+            "does not apply to this process"
+        };
+        out.head(if number == 0 { "roles" } else { "" }, &format!("{:?}, for {}: {applies}", role.name, role.who()));
+        let root = |root: &RootSpec| {
+            let name = root.name.clone().unwrap_or_else(|| root.path.display().to_string());
+            if root.access == Access::ReadOnly { format!("{name} (read-only)") } else { name }
+        };
+        let roots: Vec<String> = role.roots.iter().map(root).collect();
+        let tools = Toolbox::new(&role.selection);
+        let tools: Vec<&str> = tools.tools().iter().map(|tool| tool.spec.name).collect();
+        out.line(&format!("  directories: {}; tools: {}", roots.join(", "), tools.join(", ")));
+    }
+    if !config.client_roles.is_empty() {
+        out.line("a client's name is what it says; the kernel confines the process to the directories of all clients");
+    }
+}
+
+/// Whether this system has a wall around the process.
+const CONFINES: bool = cfg!(any(target_os = "linux", target_os = "macos"));
+
+/// What a person can do on a system whose kernel does not confine the process.
+const ELSEWHERE: &str = if cfg!(windows) {
+    "to have one, run rootbound in WSL 2, with a low integrity level, or as another user: see \"On Windows\" in SECURITY.md"
+} else {
+    "to have one, run rootbound in a container or as another user"
+};
+
+/// The walls of a run: how paths are opened, and what the kernel refuses the process. A wall that this system has, but that
+/// is not in force although it is wanted, is a complaint; one that the system lacks is named with what a person can do.
+fn walls(
+    out: &mut ReportText,
+    config: &Config,
+    services: &Services,
+    confinement: &ConfineReport,
+    complaints: &mut Vec<String>,
+) {
+    let resolver = match (services.workspace.confined_opens(), config.workspace.force_fallback) {
+        (true, _) => "in one step that the kernel confines (openat2)",
+        (false, true) => "name by name, without following links (--resolver walk)",
+        (false, false) if cfg!(target_os = "linux") => {
+            "name by name, without following links: this kernel, or the container, has no openat2"
+        }
+        (false, false) => "name by name below the handle of each directory, without following links",
+    };
+    out.head("paths", &format!("opened {resolver}"));
+
+    let asked = match config.confine {
+        Confine::Auto => "auto",
+        Confine::Required => "required",
+        Confine::Off => "off",
+    };
+    out.head("kernel", &format!("{} (--confine {asked})", confinement.level));
+    if config.confine == Confine::Off {
+        return out.head("system calls", &confinement.calls);
+    }
+    if !CONFINES {
+        return out.line(ELSEWHERE);
+    }
+    if confinement.enforced && cfg!(target_os = "linux") {
+        services.workspace.roots().iter().for_each(|root| optional_rule(out, root));
+    }
+    out.head("system calls", &confinement.calls);
+    if !confinement.enforced {
+        complaints.push(format!("the kernel does not confine the process: {}", confinement.level));
+    }
+    // Where one wall is for both, one sentence is enough.
+    if !confinement.calls_refused && confinement.calls != confinement.level {
+        complaints.push(format!("system calls are {}", confinement.calls));
+    }
+}
+
+/// How much more Landlock allows while a directory may be missing. A Seatbelt profile names paths, and so allows no more.
+fn optional_rule(out: &mut ReportText, root: &Root) {
+    let name = root.name().unwrap_or(UNNAMED);
+    match root.sandboxed_above() {
+        Some(above) => out.line(&format!(
+            "{name} is optional, so the kernel's rule for it ({}) is on all of {}; each path is still opened only below \
+             the directory itself",
+            root.rights(),
+            above.display()
+        )),
+        None if root.is_optional() => out.line(&format!(
+            "{name} is optional, and the directory above it is too wide for a rule of the kernel (/, or one that holds \
+             the home directory): if it is made or replaced after the start, restart the server"
+        )),
+        None => {}
+    }
+}
+
+/// Lists the language servers with their walls, and starts each once.
+fn language_servers(out: &mut ReportText, config: &Config, services: &Services, complaints: &mut Vec<String>) {
+    let mut started = services
+        .language_servers
+        .as_ref()
+        .map_or_else(Vec::new, |servers| servers.probe(&services.workspace))
+        .into_iter();
+    for (number, server) in config.language_servers.iter().enumerate() {
+        let head = if number == 0 { "lsp" } else { "" };
+        let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");
+        let shown = server.program.program.display();
+        let started = started.next();
+        if find_program(&server.program.program).is_none() {
+            out.head(head, &format!("{}  {files}  {shown}: there is no such program", server.name));
+            continue;
+        }
+        let timeout = server.timeout.as_secs_f64();
+        out.head(head, &format!("{}  {files}  {shown}; a change waits {timeout} s for it", server.name));
+        out.line(&format!("  {}", server_walls(server)));
+        match started {
+            Some(Ok(after)) => {
+                out.line(&format!("  started behind these walls: it answers after {:.1} s", after.as_secs_f64()));
+            }
+            Some(Err(why)) => {
+                out.line(&format!("  started behind these walls: it {why}"));
+                complaints.push(format!("the language server {} {why}", server.name));
+            }
+            None => {}
+        }
+    }
+}
+
+fn server_walls(server: &LanguageServer) -> String {
+    let program = &server.program;
+    let walls = match program.confine {
+        Confine::Off => return "not confined (confine = \"off\")".to_owned(),
+        Confine::Auto => "auto",
+        Confine::Required => "required",
+    };
+    let root = if program.may_write { "read-write" } else { "read-only" };
+    let network = if program.network { "network" } else { "no network" };
+    let mut text = format!("confined ({walls}), root {root}, {network}");
+    if !program.readable.is_empty() {
+        let paths: Vec<String> = program.readable.iter().map(|path| path.display().to_string()).collect();
+        text.push_str(", may read ");
+        text.push_str(&paths.join(", "));
+    }
+    if runs_as_root() {
+        text.push_str(
+            "; AS ROOT: no wall keeps it from changing mode and owner of any file of the system, keys included",
+        );
+    }
+    text
 }

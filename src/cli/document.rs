@@ -38,7 +38,7 @@ mod tests {
         let shells = [Shell::Bash, Shell::Elvish, Shell::Fish, Shell::PowerShell, Shell::Zsh];
         let scripts = shells.map(|shell| (shell.to_string(), text(Document::Completions(shell)).expect("a script")));
         let man = text(Document::Man).expect("a page").replace("\\-", "-");
-        let help = command().render_help().to_string();
+        let help = command().render_long_help().to_string();
         let pages = [("docs/options.md", page), ("the manual page", man), ("--help", help)];
         scripts.into_iter().chain(pages.map(|(name, text)| (name.to_owned(), text))).collect()
     }

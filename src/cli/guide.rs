@@ -24,7 +24,7 @@ const LISTED: usize = 10;
 /// Prints the texts to stdout, and where each belongs to stderr.
 pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
     let words = GuideTexts::new(config, request);
-    let client = request.client;
+    let client = request.client();
     let mut texts = Vec::new();
     if client.has_skill && request.part != Some(GuidePart::Paragraph) {
         let place = format!("skills/public/{SKILL}/SKILL.md in the folder of DeerFlow");
@@ -60,8 +60,8 @@ impl<'c> GuideTexts<'c> {
     fn new(config: &'c Config, request: &'c GuideRequest) -> Self {
         let mut tools = Toolbox::new(&config.selection).tools().to_vec();
         tools.sort_by_key(|tool| (tool.spec.group, !tool.spec.read_only));
-        let prefix = request.prefix.as_deref().unwrap_or(request.client.prefix);
-        Self { config, client: request.client, prefix, tools }
+        let client = request.client();
+        Self { config, client, prefix: request.prefix.as_deref().unwrap_or(client.prefix), tools }
     }
 
     /// A tool as the client shows it; `None` if it is not offered.
@@ -193,20 +193,17 @@ mod tests {
     use serde_json::{Map, Value};
 
     use super::*;
-    use crate::{
-        config::OTHER,
-        tools::{Group, Selection},
-    };
+    use crate::tools::{Group, Selection};
     use confined_fs::{Access, PolicyRules, RootSpec};
 
     fn config(selection: Selection) -> Config {
         Config { selection, ..Config::default() }
     }
 
-    fn both(config: &Config, client: &'static GuideClient, prefix: &str) -> [String; 2] {
-        let request = GuideRequest { client, part: None, prefix: Some(prefix.to_owned()) };
+    fn both(config: &Config, prefix: &str) -> [String; 2] {
+        let request = GuideRequest { prefix: Some(prefix.to_owned()), ..GuideRequest::default() };
         let words = GuideTexts::new(config, &request);
-        [words.paragraph(client), words.skill()]
+        [words.paragraph(request.client()), words.skill()]
     }
 
     fn all() -> Selection {
@@ -249,7 +246,7 @@ mod tests {
         let one = Selection { only: Some(vec!["read".into()]), ..Selection::default() };
         for selection in [Selection::default(), all(), reading, one] {
             let offered: Vec<_> = Toolbox::new(&selection).tools().iter().map(|tool| tool.spec.name).collect();
-            for text in both(&config(selection), &OTHER, "x__") {
+            for text in both(&config(selection), "x__") {
                 for tool in Toolbox::known() {
                     assert_eq!(text.contains(&format!("`x__{tool}`")), offered.contains(&tool), "{tool}: {text}");
                 }
@@ -269,8 +266,7 @@ mod tests {
         };
         let paths = |roots: Vec<RootSpec>| {
             let config = Config { roots, ..Config::default() };
-            let request = GuideRequest { client: &OTHER, part: None, prefix: None };
-            GuideTexts::new(&config, &request).paths()
+            GuideTexts::new(&config, &GuideRequest::default()).paths()
         };
         assert_eq!(paths(Vec::new()), "Paths are relative to the workspace root.");
         let (write, read) = (Access::ReadWrite, Access::ReadOnly);
@@ -288,7 +284,7 @@ mod tests {
 
     #[test]
     fn texts_are_short() {
-        for (text, most) in both(&Config::default(), &OTHER, "mcp__files__").iter().zip([250, 800]) {
+        for (text, most) in both(&Config::default(), "mcp__files__").iter().zip([250, 800]) {
             assert!(estimated_tokens(text) < most, "{}: {text}", estimated_tokens(text));
         }
     }

@@ -1,49 +1,51 @@
-//! `rootbound history`: the recorded changes, for people.
+//! `rootbound history`: the recorded changes, for people: listed, compared and restored, and states that get a name.
 
-use std::{collections::HashSet, fmt::Write as _, process::ExitCode};
+use std::{
+    collections::HashSet,
+    fmt::Write as _,
+    process::ExitCode,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use confined_fs::escape_controls;
 
 use crate::{
-    config::HistoryRequest,
+    config::{DiffRequest, HistoryCommand, ListRequest, RestoreRequest},
     server::Services,
-    session::history::{JournalRecord, RecordKind, now},
-    tools::{Kind, ToolError, restore as bring_back},
+    session::history::{CheckpointName, JournalRecord, RecordKind, now},
+    tools::{
+        Kind, ToolError,
+        restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
+    },
 };
 
-use super::{
-    age::age,
-    output::{fail, print},
-};
+use super::output::{TIME_LIMIT, age, report, with_bar};
 
 /// Digits of a revision that are shown; `restore` accepts any unique prefix.
 const DIGITS: usize = 12;
-
 /// Digits of a session that are shown; `--session` accepts any unique prefix.
 const SESSION_DIGITS: usize = 8;
+const NOTHING_KEPT: &str = "no history is kept: --history or --state-dir is off, or the state folder cannot be used";
 
-/// Prints the recorded changes, newest first: age, tool, revision of the former content, which change of which session
-/// it was, and path. The files of one change follow one another; a checkpoint is a line.
-pub fn history(services: &Services, request: &HistoryRequest) -> ExitCode {
-    match listing(services, request) {
-        Ok(text) => print(&text),
-        Err(error) => fail(&error.text(), 1),
-    }
+/// Does what `command` says, and prints what was found or done.
+pub fn history(services: &Services, command: &HistoryCommand) -> ExitCode {
+    report(match command {
+        HistoryCommand::List(request) => listing(services, request),
+        HistoryCommand::Restore(request) => with_bar("restoring", |_| restore(services, request)),
+        HistoryCommand::Diff(request) => with_bar("comparing", |_| diff(services, request)),
+        HistoryCommand::Checkpoint { name } => checkpoint(services, name),
+    })
 }
 
-fn listing(services: &Services, request: &HistoryRequest) -> Result<String, ToolError> {
+/// The recorded changes, newest first: time, tool, revision of the former content, which change of which session it was,
+/// and path. The files of one change follow one another; a checkpoint is a line.
+fn listing(services: &Services, request: &ListRequest) -> Result<String, ToolError> {
     if !services.session.history.on_disk() {
-        return Ok(
-            "no history is kept: --history or --state-dir is off, or the state folder cannot be used\n".to_owned()
-        );
+        return Ok(NOTHING_KEPT.to_owned());
     }
     let mut records = bring_back::records(&services.workspace, &services.session, request.path.as_deref())?;
     if let Some(name) = &request.since {
-        let roots: Vec<&str> = services.workspace.roots().iter().map(|root| root.key()).collect();
-        let Some((checkpoint, since)) = services.session.history.since_checkpoint(name, &roots).ok().flatten() else {
-            return Err(ToolError::new(Kind::NotFound, format!("there is no checkpoint called {name:?}"))
-                .hint("`rootbound history` lists the checkpoints"));
-        };
+        let (checkpoint, since) = since_checkpoint(services, name)?;
         let since: HashSet<(&str, u64)> = since.iter().map(JournalRecord::key).collect();
         let line = records.iter().rposition(|record| *record == checkpoint).unwrap_or(0);
         let is_since = |(at, record): &(usize, JournalRecord)| {
@@ -55,13 +57,22 @@ fn listing(services: &Services, request: &HistoryRequest) -> Result<String, Tool
         records.retain(|record| record.session.starts_with(session.as_str()));
     }
     if records.is_empty() {
-        return Ok("no recorded changes\n".to_owned());
+        return Ok("no recorded changes".to_owned());
     }
-    Ok(lines(&records, now()))
+    Ok(table(&records, now()))
 }
 
-fn lines(records: &[JournalRecord], now: u64) -> String {
-    let mut text = String::new();
+/// The checkpoint `name`, and what was recorded since.
+fn since_checkpoint(services: &Services, name: &str) -> Result<(JournalRecord, Vec<JournalRecord>), ToolError> {
+    let roots: Vec<&str> = services.workspace.roots().iter().map(|root| root.key()).collect();
+    services.session.history.since_checkpoint(name, &roots).ok().flatten().ok_or_else(|| {
+        ToolError::new(Kind::NotFound, format!("there is no checkpoint called {name:?}"))
+            .hint("`rootbound history` lists the checkpoints, `rootbound history checkpoint NAME` makes one")
+    })
+}
+
+fn table(records: &[JournalRecord], now: u64) -> String {
+    let mut text = row(["TIME (UTC)", "AGO", "TOOL", "BEFORE", "CHANGE", "PATH"]);
     let is_one = |one: &JournalRecord, other: &JournalRecord| {
         let is_checkpoint = one.kind == RecordKind::Checkpoint || other.kind == RecordKind::Checkpoint;
         !is_checkpoint && (&one.session, one.change) == (&other.session, other.change)
@@ -74,13 +85,13 @@ fn lines(records: &[JournalRecord], now: u64) -> String {
             // One line for each root has been recorded.
             let this = (&first.session, first.time, &first.shown);
             if last_checkpoint.replace(this) != Some(this) {
-                let name = escape_controls(&first.shown);
-                let _ = writeln!(text, "{:>8}  checkpoint {name}", age(now.saturating_sub(first.time)));
+                let (time, ago) = (time(first.time), age(now.saturating_sub(first.time)));
+                let _ = writeln!(text, "{time}  {ago:>7}  checkpoint {}", escape_controls(&first.shown));
             }
             continue;
         }
         for record in group {
-            let _ = writeln!(text, "{}", line(record, now));
+            text.push_str(&line(record, now));
         }
     }
     text
@@ -95,11 +106,76 @@ fn line(record: &JournalRecord, now: u64) -> String {
         (None, _) => "-",
     };
     let to = record.to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
-    let age = age(now.saturating_sub(record.time));
+    let by = record.by.as_ref().map_or_else(String::new, |by| format!("  (by {})", escape_controls(by)));
     let session = record.session.get(..SESSION_DIGITS).unwrap_or(&record.session);
     let change = format!("{session}.{}", record.change);
-    let by = record.by.as_ref().map_or_else(String::new, |by| format!("  (by {})", escape_controls(by)));
-    format!("{age:>8}  {:<7}  {before:<DIGITS$}  {change:<11}  {}{to}{by}", record.tool, record.shown)
+    let path = format!("{}{to}{by}", record.shown);
+    row([&time(record.time), &age(now.saturating_sub(record.time)), &record.tool, before, &change, &path])
+}
+
+fn row([time, ago, tool, before, change, path]: [&str; 6]) -> String {
+    format!("{time:<16}  {ago:>7}  {tool:<7}  {before:<DIGITS$}  {change:<11}  {path}\n")
+}
+
+/// `2026-11-26 15:08`, in UTC: the files of time zones are out of reach behind the walls.
+fn time(seconds: u64) -> String {
+    let moment = UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(UNIX_EPOCH);
+    // humantime has no years beyond 9999.
+    let text =
+        if seconds < 253_402_300_800 { humantime::format_rfc3339_seconds(moment).to_string() } else { String::new() };
+    text.replace('T', " ").chars().take(16).collect()
+}
+
+/// Restores a file or a deleted directory, or an earlier state.
+fn restore(services: &Services, request: &RestoreRequest) -> Result<String, ToolError> {
+    let cx = services.context(TIME_LIMIT);
+    let Some(point) = point(services, request.to.as_deref(), request.session.as_deref())? else {
+        let path = request.path.as_deref().unwrap_or_default();
+        return bring_back::restore(&cx, path, request.revision.as_deref());
+    };
+    let paths: Vec<String> = request.path.iter().chain(&request.revision).chain(&request.more).cloned().collect();
+    restore_to(&cx, point, &paths, request.include_others, request.dry_run)
+}
+
+/// The difference between an earlier state and now, as a unified diff.
+fn diff(services: &Services, request: &DiffRequest) -> Result<String, ToolError> {
+    let (mut name, mut paths) = (request.name.as_deref(), request.paths.clone());
+    if request.session.is_some() {
+        // No name is asked for then: the word is the first path.
+        paths.splice(0..0, name.take().map(str::to_owned));
+    }
+    match point(services, name, request.session.as_deref())? {
+        Some(point) => diff_from(&services.context(TIME_LIMIT), point, &paths),
+        None => Ok(String::new()),
+    }
+}
+
+fn point<'r>(
+    services: &Services,
+    checkpoint: Option<&'r str>,
+    session: Option<&'r str>,
+) -> Result<Option<HistoryPoint<'r>>, ToolError> {
+    if let Some(name) = checkpoint {
+        since_checkpoint(services, name)?;
+    }
+    Ok(session.map(HistoryPoint::RecordedSession).or_else(|| checkpoint.map(HistoryPoint::Checkpoint)))
+}
+
+/// Names the state of the roots as it is now.
+fn checkpoint(services: &Services, name: &str) -> Result<String, ToolError> {
+    let parsed = name.parse::<CheckpointName>();
+    let name = parsed.map_err(|why| ToolError::invalid(why).hint("choose a short name such as before-agent"))?;
+    let history = &services.session.history;
+    let failed = |why: &str| ToolError::new(Kind::Internal, format!("the checkpoint {name} was not made: {why}"));
+    if !history.on_disk() {
+        return Err(failed(NOTHING_KEPT));
+    }
+    let roots: Vec<&str> = services.workspace.roots().iter().map(|root| root.key()).collect();
+    match history.set_checkpoint(&name, 0, &roots) {
+        Ok(false) => Ok(format!("Checkpoint {name} made")),
+        Ok(true) => Ok(format!("Checkpoint {name} moved: it is now the state of this moment")),
+        Err(error) => Err(failed(&error.kind().to_string())),
+    }
 }
 
 #[cfg(test)]
@@ -107,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_has_age_tool_revision_and_path() {
+    fn a_line_has_time_age_tool_revision_and_path() {
         let record = JournalRecord {
             time: 1_000,
             session: "5e55".into(),
@@ -117,10 +193,14 @@ mod tests {
             old: Some("0123456789abcdef0123456789abcdef".into()),
             ..JournalRecord::default()
         };
-        assert_eq!(line(&record, 1_300), "   5 min  edit     0123456789ab  5e55.7       src/a.rs");
+        assert_eq!(line(&record, 1_300), "1970-01-01 00:16    5 min  edit     0123456789ab  5e55.7       src/a.rs\n");
         let named = JournalRecord { by: Some("thread a1".into()), ..record.clone() };
-        assert!(line(&named, 1_300).ends_with("  src/a.rs  (by thread a1)"));
+        assert!(line(&named, 1_300).ends_with("  src/a.rs  (by thread a1)\n"));
         let moved = JournalRecord { old: None, to: Some("b".into()), tool: "move".into(), ..record };
-        assert_eq!(line(&moved, 1_000), "     0 s  move     -             5e55.7       src/a.rs -> b");
+        assert_eq!(
+            line(&moved, 1_000),
+            "1970-01-01 00:16      0 s  move     -             5e55.7       src/a.rs -> b\n"
+        );
+        assert!(time(u64::MAX).is_empty());
     }
 }

@@ -14,24 +14,30 @@ use std::{
 };
 
 use confined_fs::{Root, StateDir};
+use indicatif::ProgressStyle;
 use serde_json::{Value, json};
 use text_file::byte_size::file_size;
 use tree_search::{Saved, StoredIndexes, StoredStatus, Unusable};
 
-use crate::{config::Config, server::Services, tools::answer::count};
-
-use super::{
-    age::age,
-    output::{fail, print, remark},
+use crate::{
+    config::{Config, IndexRequest},
+    server::Services,
+    tools::answer::count,
 };
 
-/// How often the progress of a build is printed.
-const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+use super::output::{age, fail, print, remark, with_bar};
+
+/// How often the bar of a build grows.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 const NO_STATE_FOLDER: &str = "no state folder is used (--state-dir)";
 
-/// Removes the stored indexes of all directories, whatever the other options are.
-pub fn clear_all_indexes(config: &Config, json: bool) -> ExitCode {
+/// Removes the stored indexes of the directories that were named, also of those that are gone; if none was, of all.
+pub fn clear_indexes(config: &Config, request: &IndexRequest) -> ExitCode {
+    if request.names_directories { clear_named(config, request.json) } else { clear_all(config, request.json) }
+}
+
+fn clear_all(config: &Config, json: bool) -> ExitCode {
     let Stored { indexes, off } = match stored(config) {
         Ok(stored) => stored,
         Err(why) => return fail(&why, 1),
@@ -49,8 +55,7 @@ pub fn clear_all_indexes(config: &Config, json: bool) -> ExitCode {
     }
 }
 
-/// Removes the stored indexes of the configured directories, also of those that are gone.
-pub fn clear_indexes(config: &Config, json: bool) -> ExitCode {
+fn clear_named(config: &Config, json: bool) -> ExitCode {
     let Stored { indexes, off } = match stored(config) {
         Ok(stored) => stored,
         Err(why) => return fail(&why, 1),
@@ -88,25 +93,24 @@ pub fn build_indexes(config: &Config, services: &Services, json: bool) -> ExitCo
         return fail(&cannot("write to the folder of the stored indexes", &error), 1);
     }
     let (done, progress) = channel::<()>();
-    let saved = thread::scope(|scope| {
-        scope.spawn(move || {
-            let mut last = Vec::new();
-            // Ends when the work is done, even by a panic, which drops the sender.
-            while progress.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
-                let now = services.path_index.storing();
-                // Roots are read one after the other: the others have nothing new to say.
-                for changed @ (root, state) in &now {
-                    if !last.contains(changed) {
-                        remark(&format!("{root}  {state}"));
+    let saved = with_bar("listing", |bar| {
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                // Ends when the work is done, even by a panic, which drops the sender.
+                while progress.recv_timeout(PROGRESS_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                    let (read, all) = services.path_index.storing();
+                    if all > 0 {
+                        bar.set_style(ProgressStyle::default_bar());
+                        bar.set_length(all as u64);
+                        bar.set_position(read as u64);
                     }
                 }
-                last = now;
-            }
-        });
-        let done = done;
-        let saved = Arc::clone(&services.path_index).store(&services.workspace);
-        drop(done);
-        saved
+            });
+            let done = done;
+            let saved = Arc::clone(&services.path_index).store(&services.workspace);
+            drop(done);
+            saved
+        })
     });
     let built: Vec<Built<'_>> = statuses(services)
         .into_iter()
@@ -202,7 +206,7 @@ pub(super) fn off(config: &Config, services: &Services) -> Option<String> {
     }
     Some(match &config.state {
         None => NO_STATE_FOLDER.to_owned(),
-        Some(_) if !config.index.stores() => format!("--index is {:?}", config.index).to_lowercase(),
+        Some(_) if !config.index.stores() => "--index is off".to_owned(),
         Some(_) if config.index_size == 0 => "--index-size is 0".to_owned(),
         Some(path) if is_missing(path) => missing(path),
         Some(_) => "the state folder cannot be used".to_owned(),

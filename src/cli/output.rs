@@ -3,7 +3,15 @@
 use std::{
     io::{self, Write as _},
     process::ExitCode,
+    time::Duration,
 };
+
+use indicatif::{ProgressBar, ProgressFinish};
+
+use crate::tools::ToolError;
+
+/// A person waits for a command and can press Ctrl-C.
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Prints `text` and one line end to stdout; the exit code is 0, or 1 if it could not be written, as on a full disk.
 pub(super) fn print(text: &str) -> ExitCode {
@@ -27,4 +35,39 @@ pub(super) fn remark(text: &str) {
 pub(super) fn fail(text: &str, code: u8) -> ExitCode {
     remark(text);
     ExitCode::from(code)
+}
+
+/// Prints what was done, or the error; the exit code is 0 or 1.
+pub(super) fn report(done: Result<String, ToolError>) -> ExitCode {
+    match done {
+        Ok(text) => print(text.trim_end()),
+        Err(error) => fail(&error.text(), 1),
+    }
+}
+
+/// Does `work` while a line on the terminal shows that it goes on. Where stderr is no terminal, nothing is shown.
+pub(super) fn with_bar<T>(what: &'static str, work: impl FnOnce(&ProgressBar) -> T) -> T {
+    let bar = ProgressBar::new_spinner().with_message(what).with_finish(ProgressFinish::AndClear);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    work(&bar)
+}
+
+/// How long ago something was: `12 s`, `3 min`, `5 h` or `2 d`.
+pub(super) fn age(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds / 60),
+        7_200..172_800 => format!("{} h", seconds / 3_600),
+        _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_in_the_largest_unit_that_fits() {
+        assert_eq!([119, 120, 7_199, 7_200, 172_800].map(age), ["119 s", "2 min", "119 min", "2 h", "2 d"]);
+    }
 }

@@ -28,7 +28,7 @@ use std::{
 
 use confined_fs::escape_controls;
 
-use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest, suggested_call::quoted};
+use crate::config::{BAD_CONFIGURATION, Environment, SetupRequest, suggestion::quoted};
 
 use self::{
     client_file::FileChange,

@@ -2,19 +2,16 @@
 //!
 //! clap takes every value as text, so that a wrong one does not hide the next; `validate` reads the texts.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::ffi::OsString;
 
-use clap::{ArgMatches, Command};
+use clap::{ArgMatches, Command, FromArgMatches as _};
 use clap_complete::Shell;
 
 use super::{
-    Action, Document, EarlierState, EarlierTime, Environment, ExecRequest, GUIDE_CLIENTS, GuideRequest, HistoryRequest,
-    IndexRequest, OTHER, RawArgs, RawValue, SetupRequest, Source, StatsRequest,
-    arguments::{directories, flags},
-    exec_request::exec_request,
+    Action, Document, Environment, ExecRequest, RawArgs, RawValue, SetupRequest, Source,
+    commands::{COMMANDS, action, directories, flags},
+    exec::ExecArguments,
     options::options,
-    plain_arguments,
-    subcommands::SUBCOMMANDS,
 };
 
 /// What a command line asks for.
@@ -29,6 +26,12 @@ pub(super) enum CommandLine {
     Start { action: Action, directories: Vec<OsString> },
 }
 
+/// The options that `-h` shows; `--help` shows all.
+const COMMON: [&str; 10] =
+    ["root", "read-only", "tools", "allow", "confirm", "deny", "protect", "secrets", "stage", "config"];
+
+const MORE: &str = "All options and examples: rootbound --help. One command: rootbound COMMAND --help";
+
 const EXAMPLES: &str = "\
 Examples:
   rootbound ~/code/app                            serve one directory
@@ -40,9 +43,10 @@ Examples:
   rootbound tools                                 list the tools
   rootbound doctor ~/code/app                     show what protects a run
   rootbound history src/main.rs                   list the changes of a file
-  rootbound restore src/main.rs                   restore what it held before
-  rootbound checkpoint before                     name the state as it is now
-  rootbound restore --to before                   go back to it
+  rootbound history restore src/main.rs           restore what it held before
+  rootbound history checkpoint before             name the state as it is now
+  rootbound history restore --to before           go back to it
+  rootbound stage apply                           make staged changes on the disk
   rootbound setup claude-code --write             add it to a client
   rootbound guide claude-code                     print a text for CLAUDE.md
   rootbound index build ~/code/app                store what searches need
@@ -65,22 +69,13 @@ pub(super) fn parse(
     raw: &mut RawArgs,
     problems: &mut Vec<String>,
 ) -> Result<CommandLine, clap::Error> {
-    if let Some(plain) = plain_arguments::read(arguments.get(1..).unwrap_or_default()) {
-        for option in options() {
-            let own = plain.values.iter().filter(|(flag, _)| *flag == option.flag);
-            own.for_each(|(_, text)| raw.push(option, text.clone(), Source::CommandLine));
-        }
-        return Ok(CommandLine::Start { action: Action::Serve, directories: plain.directories });
-    }
     let matches = command().try_get_matches_from(arguments)?;
-    let mut directories: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
+    let mut named: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
     collect(&matches, raw, problems);
     let Some((name, inner)) = matches.subcommand() else {
-        return Ok(CommandLine::Start { action: Action::Serve, directories });
+        return Ok(CommandLine::Start { action: Action::Serve, directories: named });
     };
-    let word = |id: &str| inner.get_one::<String>(id).cloned();
-    let words = |id: &str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect();
-    let action = match name {
+    match name {
         "completions" => {
             let shell = inner.get_one("shell").copied().unwrap_or(Shell::Bash);
             return Ok(CommandLine::Print(Document::Completions(shell)));
@@ -89,57 +84,30 @@ pub(super) fn parse(
         "setup" => {
             if let Some(value) = raw.values.first() {
                 problems.push(format!("{} is before `setup`: give options of the server after --", value.origin()));
-            } else if let Some(directory) = directories.first() {
+            } else if let Some(directory) = named.first() {
                 problems.push(format!("{} is before `setup`: give directories after the client", directory.display()));
             }
-            return Ok(CommandLine::SetUp(setup(inner)));
+            return Ok(CommandLine::SetUp(SetupRequest::from_arg_matches(inner)?));
         }
         "exec" => {
             let before = raw.values.iter().map(RawValue::origin);
-            for word in before.chain(directories.iter().map(|directory| directory.display().to_string())) {
+            for word in before.chain(named.iter().map(|directory| directory.display().to_string())) {
                 problems.push(format!("{word} is before `exec`: give options after it, and directories with --root"));
             }
-            return Ok(CommandLine::Execute(exec_request(inner, environment, problems)));
+            let given = ExecArguments::from_arg_matches(inner)?;
+            return Ok(CommandLine::Execute(given.checked(environment, problems)));
         }
-        // Alone it shows what can be called.
-        "call" if inner.get_one::<OsString>("tool").is_none() => Action::Tools { json: false },
-        "call" => Action::Call {
-            tool: inner.get_one::<OsString>("tool").map(|name| name.display().to_string()).unwrap_or_default(),
-            arguments: inner.get_many("arguments").into_iter().flatten().cloned().collect(),
-        },
-        "checkpoint" => Action::Checkpoint { name: word("name").unwrap_or_default() },
-        "history" => {
-            Action::History(HistoryRequest { path: word("path"), session: word("session"), since: word("since") })
-        }
-        "restore" => restore(inner, problems),
-        "diff" => Action::Diff(earlier_state(inner, "name", &["paths"])),
-        "apply" => Action::Apply { paths: words("paths"), skip_conflicts: inner.get_flag("skip-conflicts") },
-        "discard" => Action::Discard { paths: words("paths") },
-        "guide" => Action::Guide(guide(inner)),
-        "stats" => Action::Stats(StatsRequest {
-            file: inner.get_one("file").cloned(),
-            since: inner.get_one("since").copied(),
-            json: inner.get_flag("json"),
-        }),
-        "index" => {
-            directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
-            let named = !directories.is_empty() || inner.contains_id("root") || matches.contains_id("root");
-            let request = match word("what").as_deref() {
-                Some("clear") if named => IndexRequest::Clear,
-                Some("clear") => IndexRequest::ClearAll,
-                Some("build") => IndexRequest::Build,
-                _ => IndexRequest::Status,
-            };
-            Action::Index { request, json: inner.get_flag("json") }
-        }
-        "doctor" => {
-            directories.extend(inner.get_many("dir").into_iter().flatten().cloned());
-            Action::Doctor
-        }
-        _ => Action::Tools { json: inner.get_flag("json") },
-    };
-    collect(inner, raw, problems);
-    Ok(CommandLine::Start { action, directories })
+        _ => {}
+    }
+    named.extend(inner.try_get_many("dir").ok().flatten().into_iter().flatten().cloned());
+    let names_directories = !named.is_empty() || inner.contains_id("root") || matches.contains_id("root");
+    let action = action(name, inner, names_directories)?;
+    let mut level = Some(inner);
+    while let Some(matches) = level {
+        collect(matches, raw, problems);
+        level = matches.subcommand().map(|(_, deeper)| deeper);
+    }
+    Ok(CommandLine::Start { action, directories: named })
 }
 
 /// The command line that is understood, for clap; also what the manual page is made from.
@@ -147,97 +115,21 @@ pub(crate) fn command() -> Command {
     command_without_directories().arg(directories())
 }
 
-/// What completions are made from: their scripts take any word before a subcommand for the first directory.
+/// What completions are made from: their scripts take any word before a command for the first directory.
 pub(crate) fn command_without_directories() -> Command {
     Command::new("rootbound")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A sandboxed MCP file server on stdio: glob, grep, ls, read, write and edit for AI agents")
-        .after_help(EXAMPLES)
-        .override_usage(
-            "rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] call TOOL [JSON | KEY=VALUE]...\n       \
-             rootbound [OPTIONS] tools [--json]\n       rootbound [OPTIONS] history [PATH]\n       \
-             rootbound [OPTIONS] restore PATH [REVISION]\n       rootbound [OPTIONS] checkpoint NAME\n       \
-             rootbound [OPTIONS] restore --to NAME [PATH]...\n       \
-             rootbound [OPTIONS] diff [NAME] [PATH]...\n       rootbound [OPTIONS] apply [PATH]...\n       \
-             rootbound [OPTIONS] discard [PATH]...\n       \
-             rootbound [OPTIONS] index status | build | clear [DIR]...\n       \
-             rootbound [OPTIONS] doctor [DIR]...\n       \
-             rootbound setup [CLIENT] [DIR]... [--write | --remove]\n       rootbound guide [CLIENT]\n       \
-             rootbound stats [FILE]\n       rootbound exec [--root DIR]... -- CMD [ARG]...\n       \
-             rootbound completions SHELL\n       rootbound man",
-        )
+        .after_help(MORE)
+        .after_long_help(EXAMPLES)
+        .override_usage("rootbound [OPTIONS] [DIR]...\n       rootbound [OPTIONS] COMMAND ...")
         // `rootbound ~/app call grep …`: a directory of that name is written ./call
         .subcommand_precedence_over_arg(true)
-        .args(flags())
-        .subcommands(SUBCOMMANDS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))
+        .args(flags(&COMMON))
+        .subcommands(COMMANDS.iter().map(|(name, about, rest)| Command::new(*name).about(*about).defer(*rest)))
 }
 
-fn setup(inner: &ArgMatches) -> SetupRequest {
-    let text = |name: &str| inner.get_one::<String>(name).cloned();
-    SetupRequest {
-        client: text("client"),
-        directories: inner.get_many::<OsString>("dir").into_iter().flatten().map(PathBuf::from).collect(),
-        scope: text("scope"),
-        name: text("name"),
-        file: inner.get_one::<OsString>("file").map(PathBuf::from),
-        read_only: inner.get_flag("read-only"),
-        write: inner.get_flag("write"),
-        remove: inner.get_flag("remove"),
-        replace: inner.get_flag("replace"),
-        split: inner.get_flag("split"),
-        yes: inner.get_flag("yes"),
-        options: inner.get_many("options").into_iter().flatten().cloned().collect(),
-    }
-}
-
-fn restore(inner: &ArgMatches, problems: &mut Vec<String>) -> Action {
-    let word = |id: &str| inner.get_one::<String>(id).cloned();
-    match earlier_state(inner, "to", &["path", "revision", "more"]) {
-        None => {
-            if inner.contains_id("more") || inner.get_flag("include-others") || inner.get_flag("dry-run") {
-                problems.push(
-                    "more than PATH and REVISION is for an earlier state: give --to NAME or --session ID as well"
-                        .to_owned(),
-                );
-            }
-            Action::Restore { path: word("path").unwrap_or_default(), revision: word("revision") }
-        }
-        Some(state) => Action::RestoreState {
-            state,
-            include_others: inner.get_flag("include-others"),
-            dry_run: inner.get_flag("dry-run"),
-        },
-    }
-}
-
-/// The state with the name in `name`, or before a session, and the paths in `paths`.
-fn earlier_state(inner: &ArgMatches, name: &str, paths: &[&str]) -> Option<EarlierState> {
-    let words = |id: &&str| inner.get_many::<String>(id).into_iter().flatten().cloned().collect::<Vec<String>>();
-    let mut paths: Vec<String> = paths.iter().flat_map(words).collect();
-    let name = inner.get_one::<String>(name).cloned();
-    let when = match (inner.get_one::<String>("session").cloned(), name) {
-        (Some(session), name) => {
-            // No name is asked for then: the word is the first path.
-            paths.splice(0..0, name);
-            EarlierTime::Session(session)
-        }
-        (None, Some(name)) => EarlierTime::Checkpoint(name),
-        (None, None) => return None,
-    };
-    Some(EarlierState { when, paths })
-}
-
-fn guide(inner: &ArgMatches) -> GuideRequest {
-    let name = inner.get_one::<String>("client");
-    let client = name.and_then(|name| GUIDE_CLIENTS.iter().find(|client| client.is_called(name)));
-    GuideRequest {
-        client: client.unwrap_or(&OTHER),
-        part: inner.get_one("part").copied(),
-        prefix: inner.get_one("prefix").cloned(),
-    }
-}
-
-/// Reads the options of one level. clap's global arguments would let the values after the subcommand replace those
+/// Reads the options of one level. clap's global arguments would let the values after the command replace those
 /// before it, and a list must hold both.
 fn collect(matches: &ArgMatches, raw: &mut RawArgs, problems: &mut Vec<String>) {
     for option in options() {
@@ -263,5 +155,20 @@ mod tests {
         let mut command = command();
         command.build();
         command.debug_assert();
+    }
+
+    #[test]
+    fn short_help_fits_two_screens_and_the_long_one_has_every_option() {
+        let short = command().render_help().to_string();
+        assert!(short.lines().count() <= 50, "{} lines: {short}", short.lines().count());
+        assert!(COMMON.iter().all(|flag| short.contains(&format!("--{flag}"))), "{short}");
+        let long = command().render_long_help().to_string();
+        assert!(options().all(|option| long.contains(&format!("--{}", option.flag))), "{long}");
+        for (name, ..) in COMMANDS {
+            let mut command = command();
+            command.build();
+            let short = command.find_subcommand_mut(name).expect("in the table").render_help().to_string();
+            assert!(short.lines().count() <= 50, "{name}: {} lines: {short}", short.lines().count());
+        }
     }
 }

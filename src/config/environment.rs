@@ -1,4 +1,5 @@
-//! What the process finds around it: its directory, the person's home, variables, the program's own names.
+//! What the process finds around it: its directory, the person's home, the program's own names, and the variables, which
+//! may be options.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -7,7 +8,14 @@ use std::{
 
 use etcetera::BaseStrategy as _;
 
-use super::{host_path, program};
+use self_sandbox::STARTED_AS;
+use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
+
+use super::{OptionRow, PREFIX, RawArgs, Source, former_names, host_path, options::options};
+
+/// Not options: the first is set by a launcher that starts the program, such as npm's; the second is a note of
+/// `rootbound setup` in the entry of a client.
+const OTHER_VARIABLES: &[&str] = &["ROOTBOUND_LAUNCHER", "ROOTBOUND_SETUP"];
 
 /// What the process finds around it; a value, so that tests need not change the process.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +48,7 @@ impl Environment {
             directory: std::env::current_dir().unwrap_or_default(),
             home: folders.as_ref().map(|folders| folders.home_dir().to_owned()).filter(absolute),
             state: state.filter(absolute).map(|folder| folder.join(env!("CARGO_PKG_NAME"))),
-            program: program::names(),
+            program: program_names(),
             variables: std::env::vars_os().collect(),
         }
     }
@@ -73,5 +81,144 @@ impl Environment {
             (Ok(below), Some(home)) => home.join(below),
             _ => base.join(path),
         }
+    }
+
+    /// Reads the variables that begin with `ROOTBOUND_`. An empty one counts as not set: clients pass
+    /// `""` for what their own configuration leaves out.
+    pub(super) fn options(&self, raw: &mut RawArgs, problems: &mut Vec<String>) {
+        for (name, value) in &self.variables {
+            let is_option = |name: &&str| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(name);
+            let Some(name) = name.to_str().filter(is_option) else { continue };
+            let Some(option) = options().find(|option| option.variable() == name) else {
+                if let Some(problem) = former_names::option(&name[PREFIX.len()..].to_lowercase().replace('_', "-")) {
+                    problems.push(format!("{name} {problem}"));
+                    continue;
+                }
+                let names: Vec<String> = options().map(OptionRow::variable).collect();
+                // Without the prefix, which alone would make any two names alike.
+                let words = names.iter().map(|name| &name[PREFIX.len()..]);
+                let near = nearest_names(&name[PREFIX.len()..], words, ONE_OF_FEW);
+                let next = did_you_mean(near.first().map(|near| format!("{PREFIX}{near}")))
+                    .unwrap_or_else(|| "unset it; `rootbound --help` lists the options".to_owned());
+                problems.push(format!("{name} is not a variable of rootbound: {next}"));
+                continue;
+            };
+            let Some(text) = value.to_str() else {
+                problems.push(format!("{name} is not UTF-8: set it to UTF-8 text, or unset it"));
+                continue;
+            };
+            if text.is_empty() {
+                continue;
+            }
+            if !option.is_list() {
+                raw.push(option, text.to_owned(), Source::Environment);
+            } else if text.trim_start().starts_with("[\"") {
+                match serde_json::from_str::<Vec<String>>(text) {
+                    Ok(values) => values.into_iter().for_each(|value| raw.push(option, value, Source::Environment)),
+                    Err(error) => problems.push(format!(
+                        "{name} begins like a JSON array but is not valid ({error}): write [\"first\", \"second\"], or one value per line"
+                    )),
+                }
+            } else {
+                for line in text.lines().filter(|line| !line.is_empty()) {
+                    raw.push(option, line.to_owned(), Source::Environment);
+                }
+            }
+        }
+    }
+}
+
+/// The paths of this process's program: its own file, and what a client typed to start it. They are never written: a
+/// program below a root could otherwise be replaced by another, which then runs unconfined.
+fn program_names() -> Vec<PathBuf> {
+    let mut names: Vec<PathBuf> = std::env::current_exe().into_iter().collect();
+    if let Ok(directory) = std::env::current_dir() {
+        // A restart has replaced what was typed by the path of the program.
+        for typed in std::env::args_os().next().into_iter().chain(std::env::var_os(STARTED_AS)) {
+            names.extend(typed_names(&typed, &directory, std::env::var_os("PATH").as_deref()));
+        }
+    }
+    names
+}
+
+/// Where a shell or a client looks for `typed`. For a bare name these are the folders of `PATH` up to the one that
+/// has it: a file created in an earlier folder would be found first.
+fn typed_names(typed: &OsStr, directory: &Path, path: Option<&OsStr>) -> Vec<PathBuf> {
+    if Path::new(typed).components().count() != 1 {
+        return vec![directory.join(typed)];
+    }
+    let mut names = Vec::new();
+    for folder in path.into_iter().flat_map(std::env::split_paths) {
+        let folder = directory.join(folder);
+        let found = spellings(typed).into_iter().find(|name| host_path::holds(&folder, Path::new(name)));
+        let is_found = found.is_some();
+        names.extend(spellings(typed).into_iter().map(|name| folder.join(name)));
+        if is_found {
+            return names;
+        }
+    }
+    // It was started by an unknown name.
+    Vec::new()
+}
+
+fn spellings(typed: &OsStr) -> Vec<OsString> {
+    let mut names = vec![typed.to_os_string()];
+    if cfg!(windows) {
+        names.extend([".exe", ".cmd", ".bat", ".com"].map(|end| {
+            let mut name = typed.to_os_string();
+            name.push(end);
+            name
+        }));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test makes what is found")]
+
+    use super::*;
+
+    fn with(variables: Vec<(&str, &str)>) -> Environment {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Environment { variables, ..Environment::default() }
+    }
+
+    #[test]
+    fn a_list_in_the_environment_is_lines_or_a_json_array() {
+        let read = |text: &str| {
+            let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
+            with(vec![("ROOTBOUND_DENY", text)]).options(&mut raw, &mut problems);
+            (raw.list("deny"), problems)
+        };
+        assert_eq!(read("*.a\n{b,c}\n").0, ["*.a", "{b,c}"]);
+        assert_eq!(read("[\"*.a\", \"x y\"]").0, ["*.a", "x y"]);
+        assert_eq!(read("[Mm]akefile").0, ["[Mm]akefile"]);
+        assert_eq!(read("[\"a\", b]").1.len(), 1);
+    }
+
+    #[test]
+    fn the_variable_of_a_launcher_is_not_an_option() {
+        let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
+        let given = vec![("ROOTBOUND_LAUNCHER", "npx"), ("ROOTBOUND_LAUNCH", "npx")];
+        with(given).options(&mut raw, &mut problems);
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].starts_with("ROOTBOUND_LAUNCH is not a variable of rootbound"), "{problems:?}");
+    }
+
+    #[test]
+    fn folders_of_path_count_up_to_the_one_with_the_program() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in ["one", "two", "three"] {
+            std::fs::create_dir(at(name)).expect("made");
+        }
+        std::fs::write(at("two/tool"), "").expect("written");
+        let path = std::env::join_paths(["one", "two", "three"].map(at)).expect("plain names");
+        let names = typed_names(OsStr::new("tool"), folder.path(), Some(&path));
+        assert!(names.contains(&at("one/tool")) && names.contains(&at("two/tool")), "{names:?}");
+        assert!(!names.contains(&at("three/tool")), "{names:?}");
+        assert!(typed_names(OsStr::new("other"), folder.path(), Some(&path)).is_empty());
+        assert_eq!(typed_names(OsStr::new("./two/tool"), folder.path(), None), [folder.path().join("./two/tool")]);
     }
 }

@@ -9,10 +9,9 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
-
 use super::{
-    OptionRow, PER_ROLE, PER_ROOT, RawArgs, RoleTable, RootTable, Source, ValueKind, lsp_table, options::options,
+    OptionRow, PER_ROLE, PER_ROOT, RawArgs, RoleTable, RootTable, Source, ValueKind, findings::nearest_or_all,
+    former_names, lsp, options::options,
 };
 
 /// No real one is larger; a wrong path may name a disk image.
@@ -51,7 +50,7 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
         }
         if key == "lsp" {
             let place = |offset| format!("{name}:{}", line_of(text, offset));
-            raw.language_servers = lsp_table::read(value, &place, reader.problems);
+            raw.language_servers = lsp::tables(value, &place, reader.problems);
             continue;
         }
         match options().find(|option| option.key() == key && option.flag != "config") {
@@ -136,12 +135,10 @@ impl Reader<'_> {
         for (key, value) in table {
             let line = self.line(key.span().start);
             let key: &str = key.get_ref();
-            if key == "path" || key == "name" {
-                match value.get_ref() {
-                    DeValue::String(text) if key == "path" => path = Some(text.clone().into_owned()),
-                    DeValue::String(text) => root.name = Some(text.clone().into_owned()),
-                    other => self.problem(line, &format!("{key} is {}, but must be text", other.type_str())),
-                }
+            if key == "path" {
+                path = self.text(key, value, line);
+            } else if key == "name" {
+                root.name = self.text(key, value, line);
             } else if key == "optional" {
                 match value.get_ref() {
                     DeValue::Boolean(truth) => root.optional = *truth,
@@ -201,26 +198,28 @@ impl Reader<'_> {
                     continue;
                 }
             };
-            match value.get_ref() {
-                DeValue::String(text) => *field = Some(text.clone().into_owned()),
-                other => self.problem(line, &format!("{key} is {}, but must be text", other.type_str())),
-            }
+            *field = self.text(key, value, line);
         }
         raw.roles.push(role);
     }
 
+    /// The text of a key; another type is a problem.
+    fn text(&mut self, key: &str, value: &Spanned<DeValue<'_>>, line: usize) -> Option<String> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(text.clone().into_owned()),
+            other => {
+                self.problem(line, &format!("{key} is {}, but must be text", other.type_str()));
+                None
+            }
+        }
+    }
+
     /// The names of roots, one or a list.
     fn names(&mut self, value: &Spanned<DeValue<'_>>, line: usize) -> Vec<(String, Source)> {
-        let values = match value.get_ref() {
-            DeValue::Array(values) => values.iter().collect(),
-            _ => vec![value],
-        };
         let mut names = Vec::new();
-        for value in values {
+        for (value, line) in self.elements(value, line) {
             match value.get_ref() {
-                DeValue::String(text) => {
-                    names.push((text.clone().into_owned(), self.source(self.line(value.span().start))));
-                }
+                DeValue::String(text) => names.push((text.clone().into_owned(), self.source(line))),
                 other => self.problem(line, &format!("roots is {}, but must be a list of texts", other.type_str())),
             }
         }
@@ -273,9 +272,10 @@ fn unknown(key: &str) -> String {
 }
 
 fn no_such_key(key: &str, what: &str, names: &[String]) -> String {
-    let next = did_you_mean(nearest_names(key, names, ONE_OF_FEW).first())
-        .unwrap_or_else(|| format!("the keys are {}", names.join(", ")));
-    format!("unknown {what} {key:?}: {next}")
+    if let Some(problem) = former_names::option(&key.replace('_', "-")) {
+        return format!("{key} {problem}");
+    }
+    format!("unknown {what} {key:?}: {}", nearest_or_all(key, names, "keys"))
 }
 
 /// The value as text, as on a command line; `None` if its type is wrong.

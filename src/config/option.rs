@@ -46,7 +46,6 @@ pub(super) type NamedChoice = (&'static str, fn(&mut Config));
 #[derive(Debug)]
 pub(super) enum NumberField<'c> {
     U64(&'c mut u64),
-    Usize(&'c mut usize),
     OptU64(&'c mut Option<u64>),
     OptUsize(&'c mut Option<usize>),
 }
@@ -56,7 +55,6 @@ impl NumberField<'_> {
         let size = usize::try_from(value).unwrap_or(usize::MAX);
         match self {
             Self::U64(field) => *field = value,
-            Self::Usize(field) => *field = size,
             Self::OptU64(field) => *field = Some(value),
             Self::OptUsize(field) => *field = Some(size),
         }
@@ -65,7 +63,6 @@ impl NumberField<'_> {
     fn value(self) -> Option<u64> {
         match self {
             Self::U64(field) => Some(*field),
-            Self::Usize(field) => Some(*field as u64),
             Self::OptU64(field) => *field,
             Self::OptUsize(field) => field.map(|value| value as u64),
         }
@@ -94,9 +91,20 @@ impl OptionRow {
         }
     }
 
+    /// Whether the next word of a command line is its value.
+    pub(super) fn takes_a_word(&self) -> bool {
+        !matches!(self.kind, ValueKind::Switch(_))
+    }
+
     /// Whether it takes any number of values.
     pub(super) fn is_list(&self) -> bool {
         matches!(self.kind, ValueKind::List(_))
+    }
+
+    /// The first clause of the help, unless that explains a value.
+    pub(super) fn short_help(&self) -> &'static str {
+        let end = [". ", ": ", "; "].iter().filter_map(|mark| self.help.find(mark)).min();
+        end.filter(|end| *end > 20 && !self.help.starts_with('`')).map_or(self.help, |end| &self.help[..end])
     }
 
     /// The help with the default of a number.

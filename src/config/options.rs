@@ -4,9 +4,6 @@
 //! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more; `validate` reads a
 //! text or a list by its name.
 
-mod audit;
-mod limits;
-
 use confined_fs::Secrets;
 use self_sandbox::Confine;
 use tracing::level_filters::LevelFilter;
@@ -17,7 +14,6 @@ use crate::{
     server::{Confirm, ConfirmThrough},
     tools::ReadBeforeWrite,
 };
-use limits::{LIMITS, MIB};
 
 /// The headings of the help, each with its options, in this order.
 pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
@@ -25,13 +21,20 @@ pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
     ("Tools", TOOLS),
     ("Policy (patterns are globs on paths below a root, in addition to the built-in lists)", POLICY),
     ("Limits", LIMITS),
-    ("Audit", audit::AUDIT),
+    ("Audit", AUDIT),
     ("Process", PROCESS),
 ];
+
+/// The row of an option that exists.
+pub(super) fn option(flag: &str) -> &'static OptionRow {
+    options().find(|option| option.flag == flag).expect("a row of the table")
+}
 
 pub(super) fn options() -> impl Iterator<Item = &'static OptionRow> {
     SECTIONS.iter().flat_map(|(_, options)| *options)
 }
+
+const MIB: u64 = 1 << 20;
 
 const ROOTS: &[OptionRow] = &[
     OptionRow {
@@ -39,7 +42,7 @@ const ROOTS: &[OptionRow] = &[
         help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
                /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:optional` \
                lets it be missing and serves it once it exists; they combine: `:ro:optional`. Write a path that contains `=` as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
-        kind: ValueKind::List("[NAME=]PATH[:ro][:untrusted][:optional]"),
+        kind: ValueKind::List("[NAME=]PATH[:ro]"),
     },
     OptionRow {
         flag: "read-only",
@@ -82,13 +85,11 @@ const TOOLS: &[OptionRow] = &[
     OptionRow {
         flag: "read-before-write",
         help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
-               accepts unread files, because it can be undone); `changed-only`: a file that was read must be \
-               unchanged since; `off`: no check",
+               accepts unread files, because it can be undone); `off`: no check",
         kind: ValueKind::Choice(
             "MODE",
             &[
                 ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
-                ("changed-only", |config| config.settings.read_before_write = ReadBeforeWrite::ChangedOnly),
                 ("off", |config| config.settings.read_before_write = ReadBeforeWrite::Off),
             ],
         ),
@@ -147,11 +148,6 @@ const TOOLS: &[OptionRow] = &[
 
 const POLICY: &[OptionRow] = &[
     OptionRow { flag: "deny", help: "Refuse the content of these files", kind: ValueKind::List("GLOB") },
-    OptionRow {
-        flag: "deny-extension",
-        help: "Refuse the content of files with this extension: `exe`, `.pem`, `tar.gz`; case is ignored",
-        kind: ValueKind::List("EXT"),
-    },
     OptionRow { flag: "hide", help: "Refuse these files and do not show their names", kind: ValueKind::List("GLOB") },
     OptionRow { flag: "protect", help: "Refuse to create or change these files", kind: ValueKind::List("GLOB") },
     OptionRow {
@@ -192,6 +188,75 @@ const POLICY: &[OptionRow] = &[
     },
 ];
 
+const LIMITS: &[OptionRow] = &[
+    OptionRow {
+        flag: "max-output",
+        help: "Longest text of one answer, for every client [default: by the name that the client sends; 40 KB if \
+               it is not known; docs/clients.md has the table]",
+        // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
+        kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_output)),
+    },
+    OptionRow {
+        flag: "max-file-size",
+        help: "Largest file that edit and write accept, and largest PDF that read accepts",
+        kind: ValueKind::Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)),
+    },
+    OptionRow {
+        flag: "max-image-size",
+        help: "Largest image that read sends, or several in one answer together; larger ones are scaled down or \
+               compressed [default: 700KiB, less for a client that accepts less]",
+        // The message with the image is in memory several times.
+        kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_image_size)),
+    },
+    OptionRow {
+        flag: "time-limit",
+        help: "Time that one call may take before it changes anything",
+        // Clients give up long before an hour.
+        kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
+    },
+    OptionRow {
+        flag: "max-files-created",
+        help: "Files and directories that one session may create",
+        kind: ValueKind::Count(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.files)),
+    },
+    OptionRow {
+        flag: "max-bytes-written",
+        help: "Bytes that one session may write",
+        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.bytes)),
+    },
+    OptionRow {
+        flag: "max-root-size",
+        help: "Refuse to write below a directory whose files would exceed this in total; counted at most once per \
+               minute, and up to 500000 entries [default: no limit]",
+        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::OptU64(&mut config.quota.root_bytes)),
+    },
+];
+
+const AUDIT: &[OptionRow] = &[
+    OptionRow {
+        flag: "audit",
+        help: "Append one JSON line for each call: when, who, what, where, how it ended and the revision of each \
+               changed file before and after; of content only its length and SHA-256. The folder of the file must be outside of the directories offered",
+        kind: ValueKind::Text("FILE"),
+    },
+    OptionRow {
+        flag: "audit-label",
+        help: "Text in each line of the audit that says which server wrote it, of at most 100 characters",
+        kind: ValueKind::Text("TEXT"),
+    },
+    OptionRow {
+        flag: "audit-required",
+        help: "Refuse calls that cannot be recorded; a change is recorded before it is made as well",
+        kind: ValueKind::Switch(|config| &mut config.audit.required),
+    },
+    OptionRow {
+        flag: "events",
+        help: "Write one JSON line for each change that is made, such as file.written, to this file, FIFO or listening \
+               socket (unix:PATH), for interfaces and plug-ins; never waited for. It must be outside of the directories offered",
+        kind: ValueKind::Text("FILE"),
+    },
+];
+
 const PROCESS: &[OptionRow] = &[
     OptionRow {
         flag: "confine",
@@ -229,20 +294,19 @@ const PROCESS: &[OptionRow] = &[
     OptionRow {
         flag: "stage",
         help: "Keep every change in a layer in the state folder: tools see it as made, and the disk stays as it is until a \
-               person runs `rootbound apply`. `rootbound diff` shows it, `rootbound discard` drops it. A layer holds as much \
+               person runs `rootbound stage apply`. `rootbound stage` shows it, `rootbound stage discard` drops it. A layer holds as much \
                as --history-size allows",
         kind: ValueKind::Switch(|config| &mut config.stage),
     },
     OptionRow {
         flag: "index",
         help: "Keep an index of the paths below a directory and an n-gram filter over its files between calls, and in the \
-               state folder for the next process: `auto` (default) for large trees after their first search, `memory` the \
-               same but nothing is stored, `eager` for every tree from the start, `off`",
+               state folder for the next process: `auto` (default) for large trees after their first search, `eager` \
+               for every tree from the start, `off`",
         kind: ValueKind::Choice(
             "MODE",
             &[
                 ("auto", |config| config.index = IndexMode::Auto),
-                ("memory", |config| config.index = IndexMode::Memory),
                 ("eager", |config| config.index = IndexMode::Eager),
                 ("off", |config| config.index = IndexMode::Off),
             ],
@@ -256,8 +320,8 @@ const PROCESS: &[OptionRow] = &[
     },
     OptionRow {
         flag: "history",
-        help: "Keep the content of files before they are changed or deleted, for `undo`, `rootbound history` and \
-               `rootbound restore`: `auto` (default): in the state folder; `off`: in memory, until the server ends",
+        help: "Keep the content of files before they are changed or deleted, for `undo` and \
+               `rootbound history`: `auto` (default): in the state folder; `off`: in memory, until the server ends",
         kind: ValueKind::Choice(
             "MODE",
             &[("auto", |config| config.history.on_disk = true), ("off", |config| config.history.on_disk = false)],
@@ -296,8 +360,7 @@ pub(super) const PER_ROLE: [&str; 5] =
     ["tools", "read-only", "max-files-created", "max-bytes-written", "max-root-size"];
 
 /// The options that may also be keys of a `[[root]]` table.
-pub(super) const PER_ROOT: &str =
-    "read-only untrusted deny deny-extension hide protect secrets allow-secret allow-protected";
+pub(super) const PER_ROOT: &str = "read-only untrusted deny hide protect secrets allow-secret allow-protected";
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use confined_fs::PolicyRules;
 
-use super::{Config, RawArgs, host_path, options::options, parse_value};
+use super::{Config, RawArgs, host_path, options::option};
 
 /// The rules in `raw`; each invalid pattern is a problem.
 pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
@@ -18,14 +18,10 @@ pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
         }
         raw.list(flag)
     };
-    let mut deny = globs("deny");
-    let (allow_secret, protect) = (globs("allow-secret"), globs("protect"));
+    let (deny, allow_secret, protect) = (globs("deny"), globs("allow-secret"), globs("protect"));
     let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
-    deny.extend(extensions(raw, problems));
     let mut read = Config::default();
-    for option in options().filter(|option| option.flag == "secrets") {
-        parse_value::apply(option, raw, &mut read, problems);
-    }
+    raw.apply(option("secrets"), &mut read, problems);
     let secrets = read.workspace.policy.secrets;
     PolicyRules { deny, allow_secret, protect, allow_protected, hide, secrets, untrusted: false }
 }
@@ -60,52 +56,5 @@ pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, 
             continue;
         };
         problems.push(format!("{} pattern {:?} would never match as it is meant: {why}", given.origin(), given.text));
-    }
-}
-
-/// `exe`, `.exe` and `*.exe` are the same extension; `tar.gz` is one, too.
-fn extensions(raw: &RawArgs, problems: &mut Vec<String>) -> Vec<String> {
-    let mut globs = Vec::new();
-    for given in raw.each("deny-extension") {
-        let text = given.text.trim();
-        let extension = text.strip_prefix("*.").or_else(|| text.strip_prefix('.')).unwrap_or(text);
-        // Names are compared without trailing dots and spaces.
-        if extension.is_empty() || extension.ends_with('.') || extension.contains(['/', '\\', '*', '?', '[', '{']) {
-            problems.push(format!(
-                "{} {:?} is not a file name extension: write it as exe, .pem or tar.gz (--deny takes patterns)",
-                given.origin(),
-                given.text
-            ));
-        } else {
-            globs.push(format!("*.{}", globset::escape(extension)));
-        }
-    }
-    globs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{options::options, raw::Source};
-
-    fn denied(given: &[&str]) -> (Vec<String>, Vec<String>) {
-        let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
-        let option = options().find(|option| option.flag == "deny-extension").expect("in the table");
-        for text in given {
-            raw.push(option, (*text).to_owned(), Source::CommandLine);
-        }
-        (rules(&raw, &mut problems).deny, problems)
-    }
-
-    #[test]
-    fn an_extension_is_accepted_with_and_without_its_dot() {
-        assert_eq!(denied(&["exe", ".PEM", "*.tar.gz", "c++"]).0, ["*.exe", "*.PEM", "*.tar.gz", "*.c++"]);
-    }
-
-    #[test]
-    fn a_pattern_or_path_is_refused_as_an_extension() {
-        let (globs, problems) = denied(&["", ".", "a/b", "e*", "x.", "[ab]"]);
-        assert_eq!((globs.len(), problems.len()), (0, 6), "{problems:?}");
-        assert!(problems[2].contains("--deny-extension \"a/b\" is not a file name extension"), "{problems:?}");
     }
 }

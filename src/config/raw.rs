@@ -1,8 +1,11 @@
-//! What was typed: the values of each option as text, with where each was given. Nothing is interpreted here.
+//! What was typed: the values of each option as text, with where each was given; read by the kind of the option alone.
 
-use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, time::Duration};
 
-use super::{Environment, OptionRow, lsp_table::LspTable, options::options};
+use serde_json::{Map, Value};
+use text_file::byte_size::exact_size;
+
+use super::{Config, OptionRow, UNBOUNDED, ValueKind, former_names, options::options};
 
 /// One value as it was given, and where.
 #[derive(Clone, Debug)]
@@ -22,12 +25,6 @@ impl RawValue {
             Source::Environment => self.option.variable(),
             Source::File { name, line } => format!("{name}:{line}: {}", self.option.key()),
         }
-    }
-
-    /// The absolute path of `text`: in the configuration file relative to its folder, elsewhere to the current one.
-    pub(super) fn path(&self, text: &str, file_base: &Path, environment: &Environment) -> PathBuf {
-        let base = if matches!(self.source, Source::File { .. }) { file_base } else { &environment.directory };
-        environment.absolute(Path::new(text), base)
     }
 }
 
@@ -66,6 +63,45 @@ pub(super) struct RoleTable {
     pub(super) roots: Option<Vec<(String, Source)>>,
     /// The options of [`PER_ROLE`](super::options::PER_ROLE).
     pub(super) own: RawArgs,
+}
+
+/// A `[lsp.NAME]` table. The values have the types that their keys take.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LspTable {
+    /// The name after the dot.
+    pub(super) name: String,
+    /// Where it is, as problems begin: `rootbound.toml:3`.
+    pub(super) place: String,
+    pub(super) values: BTreeMap<String, (Value, String)>,
+}
+
+impl LspTable {
+    pub(super) fn value(&self, key: &str) -> Option<&Value> {
+        self.values.get(key).map(|(value, _)| value)
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.value(key).and_then(Value::as_str)
+    }
+
+    /// The texts of a list; none if it is missing.
+    pub(super) fn texts(&self, key: &str) -> Vec<&str> {
+        self.value(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// Where a key is; where the table is, if it has none.
+    pub(super) fn place_of(&self, key: &str) -> &str {
+        self.values.get(key).map_or(&self.place, |(_, place)| place)
+    }
+
+    pub(super) fn is_on(&self, key: &str) -> bool {
+        self.value(key) == Some(&Value::Bool(true))
+    }
+
+    /// A table of settings; an empty one if it is missing.
+    pub(super) fn table(&self, key: &str) -> Value {
+        self.value(key).cloned().unwrap_or_else(|| Value::Object(Map::new()))
+    }
 }
 
 /// The values of all options from all sources.
@@ -110,6 +146,67 @@ impl RawArgs {
         self.each(flag).into_iter().map(|value| value.text.clone()).collect()
     }
 
+    /// Reads the value that was given for an option, if any, into its field. A wrong one is a problem and leaves the default in
+    /// place, so that one start reports all of them.
+    pub(super) fn apply(&self, option: &OptionRow, config: &mut Config, problems: &mut Vec<String>) {
+        let Some(given) = self.one(option.flag) else { return };
+        let text = given.text.trim();
+        let wrong = match &option.kind {
+            ValueKind::Switch(field) => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" => return *field(config) = true,
+                "false" | "0" => return *field(config) = false,
+                _ => format!("{:?} is neither true nor false: write true, false, 1 or 0", given.text),
+            },
+            ValueKind::Choice(_, choices) => {
+                if let Some((_, choose)) = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
+                    return choose(config);
+                }
+                former_names::value(option.flag, text).unwrap_or_else(|| {
+                    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+                    format!("{:?} is unknown: choose one of {}", given.text, names.join(", "))
+                })
+            }
+            ValueKind::Count(range, field) => match text.parse::<u64>() {
+                Ok(number) if range.contains(&number) => return field(config).set(number),
+                _ => {
+                    let bounds = match (range.start(), *range.end()) {
+                        (least, UNBOUNDED) => format!("of at least {least}"),
+                        (least, most) => format!("from {least} to {most}"),
+                    };
+                    format!("{:?} is not a count: write a whole number {bounds}", given.text)
+                }
+            },
+            ValueKind::Size(range, field) => match bytes(text) {
+                Some(bytes) if range.contains(&bytes) => return field(config).set(bytes),
+                Some(bytes) => {
+                    let bounds = match (*range.start(), *range.end()) {
+                        (least, UNBOUNDED) => format!("at least {}", exact_size(least)),
+                        (least, most) => format!("{} to {}", exact_size(least), exact_size(most)),
+                    };
+                    format!("of {bytes} bytes is out of range: choose {bounds}")
+                }
+                None => {
+                    format!(
+                        "{:?} is not a size: write bytes, or a number with KiB, MiB or GiB, such as 50KiB",
+                        given.text
+                    )
+                }
+            },
+            ValueKind::Seconds(longest, field) => match text.trim_end_matches('s').parse::<f64>() {
+                Ok(seconds) if seconds > 0.0 && seconds <= *longest => {
+                    return *field(config) = Duration::from_secs_f64(seconds);
+                }
+                _ => format!(
+                    "{:?} is not a time: write seconds, above 0 and up to {longest}, such as {}",
+                    given.text,
+                    field(config).as_secs()
+                ),
+            },
+            ValueKind::Text(_) | ValueKind::List(_) => return,
+        };
+        problems.push(format!("{} {wrong}", given.origin()));
+    }
+
     fn of(&self, flag: &str) -> impl Iterator<Item = &RawValue> {
         debug_assert!(options().any(|option| option.flag == flag), "no option is called {flag}");
         self.values.iter().filter(move |value| value.option.flag == flag)
@@ -123,6 +220,27 @@ fn rank(source: &Source) -> u8 {
         Source::Environment => 1,
         Source::CommandLine => 2,
     }
+}
+
+/// Reads `4096`, `50KiB`, `1.5 MiB`. KB and K mean KiB, as in most tools that take either.
+fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let shift = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        _ => return None,
+    };
+    let number = number.trim();
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(1 << shift);
+    }
+    let value = number.parse::<f64>().ok().filter(|value| shift > 0 && *value >= 0.0)? * f64::from(1_u32 << shift);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in the range of u64")]
+    (value < 1e18).then_some(value as u64)
 }
 
 #[cfg(test)]
@@ -139,5 +257,16 @@ mod tests {
         raw.push(option, "warn".into(), Source::File { name: "f".into(), line: 1 });
         assert_eq!(raw.one("log").expect("given").text, "trace");
         assert_eq!(raw.highest("log").len(), 2);
+    }
+
+    #[test]
+    fn sizes_are_bytes_or_have_a_unit() {
+        assert_eq!(bytes("11000"), Some(11_000));
+        assert_eq!(bytes("50KiB"), Some(51_200));
+        assert_eq!(bytes(" 1.5 MiB "), Some(1_572_864));
+        assert_eq!(bytes("2g"), Some(2 << 30));
+        for wrong in ["", "lots", "-1", "1.5", "5 KiBs", "99999999999G", "nanK"] {
+            assert_eq!(bytes(wrong), None, "{wrong:?}");
+        }
     }
 }

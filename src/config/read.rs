@@ -1,16 +1,55 @@
-//! Reads all sources, in order, into one [`Config`].
+//! Reads all sources, in order, into one [`Config`], or says why the program does not start.
 
 use std::{
     ffi::OsString,
+    io::{self, IsTerminal as _, Write as _},
     path::{Path, PathBuf},
+    process::ExitCode,
 };
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
+use crate::log;
+
 use super::{
-    Action, CommandLine, Config, Document, Environment, ExecRequest, RawArgs, SetupRequest, StartError, command_line,
-    file, misspelled_command, suggested_call, validate, variables,
+    Action, CommandLine, Config, Document, Environment, ExecRequest, RawArgs, SetupRequest, command_line, file,
+    suggestion, validate,
 };
+
+/// Exit code for a configuration that cannot be used.
+pub const BAD_CONFIGURATION: u8 = 2;
+
+/// Why the program does not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// clap's answer: help, version, or a misspelled command line.
+    Usage(clap::Error),
+    /// One sentence for each problem, with its next step.
+    Problems(Vec<String>),
+}
+
+impl StartError {
+    /// Prints it and returns the exit code: 0 for help and version, 2 otherwise.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Self::Usage(error) => {
+                // A closed pipe is not reported, and a stderr that nobody reads must not block the exit.
+                let _ = if error.use_stderr() && !io::stderr().is_terminal() {
+                    log::Lines.write_all(error.render().to_string().as_bytes())
+                } else {
+                    error.print()
+                };
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(BAD_CONFIGURATION))
+            }
+            Self::Problems(problems) => {
+                for problem in problems {
+                    let _ = log::Lines.write_all(format!("rootbound: {problem}\n").as_bytes());
+                }
+                ExitCode::from(BAD_CONFIGURATION)
+            }
+        }
+    }
+}
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -29,33 +68,18 @@ impl Invocation {
     /// Reads command line (with the program's name first), environment and file.
     pub fn read(arguments: impl IntoIterator<Item = OsString>, environment: &Environment) -> Result<Self, StartError> {
         let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
-        let arguments: Vec<OsString> = arguments.into_iter().collect();
+        let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+        suggestion::take_former_names(&mut arguments, &mut problems);
         let words = arguments.get(1..).unwrap_or_default().to_vec();
-        let suggest = |words: &[OsString]| suggested_call::for_missing_call(words, &environment.directory);
-        let misspelled = |words: &[OsString]| misspelled_command::problem(words, &environment.directory);
-        let line = command_line::parse(arguments, environment, &mut raw, &mut problems).map_err(|error| {
-            // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
-            let tool = (0..words.len()).find_map(|first| Some((first, suggest(&words[first..])?)));
-            let tool = tool.filter(|(first, _)| is_unknown_behind(&error, &words[..*first]));
-            // Words after `exec` are of another program.
-            let problem = tool
-                .filter(|_| words.first().is_none_or(|first| first != "exec"))
-                .map(|(_, problem)| problem)
-                .or_else(|| misspelled_command::unknown_option(&error))
-                .or_else(|| match (error.kind(), words.split_first()) {
-                    (ErrorKind::UnknownArgument, _) => misspelled(&words),
-                    (ErrorKind::InvalidSubcommand, Some((first, of))) if first == "help" => {
-                        suggested_call::for_help(of).or_else(|| misspelled(of))
-                    }
-                    _ => None,
-                });
-            problem.map_or(StartError::Usage(error), |problem| StartError::Problems(vec![problem]))
-        })?;
+        let line = match command_line::parse(arguments, environment, &mut raw, &mut problems) {
+            Ok(line) => line,
+            Err(error) => return Err(refused(error, &words, &environment.directory, problems)),
+        };
         let (action, directories) = match line {
-            CommandLine::Print(document) => return Ok(Self::Print(document)),
-            CommandLine::SetUp(_) | CommandLine::Execute(_) if !problems.is_empty() => {
+            CommandLine::Print(_) | CommandLine::SetUp(_) | CommandLine::Execute(_) if !problems.is_empty() => {
                 return Err(StartError::Problems(problems));
             }
+            CommandLine::Print(document) => return Ok(Self::Print(document)),
             CommandLine::Execute(request) => return Ok(Self::Execute(request)),
             CommandLine::SetUp(mut request) => {
                 let absolute = |path: &mut PathBuf| *path = environment.absolute(path, &environment.directory);
@@ -65,15 +89,45 @@ impl Invocation {
             CommandLine::Start { action, directories } => (action, directories),
         };
         if action == Action::Serve
-            && let Some(problem) = suggest(&directories).or_else(|| misspelled(&directories))
+            && let Some(problem) = suggestion::for_missing_call(&directories, &environment.directory)
+                .or_else(|| suggestion::for_misspelled_command(&directories, &environment.directory))
         {
-            return Err(StartError::Problems(vec![problem]));
+            problems.push(problem);
+            return Err(StartError::Problems(problems));
         }
-        variables::read(environment.variables.iter().cloned(), &mut raw, &mut problems);
+        environment.options(&mut raw, &mut problems);
         let file = read_file(&mut raw, environment, &mut problems);
         let config = validate::config(&raw, action, &directories, file.as_deref(), environment, problems);
         config.map(|config| Self::Start(Box::new(config))).map_err(StartError::Problems)
     }
+}
+
+/// What clap's `error` about `words`, in the current `directory`, most likely means, after the problems that were found
+/// before it.
+fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problems: Vec<String>) -> StartError {
+    let misspelled = |words: &[OsString]| suggestion::for_misspelled_command(words, directory);
+    // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
+    let suggest = |first: usize| suggestion::for_missing_call(&words[first..], directory);
+    let tool = (0..words.len()).find_map(|first| Some((first, suggest(first)?)));
+    let tool = tool.filter(|(first, _)| is_unknown_behind(&error, &words[..*first]));
+    // Words after `exec` are of another program.
+    let problem = tool
+        .filter(|_| words.first().is_none_or(|first| first != "exec"))
+        .map(|(_, problem)| problem)
+        .or_else(|| suggestion::unknown_option(&error))
+        .or_else(|| match (error.kind(), words.split_first()) {
+            (ErrorKind::UnknownArgument, _) => misspelled(words),
+            (ErrorKind::InvalidSubcommand, Some((first, of))) if first == "help" => {
+                suggestion::for_help(of).or_else(|| misspelled(of))
+            }
+            _ => None,
+        });
+    match problem {
+        None if problems.is_empty() || !error.use_stderr() => return StartError::Usage(error),
+        None => problems.extend(error.render().to_string().lines().next().map(str::to_owned)),
+        Some(problem) => problems.push(problem),
+    }
+    StartError::Problems(problems)
 }
 
 /// Whether clap stopped at an option that it does not know and that is not one of `words`, the first of the line.
@@ -104,7 +158,10 @@ mod tests {
     use tracing::level_filters::LevelFilter;
 
     use super::*;
-    use crate::{config::host_path, tools::ReadBeforeWrite};
+    use crate::{
+        config::{CallRequest, former_names, host_path},
+        tools::ReadBeforeWrite,
+    };
     use confined_fs::{Access, RootSpec};
 
     fn environment() -> Environment {
@@ -224,7 +281,10 @@ mod tests {
         let config = config.expect("fine");
         assert_eq!(paths(&config), ["/code/app/lib", "/code/app/xx", "/home/me/z"]);
         assert_eq!(config.roots[1].access, Access::ReadOnly);
-        assert_eq!(config.action, Action::Call { tool: "grep".into(), arguments: vec!["pattern=y".into()] });
+        assert_eq!(
+            config.action,
+            Action::Call(CallRequest { tool: Some("grep".into()), arguments: vec!["pattern=y".into()] })
+        );
         let config =
             read(&["--root", "x", "--read-only", "tools", "--json", "--log=info"], &environment()).expect("fine");
         assert_eq!((config.action, config.log), (Action::Tools { json: true }, LevelFilter::INFO));
@@ -261,9 +321,9 @@ mod tests {
         let arguments = [
             "--max-output=lots",
             "--time-limit=0",
-            "--max-concurrent=none",
+            "--max-files-created=none",
             "--confirm=maybe",
-            "--confirm-time-limit=0",
+            "--index-size=-1",
             "--log=loud",
             "--confine=yes",
             "--read-before-write=never",
@@ -282,6 +342,58 @@ mod tests {
         for part in ["did you mean ROOTBOUND_READ_ONLY?", "did you mean read?", "r.toml cannot be read", "\"a\""] {
             assert!(all.contains(part), "{part}: {all}");
         }
+    }
+
+    #[test]
+    fn each_former_name_is_refused_wherever_it_is_given_with_all_other_problems() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("r.toml");
+        let config = format!("--config={}", file.display());
+        let is_option = |(name, _): &&(&str, &str)| name.starts_with("--");
+        for (name, next) in former_names::FORMER.iter().filter(is_option) {
+            let (flag, value) = name.split_once(' ').unwrap_or((name, "1"));
+            let key = flag.trim_start_matches('-').replace('-', "_");
+            #[expect(clippy::disallowed_methods, reason = "the test makes the file that is read")]
+            std::fs::write(&file, format!("{key} = \"{value}\"\nlog = \"loud\"\n")).expect("written");
+            let (equals, variable) = (format!("{flag}={value}"), format!("ROOTBOUND_{}", key.to_uppercase()));
+            let mut set = environment();
+            variables(&mut set, &[(&variable, value), ("ROOTBOUND_CONFINE", "maybe")]);
+            for (arguments, environment, origin) in [
+                (&[&equals, "--log=loud"][..], &environment(), flag),
+                (&[flag, value, "--log=loud", "call", "ls"], &environment(), flag),
+                (&["tools", "--log=loud", &equals], &environment(), flag),
+                (&["."], &set, &variable),
+                (&[&config], &environment(), &key),
+            ] {
+                let found = problems(arguments, environment);
+                let is_it = |problem: &String| {
+                    problem.contains(origin) && problem.contains("is no longer a") && problem.contains(next)
+                };
+                assert!(found.len() == 2 && found.iter().any(is_it), "{arguments:?}: {found:?}");
+            }
+        }
+        let (commands, directory) = (|row: &&(&str, &str)| !is_option(row), environment());
+        for (name, next) in former_names::FORMER.iter().filter(commands) {
+            for arguments in [
+                &[*name, "--log=loud"][..],
+                &["--log=loud", "--stage", name, "--to", "x"],
+                &["--log=loud", "--root", "tools", name, "a.txt", "--", "b"],
+            ] {
+                let found = problems(arguments, &directory);
+                let is_it =
+                    |problem: &String| problem.contains(&format!("`rootbound {name}`")) && problem.contains(next);
+                // After the command are its own arguments.
+                let expected = if arguments[0] == *name { 1 } else { 2 };
+                assert!(found.len() == expected && found.iter().any(is_it), "{arguments:?}: {found:?}");
+            }
+            assert!(problems(&["help", name], &directory)[0].contains(next), "{name}");
+            for arguments in [&["--root", name][..], &["call", "grep", name], &[&format!("./{name}")]] {
+                assert!(read(arguments, &directory).is_ok(), "{arguments:?}");
+            }
+        }
+        // clap says of the other that it is unknown, and stops there.
+        let found = problems(&["--max-glob=1", "--wait-polling", "--nonsense"], &environment());
+        assert!(found.len() == 3 && found[2].contains("'--nonsense'"), "{found:?}");
     }
 
     #[test]

@@ -1,16 +1,21 @@
-//! `[[role]]` tables → [`Role`]s, checked against what the command line allows.
+//! Roles: what some callers may do less than the command line allows, from the `[[role]]` tables of the file.
+//!
+//! One is chosen by the label of the process (`--audit-label`), which the person who starts it sets, or by the name that the
+//! client sends, which is a claim. The first role that matches counts; one without `label` and `client` matches everybody.
 
 use std::path::Path;
 
 use confined_fs::{Access, PolicyRules, RootSpec};
-use text_file::nearest_name::{ONE_OF_FEW, did_you_mean, nearest_names};
 
 use crate::{
     session::QuotaLimits,
     tools::{Selection, Toolbox},
 };
 
-use super::{Config, PER_ROLE, RawArgs, Role, RoleTable, Source, host_path::real, options::options, parse_value};
+use super::{
+    Config, PER_ROLE, RawArgs, RawValue, Role, RoleTable, Source, findings::nearest_or_all, host_path::real,
+    options::option,
+};
 
 /// Reads the tables of `raw` against what the command line allows.
 pub(super) fn roles(raw: &RawArgs, config: &Config, roots: &[RootSpec], problems: &mut Vec<String>) -> Vec<Role> {
@@ -81,8 +86,8 @@ fn role(table: &RoleTable, config: &Config, roots: &[RootSpec], names: &[String]
         ));
     }
     let mut own = Config { selection: config.selection.clone(), quota: config.quota, ..Config::default() };
-    for option in options().filter(|option| PER_ROLE.contains(&option.flag)) {
-        parse_value::apply(option, &table.own, &mut own, problems);
+    for flag in PER_ROLE {
+        table.own.apply(option(flag), &mut own, problems);
     }
     own.selection.read_only |= config.selection.read_only;
     tools(table, config, &mut own.selection, problems);
@@ -113,25 +118,30 @@ fn place(source: &Source) -> String {
 fn tools(table: &RoleTable, config: &Config, selection: &mut Selection, problems: &mut Vec<String>) {
     let Some(given) = table.own.one("tools") else { return };
     let (known, origin) = (Toolbox::known(), given.origin());
-    let names: Vec<String> =
-        given.text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
-    if names.is_empty() {
-        problems.push(format!("{origin} is empty: remove it, or name some of {}", known.join(", ")));
-    }
+    let names = tool_names(given, problems);
     let offered = Toolbox::new(&config.selection);
-    for name in &names {
-        if !known.contains(&name.as_str()) {
-            let hint = did_you_mean(nearest_names(name, &known, ONE_OF_FEW).first())
-                .unwrap_or_else(|| format!("the tools are {}", known.join(", ")));
-            problems.push(format!("{origin} names {name:?}, which is not a tool: {hint}"));
-        } else if offered.get(name).is_none() {
-            problems.push(format!("{origin} names {name}, which the other options exclude: a role only takes away"));
-        }
+    for name in names.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
+        problems.push(format!("{origin} names {name}, which the other options exclude: a role only takes away"));
     }
     selection.only = Some(names);
     if !names_any(selection) {
         problems.push(format!("{origin} leaves no tool with read_only = true: name some of glob, grep, ls, read"));
     }
+}
+
+/// The names in a list of tools; each that is none is a problem, as is an empty list.
+pub(super) fn tool_names(given: &RawValue, problems: &mut Vec<String>) -> Vec<String> {
+    let (known, origin) = (Toolbox::known(), given.origin());
+    let names: Vec<String> =
+        given.text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    for name in names.iter().filter(|name| !known.contains(&name.as_str())) {
+        let hint = nearest_or_all(name, &known, "tools");
+        problems.push(format!("{origin} names {name:?}, which is not a tool: {hint}"));
+    }
+    if names.is_empty() {
+        problems.push(format!("{origin} is empty: remove it, or name some of {}", known.join(", ")));
+    }
+    names
 }
 
 fn names_any(selection: &Selection) -> bool {
@@ -172,8 +182,7 @@ fn chosen(
                 place(source)
             )),
             _ => {
-                let hint = did_you_mean(nearest_names(name, names, ONE_OF_FEW).first())
-                    .unwrap_or_else(|| format!("the roots are {}", names.join(", ")));
+                let hint = nearest_or_all(name, names, "roots");
                 problems.push(format!(
                     "{}: the role {role:?} names the root {name:?}, which is not offered: {hint}",
                     place(source)

@@ -11,7 +11,9 @@ use std::{
 use confined_fs::{Access, PolicyRules, RootSpec};
 
 use super::{
-    Environment, RawValue, host_path,
+    Environment, RawValue,
+    findings::Findings,
+    host_path,
     host_path::{is_file_system_root, names_of, real},
     policy,
 };
@@ -20,8 +22,6 @@ use super::{
 pub(super) struct RootArgs<'a> {
     pub(super) directories: &'a [OsString],
     pub(super) roots: Vec<&'a RawValue>,
-    /// The folder that paths in the configuration file are relative to.
-    pub(super) file_base: &'a Path,
     pub(super) read_only: bool,
     /// Whether the current directory is offered when none is named.
     pub(super) default_to_current: bool,
@@ -31,36 +31,31 @@ pub(super) struct RootArgs<'a> {
 
 /// Works out the roots. Problems stop the start, warnings are logged. `unconfigured` becomes why there is none where the
 /// server starts nevertheless: clients that start it in the home directory show a person nothing of its last words.
-pub(super) fn specs(
-    args: &RootArgs<'_>,
-    environment: &Environment,
-    problems: &mut Vec<String>,
-    warnings: &mut Vec<String>,
-    unconfigured: &mut Option<String>,
-) -> Vec<RootSpec> {
+pub(super) fn specs(args: &RootArgs<'_>, found: &mut Findings<'_>, unconfigured: &mut Option<String>) -> Vec<RootSpec> {
+    let environment = found.environment;
     let access = |read_only: bool| if read_only || args.read_only { Access::ReadOnly } else { Access::ReadWrite };
     let unnamed =
         |path| RootSpec { name: None, path, access: access(false), policy: PolicyRules::default(), optional: false };
     let mut specs: Vec<RootSpec> = Vec::new();
     for directory in args.directories {
         if directory.is_empty() {
-            problems.push(EMPTY.to_owned());
+            found.problems.push(EMPTY.to_owned());
             continue;
         }
         specs.push(unnamed(environment.absolute(Path::new(directory), &environment.directory)));
     }
     for given in &args.roots {
-        let own = given.table.as_ref().map(|table| policy::rules(&table.own, problems));
+        let own = given.table.as_ref().map(|table| policy::rules(&table.own, &mut found.problems));
         match parts(given) {
             Ok(RootText { name, path, read_only, untrusted, optional }) => {
-                let path = given.path(path, args.file_base, environment);
+                let path = found.path(given, path);
                 if let Some(table) = &given.table {
-                    policy::host_paths(&table.own, &names_of(&path), environment.home.as_deref(), problems);
+                    policy::host_paths(&table.own, &names_of(&path), environment.home.as_deref(), &mut found.problems);
                 }
                 let policy = PolicyRules { untrusted, ..own.unwrap_or_default() };
                 specs.push(RootSpec { name, path, access: access(read_only), policy, optional });
             }
-            Err(why) => problems.push(format!("{} {:?}: {why}", given.origin(), given.text)),
+            Err(why) => found.problems.push(format!("{} {:?}: {why}", given.origin(), given.text)),
         }
     }
 
@@ -74,7 +69,7 @@ pub(super) fn specs(
             Err(why) => match project_of_client(environment).filter(|_| is_wide) {
                 Some(path) => specs.push(unnamed(path)),
                 None if is_wide && args.serves => *unconfigured = Some(why),
-                None => problems.push(why),
+                None => found.problems.push(why),
             },
         }
         return specs;
@@ -83,7 +78,8 @@ pub(super) fn specs(
     specs.retain(|spec| {
         let is_too_wide = spec.optional && is_file_system_root(&real(&spec.path));
         if is_too_wide {
-            warnings
+            found
+                .warnings
                 .push(format!("the optional {} is the whole file system, which is never offered", spec.path.display()));
         }
         !is_too_wide
@@ -91,19 +87,19 @@ pub(super) fn specs(
     for spec in &specs {
         let real = real(&spec.path);
         if is_file_system_root(&real) {
-            problems.push(format!(
+            found.problems.push(format!(
                 "{} is the whole file system, which is never offered: name the directories to work in",
                 spec.path.display()
             ));
         } else if environment.home.as_deref().is_some_and(|home| host_path::real(home).starts_with(&real)) {
-            warnings.push(format!(
+            found.warnings.push(format!(
                 "{} contains the home directory with its keys, histories and settings; a project directory is a safer \
                  choice",
                 spec.path.display()
             ));
         }
     }
-    same_names(&specs, problems);
+    same_names(&specs, &mut found.problems);
     specs.dedup();
     specs
 }

@@ -21,6 +21,7 @@ pub(crate) struct ClientRow {
     /// The largest answer that arrives unchanged.
     pub(crate) budget: AnswerBudget,
     /// The effect of a larger answer.
+    #[cfg_attr(not(test), expect(dead_code, reason = "docs/clients.md has it"))]
     pub(crate) beyond: &'static str,
     /// Where that is from.
     #[cfg_attr(not(test), expect(dead_code, reason = "the documentation has it, which a test compares"))]

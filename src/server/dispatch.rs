@@ -76,9 +76,8 @@ impl Dispatcher {
         let options = &services.options;
         let (limits, pools) = (Arc::new(ConcurrencyLimits::new(options.max_concurrent)), Arc::<Pools>::default());
         let events = Arc::<DiskEvents>::default();
-        let for_waits = (!options.wait_polling).then(|| events.clone());
         Self {
-            waits: Arc::new(WaitingCalls::new(for_waits, limits.clone(), pools.clone())),
+            waits: Arc::new(WaitingCalls::new(events.clone(), limits.clone(), pools.clone())),
             events,
             limits,
             pools,

@@ -17,7 +17,7 @@ const UNTRUSTED: &str =
 
 /// Explains staged changes to the model.
 const STAGED: &str = "Changes are staged: these tools see them as made, but no file on the disk changes until the user runs \
-                      `rootbound apply`. Programs such as compilers and tests still see the old files.\n";
+                      `rootbound stage apply`. Programs such as compilers and tests still see the old files.\n";
 
 /// One root as a model may know it.
 #[derive(Clone, Debug)]

@@ -37,8 +37,6 @@ pub struct ServerOptions {
     pub confirm_limit: Duration,
     /// How long a call may wait for a file, whatever its client allows.
     pub wait_limit: Duration,
-    /// Whether waiting calls look from time to time, without the kernel's events.
-    pub wait_polling: bool,
     /// Where calls are recorded, if anywhere.
     pub audit: Option<Arc<Audit>>,
     /// Why there is no directory to offer: every call is answered with it.
@@ -56,7 +54,6 @@ impl Default for ServerOptions {
             confirm_through: ConfirmThrough::Client,
             confirm_limit: Duration::from_secs(300),
             wait_limit: Duration::from_secs(300),
-            wait_polling: false,
             audit: None,
             unconfigured: None,
         }

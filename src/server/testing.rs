@@ -3,6 +3,7 @@
 //! Every wait has a generous end, so that a server that hangs fails its test instead of stopping it.
 
 mod calls;
+mod late_answers;
 mod lines;
 mod protocol_versions;
 mod session_end;
@@ -20,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tools::Settings;
 
-use super::services::ServerOptions;
+use super::{Server, services::ServerOptions};
 
 /// Longer than any call takes, even on a busy machine.
 const TEST_LIMIT: Duration = Duration::from_secs(120);
@@ -42,10 +43,14 @@ impl Wire {
     }
 
     fn with(options: ServerOptions, settings: Settings) -> Self {
+        Self::of(tools::server(options, settings))
+    }
+
+    fn of(server: Server) -> Self {
         let (output, server_input) = duplex(64 << 10);
         let (server_output, input) = duplex(64 << 10);
         let stop = CancellationToken::new();
-        let service = tokio::spawn(tools::server(options, settings).serve(server_input, server_output, stop.clone()));
+        let service = tokio::spawn(server.serve(server_input, server_output, stop.clone()));
         Self { input: BufReader::new(input), output, service, stop }
     }
 

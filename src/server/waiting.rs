@@ -38,8 +38,7 @@ const REPORT: Duration = Duration::from_secs(5);
 /// Shared by waiting calls.
 pub(super) struct WaitingCalls {
     places: Semaphore,
-    /// `None` where events are not used.
-    events: Option<Arc<DiskEvents>>,
+    events: Arc<DiskEvents>,
     limits: Arc<ConcurrencyLimits>,
     pools: Arc<Pools>,
     /// Cancelled when the client has closed its input: nothing is worth waiting for then.
@@ -47,7 +46,7 @@ pub(super) struct WaitingCalls {
 }
 
 impl WaitingCalls {
-    pub(super) fn new(events: Option<Arc<DiskEvents>>, limits: Arc<ConcurrencyLimits>, pools: Arc<Pools>) -> Self {
+    pub(super) fn new(events: Arc<DiskEvents>, limits: Arc<ConcurrencyLimits>, pools: Arc<Pools>) -> Self {
         Self { places: Semaphore::new(MAX_WAITS), events, limits, pools, input_ended: CancellationToken::new() }
     }
 
@@ -85,7 +84,7 @@ impl WaitingCalls {
             let changed = Arc::clone(&changed);
             Arc::new(move |_| changed.notify_one())
         };
-        let watcher = self.events.as_ref().and_then(|events| events.watcher());
+        let watcher = self.events.watcher();
         loop {
             let looking = Instant::now();
             let (watcher, wake) = (watcher.clone(), Arc::clone(&wake));

@@ -14,7 +14,7 @@ pub struct LongestWait {
 /// Who sets the longest wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitBound {
-    /// The option `--wait-limit`.
+    /// The server.
     Server,
     /// The client, which ends each call after some time. With its name, if that is known.
     Client(Option<&'static str>, Duration),
@@ -37,7 +37,7 @@ impl LongestWait {
     /// Why it is no longer, as a clause.
     pub fn reason(&self) -> String {
         match self.by {
-            WaitBound::Server => "the server's limit (--wait-limit)".to_owned(),
+            WaitBound::Server => "the server's limit".to_owned(),
             WaitBound::Client(Some(name), after) => format!("{name} ends a call after {} s", after.as_secs()),
             WaitBound::Client(None, after) => format!("many clients end a call after {} s", after.as_secs()),
         }

@@ -1,7 +1,7 @@
 //! Staged changes, for the person at the command line: shown, applied to the disk, or discarded. A model has no tool for this.
 //!
 //! What is made goes through the same checks as any other change, in one transaction, and can be taken back with
-//! `rootbound restore`.
+//! `rootbound history restore`.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -53,7 +53,7 @@ pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) ->
                 named(&conflicts)
             ),
         )
-        .hint("look at `rootbound diff`; apply the rest with --skip-conflicts, or discard these"));
+        .hint("look at `rootbound stage`; apply the rest with --skip-conflicts, or discard these"));
     }
     let is_blocked = |change: &StagedChange| {
         let (own, blocks) = (host(&change.path), |conflict: &WorkspacePath| {
@@ -212,7 +212,7 @@ pub(crate) fn discard(workspace: &Workspace, paths: &[String]) -> Result<String,
                 return Err(ToolError::invalid(format!(
                     "{top} is in a directory that was deleted or replaced as a whole"
                 ))
-                .hint("discard that directory: `rootbound diff` shows it"));
+                .hint("discard that directory: `rootbound stage` shows it"));
             }
             answer => answer?,
         }

@@ -1,7 +1,6 @@
 """A person's answers through the Python SDK: `confirm.py MODE PROGRAM [ARGUMENT...] DIRECTORY`.
 
-PROGRAM is started so that it asks before each change and takes an answer for two seconds. The only
-answer that may change a file is the last one.
+PROGRAM is started so that it asks before each change. The only answer that may change a file is the last one.
 """
 
 import sys
@@ -12,7 +11,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import ElicitResult
 
-ASKING = ["--confirm", "writes", "--confirm-time-limit", "2"]
+ASKING = ["--confirm", "writes"]
 YES = {"action": "accept", "content": {"confirm": True}}
 
 
@@ -21,12 +20,10 @@ async def main(mode, program, *arguments):
     before = file.read_bytes()
     asked = []
     answer = {}
-    delay = 0
     meanwhile = None
 
     async def person(context, params):
         asked.append(params)
-        await anyio.sleep(delay)
         if meanwhile is not None:
             file.write_bytes(meanwhile)
         return ElicitResult(**answer)
@@ -61,11 +58,7 @@ async def main(mode, program, *arguments):
             assert "-RETRIES = 3\n+RETRIES = 4\n" in message, message
         print(f"--- asked\n{message}")
 
-        answer, delay = YES, 3
-        words = "came after more than 2s" if modern else "did not answer within 2s"
-        refused(await session.call_tool("edit", edit("RETRIES = 4")), "declined", words)
-        delay = 0
-
+        answer = YES
         # Another program changes the file while the person looks at the diff.
         untouched, before, meanwhile = before, before + b"# new", before + b"# new"
         words = "has changed since it was read" if modern else "changed while a person was asked"

@@ -36,8 +36,8 @@ line() {
 #[test]
 fn bash_completes_subcommands_clients_choices_and_files() {
     let cases: &[(&[&str], &str)] = &[
-        (&["s"], "setup stats"),
-        (&["--confirm-t"], "--confirm-through --confirm-time-limit"),
+        (&["s"], "stage setup stats"),
+        (&["--max-f"], "--max-file-size --max-files-created"),
         (&["--confirm", ""], "never destructive writes"),
         (&["--confirm", "=", "d"], "destructive"),
         (&["--images", "off", "--history", ""], "auto off"),
@@ -46,6 +46,8 @@ fn bash_completes_subcommands_clients_choices_and_files() {
         (&["--config", "fi"], "file.toml"),
         (&["--audit", "fi"], "file.toml"),
         (&["--read-only", "doc"], "doctor"),
+        (&["history", "re"], "restore"),
+        (&["stage", ""], "diff apply discard help"),
         (&["setup", "cl"], "claude-desktop claude-code"),
         (&["setup", "codex", "--sp"], "--split"),
         (&["setup", "codex", "--scope", ""], "user project local"),

@@ -50,11 +50,11 @@ impl Project {
 fn each_configuration_problem_is_one_line_on_stderr() {
     let project = Project::new();
     fs::write(project.folder().join("r.toml"), "read_onyl = true\n").expect("written");
-    let variables = [("ROOTBOUND_MAX_CONCURRENT", "many")];
+    let variables = [("ROOTBOUND_MAX_FILES_CREATED", "many")];
     let arguments = ["--config", "r.toml", "--log", "loud", "--root", "x y=z"];
     let printed = project.run_with(&project.folder(), &variables, &arguments).failed(2);
     assert_eq!(printed.lines().count(), 4, "{printed}");
-    for part in ["r.toml:1: unknown key", "did you mean read_only?", "--log", "ROOTBOUND_MAX_CONCURRENT", "x y=z"] {
+    for part in ["r.toml:1: unknown key", "did you mean read_only?", "--log", "ROOTBOUND_MAX_FILES_CREATED", "x y=z"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
 }
@@ -387,14 +387,13 @@ fn a_root_table_of_the_file_has_its_own_rules() {
 }
 
 #[test]
-fn files_of_a_denied_extension_are_refused_like_denied_ones() {
+fn files_with_a_denied_ending_are_refused_whatever_their_case() {
     let project = Project::new();
     for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "b.gz", "x.Drawing", ".drawing"] {
         fs::write(project.folder().join(name), "text").expect("written");
     }
-    fs::write(project.folder().join("r.toml"), "[[root]]\npath = \".\"\ndeny_extension = [\"drawing\"]\n")
-        .expect("written");
-    let options = ["--config", "r.toml", "--deny-extension", "exe", "--deny-extension", ".tar.gz", "call"];
+    fs::write(project.folder().join("r.toml"), "[[root]]\npath = \".\"\ndeny = [\"*.drawing\"]\n").expect("written");
+    let options = ["--config", "r.toml", "--deny", "*.exe", "--deny", "*.tar.gz", "call"];
     let call = |words: &[&str]| project.run(&[&options[..], words].concat());
     for name in ["tool.exe", "TOOL.EXE", "a.tar.gz", "x.Drawing", ".drawing"] {
         let path = format!("path={name}");
@@ -570,28 +569,44 @@ fn every_mistake_in_the_roots_of_the_file_is_reported_at_once() {
 }
 
 #[test]
-fn pattern_limits_are_options_and_errors_name_limit_and_value() {
+fn errors_about_large_patterns_name_limit_and_value() {
     let project = Project::new();
-    let options = ["--max-glob", "10", "--max-regex", "20", "--max-regex-repeats", "50", "--max-regex-size", "64KiB"];
-    let call = |words: &[&str]| project.run(&[&options[..], &["call"], words].concat());
-    for (words, printed) in [
-        (["glob", "pattern=**/abcd*.rs"], "it has 11 bytes, more than 10"),
-        (["grep", "pattern=abcdefghijklmnopqrstu"], "the pattern has 21 bytes, more than 20"),
-        (["grep", "pattern=(.{1,10}){1,6}"], "expand to 60 positions, more than 50"),
-        (["grep", "pattern=\\w{49}\\d"], "compiled, it has more than 65536 bytes"),
+    let (glob, regex, compiled) = ("a".repeat(1025), "b".repeat(8193), "[\\w--a]".repeat(1000) + "\\w{2900}");
+    for (tool, pattern, printed) in [
+        ("glob", glob.as_str(), "it has 1025 bytes, more than 1024"),
+        ("grep", regex.as_str(), "the pattern has 8193 bytes, more than 8192"),
+        ("grep", "(.{1,100}){1,60}", "expand to 6000 positions, more than 3000"),
+        ("grep", compiled.as_str(), "compiled, it has more than 10485760 bytes"),
     ] {
-        let text = call(&words).failed(1);
-        assert!(text.contains(printed) && text.contains("hint: "), "{words:?}: {text}");
+        let text = project.run(&["call", tool, &format!("pattern={pattern}")]).failed(1);
+        assert!(text.contains(printed) && text.contains("hint: "), "{pattern}: {text}");
     }
-    assert!(call(&["grep", "pattern=tw[o]", "glob=*.{txt,mdx}"]).failed(1).contains("it has 11 bytes, more than 10"));
-    assert!(call(&["grep", "pattern=tw[o]", "glob=*.txt"]).succeeded().contains("a.txt:2: two"));
-    let wide = ["--max-regex-repeats", "6000", "call", "grep", "pattern=(.{1,100}){1,60}"];
-    assert!(project.run(&wide).succeeded().contains("a.txt"));
-    let printed = project.run(&["--max-glob", "0", "--max-regex-size", "1", "tools"]).failed(2);
-    assert!(
-        printed.contains("--max-glob of 0 bytes is out of range") && printed.contains("--max-regex-size"),
-        "{printed}"
-    );
+    let text = project.run(&["call", "grep", "pattern=tw[o]", &format!("glob={glob}")]).failed(1);
+    assert!(text.contains("it has 1025 bytes, more than 1024"), "{text}");
+    assert!(project.run(&["call", "grep", "pattern=tw[o]", "glob=*.txt"]).succeeded().contains("a.txt:2: two"));
+}
+
+#[test]
+fn former_options_are_refused_all_at_once_with_what_to_do_now() {
+    let project = Project::new();
+    fs::write(project.folder().join("r.toml"), "max_glob = 10\n[[root]]\npath = \".\"\ndeny_extension = [\"exe\"]\n")
+        .expect("written");
+    let variables = [("ROOTBOUND_MAX_MESSAGE", "1MiB"), ("ROOTBOUND_INDEX", "memory")];
+    let arguments =
+        ["--config", "r.toml", "--max-arguments", "60", "--log", "loud", "--read-before-write=changed-only"];
+    let printed = project.run_with(&project.folder(), &variables, &arguments).failed(2);
+    for part in [
+        "--max-arguments is no longer an option: remove it: a call takes up to 50 arguments\n",
+        "ROOTBOUND_MAX_MESSAGE is no longer an option: remove it",
+        "r.toml:1: max_glob is no longer an option: remove it",
+        "r.toml:4: deny_extension is no longer an option: give deny a pattern such as '*.exe'\n",
+        "ROOTBOUND_INDEX \"memory\" is no longer a value: choose off",
+        "--read-before-write \"changed-only\" is no longer a value: choose strict or off\n",
+        "--log \"loud\"",
+    ] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    assert_eq!(printed.lines().count(), 7, "{printed}");
 }
 
 #[test]
@@ -615,9 +630,8 @@ fn range_errors_show_bounds_with_units() {
     let project = Project::new();
     for (option, value, printed) in [
         ("--max-files-created", "many", "write a whole number of at least 0\n"),
-        ("--max-arguments", "0", "write a whole number from 1 to 10000\n"),
-        ("--max-message", "1", "choose 64 KiB to 256 MiB\n"),
-        ("--max-search-file-size", "0", "choose at least 1 byte\n"),
+        ("--max-image-size", "0", "choose 1 byte to 256 MiB\n"),
+        ("--history-size", "1", "choose at least 1 MiB\n"),
     ] {
         let complaints = project.run_with(&project.folder(), &[], &[option, value, "tools"]).failed(2);
         assert!(complaints.contains(printed), "{printed:?} is not in\n{complaints}");

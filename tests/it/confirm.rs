@@ -313,28 +313,6 @@ fn a_repeated_call_without_an_answer_is_asked_about_again() {
 }
 
 #[test]
-fn a_late_answer_is_ignored() {
-    let arguments = ["--confirm", "writes", "--confirm-time-limit", "0.3"];
-    let mut desk = Desk::open(true, &arguments);
-    let question = desk.ask("edit", edit());
-    thread::sleep(Duration::from_millis(400));
-    fails(&desk.reply(&question, &yes()), "declined", "came after more than 300ms");
-
-    let mut desk = Desk::open(false, &arguments);
-    let question = desk.ask("edit", edit());
-    let mut messages = [desk.server.next().expect("a message"), desk.server.next().expect("a message")];
-    messages.sort_by_key(|message| message.get("method").is_none());
-    let [cancelled, answer] = messages;
-    assert_eq!(cancelled["method"], "notifications/cancelled", "{cancelled}");
-    assert_eq!(cancelled["params"]["requestId"], question.id);
-    fails(&answer, "declined", "did not answer within 300ms");
-    // The answer arrives late, and is ignored.
-    desk.server.line(&json!({ "jsonrpc": "2.0", "id": question.id, "result": yes() }).to_string());
-    assert_eq!(desk.server.ask("ping", &json!({}))["result"], json!({}));
-    assert_eq!(desk.content(), OLD);
-}
-
-#[test]
 fn waiting_for_a_person_does_not_count_against_the_time_limit() {
     let mut desk = Desk::open(false, &["--confirm", "writes", "--time-limit", "4"]);
     let question = desk.ask("edit", edit());

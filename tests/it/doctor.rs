@@ -103,6 +103,7 @@ fn a_run_as_configured_exits_with_0() {
         assert!(text.contains(part), "{part:?} is not in\n{text}\n{log}");
     }
     assert_eq!(code, Some(0), "{text}");
+    assert!(text.lines().count() <= 30, "a screen: {text}");
 }
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]

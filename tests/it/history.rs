@@ -72,24 +72,26 @@ fn every_former_content_can_be_restored_by_its_revision() {
         project.ok(&["call", "write", "path=a.txt", &format!("content={content}\n")]);
     }
     let listing = project.ok(&["history", "a.txt"]);
-    let lines: Vec<&str> = listing.lines().collect();
+    let (head, lines) = listing.split_once('\n').unwrap();
+    assert_eq!(head, "TIME (UTC)            AGO  TOOL     BEFORE        CHANGE       PATH");
+    let lines: Vec<&str> = lines.lines().collect();
     assert_eq!(lines.len(), 3, "{listing}");
     assert!(lines.iter().all(|line| line.contains("write") && line.ends_with("a.txt")), "{listing}");
-    let revision = |line: &str| line.split_whitespace().nth(3).unwrap().to_owned();
+    let revision = |line: &str| line.split_whitespace().nth(5).unwrap().to_owned();
     let (two, one) = (revision(lines[0]), revision(lines[1]));
-    assert!(project.ok(&["restore", "a.txt"]).contains("-three\n+two"));
+    assert!(project.ok(&["history", "restore", "a.txt"]).contains("-three\n+two"));
     assert_eq!(project.content("a.txt"), "two\n");
     // The replaced content is in the history, so it can be restored, too.
-    project.ok(&["restore", "a.txt"]);
+    project.ok(&["history", "restore", "a.txt"]);
     assert_eq!(project.content("a.txt"), "three\n");
-    project.ok(&["restore", "a.txt", &one]);
+    project.ok(&["history", "restore", "a.txt", &one]);
     assert_eq!(project.content("a.txt"), "one\n");
-    project.ok(&["restore", "a.txt", &two[..4]]);
+    project.ok(&["history", "restore", "a.txt", &two[..4]]);
     assert_eq!(project.content("a.txt"), "two\n");
-    assert!(project.ok(&["restore", "a.txt", &two]).contains("already"));
-    assert!(project.fails(&["restore", "a.txt", "ffffffff"]).contains("ffffffff"));
-    assert!(project.fails(&["restore", "a.txt", "zz"]).contains("is not a revision"));
-    assert!(project.fails(&["restore", "b.txt"]).contains("b.txt"));
+    assert!(project.ok(&["history", "restore", "a.txt", &two]).contains("already"));
+    assert!(project.fails(&["history", "restore", "a.txt", "ffffffff"]).contains("ffffffff"));
+    assert!(project.fails(&["history", "restore", "a.txt", "zz"]).contains("is not a revision"));
+    assert!(project.fails(&["history", "restore", "b.txt"]).contains("b.txt"));
     assert_eq!(project.objects(), 3);
 }
 
@@ -101,15 +103,15 @@ fn a_deletion_is_restored_by_another_process() {
     fs::create_dir(project.root().join("d/empty")).unwrap();
     project.ok(&["call", "delete", "path=d", "recursive=true"]);
     assert!(!project.root().join("d").exists());
-    assert!(project.ok(&["history", "d"]).lines().count() == 5);
-    project.ok(&["restore", "d/sub/b.txt"]);
+    assert!(project.ok(&["history", "list", "d"]).lines().count() == 6);
+    project.ok(&["history", "restore", "d/sub/b.txt"]);
     assert_eq!(project.content("d/sub/b.txt"), "b\n");
     fs::remove_dir_all(project.root().join("d")).unwrap();
-    assert!(project.ok(&["restore", "d"]).contains("2 files"));
+    assert!(project.ok(&["history", "restore", "d"]).contains("2 files"));
     assert_eq!((project.content("d/a.txt"), project.content("d/sub/b.txt")), ("a\n".into(), "b\n".into()));
     assert!(project.root().join("d/empty").is_dir());
     // A directory replaces nothing.
-    project.fails(&["restore", "d"]);
+    project.fails(&["history", "restore", "d"]);
 }
 
 #[test]
@@ -117,9 +119,9 @@ fn restore_obeys_root_access_and_policy() {
     let project = Project::new();
     project.ok(&["call", "write", "path=a.txt", "content=one"]);
     project.ok(&["call", "write", "path=a.txt", "content=two"]);
-    assert!(project.fails(&["--read-only", "restore", "a.txt"]).contains("read-only"));
-    assert!(project.fails(&["--protect", "*.txt", "restore", "a.txt"]).contains("access denied"));
-    assert!(project.fails(&["restore", "../state/history/swept"]).contains("access denied"));
+    assert!(project.fails(&["--read-only", "history", "restore", "a.txt"]).contains("read-only"));
+    assert!(project.fails(&["--protect", "*.txt", "history", "restore", "a.txt"]).contains("access denied"));
+    assert!(project.fails(&["history", "restore", "../state/history/swept"]).contains("access denied"));
     assert_eq!(project.content("a.txt"), "two");
 }
 
@@ -132,8 +134,8 @@ fn changes_of_other_folders_are_not_listed() {
         project.ok(&["call", "read", &format!("path={file}")]);
         project.ok(&["call", "write", &format!("path={file}"), "content=y"]);
     }
-    assert_eq!(project.ok(&["history", "mine"]).lines().count(), 1);
-    assert_eq!(project.ok(&["history"]).lines().count(), 2);
+    assert_eq!(project.ok(&["history", "mine"]).lines().count(), 2);
+    assert_eq!(project.ok(&["history"]).lines().count(), 3);
     for path in ["mine", "mine/a"] {
         assert!(project.ok(&["history", path]).trim_end().ends_with("  mine/a"));
     }
@@ -178,8 +180,8 @@ fn a_journal_with_torn_lines_is_read() {
         .unwrap();
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(&journal, format!("\u{0}garbage\n{text}{{\"time\":1,\"sess")).unwrap();
-    assert_eq!(project.ok(&["history"]).lines().count(), 2);
-    project.ok(&["restore", "a.txt"]);
+    assert_eq!(project.ok(&["history"]).lines().count(), 3);
+    project.ok(&["history", "restore", "a.txt"]);
     assert_eq!(project.content("a.txt"), "one");
 }
 
@@ -317,7 +319,7 @@ mod killed {
             is_whole(there[0]);
             // A deleted tree is complete, or is restored completely.
             if !project.root().join("tree").exists() {
-                project.ok(&["restore", "tree"]);
+                project.ok(&["history", "restore", "tree"]);
             }
             for n in 0..40 {
                 is_whole(&project.content(&format!("tree/{}/{n}", n % 4)));
@@ -357,7 +359,7 @@ fn a_deleted_tree_deeper_than_path_max_is_restored() {
     fs::rename(project.root().join("b"), &joint).unwrap();
     project.ok(&["call", "delete", "path=a", "recursive=true"]);
     assert!(!project.root().join("a").exists());
-    assert!(project.ok(&["restore", "a"]).contains("with 1 file"));
+    assert!(project.ok(&["history", "restore", "a"]).contains("with 1 file"));
     fs::rename(&joint, project.root().join("b")).unwrap();
     assert_eq!(project.content(&format!("b/{half}/last\n.txt")), "deep\n");
 }
@@ -374,10 +376,10 @@ fn checkpoint_of_the_command_line_is_what_restore_diff_and_undo_go_back_to() {
         project.ok(&all)
     };
     call(&["edit", "path=a.txt", "old_string=one", "new_string=two"]);
-    assert!(project.ok(&["checkpoint", "before"]).contains("made"));
-    assert!(project.ok(&["checkpoint", "before"]).contains("moved"));
+    assert!(project.ok(&["history", "checkpoint", "before"]).contains("made"));
+    assert!(project.ok(&["history", "checkpoint", "before"]).contains("moved"));
     for name in ["", "session", "a\nb"] {
-        project.fails(&["checkpoint", name]);
+        project.fails(&["history", "checkpoint", name]);
     }
     call(&["edit", "path=a.txt", "old_string=two", "new_string=three"]);
     call(&["move", "source=b.txt", "destination=d/c.txt"]);
@@ -388,20 +390,30 @@ fn checkpoint_of_the_command_line_is_what_restore_diff_and_undo_go_back_to() {
     assert!(listed.contains("checkpoint before") && listed.contains("checkpoint later"), "{listed}");
     let since = project.ok(&["history", "--since", "later"]);
     assert!(since.contains("new/n.txt") && !since.contains("a.txt"), "{since}");
-    let diff = project.ok(&["diff", "before", "a.txt"]);
+    let diff = project.ok(&["history", "diff", "before", "a.txt"]);
     assert!(diff.contains("-two\n+three") && !diff.contains("n.txt"), "{diff}");
-    assert!(project.ok(&["diff", "before"]).contains("created new/n.txt"));
-    assert!(project.fails(&["diff", "nothing"]).contains("nothing"));
-    let preview = project.ok(&["restore", "--to", "before", "--dry-run"]);
+    assert!(project.ok(&["history", "diff", "before"]).contains("created new/n.txt"));
+    for command in [
+        &["history", "diff", "nothing"][..],
+        &["history", "restore", "--to", "nothing"],
+        &["history", "--since", "nothing"],
+    ] {
+        let text = project.fails(command);
+        assert!(
+            text.starts_with("there is no checkpoint called \"nothing\"\n\nhint: `rootbound history` lists"),
+            "{text}"
+        );
+    }
+    let preview = project.ok(&["history", "restore", "--to", "before", "--dry-run"]);
     assert!(preview.contains("left alone: d/c.txt (changed since)"), "{preview}");
     assert_eq!(project.content("a.txt"), "three\n");
-    project.ok(&["restore", "--to", "before"]);
+    project.ok(&["history", "restore", "--to", "before"]);
     assert_eq!(
         (project.content("a.txt"), project.content("d/c.txt")),
         ("two\n".into(), "changed by a person\n".into())
     );
     assert!(!project.root().join("new").exists());
-    project.ok(&["restore", "--to", "before", "--include-others"]);
+    project.ok(&["history", "restore", "--to", "before", "--include-others"]);
     assert!(project.root().join("b.txt").exists());
 
     // Each call was a session of its own.
@@ -409,9 +421,9 @@ fn checkpoint_of_the_command_line_is_what_restore_diff_and_undo_go_back_to() {
     assert!(undone.contains("changed by another session") && undone.contains("include_others=true"), "{undone}");
     let listed = project.ok(&["history", "a.txt"]);
     let line = listed.lines().find(|line| line.contains("edit")).unwrap();
-    let session = line.split_whitespace().nth(4).unwrap().split('.').next().unwrap();
-    assert!(project.ok(&["diff", "--session", session]).contains("no difference"), "{listed}");
-    project.fails(&["restore", "--session", "zzzz"]);
+    let session = line.split_whitespace().nth(6).unwrap().split('.').next().unwrap();
+    assert!(project.ok(&["history", "diff", "--session", session]).contains("no difference"), "{listed}");
+    project.fails(&["history", "restore", "--session", "zzzz"]);
 }
 
 #[test]
@@ -423,7 +435,7 @@ fn restore_goes_back_over_changes_of_a_masked_file_that_nobody_else_changed() {
             (format!("old_string={old}="), format!("new_string={new}="), format!("checkpoint={new}"));
         project.ok(&[&options[..], &["call", "edit", "path=.env", &old, &new, &name]].concat());
     };
-    let restore = |to: &str| project.ok(&[&options[..], &["restore", "--to", to]].concat());
+    let restore = |to: &str| project.ok(&[&options[..], &["history", "restore", "--to", to]].concat());
     project.write(".env", "A=1\n");
     for (old, new) in [("A", "B"), ("B", "C"), ("C", "D")] {
         edit(old, new);

@@ -159,13 +159,12 @@ fn masked_files_are_not_stored() {
 fn index_options_are_read_from_everywhere_and_name_a_wrong_value() {
     let Some(project) = Project::new() else { return };
     let nothing = |arguments: &[&str]| project.ok(&[&["index", "status"], arguments].concat());
-    assert_eq!(nothing(&["--index", "memory"]), "nothing is stored: --index is memory\n");
     assert_eq!(nothing(&["--index", "off"]), "nothing is stored: --index is off\n");
     assert_eq!(nothing(&["--index-size", "0"]), "nothing is stored: --index-size is 0\n");
     assert_eq!(nothing(&["--state-dir", "off"]), "nothing is stored: no state folder is used (--state-dir)\n");
     let file = project.temp.path().join("options.toml");
-    fs::write(&file, "index = \"memory\"\n").unwrap();
-    assert_eq!(nothing(&["--config", file.to_str().unwrap()]), "nothing is stored: --index is memory\n");
+    fs::write(&file, "index = \"off\"\n").unwrap();
+    assert_eq!(nothing(&["--config", file.to_str().unwrap()]), "nothing is stored: --index is off\n");
     fs::write(&file, "index_size = \"lots\"\nindex = \"sometimes\"\n").unwrap();
     let wrong = project.run(&["index", "status", "--config", file.to_str().unwrap()]);
     assert!(

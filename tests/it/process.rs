@@ -47,6 +47,16 @@ impl Process {
         Self::start_remembering(dir, Path::new("off"), arguments)
     }
 
+    /// As [`start`](Self::start). Without `events`, the kernel reports no changes, as other programs hold all its queues.
+    pub(crate) fn start_with_events(events: bool, dir: &Path, arguments: &[&str]) -> Self {
+        let mut command = program(dir);
+        command.args(["--state-dir", "off"]).args(arguments);
+        if !events {
+            command.env("_ROOTBOUND_NO_INOTIFY", "1");
+        }
+        Self::spawn(command)
+    }
+
     /// As [`start`](Self::start), with a state folder.
     pub(crate) fn start_remembering(dir: &Path, state: &Path, arguments: &[&str]) -> Self {
         let mut command = program(dir);

@@ -6,7 +6,7 @@ use confined_fs::Access;
 use rootbound::{
     server::InProcessClient,
     session::QuotaLimits,
-    tools::{Group, Selection, Settings},
+    tools::{Group, Selection},
 };
 use serde_json::{Value, json};
 
@@ -224,11 +224,11 @@ mcp_test!(deeply_nested_arguments_are_refused, |h| {
 });
 
 #[test]
-fn argument_limits_are_options() {
-    let settings = Settings { max_arguments: 1, ..Settings::default() };
-    let h = Setup { settings, ..Setup::default() }.open();
-    h.call("ls", json!({ "path": "." })).ok();
-    h.call("ls", json!({ "path": ".", "depth": 1 })).fails("invalid_input");
+fn at_most_fifty_arguments_are_accepted() {
+    let h = Setup::default().open();
+    let of = |count: u32| -> Value { (0..count).map(|number| (format!("a{number}"), json!(1))).collect() };
+    assert!(!h.call("ls", of(50)).fails("invalid_input").contains("at most"));
+    assert!(h.call("ls", of(51)).fails("invalid_input").starts_with("51 arguments were sent; a call takes at most 50"));
 }
 
 #[test]

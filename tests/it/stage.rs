@@ -37,18 +37,18 @@ fn changes_are_seen_by_every_process_and_reach_the_disk_by_apply_alone() {
     // Without --stage the disk is seen.
     assert!(project.ok(&["call", "read", "path=a.txt"]).starts_with("1\tone"));
 
-    let diff = project.ok(&["diff"]);
+    let diff = project.ok(&["stage", "diff"]);
     assert!(diff.contains("-one\n+ONE\n") && diff.contains("deleted file gone") && diff.contains("+new\n"), "{diff}");
-    let applied = project.ok(&["apply"]);
+    let applied = project.ok(&["stage", "apply"]);
     assert!(applied.starts_with("Applied "), "{applied}");
     assert_eq!(project.content("a.txt"), "ONE\n");
     assert_eq!(project.content("e/sub/c.txt"), "three\n");
     assert!(!project.path("d").exists() && !project.path("gone").exists());
-    assert_eq!(project.ok(&["diff"]).trim_end(), "nothing is staged");
+    assert_eq!(project.ok(&["stage", "diff"]).trim_end(), "nothing is staged");
     assert!(!project.layer().join("record").exists());
     assert_eq!(fs::read_dir(project.layer().join("upper")).unwrap().count(), 0);
     // What was applied is in the history of the disk.
-    assert!(project.ok(&["restore", "a.txt"]).contains("+one"));
+    assert!(project.ok(&["history", "restore", "a.txt"]).contains("+one"));
 }
 
 #[test]
@@ -59,15 +59,15 @@ fn part_is_applied_or_discarded_by_its_path() {
     }
     project.staged("write", &json!({"path": "new/deep/file", "content": "new\n"}));
     project.staged("delete", &json!({"path": "keep"}));
-    assert!(project.ok(&["apply", "a", "new/deep"]).starts_with("Applied "));
+    assert!(project.ok(&["stage", "apply", "a", "new/deep"]).starts_with("Applied "));
     assert_eq!((project.content("a"), project.content("b")), ("changed\n".into(), "b\n".into()));
     assert_eq!((project.content("new/deep/file"), project.content("d/c")), ("new\n".into(), "c\n".into()));
-    project.ok(&["discard", "d", "keep"]);
+    project.ok(&["stage", "discard", "d", "keep"]);
     assert_eq!(project.staged("read", &json!({"path": "d/c"})).lines().next(), Some("1\tc"));
     assert_eq!(project.staged("read", &json!({"path": "keep"})).lines().next(), Some("1\tk"));
-    let diff = project.ok(&["diff"]);
+    let diff = project.ok(&["stage", "diff"]);
     assert!(diff.starts_with("changed file b\n") && !diff.contains("keep") && !diff.contains("d/c"), "{diff}");
-    assert_eq!(project.ok(&["discard"]).trim_end(), "Discarded 1 staged change");
+    assert_eq!(project.ok(&["stage", "discard"]).trim_end(), "Discarded 1 staged change");
     assert_eq!(project.staged("read", &json!({"path": "b"})).lines().next(), Some("1\tb"));
     assert_eq!(project.content("b"), "b\n");
 }
@@ -84,19 +84,19 @@ fn nothing_is_applied_over_what_others_changed_on_the_disk() {
     project.write("new", "theirs\n");
     project.write("d/more", "theirs\n");
     let before = tree(&project.root());
-    let refused = project.fails(&["apply"]);
+    let refused = project.fails(&["stage", "apply"]);
     assert!(refused.contains("nothing was applied: 3 paths") && refused.contains(": a, d, new"), "{refused}");
     assert_eq!(tree(&project.root()), before);
-    assert!(project.ok(&["diff"]).contains("changed file a (also changed on the disk)"));
+    assert!(project.ok(&["stage", "diff"]).contains("changed file a (also changed on the disk)"));
 
-    let applied = project.ok(&["apply", "--skip-conflicts"]);
+    let applied = project.ok(&["stage", "apply", "--skip-conflicts"]);
     assert!(applied.contains("Left staged, as the disk has changed: a, d, new"), "{applied}");
     assert_eq!((project.content("a"), project.content("new")), ("theirs\n".into(), "theirs\n".into()));
     assert_eq!((project.content("b"), project.content("d/more")), ("staged\n".into(), "theirs\n".into()));
     assert!(!project.path("gone").exists() && !project.path("d/c").exists());
     // They stay staged until they are discarded.
     assert!(project.staged("read", &json!({"path": "a"})).starts_with("1\tstaged"));
-    project.ok(&["discard"]);
+    project.ok(&["stage", "discard"]);
     assert!(project.staged("read", &json!({"path": "a"})).starts_with("1\ttheirs"));
 }
 
@@ -113,7 +113,7 @@ fn entry_may_become_another_kind_and_be_made_again() {
     let found = project.staged("glob", &json!({"pattern": "**"}));
     assert!(found.starts_with("Found 3 paths") && found.contains("file/inner"), "{found}");
     assert_eq!(tree(&project.root()), before);
-    project.ok(&["apply"]);
+    project.ok(&["stage", "apply"]);
     assert_eq!((project.content("file/inner"), project.content("dir")), ("i\n".into(), "d\n".into()));
     assert_eq!(project.content("again"), "2\n");
 }
@@ -125,7 +125,7 @@ fn deleted_directory_that_is_made_again_shows_nothing_of_the_old_one() {
     project.staged("write", &json!({"path": "dir/sub/z", "content": "z\n"}));
     let found = project.staged("glob", &json!({"pattern": "**"}));
     assert!(found.contains("dir/sub/z") && !found.contains("dir/x") && !found.contains("/y"), "{found}");
-    project.ok(&["apply"]);
+    project.ok(&["stage", "apply"]);
     assert_eq!(tree(&project.root()).into_keys().collect::<Vec<_>>(), ["dir", "dir/sub", "dir/sub/z"]);
 }
 
@@ -174,7 +174,7 @@ fn full_layer_is_a_quota_error() {
     };
     let (code, text) = (0..12).map(call).find(|(code, _)| *code != 0).expect("more than a mebibyte");
     assert!(code == 1 && text.contains("the layer of staged changes is full"), "{text}");
-    assert!(text.contains("rootbound apply"), "{text}");
+    assert!(text.contains("rootbound stage apply"), "{text}");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn secrets_are_not_shown_in_the_diff() {
     let arguments = json!({"path": ".env", "content": "TOKEN=hunter2\n"}).to_string();
     let allowed = ["--stage", "--allow-secret", ".env", "--allow-protected", ".env", "call", "write", &arguments];
     project.ok(&allowed);
-    let diff = project.ok(&["diff"]);
+    let diff = project.ok(&["stage", "diff"]);
     assert!(diff.contains("new file .env") && !diff.contains("hunter2"), "{diff}");
 }
 
@@ -202,11 +202,11 @@ fn staged_change_of_a_masked_file_is_applied_with_its_values() {
     staged("write", &json!({"path": "sub/.env", "content": "KEY=hunter3\n"}));
     // Without the mask, the file is a secret, which nothing changes.
     let before = tree(&project.root());
-    assert!(project.fails(&["apply"]).contains(".env is a secret file"));
+    assert!(project.fails(&["stage", "apply"]).contains(".env is a secret file"));
     assert_eq!(tree(&project.root()), before);
-    let diff = project.ok(&["--secrets", "mask", "diff"]);
+    let diff = project.ok(&["--secrets", "mask", "stage", "diff"]);
     assert!(diff.contains("+MODE=<secret:MODE>") && !diff.contains("hunter"), "{diff}");
-    let applied = project.ok(&["--secrets", "mask", "apply"]);
+    let applied = project.ok(&["--secrets", "mask", "stage", "apply"]);
     assert!(applied.contains("Applied 4 staged changes") && !applied.contains("hunter"), "{applied}");
     assert_eq!(project.content(".env"), "TOKEN=hunter2\nMODE=fast\n");
     assert_eq!((project.content("sub/.env"), project.content("a")), ("KEY=hunter3\n".into(), "b\n".into()));
@@ -237,9 +237,9 @@ fn forged_layer_reaches_nothing_outside() {
     let arguments = json!({"path": "link/made", "content": "x"}).to_string();
     assert_eq!(project.run(&["--stage", "call", "write", &arguments]).0, 1);
     let (before, outside_before) = (tree(&project.root()), tree(&outside));
-    assert!(project.fails(&["apply"]).contains("nothing was applied"));
+    assert!(project.fails(&["stage", "apply"]).contains("nothing was applied"));
     assert_eq!((tree(&project.root()), tree(&outside)), (before, outside_before));
-    project.ok(&["discard"]);
+    project.ok(&["stage", "discard"]);
     assert!(project.staged("read", &json!({"path": "a"})).starts_with("1\ta"));
 }
 
@@ -255,7 +255,7 @@ fn directory_that_becomes_a_link_is_not_written_through() {
     assert!(project.staged("read", &json!({"path": "d/a"})).starts_with("1\tstaged"));
     assert!(!project.staged("glob", &json!({"pattern": "d/*"})).contains("other"));
     let before = tree(&project.root());
-    for arguments in [&["apply"][..], &["apply", "d/new"]] {
+    for arguments in [&["stage", "apply"][..], &["stage", "apply", "d/new"]] {
         assert!(project.fails(arguments).contains("nothing was applied"));
         assert_eq!(tree(&project.root()), before);
     }
@@ -355,7 +355,7 @@ fn search_both(staged: &Harness, plain: &Harness, what: &str) {
 fn apply(staged: &Harness) {
     let mut command = program(&staged.path(""));
     command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));
-    Outcome::of(command.arg("apply")).succeeded();
+    Outcome::of(command.args(["stage", "apply"])).succeeded();
 }
 
 /// The same random calls on a staged root and on a plain copy of it: equal answers, and after `apply` equal trees.
@@ -406,6 +406,6 @@ fn merged_view_equals_a_plain_copy_after_random_changes() {
         assert_eq!(tree(&staged.path("")), tree(&plain.path("")), "seed {seed}");
         let mut command = program(&staged.path(""));
         command.env("ROOTBOUND_STATE_DIR", staged.outside("state"));
-        assert_eq!(Outcome::of(command.arg("diff")).succeeded().trim_end(), "nothing is staged");
+        assert_eq!(Outcome::of(command.args(["stage", "diff"])).succeeded().trim_end(), "nothing is staged");
     }
 }

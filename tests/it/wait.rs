@@ -9,14 +9,21 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::Process;
+use rootbound::{
+    server::ServerOptions,
+    tools::{Group, Selection},
+};
 
-const MODES: [&[&str]; 2] = [&[], &["--wait-polling"]];
+use crate::{harness::Setup, process::Process};
+
+/// With events of the kernel, and without them, when a wait polls.
+const MODES: [bool; 2] = [true, false];
 
 struct Waiting {
     // Dropped first: Windows does not delete the current folder of a process.
@@ -54,12 +61,11 @@ impl Answered {
 }
 
 impl Waiting {
-    fn new(options: &[&str]) -> Self {
+    fn new(events: bool) -> Self {
         let dir = tempfile::Builder::new().prefix("rootbound-wait-").tempdir().expect("a temporary folder");
         let root = dir.path().join("root");
         fs::create_dir(&root).expect("a folder");
-        let arguments = [&["--allow", "watch", "--root", "root"], options].concat();
-        let mut process = Process::start(dir.path(), &arguments);
+        let mut process = Process::start_with_events(events, dir.path(), &["--allow", "watch", "--root", "root"]);
         process.initialize();
         Self { process, dir }
     }
@@ -338,7 +344,7 @@ fn many_and_long_lines_are_bounded() {
 
 #[test]
 fn arguments_are_read_leniently_and_contradictions_are_refused() {
-    let mut w = Waiting::new(&[]);
+    let mut w = Waiting::new(true);
     w.write("f", "one\n");
     for timeout in [json!(0), json!("0"), json!("0s"), json!("1ms"), json!(0.0)] {
         w.call(json!({ "path": "f", "timeout": timeout })).is("nothing_new", "nothing new");
@@ -368,12 +374,14 @@ fn arguments_are_read_leniently_and_contradictions_are_refused() {
 
 #[test]
 fn limits_of_the_server_and_the_client_are_named() {
-    let mut w = Waiting::new(&["--wait-limit", "0.2"]);
-    w.write("f", "one\n");
-    let answer = w.call(json!({ "path": "f", "timeout": 1e18 }));
-    answer.is("nothing_new", "nothing new after ");
-    assert!(answer.text.contains("--wait-limit"), "{}", answer.text);
-    assert!(answer.facts["asked_seconds"].as_u64() > Some(1_000_000));
+    let options = ServerOptions { wait_limit: Duration::from_millis(200), ..ServerOptions::default() };
+    let selection = Selection { groups: vec![Group::Watch], ..Selection::default() };
+    let h = Setup { selection, options, ..Setup::default() }.open();
+    h.write("f", "one\n");
+    let outcome = h.call("wait", json!({ "path": "f", "timeout": 1e18 }));
+    assert!(outcome.facts()["asked_seconds"].as_u64() > Some(1_000_000));
+    let text = outcome.ok();
+    assert!(text.starts_with("nothing new after ") && text.contains("the server's limit"), "{text}");
 }
 
 #[test]
@@ -402,7 +410,7 @@ fn wait_is_cancelled_and_ends_with_the_input() {
 
 #[test]
 fn progress_is_reported_to_a_client_that_asks_for_it() {
-    let mut w = Waiting::new(&[]);
+    let mut w = Waiting::new(true);
     w.write("f", "one\n");
     let arguments = json!({ "path": "f", "pattern": "two" });
     let id = w

@@ -80,7 +80,7 @@ impl fmt::Display for Limit {
             Self::Layer(bytes) => {
                 write!(
                     f,
-                    "the layer of staged changes is full ({bytes} bytes); `rootbound apply` or `discard` empties it"
+                    "the layer of staged changes is full ({bytes} bytes); `rootbound stage apply` or `rootbound stage discard` empties it"
                 )
             }
             Self::Memory => f.write_str("the server has no more memory (ulimit -v, or the container's limit)"),

@@ -14,7 +14,7 @@
 //!
 //! # Limits
 //! - What others change on the disk below a staged root shows until the path is changed in the layer; then the layer's
-//!   entry shows, and `rootbound apply` reports a conflict.
+//!   entry shows, and `rootbound stage apply` reports a conflict.
 //! - A staged file is another inode than that of the disk, and its owner is the user who runs the server.
 //! - Roots are staged together with the root that contains them: their layer is that of the outermost.
 

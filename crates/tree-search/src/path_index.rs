@@ -69,8 +69,6 @@ pub enum IndexMode {
     /// For large trees, once they have been searched; in memory, and stored for the processes that follow.
     #[default]
     Auto,
-    /// As `Auto`, in memory alone.
-    Memory,
     /// Never: every search walks.
     Off,
     /// For every tree, from the start; in memory, and stored.
@@ -80,7 +78,7 @@ pub enum IndexMode {
 impl IndexMode {
     /// Whether indexes outlive the process.
     pub fn stores(self) -> bool {
-        matches!(self, Self::Auto | Self::Eager)
+        self != Self::Off
     }
 }
 
@@ -188,13 +186,16 @@ impl PathIndex {
         self.roots().iter().map(|slot| (slot.root.to_string(), describe(&slot.state))).collect()
     }
 
-    /// How far [`Self::store`] is with each root that it has not done yet: its public name, and a few words.
-    pub fn storing(&self) -> Vec<(String, String)> {
-        let describe = |slot: &RootSlot| match &slot.state {
-            RootState::Storing(_, index) => Some((slot.root.to_string(), index.describe())),
-            _ => None,
-        };
-        self.roots().iter().filter_map(describe).collect()
+    /// How far [`Self::store`] is with the roots that it has not done yet: files in the filter, and files in all.
+    pub fn storing(&self) -> (usize, usize) {
+        let (mut read, mut all) = (0, 0);
+        for slot in &*self.roots() {
+            if let RootState::Storing(_, index) = &slot.state {
+                read += index.list.items.iter().filter(|item| item.is_known()).count();
+                all += index.list.files();
+            }
+        }
+        (read, all)
     }
 
     /// Why the root of `start` is only walked, where an index of it was tried and cannot be kept.

@@ -23,16 +23,25 @@ pub(super) fn script(shell: Shell) -> io::Result<String> {
     })
 }
 
-/// The command with switches that take no value, and with short descriptions where the values are completed as well.
+/// The command with switches that take no value; where the values are completed as well, with short descriptions.
 fn completed(shell: Shell) -> Command {
     let mut command = command_without_directories();
     command.build();
-    let change = if matches!(shell, Shell::Bash | Shell::Fish | Shell::Zsh) {
-        |arg| brief(for_scripts(arg))
+    if matches!(shell, Shell::Bash | Shell::Fish | Shell::Zsh) {
+        each_argument(command, for_scripts)
     } else {
-        for_scripts
-    };
-    command.mut_args(change).mut_subcommands(|subcommand| subcommand.mut_args(change))
+        // They complete no values, so that the whole help has to name them.
+        each_argument(command, |arg| match arg.get_long_help().cloned() {
+            Some(help) => for_scripts(arg.help(help)),
+            None => for_scripts(arg),
+        })
+    }
+}
+
+fn each_argument(command: Command, change: fn(Arg) -> Arg) -> Command {
+    let command = command.mut_args(change);
+    let names: Vec<String> = command.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+    names.iter().fold(command, |command, name| command.mut_subcommand(name, |inner| each_argument(inner, change)))
 }
 
 fn for_scripts(arg: Arg) -> Arg {
@@ -43,15 +52,6 @@ fn for_scripts(arg: Arg) -> Arg {
         arg.value_name("[NAME=]PATH")
     } else {
         arg
-    }
-}
-
-fn brief(arg: Arg) -> Arg {
-    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let end = [". ", ": ", "; ", " [default"].iter().filter_map(|mark| help.find(mark)).min();
-    match end.filter(|end| *end > 20 && !help.starts_with('`')) {
-        Some(end) => arg.help(help[..end].to_owned()),
-        None => arg,
     }
 }
 

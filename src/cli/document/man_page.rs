@@ -27,6 +27,9 @@ pub(super) fn page() -> io::Result<String> {
     Roff::new().control("SH", ["SUBCOMMANDS"]).to_writer(&mut out)?;
     for subcommand in command.get_subcommands() {
         out.extend(part(subcommand)?);
+        for inner in subcommand.get_subcommands() {
+            out.extend(part(inner)?);
+        }
     }
     Roff::new().control("SH", ["EXAMPLES"]).to_writer(&mut out)?;
     out.extend(literal(&command)?);
@@ -44,7 +47,7 @@ fn part(subcommand: &Command) -> io::Result<Vec<u8>> {
     let usage = usage.trim_start_matches("Usage: ");
     let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
     let mut roff = Roff::new();
-    roff.control("SS", [format!("rootbound {}", subcommand.get_name()).as_str()]);
+    roff.control("SS", [subcommand.get_bin_name().unwrap_or_default()]);
     roff.text([roman(format!("{about}."))]).control("PP", []).text([bold(usage)]);
     roff.to_writer(&mut out)?;
     let is_own = |arg: &&Arg| arg.get_help_heading().is_none() && arg.get_id() != "help";
@@ -78,7 +81,7 @@ fn with_values(arg: Arg) -> Arg {
 fn literal(command: &Command) -> io::Result<Vec<u8>> {
     let mut roff = Roff::new();
     roff.control("nf", []);
-    let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let text = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string).unwrap_or_default();
     for line in text.trim_start_matches("Examples:\n").lines() {
         roff.text([roman(line)]);
     }

@@ -13,13 +13,17 @@ use text_file::{EncodingLabel, nearest_name::did_you_mean, shorten};
 
 use super::{
     alias::{Alias, FlagValue},
-    context::Settings,
     error::ToolError,
     tool::Spec,
 };
 use unknown::unknown;
 
 pub(crate) use exact_numbers::{parse as parse_exact, quote_numbers};
+
+/// Arguments of one call.
+const MAX_ARGUMENTS: usize = 50;
+/// Lists and objects within one another in the arguments of one call.
+const MAX_NESTING: usize = 8;
 
 /// Brings `arguments` into the schema's own names and types.
 ///
@@ -91,16 +95,15 @@ fn renamed(
 ///
 /// # Errors
 /// `invalid_input`, for too many arguments and for lists or objects too deep in one another.
-pub(crate) fn bounded(arguments: &Map<String, Value>, settings: &Settings) -> Result<(), ToolError> {
-    let (count, most) = (arguments.len(), settings.max_arguments);
-    if count > most {
-        return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {most}"))
+pub(crate) fn bounded(arguments: &Map<String, Value>) -> Result<(), ToolError> {
+    let count = arguments.len();
+    if count > MAX_ARGUMENTS {
+        return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {MAX_ARGUMENTS}"))
             .hint("send only what the tool's schema names"));
     }
-    let limit = settings.max_nesting;
-    match arguments.iter().find(|(_, value)| is_deeper(value, limit)) {
+    match arguments.iter().find(|(_, value)| is_deeper(value, MAX_NESTING)) {
         Some((name, _)) => Err(ToolError::invalid(format!(
-            "`{}` has lists or objects nested more than {limit} levels deep",
+            "`{}` has lists or objects nested more than {MAX_NESTING} levels deep",
             clip(name)
         ))
         .hint("send it as the tool's schema describes it")),

@@ -11,7 +11,7 @@ use confined_fs::{
 };
 use lsp_check::LanguageServers;
 use text_file::shorten;
-use tree_search::{PathIndex, PatternLimits};
+use tree_search::PathIndex;
 
 use crate::{audit::ChangeLog, session::Session};
 
@@ -27,11 +27,12 @@ pub enum ReadBeforeWrite {
     /// The file must have been seen, and be what was seen.
     #[default]
     Strict,
-    /// A file that was seen must be what was seen; an unseen one may be changed.
-    ChangedOnly,
     /// Any file may be changed.
     Off,
 }
+
+/// Bytes of the largest file that a search of a directory reads.
+pub(crate) const MAX_SEARCH_FILE_SIZE: u64 = 16 << 20;
 
 /// The options of the tools.
 #[derive(Clone, Debug)]
@@ -51,16 +52,8 @@ pub struct Settings {
     /// Bytes of images in one answer, whatever the client takes; larger ones are scaled or compressed. `None` for what
     /// suits the client.
     pub max_image_size: Option<usize>,
-    /// Bytes of the largest file that a directory search looks into.
-    pub max_search_file_size: u64,
     /// Threads that one search uses; `None` for as many as there are processors, up to eight.
     pub search_threads: Option<usize>,
-    /// Arguments of one call.
-    pub max_arguments: usize,
-    /// Lists and objects within one another in the arguments of one call.
-    pub max_nesting: usize,
-    /// Limits of globs and regular expressions.
-    pub patterns: PatternLimits,
 }
 
 impl Default for Settings {
@@ -73,11 +66,7 @@ impl Default for Settings {
             max_file_size: 64 << 20,
             images: true,
             max_image_size: None,
-            max_search_file_size: 16 << 20,
             search_threads: None,
-            max_arguments: 50,
-            max_nesting: 8,
-            patterns: PatternLimits::default(),
         }
     }
 }

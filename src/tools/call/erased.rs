@@ -47,14 +47,14 @@ impl ErasedTool {
             examples,
             input_schema: LazyLock::new(input_schema::<T::Args>),
             output_schema: output_schema::<T::Output>,
-            plan: |cx, arguments, tool| T::plan(cx, tool.decoded(cx, arguments)?),
+            plan: |cx, arguments, tool| T::plan(cx, tool.decoded(arguments)?),
             inline: T::INLINE,
             waits: T::WAITS,
         }
     }
 
-    fn decoded<A: DeserializeOwned>(&self, cx: &CallContext, arguments: Map<String, Value>) -> Result<A, ToolError> {
-        args::bounded(&arguments, &cx.settings)?;
+    fn decoded<A: DeserializeOwned>(&self, arguments: Map<String, Value>) -> Result<A, ToolError> {
+        args::bounded(&arguments)?;
         args::decode(args::normalise(arguments, self.input_schema(), self.spec)?)
     }
 

@@ -122,7 +122,7 @@ fn check_now(
     };
     let seen = if start_from == StartFrom::LastSeen { ledger.seen_here(&now.path) } else { ledger.seen(&now.path) };
     match (seen, cx.settings.read_before_write) {
-        (_, ReadBeforeWrite::Off) | (None, ReadBeforeWrite::ChangedOnly) => Ok(()),
+        (_, ReadBeforeWrite::Off) => Ok(()),
         (None, ReadBeforeWrite::Strict) => {
             if let Some(kind) = unreadable(cx, &now.bytes) {
                 let why = format!("has not been read, and cannot be: it is not text but {kind}");

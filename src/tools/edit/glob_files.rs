@@ -9,12 +9,13 @@ use text_file::{Document, with_slashes};
 
 use confined_fs::{Ignored, WalkOptions, WorkspacePath};
 use tree_search::{
-    FileFilter, FilterError, GlobError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode, search,
+    FileFilter, FilterError, GlobError, Keep, Pattern, PatternLimits, PatternOptions, Query, Scope, SearchEntry,
+    SearchMode, search,
 };
 
 use super::{
     super::{
-        CallContext, ExistingKind, Kind, ToolError,
+        CallContext, ExistingKind, Kind, MAX_SEARCH_FILE_SIZE, ToolError,
         glob::below_prefix,
         grep::{filter_error, pattern_error},
         omissions::{SkippedFiles, absent_note, limit_notes},
@@ -50,7 +51,7 @@ impl GlobFiles {
     /// # Errors
     /// `invalid_input` for what is no glob, and where `under` is a file.
     pub(super) fn read(cx: &CallContext, glob: &str, under: Option<&str>) -> Result<Self, ToolError> {
-        let (workspace, longest) = (&*cx.workspace, cx.settings.patterns.glob);
+        let (workspace, longest) = (&*cx.workspace, PatternLimits::default().glob);
         let given = with_slashes(glob);
         let mut pattern = given.trim();
         if pattern.is_empty() {
@@ -82,7 +83,7 @@ impl GlobFiles {
     pub(super) fn holding(&self, cx: &CallContext, old: &str) -> Result<FilesWithText, ToolError> {
         let needle = needle(old);
         let multiline = needle.contains(['\n', '\r']);
-        let limits = cx.settings.patterns;
+        let limits = PatternLimits::default();
         let options = PatternOptions { literal: true, case_sensitive: true, word: false, multiline, limits };
         let pattern = Pattern::compile(needle, options).map_err(|error| pattern_error(error, options))?;
         let query = Query {
@@ -91,7 +92,7 @@ impl GlobFiles {
             mode: SearchMode::Files,
             keep: Keep::Page { skip: 0, take: CANDIDATES },
             text_budget: PATHS,
-            max_file_size: cx.settings.max_search_file_size,
+            max_file_size: MAX_SEARCH_FILE_SIZE,
             threads: cx.settings.search_threads(),
             stop: &cx.stop,
             progress: &|_| {},
@@ -115,7 +116,7 @@ impl GlobFiles {
         }
         let skipped = SkippedFiles::of(&found.tally, &found.walk);
         let named = skipped.named(&found.skipped, &found.walk);
-        let notes = skipped.note(&named, cx.settings.max_search_file_size).into_iter().chain(absent_note(&self.scope));
+        let notes = skipped.note(&named, MAX_SEARCH_FILE_SIZE).into_iter().chain(absent_note(&self.scope));
         let notes = notes.collect();
         let mut paths = Vec::new();
         for (_, hits) in found.files {

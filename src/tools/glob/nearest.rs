@@ -8,7 +8,7 @@ use std::{cell::LazyCell, cmp::Ordering, ops::ControlFlow, path::Path, time::Dur
 
 use confined_fs::{FileKind, WalkOptions, WorkspacePath};
 use text_file::nearest_name::{GivenName, ONE_OF_MANY};
-use tree_search::{NameGlob, Scope, SearchEntry};
+use tree_search::{NameGlob, PatternLimits, Scope, SearchEntry};
 
 use crate::tools::{
     CallContext,
@@ -127,7 +127,7 @@ impl GlobRequest {
     /// Up to three paths with names near those in the pattern, below the start of the search or else anywhere in the
     /// workspace; directories with a slash after them.
     pub(super) fn nearest(&self, cx: &CallContext, found: &GlobHits) -> Vec<(WorkspacePath, bool)> {
-        let wanted = PatternNames::of(&self.pattern, cx.settings.patterns.glob);
+        let wanted = PatternNames::of(&self.pattern, PatternLimits::default().glob);
         if wanted.is_nothing() {
             return Vec::new();
         }

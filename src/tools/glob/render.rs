@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 use tree_search::{PathSource, SkippedPaths, Tally};
 
 use crate::tools::{
-    Answer, AnswerBudget, CallContext,
+    Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
     answer::{count, fitted},
     glob::request::{GlobHits, GlobRequest},
     omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, listed, stopped_note},
@@ -79,7 +79,7 @@ impl GlobRequest {
         notes.extend(omissions::limit_notes(&tally, &found.walk.limits_hit));
         let skipped = SkippedFiles::of(&tally, &found.walk);
         let skipped_paths = skipped.named(&SkippedPaths::default(), &found.walk);
-        notes.extend(skipped.note(&skipped_paths, cx.settings.max_search_file_size));
+        notes.extend(skipped.note(&skipped_paths, MAX_SEARCH_FILE_SIZE));
 
         let facts = Facts {
             found: found.total,

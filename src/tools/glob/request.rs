@@ -11,7 +11,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::{backslash_note, shorten, with_slashes};
 use tree_search::{
-    GlobError, NameGlob, NewestNames, PathSource, Scope, SearchEntry, literal_prefix, walk_ignored_entries,
+    GlobError, NameGlob, NewestNames, PathSource, PatternLimits, Scope, SearchEntry, literal_prefix,
+    walk_ignored_entries,
 };
 
 use crate::tools::{
@@ -43,7 +44,7 @@ pub(super) struct GlobRequest {
 
 impl GlobRequest {
     pub(super) fn read(cx: &CallContext, args: &Args) -> Result<Self, ToolError> {
-        let (workspace, longest) = (&*cx.workspace, cx.settings.patterns.glob);
+        let (workspace, longest) = (&*cx.workspace, PatternLimits::default().glob);
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = cx.scope(given, ExistingKind::DirectoryOrFile)?;
         let given_pattern = with_slashes(&args.pattern);

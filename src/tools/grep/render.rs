@@ -13,7 +13,7 @@ use serde_with::skip_serializing_none;
 use tree_search::{ContentHits, FileHits, HitLine, PathSource, Scope};
 
 use crate::tools::{
-    Answer, AnswerBudget, CallContext,
+    Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
     answer::count,
     grep::request::{GrepRequest, OutputMode},
     hidden_note::HiddenNote,
@@ -105,7 +105,7 @@ impl Report<'_> {
             "narrow the path or add a glob filter",
         ));
         let skipped_paths = skipped.named(&self.found.skipped, &self.found.walk);
-        notes.extend(self.skipped_note(skipped, &skipped_paths, cx.settings.max_search_file_size));
+        notes.extend(self.skipped_note(skipped, &skipped_paths, MAX_SEARCH_FILE_SIZE));
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
         notes.extend(not_utf8.map(not_utf8_note));
 

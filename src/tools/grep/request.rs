@@ -10,12 +10,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::{backslash_note, nearest_name::did_you_mean, with_slashes};
 use tree_search::{
-    ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, Query, Scope,
-    SearchMode, SearchProgress, search,
+    ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternLimits, PatternOptions, Query,
+    Scope, SearchMode, SearchProgress, search,
 };
 
 use crate::tools::{
-    CallContext, ExistingKind, ToolError,
+    CallContext, ExistingKind, MAX_SEARCH_FILE_SIZE, ToolError,
     omissions::{self, InIgnored},
     paging,
 };
@@ -54,7 +54,7 @@ pub(super) struct GrepRequest {
 
 impl GrepRequest {
     pub(super) fn read(cx: &CallContext, args: Args) -> Result<Self, ToolError> {
-        let limits = cx.settings.patterns;
+        let limits = PatternLimits::default();
         let options = PatternOptions {
             literal: args.literal.unwrap_or(false),
             case_sensitive: args.case_sensitive.unwrap_or(false),
@@ -320,7 +320,7 @@ impl GrepRequest {
             mode,
             keep,
             text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR).max(LEAST_TEXT),
-            max_file_size: cx.settings.max_search_file_size,
+            max_file_size: MAX_SEARCH_FILE_SIZE,
             threads: cx.settings.search_threads(),
             stop,
             progress: &|progress| {

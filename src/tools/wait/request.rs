@@ -90,7 +90,6 @@ impl WaitRequest {
         let options = PatternOptions {
             literal: args.literal.unwrap_or(false),
             case_sensitive: args.case_sensitive.unwrap_or(false),
-            limits: cx.settings.patterns,
             ..PatternOptions::default()
         };
         let pattern = pattern.map(|text| Pattern::compile(&text, options).map_err(|error| refused(error, options)));

@@ -146,7 +146,7 @@ struct Ground {
 }
 
 impl Ground {
-    fn new(barrier: Barrier, more: &[&str]) -> Self {
+    fn new(barrier: Barrier, events: bool) -> Self {
         let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
         for folder in ["app/src", "app/hidden", "outside"] {
             fs::create_dir_all(dir.path().join(folder)).expect("a folder");
@@ -162,8 +162,7 @@ impl Ground {
         }
         let mut arguments = vec!["--root", "app", "--hide", "hidden/", "--allow", "watch"];
         arguments.extend(barrier.arguments());
-        arguments.extend(more);
-        let mut process = Process::start(dir.path(), &arguments);
+        let mut process = Process::start_with_events(events, dir.path(), &arguments);
         process.initialize();
         Self { process, dir }
     }
@@ -220,8 +219,8 @@ fn in_each_way(test: impl Fn(Ground)) {
         if cfg!(windows) && barrier != Barrier::All {
             continue;
         }
-        for more in [&[][..], &["--wait-polling"]] {
-            test(Ground::new(barrier, more));
+        for events in [true, false] {
+            test(Ground::new(barrier, events));
         }
     }
 }
@@ -355,8 +354,8 @@ fn role_without_the_tool_or_the_root_cannot_wait() {
 
 #[test]
 fn floods_of_waits_are_refused_and_cancelled_ones_give_their_place_back() {
-    for more in [&[][..], &["--wait-polling"]] {
-        let mut ground = Ground::new(Barrier::All, more);
+    for events in [true, false] {
+        let mut ground = Ground::new(Barrier::All, events);
         let mut waits = Vec::new();
         for _ in 0..4 {
             waits.extend((0..64).map(|_| ground.send(&json!({ "path": "a.txt", "pattern": "end" }))));
@@ -382,8 +381,8 @@ fn floods_of_waits_are_refused_and_cancelled_ones_give_their_place_back() {
 
 #[test]
 fn ten_thousand_waits_in_a_row_leave_nothing_behind() {
-    for more in [&[][..], &["--wait-polling"]] {
-        let mut ground = Ground::new(Barrier::All, more);
+    for events in [true, false] {
+        let mut ground = Ground::new(Barrier::All, events);
         let open = |ground: &Ground| {
             let process = format!("/proc/{}", ground.process.id());
             let descriptors = fs::read_dir(format!("{process}/fd")).map(Iterator::count);

@@ -113,12 +113,12 @@ fn apply_is_whole_wherever_it_ends_and_the_next_one_completes_it() {
     let scenario = Scenario::staged();
     let world = with_staged_patch(&scenario);
     let old = Snapshot::of(&world.root());
-    run(&world, None, &["apply"]).succeeded();
+    run(&world, None, &["stage", "apply"]).succeeded();
     let new = Snapshot::of(&world.root());
     assert_ne!(old, new);
     let ends = |fault: &str| {
         let world = with_staged_patch(&scenario);
-        let ended = run(&world, Some(fault), &["apply"]);
+        let ended = run(&world, Some(fault), &["stage", "apply"]);
         let Some(point) = met(&ended.stderr) else { return Ok(false) };
         let why = format!("{fault} at {point}");
         run(&world, None, &["call", "read", "path=dir/c.txt"]).succeeded();
@@ -126,7 +126,7 @@ fn apply_is_whole_wherever_it_ends_and_the_next_one_completes_it() {
         check(now == old || now == new, || {
             format!("{why}: before it differs in\n{}and after it in\n{}", now.differences(&old), now.differences(&new))
         })?;
-        let again = run(&world, None, &["apply"]);
+        let again = run(&world, None, &["stage", "apply"]);
         check(again.code == Some(0), || format!("{why}: the next apply: {}{}", again.stdout, again.stderr))?;
         let now = Snapshot::of(&world.root());
         check(now == new, || format!("{why}: after the next apply\n{}", now.differences(&new)))?;

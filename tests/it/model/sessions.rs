@@ -137,7 +137,7 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
             }
             Step::Forget { one_of } => forgotten |= forget(&state, *one_of),
             Step::Checkpoint(name) => {
-                let (succeeded, text) = command(&root, &state, &["checkpoint", name]);
+                let (succeeded, text) = command(&root, &state, &["history", "checkpoint", name]);
                 assert!(succeeded, "{text}");
                 checkpoints.insert(name, before);
             }
@@ -151,7 +151,7 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
                         let text = answer["content"][0]["text"].as_str().unwrap_or_default();
                         (answer["isError"] == false, text.to_owned())
                     }
-                    None => command(&root, &state, &["restore", "--to", to, "--include-others"]),
+                    None => command(&root, &state, &["history", "restore", "--to", to, "--include-others"]),
                 };
                 let now = Tree::of(&root);
                 let failed = |why: &str| {
@@ -170,7 +170,7 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
                 if !succeeded || now != *then {
                     return failed("it is not the tree of the checkpoint");
                 }
-                let (_, text) = command(&root, &state, &["diff", to]);
+                let (_, text) = command(&root, &state, &["history", "diff", to]);
                 if text.trim() != "no difference" {
                     return failed(&format!("diff says {text}"));
                 }

@@ -14,7 +14,7 @@ use crate::LayerFull;
 
 use super::record::{Record, RecordLine};
 
-/// How long another process is waited for: `rootbound apply` may take seconds.
+/// How long another process is waited for: `rootbound stage apply` may take seconds.
 const LOCK_WITHIN: Duration = Duration::from_secs(30);
 /// A longer record was not written by this program.
 const LONGEST_RECORD: u64 = 256 << 20;

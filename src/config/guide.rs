@@ -1,6 +1,6 @@
 //! What `rootbound guide` is asked for, and the clients that it knows.
 
-use clap::{ValueEnum, builder::PossibleValue};
+use clap::{Args, ValueEnum, ValueHint};
 
 /// A client, as far as the text for its model depends on it.
 #[derive(Debug, PartialEq, Eq)]
@@ -64,40 +64,49 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
 ];
 
 /// A client that is not named.
-pub const OTHER: GuideClient =
+pub(super) const OTHER: GuideClient =
     GuideClient { name: "other", aliases: &[], prefix: "", file: "AGENTS.md or CLAUDE.md", has_skill: false };
 
-/// One of the texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One of the texts: the skill file, or the paragraph for `AGENTS.md` and the like.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they would be printed as help")]
 pub enum GuidePart {
-    /// `SKILL.md`.
     Skill,
-    /// The paragraph for `AGENTS.md` and the like.
     Paragraph,
 }
 
-impl ValueEnum for GuidePart {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Skill, Self::Paragraph]
-    }
+/// What `rootbound guide` prints.
+#[expect(clippy::doc_markdown, reason = "it is help on a terminal, which shows backticks")]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuideRequest {
+    /// The client whose model reads it [default: names of tools without a prefix]
+    #[arg(value_name = "CLIENT", ignore_case = true)]
+    pub client: Option<String>,
+    /// Print only the skill file or only the paragraph
+    #[arg(long, value_name = "PART")]
+    pub part: Option<GuidePart>,
+    /// What the client puts before the name of a tool, such as mcp__files__ or files_ [default: by client]
+    #[arg(long, value_name = "TEXT", value_parser = prefix, value_hint = ValueHint::Other)]
+    pub prefix: Option<String>,
+}
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(match self {
-            Self::Skill => "skill",
-            Self::Paragraph => "paragraph",
-        }))
+impl GuideRequest {
+    /// The client that is named, or one that is not known.
+    pub fn client(&self) -> &'static GuideClient {
+        let client = self.client.as_deref();
+        client.and_then(|name| GUIDE_CLIENTS.iter().find(|client| client.is_called(name))).unwrap_or(&OTHER)
     }
 }
 
-/// What `rootbound guide` prints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuideRequest {
-    /// Whose model is to read it.
-    pub client: &'static GuideClient,
-    /// Only this text.
-    pub part: Option<GuidePart>,
-    /// What the client puts before the names of tools; `None` for what it usually does.
-    pub prefix: Option<String>,
+/// The longest prefix that is accepted: the names of tools have at most 64 characters in several clients.
+const MAX_PREFIX: usize = 56;
+
+fn prefix(text: &str) -> Result<String, String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-.:/".contains(letter);
+    if text.len() > MAX_PREFIX || !text.chars().all(is_plain) {
+        return Err(format!("a prefix has at most {MAX_PREFIX} letters, digits and _ - . : /"));
+    }
+    Ok(text.to_owned())
 }
 
 #[cfg(test)]

@@ -5,17 +5,55 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::ArgMatches;
+use clap::{Args, ValueHint, builder::ValueParser};
 
 use confined_fs::Access;
 use self_sandbox::{CommandWalls, Confine, ConfinedCommand};
 
 use super::{
-    Environment, RawArgs, Source, host_path,
+    Environment, RawArgs, Source,
+    findings::Findings,
+    host_path,
     host_path::real,
-    options::options,
+    options::option,
+    requests::KnownValues,
     roots::{self, RootArgs},
 };
+
+/// The options of `rootbound exec` as they are typed.
+#[derive(Args)]
+pub(super) struct ExecArguments {
+    /// A directory to read, change and execute files in, or with :ro only to read and execute; the command runs in the
+    /// first one [default: the current directory]
+    #[arg(long, value_name = "DIR[:ro]", value_hint = ValueHint::DirPath)]
+    root: Vec<OsString>,
+    /// A file or directory to read and execute, such as a toolchain in your home directory
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    read: Vec<OsString>,
+    /// Run the command in this directory of the first root
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cwd: Option<OsString>,
+    /// Allow the internet; local sockets of other programs stay closed
+    #[arg(long)]
+    network: bool,
+    /// Also pass this variable, or set it; of the rest the command gets only PATH, HOME and the language
+    #[arg(long, value_name = "NAME[=VALUE]", value_hint = ValueHint::Other)]
+    env: Vec<OsString>,
+    /// required: all walls, or nothing runs; auto: those that this system has; off: none [default: required]
+    #[arg(
+        long,
+        value_name = "MODE",
+        value_parser = ValueParser::new(KnownValues(vec!["required", "auto", "off"])),
+        hide_possible_values = true
+    )]
+    confine: Option<OsString>,
+    /// Kill the command when the process that started it ends (Linux)
+    #[arg(long)]
+    die_with_parent: bool,
+    /// The command, which no shell reads; a path with / is relative to the directory that it runs in
+    #[arg(last = true, value_name = "CMD [ARG]", value_hint = ValueHint::CommandWithArguments)]
+    command: Vec<OsString>,
+}
 
 /// What a command gets of the environment; all else only by `--env`.
 #[cfg(not(windows))]
@@ -34,62 +72,61 @@ pub struct ExecRequest {
     pub warnings: Vec<String>,
 }
 
-/// Reads the options of `exec`; `problems` gets every one that is wrong.
-pub(super) fn exec_request(inner: &ArgMatches, environment: &Environment, problems: &mut Vec<String>) -> ExecRequest {
-    let all = |name: &str| inner.get_many::<OsString>(name).into_iter().flatten();
-    let mut warnings = Vec::new();
-    let (directory, writable, mut readable) =
-        directories(&all("root").collect::<Vec<_>>(), environment, problems, &mut warnings);
-    for path in all("read") {
-        let path = environment.absolute(Path::new(path), &environment.directory);
-        let shown = path.display();
-        if host_path::is_directory(&path).is_none() {
-            problems.push(format!("--read {shown} does not exist"));
-        } else if host_path::is_file_system_root(&real(&path)) {
-            problems.push(format!("--read {shown} is the whole file system, which is never offered"));
-        } else {
-            readable.push(path);
+impl ExecArguments {
+    /// Checks them; `problems` gets every one that is wrong.
+    pub(super) fn checked(self, environment: &Environment, problems: &mut Vec<String>) -> ExecRequest {
+        let mut warnings = Vec::new();
+        let (directory, writable, mut readable) = directories(&self.root, environment, problems, &mut warnings);
+        for path in &self.read {
+            let path = environment.absolute(Path::new(path), &environment.directory);
+            let shown = path.display();
+            if host_path::is_directory(&path).is_none() {
+                problems.push(format!("--read {shown} does not exist"));
+            } else if host_path::is_file_system_root(&real(&path)) {
+                problems.push(format!("--read {shown} is the whole file system, which is never offered"));
+            } else {
+                readable.push(path);
+            }
         }
-    }
-    own_files(writable.iter().chain(&readable), environment, problems);
-    let directory = working_directory(inner.get_one("cwd"), directory, environment, problems);
-    let mut words = all("command").cloned();
-    let program = words.next().unwrap_or_default();
-    if program.is_empty() {
-        problems.push("no command was given: rootbound exec [OPTIONS] -- CMD [ARG]...".to_owned());
-    }
-    let how = match inner.get_one::<OsString>("confine").map(|mode| mode.to_string_lossy()).as_deref() {
-        Some("off") => Confine::Off,
-        Some("auto") => Confine::Auto,
-        Some("required") | None => Confine::Required,
-        Some(other) => {
-            problems.push(format!("--confine {other:?}: write required, auto or off"));
-            Confine::Required
+        own_files(writable.iter().chain(&readable), environment, problems);
+        let directory = working_directory(self.cwd.as_ref(), directory, environment, problems);
+        let mut words = self.command.into_iter();
+        let program = words.next().unwrap_or_default();
+        if program.is_empty() {
+            problems.push("no command was given: rootbound exec [OPTIONS] -- CMD [ARG]...".to_owned());
         }
-    };
-    let die_with_parent = inner.get_flag("die-with-parent");
-    if die_with_parent && !cfg!(target_os = "linux") {
-        problems.push("--die-with-parent: only Linux can do this".to_owned());
+        let how = match self.confine.map(|mode| mode.to_string_lossy().into_owned()).as_deref() {
+            Some("off") => Confine::Off,
+            Some("auto") => Confine::Auto,
+            Some("required") | None => Confine::Required,
+            Some(other) => {
+                problems.push(format!("--confine {other:?}: write required, auto or off"));
+                Confine::Required
+            }
+        };
+        if self.die_with_parent && !cfg!(target_os = "linux") {
+            problems.push("--die-with-parent: only Linux can do this".to_owned());
+        }
+        let walls = CommandWalls { writable, readable, network: self.network, how };
+        let variables = variables(&self.env, environment, problems);
+        let arguments = words.collect();
+        let die_with_parent = self.die_with_parent;
+        let command = ConfinedCommand { program, arguments, directory, variables, walls, die_with_parent };
+        ExecRequest { command, warnings }
     }
-    let walls = CommandWalls { writable, readable, network: inner.get_flag("network"), how };
-    let variables = variables(all("env"), environment, problems);
-    let arguments = words.collect();
-    let command = ConfinedCommand { program, arguments, directory, variables, walls, die_with_parent };
-    ExecRequest { command, warnings }
 }
 
 /// The first root, and the roots by their rights.
 fn directories(
-    given: &[&OsString],
+    given: &[OsString],
     environment: &Environment,
     problems: &mut Vec<String>,
     warnings: &mut Vec<String>,
 ) -> (PathBuf, Vec<PathBuf>, Vec<PathBuf>) {
     let mut raw = RawArgs::default();
-    let Some(option) = options().find(|option| option.flag == "root") else { return Default::default() };
     for value in given {
         match value.to_str() {
-            Some(text) => raw.push(option, text.to_owned(), Source::CommandLine),
+            Some(text) => raw.push(option("root"), text.to_owned(), Source::CommandLine),
             None => problems.push(format!("--root {} is not UTF-8", value.display())),
         }
     }
@@ -100,15 +137,13 @@ fn directories(
         }
         return Default::default();
     }
-    let args = RootArgs {
-        directories: &[],
-        roots: raw.values.iter().collect(),
-        file_base: Path::new(""),
-        read_only: false,
-        default_to_current: false,
-        serves: false,
-    };
-    let mut specs = roots::specs(&args, environment, problems, warnings, &mut None);
+    let roots = raw.values.iter().collect();
+    let args = RootArgs { directories: &[], roots, read_only: false, default_to_current: false, serves: false };
+    let (file_base, mine) = (Path::new(""), Vec::new());
+    let mut found = Findings { raw: &raw, file_base, environment, problems: mine, warnings: Vec::new() };
+    let mut specs = roots::specs(&args, &mut found, &mut None);
+    problems.append(&mut found.problems);
+    warnings.append(&mut found.warnings);
     specs.retain(|spec| {
         let kind = host_path::is_directory(&spec.path);
         match kind {
@@ -176,11 +211,7 @@ fn working_directory(
     directory
 }
 
-fn variables<'v>(
-    given: impl Iterator<Item = &'v OsString>,
-    environment: &Environment,
-    problems: &mut Vec<String>,
-) -> Vec<(OsString, OsString)> {
+fn variables(given: &[OsString], environment: &Environment, problems: &mut Vec<String>) -> Vec<(OsString, OsString)> {
     let inherited =
         |name: &OsStr| environment.variable(name.to_str()?).map(|value| (name.to_owned(), value.to_owned()));
     let mut variables: Vec<_> =

@@ -1,12 +1,15 @@
-//! The `rootbound call` to suggest for a command line that leaves out `call`, or the names of a tool's arguments.
+//! What to type in place of a command line that leaves out `call` or the names of a tool's arguments, or that names a
+//! command that does not exist, which clap takes for a directory.
 
 use std::{ffi::OsString, fmt::Write as _, path::Path};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Map, Value};
+use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use crate::tools::{Selection, Toolbox};
 
-use super::validate::GROUPS;
+use super::{commands::COMMANDS, former_names, options::options, validate::GROUPS};
 
 /// After the required ones, the arguments that a word without a name may be the value of.
 const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
@@ -146,6 +149,81 @@ fn trailing_backslashes(text: &str) -> usize {
     text.len() - text.trim_end_matches('\\').len()
 }
 
+/// Takes former options and commands out of the words of a command line, the program's name first, each as a problem: clap
+/// would stop at the first. The values of these options stay, as directories of a start that fails anyway.
+pub(super) fn take_former_names(words: &mut Vec<OsString>, problems: &mut Vec<String>) {
+    // What follows is another program's, or a path.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let mut rest = words.split_off(end);
+    words.retain(|word| {
+        let flag = word.to_str().and_then(|word| word.strip_prefix("--")?.split('=').next());
+        let Some((flag, problem)) = flag.and_then(|flag| Some((flag, former_names::option(flag)?))) else {
+            return true;
+        };
+        problems.push(format!("--{flag} {problem}"));
+        false
+    });
+    let is_value = |at: usize| {
+        let before = words[at - 1].to_str().and_then(|word| word.strip_prefix("--"));
+        before.is_some_and(|flag| options().any(|option| option.flag == flag && option.takes_a_word()))
+    };
+    let is_command = |name: &str| name == "help" || COMMANDS.iter().any(|(known, ..)| *known == name);
+    for at in (1..words.len()).filter(|at| !is_value(*at)) {
+        let word = words[at].to_string_lossy();
+        if is_command(&word) {
+            break;
+        }
+        if let Some(problem) = former_names::command(&word) {
+            problems.push(problem);
+            // What follows are its arguments.
+            words.truncate(at);
+            rest.clear();
+            break;
+        }
+    }
+    words.extend(rest);
+}
+
+/// What people type who know other programs, and what does that here.
+const OF_OTHER_PROGRAMS: &[(&[&str], &str)] = &[
+    (&["serve", "server", "start", "run", "stdio", "mcp"], "`rootbound DIR` starts the server"),
+    (&["version"], "`rootbound --version` prints it"),
+];
+
+/// The problem with an option of other programs.
+pub(super) fn unknown_option(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_known = error.kind() == ErrorKind::UnknownArgument && matches!(option.as_str(), "-v" | "--verbose");
+    is_known.then(|| {
+        format!(
+            "there is no option {option}: `rootbound --version` prints the version, and `--log info` logs what is done"
+        )
+    })
+}
+
+/// The problem with a command line that begins with a misspelled subcommand. `None` if it is not near one, or names an
+/// existing directory.
+pub(super) fn for_misspelled_command(words: &[OsString], directory: &Path) -> Option<String> {
+    let first = words.first()?.to_str()?;
+    let names = || COMMANDS.iter().map(|(name, ..)| *name).chain(["help"]);
+    if first.starts_with('-') || names().any(|name| name == first) {
+        return None;
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only distinguishes a directory that can be served from a typing error"
+    )]
+    if directory.join(first).exists() {
+        return None;
+    }
+    if let Some(problem) = former_names::command(first) {
+        return Some(problem);
+    }
+    let here = OF_OTHER_PROGRAMS.iter().find(|(words, _)| words.contains(&first)).map(|(_, here)| (*here).to_owned());
+    let near = || Some(format!("did you mean `rootbound {}`?", nearest_names(first, names(), ONE_OF_FEW).first()?));
+    Some(format!("{first} is neither a command nor an existing directory; {}", here.or_else(near)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +286,35 @@ mod tests {
             ("a,b", r#""a,b""#),
         ] {
             assert_eq!(quoted_for_windows(word), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn misspelled_subcommand_is_named_unless_it_is_a_directory() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        #[expect(clippy::disallowed_methods, reason = "prepares a real directory")]
+        std::fs::create_dir(dir.path().join("tool")).expect("a folder");
+        let nearest = |word: &str| {
+            let problem = for_misspelled_command(&[word.into()], dir.path())?;
+            problem.split('`').nth(1).map(str::to_owned)
+        };
+        for (word, expected) in [
+            ("hlep", Some("rootbound help")),
+            ("staats", Some("rootbound stats")),
+            ("comletions", Some("rootbound completions")),
+            ("Setup", Some("rootbound setup")),
+            ("serve", Some("rootbound DIR")),
+            ("start", Some("rootbound DIR")),
+            ("mcp", Some("rootbound DIR")),
+            ("version", Some("rootbound --version")),
+            ("setup", None),
+            ("tool", None),
+            ("src", None),
+            ("--shell", None),
+            ("~/code/app", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word).as_deref(), expected, "{word}");
         }
     }
 }

@@ -1,0 +1,228 @@
+//! The commands: their names, their help and their arguments, with the table of options as clap wants it.
+
+use std::ffi::OsString;
+
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueHint,
+    builder::{PossibleValue, PossibleValuesParser, ValueParser},
+    value_parser,
+};
+use clap_complete::Shell;
+
+use crate::tools::Toolbox;
+
+use super::{
+    GUIDE_CLIENTS, OptionRow, SECTIONS, ValueKind,
+    exec::ExecArguments,
+    guide::GuideRequest,
+    requests::{
+        Action, CallRequest, HistoryCommand, IndexRequest, KnownValues, ListRequest, SetupRequest, StageCommand,
+        StatsRequest,
+    },
+    validate::GROUPS,
+};
+
+/// The name of a command, its help, and what adds its arguments.
+type CommandRow = (&'static str, &'static str, fn(Command) -> Command);
+
+/// The commands; their arguments are added later, so that a server does not spend its start on them.
+pub(super) const COMMANDS: &[CommandRow] = &[
+    ("call", "Run one tool through the server and print its text", |command| {
+        with_flags(own::<CallRequest>(command))
+                .override_usage("rootbound call [OPTIONS] TOOL [JSON | KEY=VALUE]...")
+                .after_help(if cfg!(windows) {
+                    "Examples:\n  rootbound call grep pattern=main \"glob=*.rs\"\n  \
+                 rootbound C:\\code\\app call read path=README.md limit=20\n\n\
+                 cmd and PowerShell remove the double quotes of JSON: write KEY=VALUE there. The exit code is 1 if the tool \
+                 answers with an error."
+                } else {
+                    "Examples:\n  rootbound call grep pattern=main glob='*.rs'\n  \
+                 rootbound ~/code/app call read '{\"path\":\"README.md\",\"limit\":20}'\n\n\
+                 The exit code is 1 if the tool answers with an error."
+                })
+    }),
+    ("history", "List, compare and restore the recorded changes, and name states to go back to", |command| {
+        // `rootbound history src` lists as `rootbound history list src` does.
+        let command = own_commands::<HistoryCommand>(own::<ListRequest>(command));
+        with_flags(command)
+            .subcommand_precedence_over_arg(true)
+            .override_usage(
+                "rootbound history [OPTIONS] [PATH]\n       rootbound history [OPTIONS] list | restore | diff | checkpoint …",
+            )
+            .after_help("Examples:\n  rootbound history src/main.rs\n  rootbound history restore src/main.rs")
+    }),
+    ("stage", "Show, apply or discard the changes that are staged with --stage", |command| {
+        with_flags(own_commands::<StageCommand>(command))
+            .override_usage("rootbound stage [OPTIONS] [diff | apply | discard] …")
+            .after_help("Examples:\n  rootbound stage\n  rootbound stage apply src")
+    }),
+    ("index", "Show, build or remove what is stored so that the first search is fast, too", |command| {
+        let directories = directories()
+            .help("Directories, as a server is started with them [default: the current one; of `clear`: see there]");
+        with_flags(own::<IndexRequest>(command).arg(directories))
+            .override_usage("rootbound index [OPTIONS] status | build | clear [DIR]...")
+            .after_help(
+                "Examples:\n  rootbound index status ~/code/app\n  rootbound index build ~/code/app\n  rootbound index clear",
+            )
+    }),
+    ("doctor", "Show what protects a run with these options", |command| {
+        with_flags(command.arg(directories())).after_help("Examples:\n  rootbound doctor --read-only ~/code/app\n\nThe exit code is 1 if something is not as configured, and 2 if nothing can start with these options.")
+    }),
+    ("tools", "List the tools that a client would be offered", |command| {
+        let json = Arg::new("json").long("json").action(ArgAction::SetTrue);
+        with_flags(command.arg(json.help("Print the complete tools/list answer")))
+            .after_help("Examples:\n  rootbound tools --allow manage")
+    }),
+    ("setup", "Print what a client's configuration needs, or with --write put it there", |command| {
+        own::<SetupRequest>(command)
+            .override_usage("rootbound setup [CLIENT] [DIR]... [OPTIONS] [-- OPTION OF THE SERVER...]")
+            .after_help(
+                "Examples:\n  rootbound setup claude-code --write\n  \
+                     rootbound setup claude-desktop ~/code/app --write\n  \
+                     rootbound setup vscode --scope project --write -- --read-only\n  rootbound setup codex --remove",
+            )
+    }),
+    ("guide", "Print what to paste for the model: a paragraph about these tools, or a skill file", |command| {
+        let clients = GUIDE_CLIENTS.iter().map(|client| PossibleValue::new(client.name).aliases(client.aliases));
+        with_flags(own::<GuideRequest>(command))
+            .mut_arg("client", |client| client.value_parser(PossibleValuesParser::new(clients)))
+            .after_help(
+                "Examples:\n  rootbound guide claude-code >> CLAUDE.md\n  \
+                 rootbound guide deerflow --part skill > skills/public/rootbound-files/SKILL.md\n\n\
+                 The text goes to stdout; where it belongs, and its size in tokens, to stderr.",
+            )
+    }),
+    ("stats", "Add up a recorded audit: calls, errors, bytes and times of each tool and each client", |command| {
+        with_flags(own::<StatsRequest>(command)).after_help(
+            "Examples:\n  rootbound stats --since 2h /var/log/rootbound/calls.jsonl\n  \
+             rootbound stats --config rootbound.toml --json\n\n\
+             Rotated files (FILE.1 to FILE.5) are included. The median and the 95th percentile (p95) are of the time \
+             from the arrival of a call to its answer.",
+        )
+    }),
+    ("exec", "Run a command behind the walls of the server: these directories, no network", |command| {
+        own::<ExecArguments>(command).override_usage("rootbound exec [OPTIONS] -- CMD [ARG]...").after_help(
+            "Examples:\n  rootbound exec --root ~/code/app -- npm test\n  \
+             rootbound exec --root .:ro --root ./target --read ~/.cargo/bin --read ~/.rustup -- cargo check\n  \
+             rootbound exec --root . --network --env GITHUB_TOKEN -- gh pr list\n\n\
+             The exit code is the command's; 126 if it cannot be executed, 127 if it is not found, 2 if a wall is \
+             missing or an option is wrong. Run as root, the command can change mode and owner of ANY file of the system, \
+             keys included: use another account. Variables and files with options of the server have no meaning here.",
+        )
+    }),
+    ("completions", "Print the completion script of a shell", |command| {
+        let shell = Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell));
+        command.arg(shell.help("The shell")).after_help(
+            "Examples:\n  eval \"$(rootbound completions bash)\"    in ~/.bashrc\n  \
+             rootbound completions zsh > ~/.zfunc/_rootbound    in a folder of fpath\n  \
+             rootbound completions fish > ~/.config/fish/completions/rootbound.fish\n  \
+             rootbound completions powershell >> $PROFILE",
+        )
+    }),
+    ("man", "Print the manual page, in roff", |command| {
+        command
+            .after_help("Examples:\n  rootbound man | man -l -\n  rootbound man > ~/.local/share/man/man1/rootbound.1")
+    }),
+];
+
+/// Adds the arguments of a request.
+fn own<A: Args>(command: Command) -> Command {
+    with_its_about(command, A::augment_args)
+}
+
+/// Adds commands below a command, each with all options.
+fn own_commands<S: Subcommand>(command: Command) -> Command {
+    with_its_about(command, S::augment_subcommands).mut_subcommands(with_flags)
+}
+
+/// clap makes a description of the documentation of the type, in place of that in the table.
+fn with_its_about(command: Command, add: fn(Command) -> Command) -> Command {
+    let about = command.get_about().cloned().unwrap_or_default();
+    add(command).about(about).long_about(None)
+}
+
+/// What the matched command `name` asks for.
+///
+/// # Errors
+/// Those of clap, which has checked the arguments already.
+pub(super) fn action(name: &str, matches: &ArgMatches, names_directories: bool) -> Result<Action, clap::Error> {
+    Ok(match name {
+        "call" => match CallRequest::from_arg_matches(matches)? {
+            // Alone it shows what can be called.
+            CallRequest { tool: None, .. } => Action::Tools { json: false },
+            request => Action::Call(request),
+        },
+        "history" if matches.subcommand().is_none() => {
+            Action::History(HistoryCommand::List(ListRequest::from_arg_matches(matches)?))
+        }
+        "history" => Action::History(HistoryCommand::from_arg_matches(matches)?),
+        "stage" if matches.subcommand().is_none() => Action::Stage(StageCommand::Diff),
+        "stage" => Action::Stage(StageCommand::from_arg_matches(matches)?),
+        "index" => Action::Index(IndexRequest { names_directories, ..IndexRequest::from_arg_matches(matches)? }),
+        "doctor" => Action::Doctor,
+        "guide" => Action::Guide(GuideRequest::from_arg_matches(matches)?),
+        "stats" => Action::Stats(StatsRequest::from_arg_matches(matches)?),
+        _ => Action::Tools { json: matches.get_flag("json") },
+    })
+}
+
+pub(super) fn directories() -> Arg {
+    Arg::new("dir")
+        .value_name("DIR")
+        .action(ArgAction::Append)
+        .num_args(0..)
+        .value_parser(value_parser!(OsString))
+        .value_hint(ValueHint::DirPath)
+        .help("Directories to offer, taken literally; the same as --root without a name")
+}
+
+/// A command with all options, which only its `--help` shows.
+pub(super) fn with_flags(command: Command) -> Command {
+    command.args(flags(&[]))
+}
+
+/// All options; `-h` shows those of `common`.
+pub(super) fn flags(common: &'static [&str]) -> impl Iterator<Item = Arg> {
+    let flag = |(heading, option): (&'static str, &'static OptionRow)| {
+        flag(option).help_heading(heading).hide_short_help(!common.contains(&option.flag))
+    };
+    SECTIONS.iter().flat_map(|(heading, options)| options.iter().map(|option| (*heading, option))).map(flag)
+}
+
+fn flag(option: &'static OptionRow) -> Arg {
+    let arg = Arg::new(option.flag)
+        .long(option.flag)
+        .value_name(option.value_name())
+        .value_parser(value_parser!(OsString))
+        .value_hint(value_hint(option))
+        .help(option.short_help())
+        .long_help(option.full_help())
+        .hide_possible_values(true);
+    match option.kind {
+        ValueKind::List("GROUP") => arg
+            .action(ArgAction::Append)
+            .value_parser(ValueParser::new(KnownValues(GROUPS.iter().map(|(name, _)| *name).collect()))),
+        ValueKind::List(_) => arg.action(ArgAction::Append),
+        // `--read-only` and `--read-only=false`, never `--read-only false`, which would take a DIR.
+        ValueKind::Switch(_) => {
+            arg.action(ArgAction::Set).num_args(0..=1).require_equals(true).default_missing_value("true")
+        }
+        ValueKind::Choice(_, choices) => arg
+            .action(ArgAction::Set)
+            .value_parser(ValueParser::new(KnownValues(choices.iter().map(|(name, _)| *name).collect()))),
+        ValueKind::Text("LIST") => {
+            arg.action(ArgAction::Set).value_parser(ValueParser::new(KnownValues(Toolbox::known())))
+        }
+        _ => arg.action(ArgAction::Set),
+    }
+}
+
+/// What a shell completes where there are no choices.
+fn value_hint(option: &OptionRow) -> ValueHint {
+    match option.kind {
+        ValueKind::Text("FILE") => ValueHint::FilePath,
+        ValueKind::Text("DIR") | ValueKind::List("[NAME=]PATH[:ro]") => ValueHint::DirPath,
+        ValueKind::List("GLOB" | "PATTERN") => ValueHint::AnyPath,
+        _ => ValueHint::Other,
+    }
+}

@@ -1,0 +1,332 @@
+//! What each command asks for, with its own arguments.
+
+#![expect(clippy::doc_markdown, reason = "it is help on a terminal, which shows backticks")]
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+    time::SystemTime,
+};
+
+use clap::{
+    Arg, Args, Command, Subcommand, ValueEnum, ValueHint,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser},
+};
+use clap_complete::Shell;
+
+use crate::tools::Toolbox;
+
+use super::guide::GuideRequest;
+
+/// What is to be done with a valid configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Serve a client on stdin and stdout.
+    Serve,
+    /// Run one tool and print its text.
+    Call(CallRequest),
+    /// About the recorded changes.
+    History(HistoryCommand),
+    /// About the changes that are staged.
+    Stage(StageCommand),
+    /// About what searches have stored.
+    Index(IndexRequest),
+    /// Print what protects a run with these options.
+    Doctor,
+    /// Print what a client would be offered.
+    Tools {
+        /// The complete `tools/list` answer instead of a summary.
+        json: bool,
+    },
+    /// Print what a person gives to the model.
+    Guide(GuideRequest),
+    /// Print what an audit adds up to.
+    Stats(StatsRequest),
+}
+
+impl Action {
+    /// Whether it is about the layers of staged changes, and not a call in the merged view.
+    pub fn opens_layers(&self) -> bool {
+        matches!(self, Self::Stage(_))
+    }
+
+    /// Whether the state folder is made where it is missing: not by a command that only looks for what is in it.
+    pub fn makes_state_folder(&self) -> bool {
+        !matches!(self, Self::Index(IndexRequest { task: IndexTask::Status | IndexTask::Clear, .. }))
+    }
+
+    /// Whether it opens the directories, and so is confined. A command that writes elsewhere is not.
+    pub fn opens_workspace(&self) -> bool {
+        !matches!(self, Self::Guide(_) | Self::Stats(_) | Self::Index(IndexRequest { task: IndexTask::Clear, .. }))
+    }
+}
+
+/// What is printed about the program, without a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// The completion script for a shell.
+    Completions(Shell),
+    /// The manual page.
+    Man,
+}
+
+/// The arguments of `rootbound call`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct CallRequest {
+    /// Name of the tool, as `rootbound tools` lists it, and `rootbound call` alone
+    #[arg(value_name = "TOOL", value_parser = ValueParser::new(KnownValues(Toolbox::known())), hide_possible_values = true)]
+    pub tool: Option<OsString>,
+    /// One JSON object, or arguments as words: pattern=main max_results=5
+    #[arg(value_name = "JSON | KEY=VALUE")]
+    pub arguments: Vec<String>,
+}
+
+/// The commands below `rootbound history`.
+#[derive(Subcommand, Clone, Debug, PartialEq, Eq)]
+pub enum HistoryCommand {
+    /// List the recorded changes, newest first, with the revisions that can be restored
+    #[command(after_help = "Examples:\n  rootbound history list src\n  rootbound history list --since before-agent")]
+    List(ListRequest),
+    /// Restore a file before a recorded change, a deleted file or directory, or an earlier state
+    #[command(
+        override_usage = "rootbound history restore [OPTIONS] PATH [REVISION]\n       \
+                          rootbound history restore [OPTIONS] --to NAME [PATH]...\n       \
+                          rootbound history restore [OPTIONS] --session ID [PATH]...",
+        after_help = "Examples:\n  rootbound history restore src/main.rs\n  \
+                      rootbound history restore src/main.rs 3f9a1c0b22d4\n  \
+                      rootbound history restore --to before-agent --dry-run\n  \
+                      rootbound history restore --session 3f9a1c0b src\n\n\
+                      `rootbound history` lists revisions, checkpoints and sessions."
+    )]
+    Restore(RestoreRequest),
+    /// Show how an earlier state differs from now, as a diff
+    #[command(after_help = "Examples:\n  rootbound history diff before-agent\n  \
+                            rootbound history diff --session 3f9a1c0b src")]
+    Diff(DiffRequest),
+    /// Name the state as it is now, for `history restore --to`, `history diff` and the tool undo
+    #[command(after_help = "Examples:\n  rootbound history checkpoint before-agent\n  \
+                            rootbound history restore --to before-agent --dry-run")]
+    Checkpoint {
+        /// A short name; one that exists already is moved
+        #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+        name: String,
+    },
+}
+
+/// Which recorded changes are listed.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListRequest {
+    /// Only changes of this file, or below this directory
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub path: Option<String>,
+    /// Only the changes of the session with these first digits, as `rootbound history` lists it
+    #[arg(long, value_name = "ID", value_hint = ValueHint::Other)]
+    pub session: Option<String>,
+    /// Only changes since the checkpoint of this name
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub since: Option<String>,
+}
+
+/// What is restored: one file or deleted directory, or with `to` or `session` an earlier state, where `path`, `revision`
+/// and `more` are paths.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct RestoreRequest {
+    /// The file or the deleted directory; with --to or --session, what goes back [default there: all]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, required_unless_present_any = ["to", "session"])]
+    pub path: Option<String>,
+    /// First digits of the revision, as `rootbound history` lists it [default: the newest that differs]
+    #[arg(value_name = "REVISION", value_hint = ValueHint::Other)]
+    pub revision: Option<String>,
+    /// More paths, with --to or --session
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, requires = "state")]
+    pub more: Vec<String>,
+    /// Go back to the checkpoint of this name
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other, group = "state")]
+    pub to: Option<String>,
+    /// Take back the changes of the session with these first digits, as `rootbound history` lists it
+    #[arg(long, value_name = "ID", value_hint = ValueHint::Other, group = "state")]
+    pub session: Option<String>,
+    /// Also where somebody else has changed a file since; that is kept first
+    #[arg(long, requires = "state")]
+    pub include_others: bool,
+    /// Only show what would be done
+    #[arg(long, requires = "state")]
+    pub dry_run: bool,
+}
+
+/// Which earlier state is compared with now.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct DiffRequest {
+    /// The checkpoint
+    #[arg(value_name = "NAME", value_hint = ValueHint::Other, required_unless_present = "session")]
+    pub name: Option<String>,
+    /// Only these files, and what is below these directories
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<String>,
+    /// Only the changes of the session with these first digits, as `rootbound history` lists it
+    #[arg(long, value_name = "ID", value_hint = ValueHint::Other)]
+    pub session: Option<String>,
+}
+
+/// The commands below `rootbound stage`.
+#[derive(Subcommand, Clone, Debug, PartialEq, Eq)]
+pub enum StageCommand {
+    /// Show what is staged, as a diff
+    #[command(after_help = "Examples:\n  rootbound stage diff")]
+    Diff,
+    /// Make the changes on the disk that are staged, all or none
+    #[command(after_help = "Examples:\n  rootbound stage apply\n  rootbound stage apply src/main.rs tests\n\n\
+                            Stop a server that stages changes first, or wait until it is idle. Where somebody has \
+                            changed a file on the disk since it was staged, nothing is applied, and the files are listed.")]
+    Apply {
+        /// Only these files, and what is below these directories
+        #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+        paths: Vec<String>,
+        /// Apply the rest if some files were also changed on the disk; these stay staged
+        #[arg(long)]
+        skip_conflicts: bool,
+    },
+    /// Drop changes that are staged
+    #[command(after_help = "Examples:\n  rootbound stage discard src/main.rs\n  rootbound stage discard")]
+    Discard {
+        /// Only these files, and what is below these directories [default: everything]
+        #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+        paths: Vec<String>,
+    },
+}
+
+/// What is to be done with stored indexes.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct IndexRequest {
+    /// What to do
+    #[arg(value_name = "status | build | clear")]
+    pub task: IndexTask,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Whether a directory was named; if none was, `clear` is for the indexes of all.
+    #[arg(skip)]
+    pub names_directories: bool,
+}
+
+/// What is to be done with stored indexes.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexTask {
+    /// One line for each directory: what is stored, and whether it is used
+    Status,
+    /// List and read the directories now, and store what searches need
+    Build,
+    /// Remove what is stored of each DIR and --root, also of one that is gone; without them, of every directory that this
+    /// state folder has an index of
+    Clear,
+}
+
+/// Which audit is added up, and how it is printed.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct StatsRequest {
+    /// The audit file [default: that of --audit]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// Only calls since then: 30min, 2h, 7d, or a date in UTC such as 2026-11-22 or 2026-11-22T08:30:00Z
+    #[arg(long, value_name = "TIME", value_parser = since, value_hint = ValueHint::Other)]
+    pub since: Option<SystemTime>,
+    /// Print the numbers as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The clients that `rootbound setup` knows, in the order of the documentation.
+pub(crate) const SETUP_CLIENTS: &str =
+    "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow inspector";
+
+/// The arguments of `rootbound setup`.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetupRequest {
+    /// The client; without it, the clients are listed
+    #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(SETUP_CLIENTS.split(' ')))]
+    pub client: Option<String>,
+    /// Directories to offer [default: the open project, where the client has one]
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directories: Vec<PathBuf>,
+    /// Change the client's file: shows the change and asks
+    #[arg(long, conflicts_with = "remove")]
+    pub write: bool,
+    /// Take the entry out, and turn the client's own file tools on again
+    #[arg(long)]
+    pub remove: bool,
+    /// Also turn the client's own file tools off
+    #[arg(long, conflicts_with = "remove")]
+    pub replace: bool,
+    /// Do not ask before the change
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+    /// user: for you in every project; project: for everyone who has the project; local: for you in this project
+    #[arg(long, value_name = "SCOPE", value_parser = ["user", "project", "local"])]
+    pub scope: Option<String>,
+    /// Name of the server in the client's file [default: files]
+    #[arg(long, value_name = "NAME", value_hint = ValueHint::Other)]
+    pub name: Option<String>,
+    /// The client's file, if it is elsewhere than usual
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: Option<PathBuf>,
+    /// Offer only the tools that change nothing
+    #[arg(long)]
+    pub read_only: bool,
+    /// DeerFlow: two entries, one to read and one to write
+    #[arg(long, conflicts_with = "read_only")]
+    pub split: bool,
+    /// Options with which the client starts the server, such as --max-output 20000
+    #[arg(last = true, value_name = "OPTION OF THE SERVER")]
+    pub options: Vec<String>,
+}
+
+/// Any text, with names for completion: whether it is one of them is checked later, so that a wrong one does not hide the
+/// next.
+#[derive(Clone)]
+pub(super) struct KnownValues(pub(super) Vec<&'static str>);
+
+impl TypedValueParser for KnownValues {
+    type Value = OsString;
+
+    fn parse_ref(&self, _: &Command, _: Option<&Arg>, value: &OsStr) -> Result<OsString, clap::Error> {
+        Ok(value.to_owned())
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|name| PossibleValue::new(*name))))
+    }
+}
+
+/// Reads `2h` (ago) or a date.
+fn since(text: &str) -> Result<SystemTime, String> {
+    let text = text.trim();
+    if let Ok(ago) = humantime::parse_duration(text.trim_end_matches(" ago")) {
+        return Ok(SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH));
+    }
+    let is_date = text.len() == 10;
+    let date = if is_date { format!("{text}T00:00:00Z") } else { text.to_owned() };
+    humantime::parse_rfc3339_weak(&date).map_err(|_| {
+        "write a time ago such as 2h or 7d, or a date such as 2026-11-22 or 2026-11-22T08:30:00Z".to_owned()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn times_ago_and_dates_are_read() {
+        let epoch = |seconds| Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(since("1970-01-02"), epoch(86_400));
+        assert_eq!(since("1970-01-01T00:01:00Z"), epoch(60));
+        assert_eq!(since("1970-01-01 00:01:00"), epoch(60));
+        for ago in ["2h", "30min", "7d", "1h 30m", "2h ago", "100000y"] {
+            assert!(since(ago).expect(ago) < SystemTime::now(), "{ago}");
+        }
+        for wrong in ["", "2", "yesterday", "2026-13-01", "2026-1-1", "日本語日本"] {
+            assert!(since(wrong).is_err(), "{wrong}");
+        }
+    }
+}
