@@ -56,6 +56,10 @@ pub fn search(
     if counts_first {
         pool.fetch_lines(workspace);
     }
+    let (answered, outdated) = (pool.answered.load(Ordering::Relaxed), pool.outdated.load(Ordering::Relaxed));
+    if answered + outdated > 0 {
+        tracing::debug!(answered, outdated, "files that the stored index knew");
+    }
     let stopped = if walk.stopped { query.stop.stopped() } else { None };
     Ok(ContentHits { walk, source, ..pool.into_hits(stopped) })
 }

@@ -49,8 +49,9 @@ pub(super) struct SearchPool<'a> {
     done: AtomicBool,
     /// Files searched so far.
     pub(super) searched: AtomicUsize,
-    /// Files that were in another state than the stored index knows.
+    /// Files that were in another state than the stored index knows, and those that it answered for.
     pub(super) outdated: AtomicUsize,
+    pub(super) answered: AtomicUsize,
 }
 
 impl<'a> SearchPool<'a> {
@@ -63,6 +64,7 @@ impl<'a> SearchPool<'a> {
             done: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
             outdated: AtomicUsize::new(0),
+            answered: AtomicUsize::new(0),
         }
     }
 
@@ -132,6 +134,7 @@ impl<'a> SearchPool<'a> {
         worker.close_directory();
         self.searched.fetch_add(hits.tally.searched, Ordering::Relaxed);
         self.outdated.fetch_add(std::mem::take(&mut worker.outdated), Ordering::Relaxed);
+        self.answered.fetch_add(std::mem::take(&mut worker.answered), Ordering::Relaxed);
         let mut merge = self.merge();
         merge.add(index, hits);
         if merge.done() {

@@ -78,8 +78,9 @@ pub(super) struct Worker<'a> {
     siblings: SiblingCache,
     /// Found with the first file of a walk.
     required: OnceCell<Option<RequiredBytes>>,
-    /// Files that were in another state than the stored index knows.
+    /// Files that were in another state than the stored index knows, and those that it answered for.
     pub(super) outdated: usize,
+    pub(super) answered: usize,
 }
 
 /// The content of one opened file that is searched, and how much of it may be kept.
@@ -105,6 +106,7 @@ impl<'a> Worker<'a> {
             siblings: SiblingCache::default(),
             required: OnceCell::new(),
             outdated: 0,
+            answered: 0,
         }
     }
 
@@ -116,6 +118,7 @@ impl<'a> Worker<'a> {
         if let Expected::Result(known) = &expected {
             let (skipped, facts) = **known;
             if has_facts(&entry, facts, &mut self.siblings) {
+                self.answered += 1;
                 return skipped.map_or(Searched::Done(None), |why| Searched::Skipped(entry.into_path(), why));
             }
             self.outdated += 1;
@@ -152,7 +155,7 @@ impl<'a> Worker<'a> {
     /// Whether a file still is in the state in which it holds no match.
     pub(super) fn is_unmatched(&mut self, files: &UnmatchedFiles, at: usize) -> bool {
         let is_unchanged = files.is_unchanged(at, &mut self.siblings);
-        self.outdated += usize::from(!is_unchanged);
+        *if is_unchanged { &mut self.answered } else { &mut self.outdated } += 1;
         is_unchanged
     }
 
