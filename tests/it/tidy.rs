@@ -1,6 +1,7 @@
 //! The architecture's invariants, read off the sources: those that neither Cargo (who may use which crate) nor lints
 //! (`.clippy.toml`, `Cargo.toml`) hold.
 
+mod exports;
 mod imports;
 mod size;
 

@@ -1,0 +1,76 @@
+//! What a crate exports is used by another one: `unreachable_pub` does not look across crates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use syn::{Item, UseTree, Visibility};
+
+use super::{crates, none, root, sources};
+
+/// The last names of a `use`.
+fn names(tree: &UseTree, out: &mut BTreeSet<String>) {
+    match tree {
+        UseTree::Path(path) => names(&path.tree, out),
+        UseTree::Name(name) => drop(out.insert(name.ident.to_string())),
+        UseTree::Rename(renamed) => drop(out.insert(renamed.rename.to_string())),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| names(tree, out)),
+        UseTree::Glob(_) => {}
+    }
+}
+
+/// What `lib.rs` offers to other crates, apart from what only tests get.
+fn exports(lib: &str) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for item in syn::parse_file(lib).expect("Rust").items {
+        let (visibility, attributes) = match &item {
+            Item::Use(item) => (&item.vis, &item.attrs),
+            Item::Fn(item) => (&item.vis, &item.attrs),
+            Item::Mod(item) => (&item.vis, &item.attrs),
+            _ => continue,
+        };
+        if !matches!(visibility, Visibility::Public(_)) || attributes.iter().any(|it| it.path().is_ident("cfg")) {
+            continue;
+        }
+        match item {
+            Item::Use(item) => names(&item.tree, &mut out),
+            Item::Fn(item) => drop(out.insert(item.sig.ident.to_string())),
+            Item::Mod(item) => drop(out.insert(item.ident.to_string())),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// The words of a text.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character: char| !character.is_alphanumeric() && character != '_')
+}
+
+#[test]
+fn what_a_crate_exports_is_used_by_another_crate_or_describes_what_is() {
+    let sources = sources();
+    let mut complaints = Vec::new();
+    for folder in crates().iter().filter(|folder| *folder != root()) {
+        let own = format!("{}/", folder.strip_prefix(root()).expect("below").to_str().expect("UTF-8").replace('\\', "/"));
+        let lib = sources.iter().find(|source| source.name == format!("{own}src/lib")).expect("lib.rs");
+        let elsewhere: BTreeSet<&str> =
+            sources.iter().filter(|source| !source.name.starts_with(&own)).flat_map(|source| words(&source.text)).collect();
+        // A type that nobody names may still be what a public function takes or returns, or what a public field holds.
+        let described: BTreeMap<&str, usize> = sources
+            .iter()
+            .filter(|source| source.name.starts_with(&own) && !source.name.ends_with("/lib"))
+            .flat_map(|source| source.code().map(|(_, line)| line).filter(|line| line.trim_start().starts_with("pub ")))
+            .flat_map(words)
+            .fold(BTreeMap::new(), |mut counts, word| {
+                *counts.entry(word).or_default() += 1;
+                counts
+            });
+        for name in exports(&lib.text) {
+            let is_type = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+            let is_described = is_type && described.get(name.as_str()).is_some_and(|count| *count > 1);
+            if !elsewhere.contains(name.as_str()) && !is_described {
+                complaints.push(format!("{own}src/lib.rs exports {name}, which no other crate names"));
+            }
+        }
+    }
+    none(&complaints);
+}
