@@ -2,26 +2,23 @@
 
 use std::fmt::Write as _;
 
-use crate::config::{Environment, SetupRequest};
+use crate::config::Environment;
 
 use super::{
     clients::{CLIENTS, Client, EntryScope, OpenProject},
-    entry::entries,
     folders::{Folders, System},
-    server_list::ServerList,
 };
 
-/// Where a person's files are, by system: the text shown for the home directory and the variables.
-const SYSTEMS: [(System, &str, &str); 3] =
-    [(System::Linux, "Linux", "~"), (System::Mac, "macOS", "~"), (System::Windows, "Windows", "%USERPROFILE%")];
+/// Where a person's files are, by system. The home directory is `~` in all of them.
+const SYSTEMS: [(System, &str); 3] = [(System::Linux, "Linux"), (System::Mac, "macOS"), (System::Windows, "Windows")];
 
 /// In place of the project in paths.
 const PROJECT: &str = "PROJECT";
 
-fn environment(home: &str, project: &std::path::Path) -> Environment {
+fn environment() -> Environment {
     Environment {
-        directory: project.to_owned(),
-        home: Some(home.into()),
+        directory: PROJECT.into(),
+        home: Some("~".into()),
         program: vec!["BIN".into()],
         variables: vec![("APPDATA".into(), "%APPDATA%".into())],
         ..Environment::default()
@@ -31,8 +28,8 @@ fn environment(home: &str, project: &std::path::Path) -> Environment {
 /// The file of a scope, once if it is the same on every system.
 fn places(client: &Client, scope: EntryScope) -> String {
     let place = client.file(scope).expect("a place");
-    let paths = SYSTEMS.map(|(system, name, home)| {
-        let environment = environment(home, PROJECT.as_ref());
+    let paths = SYSTEMS.map(|(system, name)| {
+        let environment = environment();
         let path = Folders { system, environment: &environment }.path(place).expect("a path").display().to_string();
         let path = path.replace('\\', "/").replace(&format!("{PROJECT}/"), "");
         let path = if system == System::Windows && path.contains('%') { path.replace('/', "\\") } else { path };
@@ -55,40 +52,22 @@ fn places(client: &Client, scope: EntryScope) -> String {
 }
 
 fn section(client: &Client) -> String {
-    let folder = tempfile::tempdir().expect("a folder");
-    let environment = environment("~", folder.path());
-    let folders = Folders { system: System::Linux, environment: &environment };
-    let needs_one = client.open_project == OpenProject::Unknown;
-    let request = SetupRequest {
-        directories: needs_one.then(|| folder.path().to_owned()).into_iter().collect(),
-        ..SetupRequest::default()
-    };
     let mut out = String::new();
-    let directory = if needs_one { " ~/code/app" } else { "" };
-    let _ = writeln!(out, "### {}\n\n```sh\nrootbound setup {}{directory} --write\n```\n", client.title, client.id);
+    let directory = if client.open_project == OpenProject::Unknown { " ~/code/app" } else { "" };
+    let _ = writeln!(out, "### {}\n\n`rootbound setup {}{directory} --write`\n", client.title, client.id);
     for (scope, _) in client.files {
         let _ = writeln!(out, "- `--scope {}`: {}", scope.name(), places(client, *scope));
-    }
-    let shown = client.files.iter().map(|(scope, _)| *scope).filter(|scope| *scope != EntryScope::Local);
-    for scope in shown {
-        let request = if scope == EntryScope::Project { SetupRequest::default() } else { request.clone() };
-        let entry = entries(client, scope, &request, &folders).expect("an entry").remove(0);
-        let list = ServerList::of(client.format, Vec::new());
-        let text = list.add("", &entry).expect("text").0;
-        let text = text.replace(folder.path().to_str().expect("UTF-8"), "/abs/project");
-        let language = if list.is_toml { "toml" } else { "json" };
-        let _ = writeln!(out, "\nBy hand (`--scope {}`):\n\n```{language}\n{}\n```", scope.name(), text.trim_end());
     }
     let fill = |text: &str| text.replace("FILE", "mcp.json").replace("NAME", "files");
     let approval = match client.approval.strip_prefix("none") {
         Some(why) => format!("No approval is needed{why}"),
         None => format!("Then {}", client.approval),
     };
-    let _ = writeln!(out, "\n{}.", fill(&approval));
+    let _ = write!(out, "- {}.", fill(&approval));
     if !client.project_approval.is_empty() && client.project_approval != client.approval {
-        let _ = writeln!(out, "In a project, {}.", fill(client.project_approval));
+        let _ = write!(out, " In a project, {}.", fill(client.project_approval));
     }
-    let _ = writeln!(out, "To check: {}.\n", fill(client.check));
+    let _ = writeln!(out, " To check: {}.\n", fill(client.check));
     out
 }
 
