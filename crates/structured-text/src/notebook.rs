@@ -6,11 +6,11 @@
 mod output;
 mod source;
 
-use std::{borrow::Cow, cell::OnceCell, collections::BTreeMap, ops::Range};
+use std::{cell::OnceCell, ops::Range};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use output::{Fields, value_of};
 use source::{CellSource, JsonStyle, ListLayout};
 
 pub use output::CellOutput;
@@ -38,9 +38,6 @@ pub struct Cell<'t> {
     source: CellSource,
     outputs: Vec<&'t RawValue>,
 }
-
-/// The values of an object by their names, each read when it is needed.
-type Fields<'j> = BTreeMap<Cow<'j, str>, &'j RawValue>;
 
 impl<'t> Notebook<'t> {
     /// The notebook in `text`; `None` if it is none.
@@ -122,11 +119,6 @@ impl<'t> Cell<'t> {
     pub fn outputs(&self) -> impl ExactSizeIterator<Item = CellOutput> {
         self.outputs.iter().map(|raw| CellOutput::of(raw.get()))
     }
-}
-
-/// The value of a field; `None` where it is missing or of another type.
-fn value_of<'j, T: Deserialize<'j>>(field: Option<&'j RawValue>) -> Option<T> {
-    serde_json::from_str(field?.get()).ok()
 }
 
 #[cfg(test)]

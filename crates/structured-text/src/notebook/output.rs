@@ -1,10 +1,14 @@
 //! What a cell put out, as text.
 
+use std::{borrow::Cow, collections::BTreeMap};
+
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use text_file::byte_size::file_size;
 
-use super::{Fields, value_of};
+/// The values of an object by their names, each read when it is needed.
+pub(super) type Fields<'j> = BTreeMap<Cow<'j, str>, &'j RawValue>;
 
 /// One output of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +64,11 @@ impl CellOutput {
         }
         output
     }
+}
+
+/// The value of a field; `None` where it is missing or of another type.
+pub(super) fn value_of<'j, T: Deserialize<'j>>(field: Option<&'j RawValue>) -> Option<T> {
+    serde_json::from_str(field?.get()).ok()
 }
 
 /// A string, or a list of them, as one.
