@@ -133,7 +133,7 @@ fn places(text: &str, request: &Request<'_>, located: &Located) {
     {
         assert!(may_be_passed_over(text, at, request), "{:?} is in {text:?} once, but: {located:?}", request.old);
     }
-    if located.strategy.is_exact() && !request.new.contains(['\n', '\r']) {
+    if located.strategy.is_exact() && !request.new.contains('\n') {
         assert!(located.replacements.iter().all(|one| one.text == request.new), "{located:?}");
     }
 }
@@ -150,8 +150,8 @@ fn single(text: &str, old: &str) -> Option<usize> {
 /// removed ones, would be left with the wrong part of the indentation in front of it; white space
 /// that ends its last line would be left as a line of its own.
 fn may_be_passed_over(text: &str, at: usize, request: &Request<'_>) -> bool {
-    let rest = text[at + request.old.len()..].split(['\n', '\r']).next().unwrap_or_default();
-    let trails = !rest.is_empty() && rest.trim().is_empty() && request.new.ends_with(['\n', '\r']);
+    let rest = text[at + request.old.len()..].split('\n').next().unwrap_or_default();
+    let trails = !rest.is_empty() && rest.trim().is_empty() && request.new.ends_with('\n');
     text[..at].ends_with([' ', '\t']) || trails
 }
 
@@ -335,7 +335,7 @@ fn damaged(text: &str, from: u8, to: u8, how: u8) -> String {
 
 /// Line breaks of any kind.
 fn breaks(text: &str) -> usize {
-    text.replace("\r\n", "\n").replace('\r', "\n").matches('\n').count()
+    text.matches('\n').count()
 }
 
 fn cuts_crlf(text: &str, at: usize) -> bool {

@@ -13,7 +13,7 @@ use confined_fs::{AccessError, Approval, Base, Committed, Revision};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use text_edit::{Diff, DiffExtent};
-use text_file::{Document, LineEnding};
+use text_file::Document;
 
 use crate::session::{ALL_LINES, Cost, RootBytes};
 
@@ -141,13 +141,7 @@ impl PlannedWrite {
     /// The diff of what is really written; `new` is its text.
     fn diff(&self, new: &str, extent: DiffExtent) -> Option<Diff> {
         let old = self.planned.old.as_ref()?;
-        let name = shown_diff::diff_name(&self.request.path);
-        if LineEnding::of(old.text()) == LineEnding::Cr && LineEnding::of(new) == LineEnding::Cr {
-            // Otherwise the file would be one line of the diff.
-            let by_line = |text: &str| text.replace('\r', "\n");
-            return Some(text_edit::unified_diff(&name, &by_line(old.text()), &by_line(new), extent));
-        }
-        Some(text_edit::unified_diff(&name, old.text(), new, extent))
+        Some(text_edit::unified_diff(&shown_diff::diff_name(&self.request.path), old.text(), new, extent))
     }
 }
 

@@ -77,7 +77,7 @@ fn appended(before: &[u8], content: &str) -> (Vec<u8>, String) {
 #[test]
 fn appended_text_takes_the_line_endings_of_the_last_line() {
     for (before, content, after) in [
-        (&b"a\rb\r"[..], "c\nd\n", &b"a\rb\rc\rd\r"[..]),
+        (&b"a\rb\r"[..], "c\nd\n", &b"a\rb\rc\nd\n"[..]),
         (b"a\r\nb\r\n", "c\nd\n", b"a\r\nb\r\nc\r\nd\r\n"),
         (b"a\nb\r\n", "c\nd\n", b"a\nb\r\nc\r\nd\r\n"),
         (b"a\r\nb\n", "c\nd\n", b"a\r\nb\nc\nd\n"),
@@ -85,7 +85,7 @@ fn appended_text_takes_the_line_endings_of_the_last_line() {
         (b"a\r\nb", "\nc", b"a\r\nb\r\nc"),
         (b"a\n", "c\r\n", b"a\nc\r\n"),
         (b"a", "\nc\n", b"a\nc\n"),
-        (b"\xef\xbb\xbfa\r", "b\n", b"\xef\xbb\xbfa\rb\r"),
+        (b"\xef\xbb\xbfa\r", "b\n", b"\xef\xbb\xbfa\rb\n"),
         (b"\xff\xfea\0\r\0\n\0", "b\n", b"\xff\xfea\0\r\0\n\0b\0\r\0\n\0"),
         // UTF-16 without a BOM, only ASCII.
         (b"h\0e\0l\0l\0o\0\n\0", "b\n", b"h\0e\0l\0l\0o\0\n\0b\0\n\0"),
@@ -99,8 +99,8 @@ fn an_append_says_what_was_appended() {
     let (_, text) = appended(b"one\ntwo\n", "three\nfour\n");
     assert!(text.starts_with("Appended 11 bytes, 2 lines (now 19 bytes, 4 lines), rev c45d3a\n\n"), "{text}");
     assert!(text.ends_with("+three\n+four"), "{text}");
-    let (_, text) = appended(b"a\rb\r", "c\n");
-    assert!(text.contains("; CR line endings kept") && text.ends_with(" b\n+c"), "{text}");
+    let (_, text) = appended(b"a\r\nb\r\n", "c\n");
+    assert!(text.contains("; CRLF line endings kept") && text.ends_with("+c\r"), "{text}");
     let (_, text) = appended(b"a\n", "c\r\n");
     assert!(text.contains("the content has CRLF line endings, but the file has LF"), "{text}");
     let (_, text) = appended(b"a\n", &"line\n".repeat(200));
@@ -125,13 +125,13 @@ fn a_character_that_the_encoding_lacks_is_reported() {
 }
 
 #[test]
-fn uniform_carriage_returns_survive_an_overwrite() {
+fn uniform_crlf_survives_an_overwrite() {
     let h = Harness::new();
-    h.write("f", b"a\rb\r");
+    h.write("f", b"a\r\nb\r\n");
     h.call("read", json!({ "path": "f" })).ok();
     let text = h.call("write", json!({ "path": "f", "content": "c\nd\n" })).ok();
-    assert!(text.contains("; CR line endings kept"), "{text}");
-    assert_eq!(h.bytes("f"), b"c\rd\r");
+    assert!(text.contains("; CRLF line endings kept"), "{text}");
+    assert_eq!(h.bytes("f"), b"c\r\nd\r\n");
 }
 
 #[test]

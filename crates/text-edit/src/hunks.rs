@@ -111,7 +111,7 @@ pub fn locate_hunks(
         let summary = format!("a file of more than {MAX_LINES} lines is not patched");
         return vec![Err(HunkError::NotFound(Diagnosis::without_place(summary)))];
     }
-    let text = PatchedText::new(text, hunks);
+    let text = PatchedText::new(text);
     let mut candidates: Vec<Result<HunkCandidates, HunkError>> = Vec::with_capacity(hunks.len());
     for (index, hunk) in hunks.iter().enumerate() {
         let before = index.checked_sub(1).filter(|before| is_alike(&hunks[*before], hunk));
@@ -292,7 +292,7 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
         let ending = &text.text[last.span.end..];
         match hunk.final_newline {
             FinalNewline::Added if ending.is_empty() => last.text.push_str(text.ending_near(lines.start)),
-            FinalNewline::Removed if matches!(ending, "\n" | "\r\n" | "\r") => last.span.end = text.text.len(),
+            FinalNewline::Removed if matches!(ending, "\n" | "\r\n") => last.span.end = text.text.len(),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
-use text_file::{LineEnding, with_lf};
+use text_file::{LineEnding, lines, with_lf};
 
 use super::Prepared;
 
@@ -11,16 +11,14 @@ use super::Prepared;
 ///
 /// A request that changes nothing but line endings is left as it is: there they are the point.
 pub(super) fn fit(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
-    // One character at a time is a memchr; this runs for every place.
-    if !(new.contains('\n') || new.contains('\r')) || with_lf(old) == with_lf(new) {
+    if !new.contains('\n') || with_lf(old) == with_lf(new) {
         return new.to_owned();
     }
-    let plain = new.replace("\r\n", "\n");
+    let plain = with_lf(new);
     match prepared.ending {
         LineEnding::None => new.to_owned(),
-        LineEnding::Lf => plain,
+        LineEnding::Lf => plain.into_owned(),
         LineEnding::CrLf => plain.replace('\n', "\r\n"),
-        LineEnding::Cr => plain.replace('\n', "\r"),
         LineEnding::Mixed => fit_mixed(prepared, span, old, &plain),
     }
 }
@@ -87,13 +85,7 @@ fn pairs(ops: &[DiffOp], old: usize, new: usize) -> Vec<(usize, usize)> {
 
 /// The line endings in `text`, in order.
 fn endings_in(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        let at = &rest[rest.find(['\n', '\r'])?..];
-        let ending;
-        (ending, rest) = at.split_at(if at.starts_with("\r\n") { 2 } else { 1 });
-        Some(ending)
-    })
+    lines(text).map(|line| line.terminator(text)).filter(|ending| !ending.is_empty())
 }
 
 /// The ending of the line that holds `offset`, or of the one before it.

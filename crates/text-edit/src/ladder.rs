@@ -27,7 +27,7 @@ pub(super) type Step = fn(&Prepared<'_>) -> Outcome;
 pub(super) const LADDER: &[Step] = &[
     // The text byte for byte, also within a line.
     exact::find,
-    // LF, CR LF and CR taken for the same.
+    // LF and CR LF taken for the same.
     line_endings::find,
     // Refuses a file whose lines would take too much memory; all steps below list them.
     prepared::refuse_too_many_lines,

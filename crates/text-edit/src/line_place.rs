@@ -1,7 +1,5 @@
 //! Lines by their numbers: where they are in a text, what takes their place, and where they are in a later text.
 //!
-//! Lines are those that [`lines`] yields, so that a file with nothing but CR is a single line.
-//!
 //! Lines that only moved are found again. A block of lines that both texts have once is the same block wherever it is
 //! now. Other lines, a closing brace among many, are where a comparison of both texts has them, if a comparison from the
 //! ends backwards has them there too and one of their neighbours is still next to them.
@@ -39,12 +37,7 @@ impl LinePlace {
                 let first = wanted.next();
                 let last = if range.len() == 1 { first } else { wanted.nth(range.len() - 2) };
                 let (Some(first), Some(last)) = (first, last) else { return Err(lines(text).count()) };
-                let content = last.content(text);
-                let end = match LineEnding::of(text) {
-                    LineEnding::Cr => content.strip_suffix('\r').unwrap_or(content).len(),
-                    _ => content.len(),
-                };
-                Ok(first.start..last.start + end)
+                Ok(first.start..last.end)
             }
             Self::After(0) => Ok(0..0),
             Self::After(count) => {
@@ -60,12 +53,11 @@ impl LinePlace {
     ///
     /// In an empty text `new` is put as it is.
     pub fn replacement(&self, text: &str, span: Range<usize>, new: &str, verbatim: bool) -> Replacement {
-        let whole = LineEnding::of(text);
-        let body = without_final_ending(new, whole);
+        let body = new.strip_suffix("\r\n").or_else(|| new.strip_suffix('\n')).unwrap_or(new);
         if text.is_empty() {
             return Replacement { span, text: new.to_owned() };
         }
-        let after = ending_at(&text[span.end..], whole);
+        let after = ending_at(&text[span.end..]);
         match self {
             Self::Range(_) if new.is_empty() => {
                 Replacement { span: span.start..span.end + after.len(), text: String::new() }
@@ -81,13 +73,12 @@ impl LinePlace {
                 Replacement { span, text }
             }
             Self::After(_) => {
-                let around = ending_around(text, span.start, whole, new);
+                let around = ending_around(text, span.start, new);
                 let given = &new[body.len()..];
                 let before = &text[..span.start];
-                let follows_line_end =
-                    before.is_empty() || before.ends_with('\n') || whole == LineEnding::Cr && before.ends_with('\r');
+                let follows_line_end = before.is_empty() || before.ends_with('\n');
                 let ending = if verbatim && !given.is_empty() { given } else { around };
-                let body = if verbatim { body.to_owned() } else { with_endings(body, around) };
+                let body = if verbatim { body.to_owned() } else { with_lf(body).replace('\n', around) };
                 let lines = if follows_line_end { body + ending } else { around.to_owned() + &body };
                 Replacement { span, text: lines }
             }
@@ -102,40 +93,19 @@ fn fitted(text: &str, span: &Range<usize>, body: &str) -> String {
     keep_line_endings::fit(&Prepared::new(text, &TextFacts::default(), &request, &OnceCell::new()), span, old, body)
 }
 
-fn with_endings(body: &str, ending: &str) -> String {
-    let plain = body.replace("\r\n", "\n");
-    if ending == "\n" { plain } else { plain.replace('\n', ending) }
-}
-
-/// `new` without the ending of its last line. `whole` are the line endings of the text that it is for.
-fn without_final_ending(new: &str, whole: LineEnding) -> &str {
-    let is_cr = whole == LineEnding::Cr || LineEnding::of(new) == LineEnding::Cr;
-    let without = new.strip_suffix("\r\n").or_else(|| new.strip_suffix('\n'));
-    without.or_else(|| new.strip_suffix('\r').filter(|_| is_cr)).unwrap_or(new)
-}
-
 /// The line ending that `rest` begins with.
-fn ending_at(rest: &str, whole: LineEnding) -> &str {
-    let length = match whole {
-        _ if rest.starts_with("\r\n") => 2,
-        _ if rest.starts_with('\n') => 1,
-        LineEnding::Cr if rest.starts_with('\r') => 1,
-        _ => 0,
-    };
-    &rest[..length]
+fn ending_at(rest: &str) -> &str {
+    ["\r\n", "\n"].into_iter().find(|ending| rest.starts_with(ending)).unwrap_or_default()
 }
 
 /// The ending of the line before `offset`, else of the next one; in a text without any, that of `new`.
-fn ending_around(text: &str, offset: usize, whole: LineEnding, new: &str) -> &'static str {
+fn ending_around(text: &str, offset: usize, new: &str) -> &'static str {
     let (before, after) = text.split_at(offset);
     let (before, after) = (before.as_bytes(), after.as_bytes());
     let of_line = |text: &[u8], at: usize| if at > 0 && text[at - 1] == b'\r' { "\r\n" } else { "\n" };
     let found = memchr::memrchr(b'\n', before).map(|at| of_line(before, at));
     let found = found.or_else(|| memchr::memchr(b'\n', after).map(|at| of_line(after, at)));
-    found.unwrap_or_else(|| match whole {
-        LineEnding::None => LineEnding::of(new).characters(),
-        whole => whole.characters(),
-    })
+    found.unwrap_or_else(|| LineEnding::of(new).characters())
 }
 
 /// Time for one comparison; what is not aligned by then counts as changed.

@@ -77,7 +77,7 @@ impl Found {
 
     /// With the endings of lines named, where a tolerant step looked through them as well.
     pub(super) fn through_line_endings(mut self, text: &str, old: &str) -> Self {
-        if !self.by.is_exact() && old.contains('\r') != text.contains('\r') && old.contains(['\n', '\r']) {
+        if !self.by.is_exact() && old.contains('\r') != text.contains('\r') && old.contains('\n') {
             self.by = self.by.with(Strategy::LineEndings);
         }
         self

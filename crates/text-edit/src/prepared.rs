@@ -35,7 +35,7 @@ pub(super) struct Prepared<'a> {
     pub(super) new: &'a str,
     /// The text to be replaced, its lines ended by LF.
     pub(super) canonical_old: Cow<'a, str>,
-    /// The new text, its lines ended by LF; also the last, where the old text ends with half of a CR LF.
+    /// The new text, its lines ended by LF.
     pub(super) canonical_new: Cow<'a, str>,
     /// Whether every place is to be replaced.
     pub(super) wants_all: bool,
@@ -59,23 +59,16 @@ impl<'a> Prepared<'a> {
         texts: &'a OnceCell<Vec<Reading>>,
     ) -> Self {
         let wants_all = request.wants_all();
-        let ending = LineEnding::of(text);
-        // A lone CR at the end of the old text is half of a pasted CR LF: the file's line goes on ending there.
-        let has_half_ending = request.old.ends_with('\r') && !request.new.ends_with(['\n', '\r']);
-        let mut canonical_new = text_file::with_lf(request.new);
-        if has_half_ending && ending != LineEnding::Cr {
-            canonical_new.to_mut().push('\n');
-        }
         Self {
             text,
             old: request.old,
             new: request.new,
             canonical_old: text_file::with_lf(request.old),
-            canonical_new,
+            canonical_new: text_file::with_lf(request.new),
             wants_all,
             whole_words: false,
             limit: if wants_all { request.most_places() } else { MAX_PLACES },
-            ending,
+            ending: LineEnding::of(text),
             canonical_text: OnceCell::new(),
             facts,
             texts,
@@ -88,12 +81,9 @@ impl<'a> Prepared<'a> {
         self.canonical_text.get_or_init(|| text_file::with_lf(self.text))
     }
 
-    /// The lines of the text; ended by CR where nothing else ends one.
+    /// The lines of the text.
     pub(super) fn lines(&self) -> &[Line] {
-        self.facts.lines.get_or_init(|| match self.ending {
-            LineEnding::Cr => text_file::lines_ended_by_cr(self.text).collect(),
-            _ => text_file::lines(self.text).collect(),
-        })
+        self.facts.lines.get_or_init(|| text_file::lines(self.text).collect())
     }
 
     /// A line of the text, counted from 0, without its ending.

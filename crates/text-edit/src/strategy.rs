@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Strategy {
     /// The text as given.
     Exact,
-    /// LF, CR LF and CR taken for the same.
+    /// LF and CR LF taken for the same.
     LineEndings,
     /// Spaces and tabs at line ends ignored.
     TrailingWhitespace,

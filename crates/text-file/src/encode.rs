@@ -11,8 +11,8 @@ use super::{
 };
 
 /// Bytes for a whole new text in `encoding`, with a byte-order mark where `bom` asks for one and the encoding
-/// (UTF-8, UTF-16) has one. With [`LineEnding::CrLf`] and [`LineEnding::Cr`], LF becomes that unless the text holds a
-/// CR already; other line endings leave the text as it is.
+/// (UTF-8, UTF-16) has one. With [`LineEnding::CrLf`], LF becomes that unless the text
+/// holds a CR already; other line endings leave the text as it is.
 ///
 /// # Errors
 /// [`SpliceError::Unrepresentable`] for a character that the encoding cannot write so that it reads back as
@@ -32,8 +32,8 @@ pub fn encode(
     bom: bool,
     line_ending: LineEnding,
 ) -> Result<Vec<u8>, SpliceError> {
-    let converts = matches!(line_ending, LineEnding::CrLf | LineEnding::Cr) && !text.contains('\r');
-    let converted = converts.then(|| text.replace('\n', line_ending.characters()));
+    let converts = line_ending == LineEnding::CrLf && !text.contains('\r');
+    let converted = converts.then(|| text.replace('\n', "\r\n"));
     let text = converted.as_deref().unwrap_or(text);
     let has_mark = bom && (encoding == UTF_8 || is_utf16(encoding));
     if !has_mark {
@@ -102,10 +102,9 @@ mod tests {
     }
 
     #[test]
-    fn crlf_and_cr_are_restored_unless_the_text_has_its_own_carriage_returns() {
+    fn crlf_is_restored_unless_the_text_has_its_own_carriage_returns() {
         assert_eq!(encode("a\nb\n", UTF_8, false, LineEnding::CrLf).unwrap(), b"a\r\nb\r\n");
         assert_eq!(encode("a\r\nb\n", UTF_8, false, LineEnding::CrLf).unwrap(), b"a\r\nb\n");
-        assert_eq!(encode("a\nb\n", UTF_8, false, LineEnding::Cr).unwrap(), b"a\rb\r");
         assert_eq!(encode("a\nb\n", UTF_8, false, LineEnding::Mixed).unwrap(), b"a\nb\n");
     }
 

@@ -34,7 +34,6 @@ impl Layout {
         };
         let ending = match self.line_ending {
             LineEnding::CrLf => Some("CRLF"),
-            LineEnding::Cr => Some("CR"),
             LineEnding::Mixed => Some("mixed line endings"),
             LineEnding::Lf | LineEnding::None => None,
         };

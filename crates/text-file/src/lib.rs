@@ -43,7 +43,7 @@ pub use encoding_label::EncodingLabel;
 pub use file_kind::{binary_kind, media_type};
 pub use layout::Layout;
 pub use line_ending::{LineEnding, with_lf};
-pub use lines::{Line, lines, lines_ended_by_cr};
+pub use lines::{Line, lines};
 pub use shorten::{shorten, shorten_around};
 pub use tokens::estimated_tokens;
 pub use wildcard::{backslash_note, with_slashes};

@@ -11,20 +11,17 @@ pub enum LineEnding {
     Lf,
     /// Every line ends with CR LF.
     CrLf,
-    /// Every line ends with a lone CR, as on the first Macintoshes.
-    Cr,
-    /// At least two of the above.
+    /// Some lines end with LF, others with CR LF.
     Mixed,
 }
 
 impl LineEnding {
-    /// The name reported to clients: `none`, `lf`, `crlf`, `cr` or `mixed`.
+    /// The name reported to clients: `none`, `lf`, `crlf` or `mixed`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Lf => "lf",
             Self::CrLf => "crlf",
-            Self::Cr => "cr",
             Self::Mixed => "mixed",
         }
     }
@@ -33,18 +30,16 @@ impl LineEnding {
     pub fn characters(self) -> &'static str {
         match self {
             Self::CrLf => "\r\n",
-            Self::Cr => "\r",
             Self::None | Self::Lf | Self::Mixed => "\n",
         }
     }
 
-    /// The ending of a line that is added to `text`: the ending of its last line that has one. A lone CR counts
-    /// only where no line ends otherwise: next to LF and CR LF it is content, as in recorded progress bars.
+    /// The ending of a line that is added to `text`: the ending of its last line that has one.
     pub fn at_end_of(text: &str) -> Self {
         match memchr::memrchr(b'\n', text.as_bytes()) {
             Some(at) if text[..at].ends_with('\r') => Self::CrLf,
             Some(_) => Self::Lf,
-            None => Self::of(text),
+            None => Self::None,
         }
     }
 
@@ -63,33 +58,24 @@ impl LineEnding {
         if memchr::memchr(b'\r', bytes).is_none() {
             return if memchr::memchr(b'\n', bytes).is_some() { Self::Lf } else { Self::None };
         }
-        let mut seen = Self::None;
-        let mut at = 0;
-        while let Some(found) = memchr::memchr2(b'\n', b'\r', &bytes[at..]) {
-            at += found;
-            let here = match (bytes[at], bytes.get(at + 1)) {
-                (b'\n', _) => Self::Lf,
-                (_, Some(b'\n')) => Self::CrLf,
-                _ => Self::Cr,
-            };
-            if seen != Self::None && seen != here {
-                return Self::Mixed;
-            }
-            seen = here;
-            at += if here == Self::CrLf { 2 } else { 1 };
+        let mut endings = memchr::memchr_iter(b'\n', bytes).map(|at| at > 0 && bytes[at - 1] == b'\r');
+        match endings.next() {
+            None => Self::None,
+            Some(first) if endings.any(|other| other != first) => Self::Mixed,
+            Some(true) => Self::CrLf,
+            Some(false) => Self::Lf,
         }
-        seen
     }
 }
 
-/// `text` with every line ending, a lone CR too, an LF.
+/// `text` with LF for every CR LF; a CR alone is a character.
 ///
 /// # Examples
 /// ```
-/// assert_eq!(text_file::with_lf("a\r\nb\rc\n"), "a\nb\nc\n");
+/// assert_eq!(text_file::with_lf("a\r\nb\rc\n"), "a\nb\rc\n");
 /// ```
 pub fn with_lf(text: &str) -> Cow<'_, str> {
-    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
 }
 
 #[cfg(test)]
@@ -104,10 +90,12 @@ mod tests {
             ("a\n", "lf"),
             ("a\nb", "lf"),
             ("a\r\nb\r\n", "crlf"),
-            ("a\rb\r", "cr"),
+            ("a\rb\r", "none"),
+            ("a\n10%\r20%\r\n", "mixed"),
+            ("a\n10%\r20%\n", "lf"),
             ("a\r\nb\n", "mixed"),
-            ("a\r\r\n", "mixed"),
-            ("\n\r", "mixed"),
+            ("a\r\r\n", "crlf"),
+            ("\n\r", "lf"),
         ] {
             assert_eq!(LineEnding::of(text).as_str(), expected, "{text:?}");
         }
@@ -121,7 +109,7 @@ mod tests {
             ("a\nb", "lf"),
             ("a\nb\r\nc", "crlf"),
             ("a\r\nb\n", "lf"),
-            ("a\rb", "cr"),
+            ("a\rb", "none"),
             ("a\n10%\r20%\r", "lf"),
             ("\r\n", "crlf"),
         ] {

@@ -35,23 +35,14 @@ impl Line {
 /// assert_eq!(contents, ["one", "two"]);
 /// ```
 pub fn lines(text: &str) -> impl Iterator<Item = Line> {
-    split(text, '\n')
-}
-
-/// The lines of a text whose only terminator is a lone CR.
-pub fn lines_ended_by_cr(text: &str) -> impl Iterator<Item = Line> {
-    split(text, '\r')
-}
-
-fn split(text: &str, separator: char) -> impl Iterator<Item = Line> {
     let mut next = 0;
     std::iter::from_fn(move || {
         let start = next;
         let rest = text.get(start..).filter(|rest| !rest.is_empty())?;
         let mut end = text.len();
         next = end;
-        if let Some(found) = rest.find(separator) {
-            let is_crlf = separator == '\n' && rest[..found].ends_with('\r');
+        if let Some(found) = rest.find('\n') {
+            let is_crlf = rest[..found].ends_with('\r');
             (end, next) = (start + found - usize::from(is_crlf), start + found + 1);
         }
         Some(Line { start, end, next })
@@ -77,12 +68,5 @@ mod tests {
         assert_eq!(split(""), []);
         assert_eq!(split("\n"), [("", "\n")]);
         assert_eq!(split("a\n"), [("a", "\n")]);
-    }
-
-    #[test]
-    fn lone_carriage_returns_can_end_lines() {
-        let text = "a\rb";
-        let found: Vec<_> = lines_ended_by_cr(text).map(|line| line.content(text)).collect();
-        assert_eq!(found, ["a", "b"]);
     }
 }

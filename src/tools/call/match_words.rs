@@ -34,7 +34,6 @@ pub(crate) fn endings(ending: LineEnding) -> &'static str {
     match ending {
         LineEnding::CrLf => "line endings CRLF",
         LineEnding::Lf => "line endings LF",
-        LineEnding::Cr => "line endings CR",
         LineEnding::Mixed => "mixed line endings",
         LineEnding::None => "line endings",
     }

@@ -63,7 +63,7 @@ pub(crate) struct FileFacts {
     pub(super) lines: Option<usize>,
     /// Encoding of the text.
     pub(super) encoding: Option<&'static str>,
-    /// Line endings: lf, crlf, cr, mixed or none.
+    /// Line endings: lf, crlf, mixed or none.
     pub(super) line_ending: Option<&'static str>,
     /// Whether the last line ends with a line ending.
     pub(super) final_newline: Option<bool>,

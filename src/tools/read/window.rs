@@ -55,8 +55,6 @@ pub(super) struct Window {
     lf: usize,
     crlf: usize,
     last_was_cr: bool,
-    /// Whether the first line has a CR in it or at its end.
-    first_has_cr: bool,
 }
 
 /// How many lines the text has and how they end.
@@ -84,10 +82,6 @@ impl Window {
     }
 
     fn push_lines(&mut self, mut piece: &str) {
-        if self.lines == 0 && !self.first_has_cr {
-            let first = &piece.as_bytes()[..memchr::memchr(b'\n', piece.as_bytes()).unwrap_or(piece.len())];
-            self.first_has_cr = memchr::memchr(b'\r', first).is_some();
-        }
         while !piece.is_empty() {
             if !self.wanted() {
                 // Nothing of this line is shown: only its ends are of interest.
@@ -117,16 +111,13 @@ impl Window {
     }
 
     pub(super) fn finish(&mut self) -> LineTotals {
-        let only_cr = self.first_has_cr && self.lf + self.crlf == 0;
-        let mut final_newline = true;
-        if self.current.started {
-            final_newline = only_cr && self.last_was_cr;
+        let is_ended = !self.current.started;
+        if !is_ended {
             self.end_line(false);
         }
-        let final_newline = final_newline && self.lines > 0;
-        // A lone CR counts only where there is no LF: next to LF and CR LF it is content.
+        let final_newline = is_ended && self.lines > 0;
+        // A CR alone is content.
         let line_ending = match (self.lf, self.crlf) {
-            (0, 0) if only_cr => LineEnding::Cr,
             (0, 0) => LineEnding::None,
             (_, 0) => LineEnding::Lf,
             (0, _) => LineEnding::CrLf,
@@ -439,10 +430,10 @@ mod tests {
     }
 
     #[test]
-    fn lone_carriage_returns_end_lines_where_nothing_else_does() {
+    fn carriage_returns_alone_end_no_lines() {
         for (text, ending, final_newline) in [
-            ("a\rb\r", "cr", true),
-            ("a\rb", "cr", false),
+            ("a\rb\r", "none", false),
+            ("a\rb", "none", false),
             ("a\rb\n", "lf", true),
             ("a\r\nb\r\n", "crlf", true),
             ("a\r\nb\n", "mixed", true),

@@ -94,7 +94,7 @@ fn lengths_at(rev: RevisionPrefix, bytes: &[u8], content: &str, encoding: Option
     let encodings = [Some(encoding_rs::UTF_8), of_file, encoding.map(|label| label.encoding)];
     let mut lengths: Vec<usize> = Vec::new();
     for encoding in encodings.into_iter().flatten() {
-        for ending in [LineEnding::None, LineEnding::CrLf, LineEnding::Cr] {
+        for ending in [LineEnding::None, LineEnding::CrLf] {
             let tail = text_file::encode(content, encoding, false, ending).ok();
             let length = tail.filter(|tail| bytes.ends_with(tail)).map(|tail| bytes.len() - tail.len());
             lengths.extend(length.filter(|length| !lengths.contains(length)));

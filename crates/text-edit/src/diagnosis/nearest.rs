@@ -228,10 +228,8 @@ fn in_other_case(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<
         return None;
     }
     let text = text.to_lowercase();
-    text.find(&request.old.to_lowercase()).map(|at| line_of(&text, at)).filter(|line| {
-        // A lone CR ends a line of the canonical text, and not always one of the file.
-        !request.old.trim().is_empty() && *line <= prepared.lines().len()
-    })
+    let wanted = Some(request.old.to_lowercase()).filter(|wanted| !wanted.trim().is_empty())?;
+    text.find(&wanted).map(|at| line_of(&text, at))
 }
 
 /// The line of an offset, counted from 1.

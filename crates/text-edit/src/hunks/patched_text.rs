@@ -3,9 +3,7 @@
 use std::{collections::HashMap, ops::Range};
 
 use memchr::memmem;
-use text_file::{Line, LineEnding};
-
-use crate::patch::PatchHunk;
+use text_file::Line;
 
 /// Places of one text that are kept; of more of them none is sure.
 pub(super) const MAX_KEPT: usize = 1000;
@@ -26,8 +24,6 @@ pub(super) struct PatchedText<'t> {
     starts: Vec<usize>,
     /// Where each line is, ascending, by what it says: a patch can have thousands of hunks.
     by_content: HashMap<&'t str, Vec<usize>>,
-    /// Whether a lone CR ends its lines.
-    pub(super) is_of_cr: bool,
 }
 
 /// Lines where a text is, from 0, ascending.
@@ -39,12 +35,8 @@ pub(super) struct FoundLines {
 }
 
 impl<'t> PatchedText<'t> {
-    /// `text` in the lines of `hunks`: to a patch that has a CR in its lines, that is content, as it is to git.
-    pub(super) fn new(text: &'t str, hunks: &[PatchHunk<'_>]) -> Self {
-        let has_cr = |hunk: &PatchHunk<'_>| hunk.lines.iter().any(|line| line.text().contains('\r'));
-        let is_of_cr = LineEnding::of(text) == LineEnding::Cr && !hunks.iter().any(has_cr);
-        let lines: Vec<Line> =
-            if is_of_cr { text_file::lines_ended_by_cr(text).collect() } else { text_file::lines(text).collect() };
+    pub(super) fn new(text: &'t str) -> Self {
+        let lines: Vec<Line> = text_file::lines(text).collect();
         let mut joined = String::with_capacity(text.len() + 2);
         joined.push('\n');
         let mut starts = Vec::with_capacity(lines.len());
@@ -55,7 +47,7 @@ impl<'t> PatchedText<'t> {
             joined.push('\n');
             by_content.entry(plain(line.content(text))).or_default().push(index);
         }
-        Self { text, lines, joined, starts, by_content, is_of_cr }
+        Self { text, lines, joined, starts, by_content }
     }
 
     /// Where these whole lines are; with the CR that they have, if that is anywhere.
@@ -115,7 +107,7 @@ impl<'t> PatchedText<'t> {
     pub(super) fn is_exactly_at(&self, wanted: &[&str], line: usize) -> bool {
         let lines = self.lines.get(line..line + wanted.len()).unwrap_or_default();
         let bytes = |line: &Line| self.text[line.start..line.next].trim_end_matches('\n');
-        !self.is_of_cr && lines.len() == wanted.len() && lines.iter().map(bytes).eq(wanted.iter().copied())
+        lines.len() == wanted.len() && lines.iter().map(bytes).eq(wanted.iter().copied())
     }
 
     /// Whether these whole lines are at `line`.

@@ -59,7 +59,7 @@ fn endings_of_lines_and_of_the_file_stay() {
     assert_eq!(patched("a\r\nb\nc\r\n", "@@\n a\n-b\n+x\n c\n"), "a\r\nx\nc\r\n");
     assert_eq!(patched("a\nb", "@@\n a\n-b\n+x\n+y\n"), "a\nx\ny");
     assert_eq!(patched("a\nb", "@@\n b\n+c\n"), "a\nb\nc");
-    assert_eq!(patched("a\rb\r", "@@\n-a\n+x\n b\n"), "x\rb\r");
+    assert_eq!(patched("a\rb\nc\n", "@@\n-a\rb\n+x\n c\n"), "x\nc\n");
     // The CR of a patch that was made of a CR LF file.
     assert_eq!(patched("a\r\nb\r\n", "@@\n-a\r\n+x\r\n b\n"), "x\r\nb\r\n");
     assert_eq!(patched("a\nb\n", "@@\n-a\r\n+x\r\n b\n"), "x\nb\n");

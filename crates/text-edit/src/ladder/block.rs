@@ -104,8 +104,8 @@ fn is_applied(site: Site<'_, '_>, replacement: &Replacement) -> bool {
     }
     let after = text[span.start..].strip_prefix(new);
     let before = text[..span.end].strip_suffix(new);
-    if after.is_some_and(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']))
-        || before.is_some_and(|rest| rest.is_empty() || rest.ends_with(['\n', '\r']))
+    if after.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n"))
+        || before.is_some_and(|rest| rest.is_empty() || rest.ends_with('\n'))
     {
         return true;
     }

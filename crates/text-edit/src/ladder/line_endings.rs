@@ -1,6 +1,4 @@
-//! The second step: LF, CR LF and CR taken for the same.
-
-use text_file::with_lf;
+//! The second step: LF and CR LF taken for the same.
 
 use super::{exact, partial_lines};
 use crate::{Found, Outcome, Prepared, RefusedPlaces, Replacement, Strategy, keep_line_endings::fit, longer_word};
@@ -12,10 +10,6 @@ pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
     }
     let text = prepared.canonical_text();
     let (old, new) = (prepared.canonical_old.as_ref(), prepared.canonical_new.as_ref());
-    // A request for nothing but the CR of a CR LF would leave two lines joined, or a bare LF.
-    if old == new && with_lf(prepared.new) != new {
-        return Outcome::None;
-    }
     // Where the canonical text lacks a CR: offsets of the LF of each CR LF.
     let collapsed: Vec<usize> =
         prepared.text.match_indices("\r\n").enumerate().map(|(earlier, (offset, _))| offset - earlier).collect();
@@ -56,8 +50,6 @@ mod tests {
     fn endings_of_any_kind_match_and_the_files_own_are_written() {
         assert_edited("a\r\nb\r\nc\r\n", "a\nb\n", "a\nx\n", LineEndings, "a\r\nx\r\nc\r\n");
         assert_edited("a\nb\nc\n", "a\r\nb\r\n", "a\r\nx\r\n", LineEndings, "a\nx\nc\n");
-        assert_edited("a\rb\rc", "a\nb", "x\ny", LineEndings, "x\ry\rc");
-        assert_edited("a\nb\nc", "a\rb", "x\ry", LineEndings, "x\ny\nc");
     }
 
     #[test]
@@ -87,18 +79,20 @@ mod tests {
     }
 
     #[test]
-    fn half_a_crlf_at_the_end_of_the_old_text_never_joins_two_lines() {
-        let (crlf, lf) = ("one\r\ntwo\r\nthree\r\n", "one\ntwo\nthree\n");
-        for (new, expected) in [("X", "one\nX\nthree\n"), ("X\r", "one\nX\nthree\n"), ("", "one\n\nthree\n")] {
-            assert_edited(crlf, "two\r", new, LineEndings, &expected.replace('\n', "\r\n"));
-            assert_edited(lf, "two\r", new, LineEndings, expected);
+    fn half_a_crlf_is_no_part_of_a_line_ending() {
+        for text in ["one\r\ntwo\r\nthree\r\n", "one\ntwo\nthree\n"] {
+            for new in ["X", "X\r", "", "two"] {
+                assert_missed(text, "two\r", new);
+            }
         }
-        for text in [crlf, lf] {
-            assert_missed(text, "two\r", "two");
-            assert_missed(text, "tw\r", "X");
-        }
-        // Where a CR is a whole line ending, it is replaced as any text.
+    }
+
+    #[test]
+    fn a_cr_alone_is_a_character() {
         assert_edited("one\rtwo\rthree\r", "two\r", "X", Exact, "one\rXthree\r");
+        assert_edited("10%\r20%\r\ndone\r\n", "20%\ndone\n", "30%\nend\n", LineEndings, "10%\r30%\r\nend\r\n");
+        assert_missed("a\rb\rc", "a\nb", "x\ny");
+        assert_missed("a\nb\nc", "a\rb", "x\ry");
     }
 
     #[test]

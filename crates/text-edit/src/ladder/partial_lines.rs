@@ -24,7 +24,7 @@ pub(super) fn refusal_at_site(site: Site<'_, '_>, span: &Range<usize>) -> Option
 fn loses_indent(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal> {
     let new_lines = || prepared.new.lines().filter(|line| !line.trim().is_empty());
     // Whole lines that go would leave the indentation of the first in front of the line after them.
-    let deletes = prepared.old.ends_with(['\n', '\r']) && prepared.new.trim().is_empty();
+    let deletes = prepared.old.ends_with('\n') && prepared.new.trim().is_empty();
     let has_further_lines = prepared.old.trim_end().contains('\n');
     if prepared.old.trim().is_empty() || !deletes && !has_further_lines && new_lines().nth(1).is_none() {
         return None;
@@ -48,7 +48,7 @@ fn loses_indent(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal>
     let before = &prepared.text[..span.start];
     let indent = &before[before.trim_end_matches([' ', '\t']).len()..];
     let line_start = span.start - indent.len();
-    let starts_line = line_start == 0 || before[..line_start].ends_with(['\n', '\r']);
+    let starts_line = line_start == 0 || before[..line_start].ends_with('\n');
     if indent.is_empty() || !starts_line {
         return None;
     }
@@ -56,7 +56,8 @@ fn loses_indent(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal>
         return Some(Refusal::Unclear);
     }
     let after = prepared.text[span.end..].trim_start_matches([' ', '\t']);
-    let ends_line = prepared.old.ends_with(['\n', '\r']) || after.is_empty() || after.starts_with(['\n', '\r']);
+    let is_end = |rest: &str| rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n");
+    let ends_line = prepared.old.ends_with('\n') || is_end(after);
     let loses = ends_line
         && (new_lines().skip(1).any(|line| !line.starts_with(indent)) || opens_block_without_body(new_lines(), indent));
     loses.then_some(Refusal::BareLine(line_start))
@@ -65,12 +66,12 @@ fn loses_indent(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal>
 /// Whether white space that ends the last line would be left as a separate line, behind a new text that ends with a
 /// line ending where the old one does not.
 fn leaves_trailing_space(prepared: &Prepared<'_>, span: &Range<usize>) -> Option<Refusal> {
-    let is_ending = |character: char| matches!(character, '\n' | '\r');
     // Asked first, as the rest of a long line is long for each of its places.
-    if !prepared.new.ends_with(is_ending) || prepared.old.ends_with(is_ending) {
+    if !prepared.new.ends_with('\n') || prepared.old.ends_with('\n') {
         return None;
     }
-    let rest = prepared.text[span.end..].split(is_ending).next().unwrap_or_default();
+    let rest = prepared.text[span.end..].split('\n').next().unwrap_or_default();
+    let rest = rest.strip_suffix('\r').unwrap_or(rest);
     let leaves = !rest.is_empty() && rest.trim().is_empty();
     leaves.then_some(Refusal::TrailingSpace(span.end))
 }
