@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{FileKind, Ignored, Root, WalkOptions, Workspace};
+use confined_fs::{FileKind, Ignored, Root, WalkOptions, Workspace, WritablePath};
 
 /// Entries of a root that are counted; what is beyond is not known, and so not held against a write.
 const MAX_COUNTED: usize = 500_000;
@@ -47,6 +47,19 @@ pub struct Cost {
     pub growth: RootBytes,
     /// Bytes that would be there less than before, by root.
     pub freed: RootBytes,
+}
+
+impl Cost {
+    /// The cost of a file that has `old` bytes now, none where `is_new`, and will have `new`.
+    pub fn of_file(target: &WritablePath, is_new: bool, old: u64, new: u64) -> Self {
+        let root = target.path().root();
+        Self {
+            files: if is_new { 1 + target.missing_above() } else { 0 },
+            bytes: new,
+            growth: RootBytes::of(root, new.saturating_sub(old)),
+            freed: RootBytes::of(root, old.saturating_sub(new)),
+        }
+    }
 }
 
 /// Numbers of bytes, each beneath a root.

@@ -4,26 +4,16 @@
 //! A change that lost a race with another call or process is worked out again on what is there.
 
 mod cells;
-mod copied;
 mod entry;
 mod failures;
+mod file_edit;
 mod files;
-mod files_report;
 mod glob_files;
-mod job;
+mod lines;
 mod no_match;
-mod now_lines;
-mod numbered_lines;
-mod output;
 mod places;
-mod planned;
-mod planned_file;
-mod planned_files;
-mod relative_paths;
 mod report;
 mod search;
-mod total_size;
-mod within_words;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,11 +28,9 @@ use super::{
     read_before_write,
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
-use files::{EntryTarget, FileJobs};
-use job::Job;
-use numbered_lines::{LinesPlace, NumberedLines};
-use output::Output;
-use planned_file::PlannedFile;
+use file_edit::{FileEdit, PlannedEdit};
+use files::{EntryTarget, FilesEdit};
+use report::Output;
 
 /// Edits in one call.
 const MAX_EDITS: usize = 100;
@@ -137,16 +125,13 @@ impl Tool for Edit {
         let path = if creates { cx.resolve_new_file(&given)? } else { cx.existing(&given, ExistingKind::File)? };
         let edits = edits(cx, args)?;
         let target = cx.workspace.writable(&path)?;
-        plan_one(cx, Job { path, target, edits, expected, expected_revision, is_one_of_several: false }, dry_run)
+        plan_one(cx, FileEdit { expected, expected_revision, ..FileEdit::new(path, target, edits) }, dry_run)
     }
 }
 
-fn plan_one(cx: &CallContext, job: Job, dry_run: bool) -> Result<Plan, ToolError> {
-    let planned = job.work_out(cx)?;
-    if dry_run {
-        return Ok(Plan::Answer(planned.answer(cx, &job.path, job.target.path(), None)));
-    }
-    Ok(Plan::Change(Box::new(PlannedFile { job, planned })))
+fn plan_one(cx: &CallContext, edit: FileEdit, dry_run: bool) -> Result<Plan, ToolError> {
+    let planned = PlannedEdit { planned: edit.work_out(cx)?, edit };
+    Ok(if dry_run { Plan::Answer(planned.answer(cx, None)) } else { Plan::Change(Box::new(planned)) })
 }
 
 /// Plans a call whose entries name their files.
@@ -159,15 +144,15 @@ fn plan_files(
 ) -> Result<Plan, ToolError> {
     let targets = targets(&args)?;
     let entries = edits(cx, args)?;
-    let jobs = match FileJobs::of(cx, targets.into_iter().zip(entries).collect())?.only() {
-        Ok(job) => return plan_one(cx, Job { expected, expected_revision, ..job }, dry_run),
-        Err(jobs) => jobs,
+    let edits = match FilesEdit::of(cx, targets.into_iter().zip(entries).collect())?.only() {
+        Ok(edit) => return plan_one(cx, FileEdit { expected, expected_revision, ..edit }, dry_run),
+        Err(edits) => edits,
     };
     if expected_revision.is_some() {
         return Err(ToolError::invalid("`expected_revision` is the rev of one file, and this call is for several")
             .hint("leave it out: each file must have been seen, and is refused if it has changed since"));
     }
-    let planned = jobs.work_out(cx, expected, dry_run)?;
+    let planned = edits.work_out(cx, expected, dry_run)?;
     Ok(if dry_run { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) })
 }
 
@@ -198,6 +183,7 @@ fn expected_count(given: i64) -> Result<usize, ToolError> {
 
 /// Checks the two ways of saying what to replace.
 fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
+    let (replace_all, word) = (args.replace_all.unwrap_or(false), args.word.unwrap_or(false));
     let edits = match (args.edits, args.old_string, args.new_string) {
         (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
             return Err(ToolError::invalid("`edits` and old_string/new_string were both given")
@@ -211,17 +197,12 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
                 ))
                 .hint("send them in several calls, or old_string and new_string for a single one"));
             }
-            let defaults = (args.replace_all.unwrap_or(false), args.word.unwrap_or(false));
-            entries(cx, edits, defaults)?
+            entries(cx, edits, (replace_all, word))?
         }
         (None, Some(old), Some(new)) => {
-            let (replace_all, word) = (args.replace_all.unwrap_or(false), args.word.unwrap_or(false));
-            let text = TextEdit { old, new, replace_all, word };
-            vec![EditEntry::new("", EntryChange::Text(text))]
+            vec![EditEntry::new("", EntryChange::Text(TextEdit { old, new, replace_all, word }))]
         }
-        (None, Some(_), None) => {
-            return Err(args::missing("new_string", &Edit::SPEC));
-        }
+        (None, Some(_), None) => return Err(args::missing("new_string", &Edit::SPEC)),
         (None, None, _) => {
             return Err(ToolError::invalid("the argument `old_string` is missing")
                 .hint("pass old_string and new_string, or a list of them as edits"));
@@ -239,7 +220,7 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
     Ok(edits)
 }
 
-/// Checks several edits.
+/// Checks several edits, and how much they copy.
 fn entries(cx: &CallContext, edits: Vec<One>, defaults: (bool, bool)) -> Result<Vec<EditEntry>, ToolError> {
     let limit = cx.settings.max_file_size;
     let (mut entries, mut copied) = (Vec::with_capacity(edits.len()), 0);
@@ -279,7 +260,7 @@ impl One {
         }
     }
 
-    /// What it replaces with `new`; `replace_all` and `word` are those of the call.
+    /// The change that puts `new`; `replace_all` and `word` are those of the call.
     fn change(self, new: String, (replace_all, word): (bool, bool)) -> Result<EntryChange, ToolError> {
         let rev = read_before_write::parse_rev("rev", self.rev.as_deref())?;
         match (self.old_string, self.lines) {
@@ -291,10 +272,7 @@ impl One {
                 let (replace_all, word) = (self.replace_all.unwrap_or(replace_all), self.word.unwrap_or(word));
                 Ok(EntryChange::Text(TextEdit { old, new, replace_all, word }))
             }
-            (None, Some(lines)) => {
-                let place = LinesPlace::parse(&lines)?;
-                Ok(EntryChange::Lines(LinesEdit { lines: NumberedLines { place, rev }, new }))
-            }
+            (None, Some(lines)) => Ok(EntryChange::Lines(LinesEdit { place: lines::parse(&lines)?, rev, new })),
         }
     }
 }

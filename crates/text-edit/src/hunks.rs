@@ -6,21 +6,20 @@
 
 mod patched_text;
 mod places;
-mod replacements;
 
 use std::ops::Range;
 
 use text_file::shorten;
 
 use super::{
-    Diagnosis, EditError, Located, Next, Place, Replacement, Request, Strategies, Strategy, ladder,
-    prepared::{MAX_LINES, TextFacts},
+    Diagnosis, EditError, Located, Location, Next, Replacement, Request, Strategies, Strategy, ladder,
+    patch::{FinalNewline, HunkLine, PatchHunk},
+    search::{MAX_LINES, TextFacts, has_too_many_lines},
 };
-use crate::patch::{FinalNewline, HunkLine, PatchHunk};
 use patched_text::{PatchedText, plain};
-use places::{HunkCandidates, NoPlace};
+use places::HunkCandidates;
 
-pub use places::ContextNote;
+pub use places::{ContextNote, HunkError};
 
 /// Places of a hunk that are shown.
 const MOST_PLACES: usize = 100;
@@ -39,56 +38,8 @@ pub struct LocatedHunk {
     pub strategy: Strategies,
     /// The lines of the text that it covers, from 0.
     pub lines: Range<usize>,
-    /// What it says of its place that is not so.
+    /// A statement about its place that is wrong.
     pub note: Option<ContextNote>,
-}
-
-/// Why a hunk does not apply.
-#[derive(Clone, Debug)]
-pub enum HunkError {
-    /// Its lines are not there.
-    NotFound(Diagnosis),
-    /// Several places could be meant.
-    Ambiguous {
-        /// How they were found.
-        strategy: Strategies,
-        /// Some of them.
-        places: Vec<Place>,
-    },
-    /// Its new lines are there, from this line on (from 1), and the old ones are not.
-    Applied {
-        /// Counted from 1.
-        line: usize,
-    },
-    /// Its lines are there, but the file goes on behind them.
-    NotAtEnd {
-        /// Counted from 1.
-        line: usize,
-    },
-    /// It only adds lines, below this line, which is not there.
-    NoContext(String),
-    /// It only adds lines, and nothing says where.
-    NoPlace,
-    /// It adds lines behind a line that the file does not have.
-    BeyondEnd {
-        /// That line.
-        at: usize,
-        /// How many there are.
-        lines: usize,
-    },
-    /// Its lines are there but for small things, from this line on (from 1), which is not between the hunks around it.
-    OutOfOrder {
-        /// Counted from 1.
-        line: usize,
-    },
-    /// Lines that stay were sent without their blank, and are not in the file exactly.
-    NoBlanks,
-    /// It changes the same lines as the hunk of this index.
-    Overlaps(usize),
-    /// Too many before it have no place.
-    Unsearched,
-    /// The search was given up before it.
-    Stopped,
 }
 
 /// Finds the place of each hunk in `text`. `go_on` is asked before each search that takes long.
@@ -107,7 +58,7 @@ pub fn locate_hunks(
     hunks: &[PatchHunk<'_>],
     go_on: &mut dyn FnMut() -> bool,
 ) -> Vec<Result<LocatedHunk, HunkError>> {
-    if text.len() > MAX_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MAX_LINES {
+    if has_too_many_lines(text) {
         let summary = format!("a file of more than {MAX_LINES} lines is not patched");
         return vec![Err(HunkError::NotFound(Diagnosis::without_place(summary)))];
     }
@@ -180,7 +131,7 @@ fn tolerant_within(
     let is_within = |lines: &Range<usize>| window.start <= lines.end && lines.start <= window.end;
     match tolerant(text, facts, hunk) {
         Ok(found) if is_within(&changed(text, &found)) => Ok(found),
-        Ok(found) => Err(HunkError::OutOfOrder { line: found.lines.start + 1 }),
+        Ok(found) => Err(HunkError::OutOfOrder(found.lines.start + 1)),
         miss => miss,
     }
 }
@@ -208,11 +159,7 @@ fn candidates_of(
     if hunk.lines.iter().any(|line| line.old().is_some()) {
         return Ok(places::of_lines(text, hunk, go_on));
     }
-    places::of_insertion(text, hunk, go_on).map_err(|none| match none {
-        NoPlace::Context(context) => HunkError::NoContext(context),
-        NoPlace::BeyondEnd(at) => HunkError::BeyondEnd { at, lines: text.lines.len() },
-        NoPlace::Unsaid => HunkError::NoPlace,
-    })
+    places::of_insertion(text, hunk, go_on)
 }
 
 fn at_candidates(
@@ -227,18 +174,18 @@ fn at_candidates(
     }
     let covered = lines[0]..lines[0] + found.covered;
     if hunk.at_end && covered.end != text.lines.len() {
-        return Err(HunkError::NotAtEnd { line: covered.start + 1 });
+        return Err(HunkError::NotAtEnd(covered.start + 1));
     }
     if let Some(line) = made_elsewhere(text, hunk, covered.start) {
-        return Err(HunkError::Applied { line: line + 1 });
+        return Err(HunkError::Applied(line + 1));
     }
-    let replacements = replacements::of(text, hunk, &hunk.lines[..found.used], covered.start);
+    let replacements = patched_text::replacements(text, hunk, &hunk.lines[..found.used], covered.start);
     Ok(LocatedHunk { replacements, strategy: Strategies::default(), lines: covered, note: found.note })
 }
 
-fn place(text: &PatchedText<'_>, line: usize) -> Place {
+fn place(text: &PatchedText<'_>, line: usize) -> Location {
     let content = text.lines.get(line).map_or("", |line| line.content(text.text));
-    Place { line: line + 1, text: shorten(content, SHOWN).into_owned() }
+    Location { line: line + 1, text: shorten(content, SHOWN).into_owned() }
 }
 
 /// By the steps of the ladder, for a hunk whose lines are not there exactly.
@@ -247,7 +194,7 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
     if is_telling(hunk)
         && let Some(line) = text.places(&new).lines.first()
     {
-        return Err(HunkError::Applied { line: line + 1 });
+        return Err(HunkError::Applied(line + 1));
     }
     if hunk.lacks_blanks() {
         return Err(HunkError::NoBlanks);
@@ -273,7 +220,7 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
         _ => 0..0,
     };
     if hunk.at_end && lines.end != text.lines.len() {
-        return Err(HunkError::NotAtEnd { line: lines.start + 1 });
+        return Err(HunkError::NotAtEnd(lines.start + 1));
     }
     if hunk.is_open && (strategy.has(Strategy::Typos) || lines.len() != hunk.old().len()) {
         let words = "its last line is not ended in the patch, and not in the file as it is, so it may have been cut";
@@ -282,7 +229,7 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
     let has_ends = hunk.old().iter().any(|line| line.ends_with([' ', '\t']));
     if strategy == Strategy::TrailingWhitespace && !has_ends && lines.len() == hunk.old().len() {
         // White space at line ends was taken off the patch: which lines stay is what its signs say.
-        let replacements = replacements::of(text, hunk, &hunk.lines, lines.start);
+        let replacements = patched_text::replacements(text, hunk, &hunk.lines, lines.start);
         return Ok(LocatedHunk { replacements, strategy, lines, note: None });
     }
     if strategy.has(Strategy::Indentation) && may_lack_blank(text, hunk, &lines) {

@@ -1,4 +1,4 @@
-//! What becomes of the indentation of new lines where the old ones are indented differently in the file.
+//! The indentation of new lines where the old ones are indented differently in the file.
 //!
 //! Models send spaces for a file's tabs so often that edits of such files fail where a tool wants the exact text
 //! (<https://github.com/anthropics/claude-code/issues/9163>, <https://github.com/anthropics/claude-code/issues/18050>).
@@ -18,7 +18,7 @@ pub(super) struct IndentShift {
     rest: Rest,
 }
 
-/// What happens to an indentation that `old` does not show.
+/// The rule for an indentation that `old` does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The file has so much more in front.
@@ -32,7 +32,7 @@ pub(super) enum Rest {
 
 /// Why there is no shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoShift {
+pub(super) enum ShiftError {
     /// Nothing explains all old lines.
     NotUniform,
     /// The old lines have explanations, but a new one would have several places, or none.
@@ -72,7 +72,7 @@ impl FileIndentation {
     }
 }
 
-/// What the rest of the file says about indentation.
+/// The indentation of the rest of the file.
 pub(super) struct Surroundings<'f> {
     pub(super) indentation: FileIndentation,
     /// Whether some line is indented by exactly this.
@@ -81,11 +81,11 @@ pub(super) struct Surroundings<'f> {
 
 impl IndentShift {
     /// The shift shown by `pairs` of indentations (in `old`, in the file), able to place all of `wanted`.
-    pub(super) fn of(pairs: &[(&str, &str)], wanted: &[&str], file: &Surroundings<'_>) -> Result<Self, NoShift> {
+    pub(super) fn of(pairs: &[(&str, &str)], wanted: &[&str], file: &Surroundings<'_>) -> Result<Self, ShiftError> {
         let mut known = HashMap::new();
         for (old, file) in pairs {
             if known.insert((*old).to_owned(), (*file).to_owned()).is_some_and(|earlier| earlier != **file) {
-                return Err(NoShift::NotUniform);
+                return Err(ShiftError::NotUniform);
             }
         }
         let unseen: Vec<&str> = wanted.iter().copied().filter(|indent| !known.contains_key(*indent)).collect();
@@ -96,9 +96,9 @@ impl IndentShift {
         // Where nothing is shifted, new lines keep their indentation.
         if pairs.iter().any(|(old, file)| old != file) {
             let written = unseen.iter().map(|indent| shift.apply(indent)).collect::<Option<Vec<String>>>();
-            let written = written.ok_or(NoShift::Unclear)?;
+            let written = written.ok_or(ShiftError::Unclear)?;
             if !shift.is_plausible(&written, file) || !speaks_alike(pairs, &written, file) {
-                return Err(NoShift::Unclear);
+                return Err(ShiftError::Unclear);
             }
         }
         Ok(shift)
@@ -193,12 +193,12 @@ fn speaks_alike(pairs: &[(&str, &str)], written: &[String], surroundings: &Surro
 
 /// Tabs on one side and spaces on the other: the tab width and the shift that explain every pair and give every
 /// unseen indentation one form.
-fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<'_>) -> Result<Rest, NoShift> {
+fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<'_>) -> Result<Rest, ShiftError> {
     let (old, file) = (kinds(pairs.iter().map(|(old, _)| *old)), kinds(pairs.iter().map(|(_, file)| *file)));
     let to_tabs = match (old.0, file.0) {
         (false, true) => true,
         (true, false) => false,
-        _ => return Err(NoShift::NotUniform),
+        _ => return Err(ShiftError::NotUniform),
     };
     let step = if to_tabs {
         smallest_step(pairs.iter().map(|(old, _)| *old).chain(unseen.iter().copied()))
@@ -207,11 +207,11 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
     };
     let candidates: Vec<Rest> = TAB_WIDTHS.into_iter().filter_map(|tab| explanation(pairs, tab, to_tabs)).collect();
     if candidates.is_empty() {
-        return Err(NoShift::NotUniform);
+        return Err(ShiftError::NotUniform);
     }
     let written = |rest: Rest| -> Option<(Rest, Vec<String>)> {
         let this = IndentShift { known: HashMap::new(), rest: rest.clone() };
-        // Spaces behind tabs that no tab width explains say nothing about other lines.
+        // Spaces after tabs that no tab width explains say nothing about other lines.
         let is_sure = unseen.is_empty() || pairs.iter().all(|(old, file)| this.apply(old).as_deref() == Some(*file));
         let written = unseen.iter().map(|indent| this.apply(indent)).collect::<Option<Vec<String>>>()?;
         is_sure.then_some((rest, written))
@@ -223,14 +223,14 @@ fn columns(pairs: &[(&str, &str)], unseen: &[&str], surroundings: &Surroundings<
     let explanations: Vec<(Rest, Vec<String>)> = candidates.into_iter().filter_map(written).collect();
     // No shift wins over any, also where it cannot place the new lines.
     let mut winners = explanations.iter().filter(|(rest, _)| is_unshifted(rest) || !has_unshifted);
-    let (rest, text) = winners.next().ok_or(NoShift::Unclear)?;
+    let (rest, text) = winners.next().ok_or(ShiftError::Unclear)?;
     if winners.any(|(_, other)| other != text) {
-        return Err(NoShift::Unclear);
+        return Err(ShiftError::Unclear);
     }
     // But where the step from level to level is that of another explanation, nobody can tell.
     let is_step = |rest: &Rest| matches!(rest, Rest::Columns { tab, .. } if Some(*tab) == step);
     let has_rival = !is_step(rest) && explanations.iter().any(|(other, written)| is_step(other) && written != text);
-    if has_rival { Err(NoShift::Unclear) } else { Ok(rest.clone()) }
+    if has_rival { Err(ShiftError::Unclear) } else { Ok(rest.clone()) }
 }
 
 /// Tabs of the width `tab` as an explanation of every pair, in columns.
@@ -238,7 +238,7 @@ fn explanation(pairs: &[(&str, &str)], tab: usize, to_tabs: bool) -> Option<Rest
     let difference = |(old, file): &(&str, &str)| width(file, tab).cast_signed() - width(old, tab).cast_signed();
     let shift = difference(pairs.first()?);
     let is_uniform = pairs.iter().all(|pair| difference(pair) == shift);
-    // Behind spaces a tab fills fewer columns than its width.
+    // After spaces a tab fills fewer columns than its width.
     let is_clean = |indent: &str| !indent.trim_start_matches('\t').contains('\t');
     let are_clean = pairs.iter().all(|(old, file)| is_clean(old) && is_clean(file));
     let aligns = pairs.iter().any(|(_, file)| to_tabs && file.contains(' '));
@@ -267,7 +267,7 @@ mod tests {
     const SPACES: Surroundings<'_> = file(0, 9, Some(4));
 
     /// What becomes of the one `wanted` indentation.
-    fn shifted(pairs: &[(&str, &str)], wanted: &str, file: &Surroundings<'_>) -> Result<String, NoShift> {
+    fn shifted(pairs: &[(&str, &str)], wanted: &str, file: &Surroundings<'_>) -> Result<String, ShiftError> {
         IndentShift::of(pairs, &[wanted], file).map(|shift| shift.apply(wanted).unwrap())
     }
 
@@ -288,10 +288,10 @@ mod tests {
 
     #[test]
     fn characters_that_neither_the_old_lines_nor_the_file_show_are_unclear() {
-        assert_eq!(shifted(&[("", "\t\t")], "    ", &TABS), Err(NoShift::Unclear));
-        assert_eq!(shifted(&[("    ", "")], "        ", &TABS), Err(NoShift::Unclear));
-        assert_eq!(shifted(&[("", "    ")], "\t", &SPACES), Err(NoShift::Unclear));
-        assert_eq!(shifted(&[("\t", "")], "\t\t", &SPACES), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("", "\t\t")], "    ", &TABS), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("    ", "")], "        ", &TABS), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("", "    ")], "\t", &SPACES), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("\t", "")], "\t\t", &SPACES), Err(ShiftError::Unclear));
     }
 
     #[test]
@@ -305,17 +305,17 @@ mod tests {
 
     #[test]
     fn a_width_that_the_levels_contradict_is_unclear() {
-        assert_eq!(shifted(&[("    ", "\t\t")], "        ", &TABS), Err(NoShift::Unclear));
-        assert_eq!(shifted(&[("\t", "        ")], "\t\t", &SPACES), Err(NoShift::Unclear));
-        assert_eq!(shifted(&[("\t", "      ")], "\t\t", &SPACES), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("    ", "\t\t")], "        ", &TABS), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("\t", "        ")], "\t\t", &SPACES), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("\t", "      ")], "\t\t", &SPACES), Err(ShiftError::Unclear));
         // A tab of two columns and one level less would put it at the start of the line.
-        assert_eq!(shifted(&[("    ", "\t")], "  ", &TABS), Err(NoShift::Unclear));
-        assert_eq!(shifted(&[("        ", "\t")], "            ", &TABS), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("    ", "\t")], "  ", &TABS), Err(ShiftError::Unclear));
+        assert_eq!(shifted(&[("        ", "\t")], "            ", &TABS), Err(ShiftError::Unclear));
     }
 
     #[test]
     fn three_columns_are_a_tab_only_where_the_levels_show_it() {
-        assert_eq!(shifted(&[("\t\t\t\t", "            ")], "\t", &file(0, 9, Some(12))), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("\t\t\t\t", "            ")], "\t", &file(0, 9, Some(12))), Err(ShiftError::Unclear));
         assert_eq!(shifted(&[("\t\t\t\t", "            ")], "\t", &file(0, 9, Some(3))).unwrap(), "   ");
     }
 
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn an_indentation_between_the_levels_is_unclear() {
-        assert_eq!(shifted(&[("    ", "\t"), ("        ", "\t\t")], "      ", &TABS), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("    ", "\t"), ("        ", "\t\t")], "      ", &TABS), Err(ShiftError::Unclear));
         assert_eq!(shifted(&[("    ", "\t"), ("      ", "\t  ")], "          ", &TABS).unwrap(), "\t\t  ");
     }
 
@@ -335,14 +335,14 @@ mod tests {
     fn a_stray_column_is_not_a_shift() {
         for (old, file) in [("     ", "\t"), ("\t", "     "), (" ", "\t"), ("       ", "\t\t")] {
             let pairs = [(old, file), (&format!("{old}{old}"), "\t\t\t\t\t")];
-            assert_eq!(shifted(&pairs, "x", &TABS), Err(NoShift::NotUniform), "{old:?} {file:?}");
+            assert_eq!(shifted(&pairs, "x", &TABS), Err(ShiftError::NotUniform), "{old:?} {file:?}");
         }
-        assert_eq!(shifted(&[("", "  "), ("  ", "      ")], "", &SPACES), Err(NoShift::NotUniform));
+        assert_eq!(shifted(&[("", "  "), ("  ", "      ")], "", &SPACES), Err(ShiftError::NotUniform));
     }
 
     #[test]
     fn one_level_shows_no_shift_that_leaves_the_levels_of_the_file() {
-        assert_eq!(shifted(&[("      ", "    ")], "          ", &SPACES), Err(NoShift::Unclear));
+        assert_eq!(shifted(&[("      ", "    ")], "          ", &SPACES), Err(ShiftError::Unclear));
     }
 
     #[test]

@@ -5,30 +5,30 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use text_file::{LineEnding, lines, with_lf};
 
-use super::Prepared;
+use super::search::Search;
 
 /// `new` with the line endings that fit in the place of `span`, which matched `old`.
 ///
 /// A request that changes nothing but line endings is left as it is: there they are the point.
-pub(super) fn fit(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
+pub(super) fn fit(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
     if !new.contains('\n') || with_lf(old) == with_lf(new) {
         return new.to_owned();
     }
     let plain = with_lf(new);
-    match prepared.ending {
+    match search.ending {
         LineEnding::None => new.to_owned(),
         LineEnding::Lf => plain.into_owned(),
         LineEnding::CrLf => plain.replace('\n', "\r\n"),
-        LineEnding::Mixed => fit_mixed(prepared, span, old, &plain),
+        LineEnding::Mixed => fit_mixed(search, span, old, &plain),
     }
 }
 
 /// In a file of mixed endings each line that stays keeps its own; the others take the one before them.
-fn fit_mixed(prepared: &Prepared<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
-    let mut endings: Vec<&str> = endings_in(&prepared.text[span.clone()]).collect();
-    let around = ending_around(prepared, span.start);
+fn fit_mixed(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
+    let mut endings: Vec<&str> = endings_in(&search.text[span.clone()]).collect();
+    let around = ending_around(search, span.start);
     // The ending of the line in which the match ends decides where that line gets another one after it.
-    endings.extend(endings_in(&prepared.text[span.end..]).next());
+    endings.extend(endings_in(&search.text[span.end..]).next());
     if endings.windows(2).all(|pair| pair[0] == pair[1]) {
         let ending = endings.first().copied().unwrap_or(around);
         return new.replace('\n', ending);
@@ -89,14 +89,14 @@ fn endings_in(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The ending of the line that holds `offset`, or of the one before it.
-pub(super) fn ending_around<'a>(prepared: &Prepared<'a>, offset: usize) -> &'a str {
-    let lines = prepared.lines();
+pub(super) fn ending_around<'a>(search: &Search<'a>, offset: usize) -> &'a str {
+    let lines = search.lines();
     let after = lines.partition_point(|line| line.start <= offset);
     lines[..after]
         .iter()
         .rev()
         .take(2)
-        .map(|line| line.terminator(prepared.text))
+        .map(|line| line.terminator(search.text))
         .find(|terminator| !terminator.is_empty())
         .unwrap_or("\n")
 }

@@ -1,46 +1,46 @@
 //! The steps by which a text is looked for, from strict to tolerant, each in a file below with what only steps use:
-//! `block` finds and rewrites whole lines, `partial_lines` refuses places within a line, `spelling` and `typo` compare
-//! characters and words.
+//! `block` finds and rewrites whole lines, `partial_lines` refuses places within a line, `spelling` and `misspelling`
+//! compare characters and words.
 
 pub(super) mod applied;
 mod blank_lines;
 mod block;
 mod exact;
-mod line_endings;
+mod misspelling;
 mod partial_lines;
 mod spelling;
-mod typo;
 mod typos;
 mod whole_lines;
 
 use std::cell::OnceCell;
 
 use super::{
-    EditError, Located, Outcome, Prepared, Request, diagnosis,
-    prepared::{self, TextFacts},
+    EditError, Located, Request, Strategy, diagnosis,
+    found::StepResult,
+    search::{self, Search, TextFacts},
 };
 
 /// A step of the ladder.
-pub(super) type Step = fn(&Prepared<'_>) -> Outcome;
+pub(super) type Step = fn(&Search<'_>) -> StepResult;
 
 /// From strict to tolerant; the first step that finds a place decides, and one that refuses for good ends the search.
 pub(super) const LADDER: &[Step] = &[
     // The text byte for byte, also within a line.
-    exact::find,
+    exact::as_given,
     // LF and CR LF taken for the same.
-    line_endings::find,
+    exact::through_line_endings,
     // Refuses a file whose lines would take too much memory; all steps below list them.
-    prepared::refuse_too_many_lines,
+    search::refuse_too_many_lines,
     // Refuses where the file has the new text already: what else resembles the old text is not the place meant.
     applied::find,
     // Whole lines, through white space at their ends, then indentation, then typographic characters, then all of them.
-    whole_lines::as_given,
+    |search| whole_lines::find(search, |one| one.by.is_exact()),
     // The same without the line numbers of `read` or `cat -n`, pasted along.
-    whole_lines::without_gutter,
-    // The same with `\n`, `\t` and `\"` resolved, as after escaping once too often.
-    whole_lines::unescaped,
-    // The same with `&lt;`, `&amp;` and their likes resolved.
-    whole_lines::without_entities,
+    |search| whole_lines::find(search, |one| one.by == Strategy::LineNumbers),
+    // The same with `\n`, `\t` and `\"` resolved, as after escaping once too often, in text with a gutter, too.
+    |search| whole_lines::find(search, |one| one.by.has(Strategy::Escapes) && !one.by.has(Strategy::Entities)),
+    // The same with `&lt;`, `&amp;` and their likes resolved, in text with a gutter or escapes, too.
+    |search| whole_lines::find(search, |one| one.by.has(Strategy::Entities)),
     // Typos in lines that stay, in a block that is nearly identical otherwise and has no rival.
     typos::find,
     // Blank lines missing or too many between lines that stay.
@@ -60,21 +60,21 @@ pub(super) fn climb(
     steps: &[Step],
     whole_words: bool,
 ) -> Result<Located, EditError> {
-    let readings = OnceCell::new();
-    let mut prepared = Prepared::new(text, facts, request, &readings);
-    prepared.whole_words = whole_words;
+    let interpretations = OnceCell::new();
+    let mut search = Search::new(text, facts, request, &interpretations);
+    search.whole_words = whole_words;
     let mut refusals = Vec::new();
     for step in steps {
-        match step(&prepared) {
-            Outcome::Found(found) => return found.through_line_endings(text, request.old).decide(text, request),
-            Outcome::Refused(refusal) => {
+        match step(&search) {
+            Ok(Some(found)) => return found.decide(text, request),
+            Ok(None) => {}
+            Err(refusal) => {
                 refusals.push(refusal);
                 if refusal.is_final() {
                     break;
                 }
             }
-            Outcome::None => {}
         }
     }
-    Err(EditError::NotFound(diagnosis::diagnose(&prepared, &refusals)))
+    Err(EditError::NotFound(diagnosis::diagnose(&search, &refusals)))
 }

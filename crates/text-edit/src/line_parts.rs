@@ -3,7 +3,10 @@
 //!
 //! White space is spaces and tabs here, as in indentation; `typography` knows the other spaces of Unicode.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    ops::Range,
+};
 
 /// Widths of a tab that people use, in columns.
 pub(super) const TAB_WIDTHS: [usize; 4] = [4, 8, 2, 3];
@@ -30,7 +33,7 @@ pub(super) fn width(indent: &str, tab: usize) -> usize {
     indent.chars().fold(0, |column, character| if character == '\t' { (column / tab + 1) * tab } else { column + 1 })
 }
 
-/// Whether the first of `lines`, put behind `indent`, would open a block while the next one, which has its whole
+/// Whether the first of `lines`, put after `indent`, would open a block while the next one, which has its whole
 /// indentation, is not inside that block.
 pub(super) fn opens_block_without_body<'l>(lines: impl Iterator<Item = &'l str>, indent: &str) -> bool {
     let mut filled = lines.filter(|line| !line.trim().is_empty());
@@ -79,4 +82,79 @@ fn borders(pattern: &[u64]) -> Vec<usize> {
         borders[index] = len;
     }
     borders
+}
+
+/// Whether a character is a part of a word, as in a regular expression's `\\b`.
+fn is_part(character: char) -> bool {
+    regex_syntax::is_word_character(character)
+}
+
+/// The longer word or words that the text at `span` is within; `None` where words begin and end with it.
+///
+/// # Examples
+/// ```
+/// use text_edit::longer_word;
+///
+/// assert_eq!(longer_word("x = load_config(f)", 4..8), Some("load_config"));
+/// assert_eq!(longer_word("x = load(f)", 4..8), None);
+/// ```
+pub fn longer_word(text: &str, span: Range<usize>) -> Option<&str> {
+    let inner = &text[span.clone()];
+    let before = if inner.starts_with(is_part) { &text[..span.start] } else { "" };
+    let after = if inner.ends_with(is_part) { &text[span.end..] } else { "" };
+    let start = before.len() - before.trim_end_matches(is_part).len();
+    let end = after.len() - after.trim_start_matches(is_part).len();
+    (start + end > 0).then(|| &text[span.start - start..span.end + end])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        EditError, Next, Request, locate_words, longer_word,
+        testing::{apply, tried},
+    };
+
+    const FILE: &str = "load(a)\r\nreload(b); load_config(c)\r\nload = größeload + load\r\n";
+
+    fn request<'r>(old: &'r str, new: &'r str) -> Request<'r> {
+        Request { old, new, replace_all: true, expected_replacements: None }
+    }
+
+    #[test]
+    fn whole_words_are_replaced_and_longer_ones_left() {
+        let located = locate_words(FILE, &request("load", "read")).expect("places");
+        let wanted = "read(a)\r\nreload(b); load_config(c)\r\nread = größeload + read\r\n";
+        assert_eq!(apply(FILE, &located), wanted);
+        assert_eq!(tried(FILE, &request("load", "read")).expect("places").1, FILE.replace("load", "read"));
+        let single = Request { replace_all: false, ..request("load_config", "x") };
+        assert!(locate_words(FILE, &single).is_ok());
+        let counted = Request { expected_replacements: Some(6), ..request("load", "read") };
+        assert!(matches!(locate_words(FILE, &counted), Err(EditError::Count { places, .. }) if places.len() == 3));
+    }
+
+    #[test]
+    fn edges_that_are_no_letters_are_no_bounds_and_lines_may_be_several() {
+        let located = locate_words("a.load(x); b.reload(x)", &request(".load(", ".read(")).expect("places");
+        assert_eq!(apply("a.load(x); b.reload(x)", &located), "a.read(x); b.reload(x)");
+        let located = locate_words("x\r\ny\r\nax\r\nyb\r\n", &request("x\ny", "z")).expect("places");
+        assert_eq!(apply("x\r\ny\r\nax\r\nyb\r\n", &located), "z\r\nax\r\nyb\r\n");
+    }
+
+    #[test]
+    fn a_text_within_longer_words_alone_is_refused_with_one_of_them() {
+        let Err(EditError::NotFound(diagnosis)) = locate_words("x\nreload(b)\n", &request("load", "read")) else {
+            panic!("found")
+        };
+        assert!(diagnosis.summary.contains("only within longer words, such as `reload` at line 2"), "{diagnosis:?}");
+        assert_eq!(diagnosis.next, Next::LeaveOutWord);
+    }
+
+    #[test]
+    fn words_around_are_whole() {
+        assert_eq!(longer_word("ab", 0..1), Some("ab"));
+        assert_eq!(longer_word("é_a-b", 3..4), Some("é_a"));
+        assert_eq!(longer_word("e\u{301}lan", 3..6), Some("e\u{301}lan"));
+        assert_eq!(longer_word("a b", 1..2), None);
+        assert_eq!(longer_word("ab.cd", 1..4), Some("ab.cd"));
+    }
 }

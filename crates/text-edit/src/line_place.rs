@@ -14,7 +14,10 @@ use std::{
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use text_file::{LineEnding, lines, with_lf};
 
-use super::{Prepared, Replacement, Request, keep_line_endings, prepared::TextFacts};
+use super::{
+    Replacement, Request, keep_line_endings,
+    search::{Search, TextFacts},
+};
 
 /// Lines of a text, or a place between two, counted from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +93,7 @@ impl LinePlace {
 fn fitted(text: &str, span: &Range<usize>, body: &str) -> String {
     let old = &text[span.clone()];
     let request = Request { old, new: body, replace_all: false, expected_replacements: None };
-    keep_line_endings::fit(&Prepared::new(text, &TextFacts::default(), &request, &OnceCell::new()), span, old, body)
+    keep_line_endings::fit(&Search::new(text, &TextFacts::default(), &request, &OnceCell::new()), span, old, body)
 }
 
 /// The line ending that `rest` begins with.
@@ -151,7 +154,7 @@ pub fn anchored(old: &str, new: &str, place: &LinePlace) -> Result<LinePlace, An
         LinePlace::After(0) => Ok(LinePlace::After(0)),
         LinePlace::After(count) => {
             check(*count)?;
-            // Between two lines that are still neighbours, or behind the first of them.
+            // Between two lines that are still neighbours, or after the first of them.
             let both = (*count < old.len()).then(|| block(&old, &new, &(count - 1..count + 1)).ok()).flatten();
             let before = both.map_or_else(|| block(&old, &new, &(count - 1..*count)), Ok)?;
             Ok(LinePlace::After(before.start + 1))
@@ -212,80 +215,49 @@ fn shifted(ops: &[DiffOp], range: &Range<usize>) -> Option<Range<usize>> {
     })
 }
 
-/// Whether the line before, or the one behind, is the same as it was; the ends of the texts are lines, too.
+/// Whether the line before, or the one after, is the same as it was; the ends of the texts are lines, too.
 fn has_neighbour(old: &[&str], new: &[&str], was: &Range<usize>, now: &Range<usize>) -> bool {
     let line_before = |range: &Range<usize>| range.start.checked_sub(1);
     line_before(was).map(|at| old[at]) == line_before(now).map(|at| new[at]) || old.get(was.end) == new.get(now.end)
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+/// Replacements, in the order in which they were made: the spans of each text and the length of what took their place.
+#[derive(Clone, Debug, Default)]
+pub struct MovedOffsets {
+    steps: Vec<Vec<(Range<usize>, usize)>>,
+}
 
-    use super::*;
-
-    fn moved(old: &str, new: &str, range: Range<usize>) -> Result<Range<usize>, AnchorError> {
-        anchored(old, new, &LinePlace::Range(range)).map(|place| match place {
-            LinePlace::Range(range) => range,
-            LinePlace::After(_) => unreachable!("a range stays one"),
-        })
+impl MovedOffsets {
+    /// Adds the next replacements, in the text that came of those before; ascending and disjoint.
+    pub fn push(&mut self, spans: impl IntoIterator<Item = (Range<usize>, usize)>) {
+        self.steps.push(spans.into_iter().collect());
     }
 
-    #[test]
-    fn lines_that_moved_are_found() {
-        let old = "one\ntwo\nthree\nfour\n";
-        assert_eq!(moved(old, "zero\none\ntwo\nthree\nfour\n", 1..3), Ok(2..4));
-        assert_eq!(moved(old, "two\r\nthree\r\n", 1..3), Ok(0..2));
-        assert_eq!(moved(old, "four\nthree\none\ntwo", 2..3), Ok(1..2));
+    /// Where `span` of the first text is now. An empty span is after what was inserted at its place; what was inserted
+    /// at the ends of another one is not in it. `None` where a replacement has one of its ends in it and not the other.
+    pub fn now(&self, span: &Range<usize>) -> Option<Range<usize>> {
+        let start = self.moved(span.start, true)?;
+        let end = if span.is_empty() { start } else { self.moved(span.end, false)? };
+        Some(start..end)
     }
 
-    #[test]
-    fn changed_lines_are_not_found() {
-        let old = "one\ntwo\nthree\nfour\n";
-        assert_eq!(moved(old, "one\ntwo\nTHREE\nfour\n", 1..3), Err(AnchorError::Changed));
-        assert_eq!(moved(old, "one\ntwo\nand\nthree\nfour\n", 1..3), Err(AnchorError::Changed));
-        assert_eq!(moved(old, "", 1..3), Err(AnchorError::Changed));
-        assert_eq!(moved(old, "two\n", 3..5), Err(AnchorError::Beyond(4)));
-    }
-
-    #[test]
-    fn frequent_lines_are_found_with_their_neighbours() {
-        let old = "a {\n}\nb {\n}\nc {\n}\n";
-        assert_eq!(moved(old, "new {\n}\na {\n}\nb {\n}\nc {\n}\n", 3..4), Ok(5..6));
-        assert_eq!(moved(old, "c {\n}\n", 3..4), Err(AnchorError::Uncertain));
-    }
-
-    #[test]
-    fn a_line_that_was_repeated_is_uncertain() {
-        assert_eq!(moved("x\nfoo()\ny\n", "x\nfoo()\nfoo()\ny\n", 1..2), Err(AnchorError::Uncertain));
-    }
-
-    #[test]
-    fn a_place_behind_a_line_moves_with_it() {
-        let after = |old, new, count| anchored(old, new, &LinePlace::After(count));
-        assert_eq!(after("one();\ntwo();\n", "zero\none();\ntwo();\n", 1), Ok(LinePlace::After(2)));
-        assert_eq!(after("one();\ntwo();\n", "one();\n2\n", 1), Ok(LinePlace::After(1)));
-        assert_eq!(after("one();\ntwo();\n", "1\ntwo();\n", 1), Err(AnchorError::Changed));
-        assert_eq!(after("one();\n", "zero\n", 0), Ok(LinePlace::After(0)));
-    }
-
-    proptest! {
-        /// Wherever lines are found again, they are the same.
-        #[test]
-        fn found_lines_are_the_lines(old in "([abc]|four){0,9}(\n([abc]|four)?){0,9}", new in "([abc]|four)(\n([abc]|four)?){0,9}", at in 0_usize..9, count in 1_usize..4) {
-            if let Ok(now) = moved(&old, &new, at..at + count) {
-                let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-                prop_assert_eq!(&old[at..at + count], &new[now]);
+    /// Where an offset is now. `after` what was inserted there, or before it.
+    fn moved(&self, mut offset: usize, behind: bool) -> Option<usize> {
+        for step in &self.steps {
+            let mut moved = offset;
+            for (span, length) in step {
+                let is_before = span.end < offset || span.end == offset && (!span.is_empty() || behind);
+                if is_before {
+                    moved = moved - span.len() + length;
+                } else if span.start < offset {
+                    return None;
+                }
             }
+            offset = moved;
         }
-
-        /// Lines inserted above and below never lose a block, unless they could be taken for it.
-        #[test]
-        fn lines_inserted_elsewhere_only_move_it(above in "(x\n){0,5}", below in "(y\n){0,5}", at in 0_usize..4) {
-            let old = "first();\n}\nsecond();\n}\nthird();\n";
-            let new = format!("{above}{old}{below}");
-            let shift = above.len() / 2;
-            prop_assert_eq!(moved(old, &new, at..at + 1), Ok(at + shift..at + shift + 1));
-        }
+        Some(offset)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,26 +13,24 @@
 
 mod envelope;
 mod file_patch;
-mod header_name;
-mod hunk_header;
-mod hunk_lines;
+mod hunk;
 mod marked;
-mod patch_error;
 mod section;
 mod unified;
 
 use envelope::Form;
 use file_patch::Sections;
 
-pub use file_patch::{FileAction, FilePatch, FinalNewline, HunkLine, MAX_HUNKS, MOST_FILES, PatchHunk, PatchPath};
-pub use patch_error::PatchError;
+pub use file_patch::{
+    FileAction, FilePatch, FinalNewline, HunkLine, MAX_HUNKS, MOST_FILES, PatchError, PatchHunk, PatchPath,
+};
 
 /// A patch that was read.
 #[derive(Clone, Debug)]
 pub struct Patch<'p> {
-    /// What it does, in its order; a path may occur several times.
+    /// Its changes, in its order; a path may occur several times.
     pub files: Vec<FilePatch<'p>>,
-    /// What was not used of the text, or taken for something else than it says.
+    /// Names the parts of the text that were not used, or were taken for something else than they say.
     pub notes: Vec<String>,
 }
 

@@ -6,9 +6,9 @@
 //! `...` alone is a statement of some languages, and any of these lines may be in a file as it is; so nothing that is
 //! found exactly is refused for them.
 
-use super::{LineEdit, Prepared, line_parts::content};
+use super::{interpretation::LineEdit, line_parts::content, search::Search};
 
-/// What starts a comment, longest first, and what may end one.
+/// The beginnings of comments, longest first, and the marks that may end one.
 const COMMENT_STARTS: [&str; 10] = ["<!--", "{/*", "///", "/*", "//", "--", "#", "%", ";", "*"];
 const COMMENT_ENDS: [&str; 3] = ["-->", "*/}", "*/"];
 
@@ -21,20 +21,20 @@ const PLAIN: &str = "existing code,rest unchanged,rest of the,rest of code,remai
      code unchanged,unchanged code,same as before";
 
 /// Line of `new`, counted from 1, that looks like a placeholder, where `old` and the file have no such line.
-pub(super) fn brought_in(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Option<usize> {
+pub(super) fn brought_in(search: &Search<'_>, edit: &LineEdit<'_>) -> Option<usize> {
     let is_new_placeholder = |line: &str| {
         let content = content(line);
-        comment(content).is_some_and(is_placeholder_comment) && !prepared.text.contains(content)
+        comment(content).is_some_and(is_placeholder_comment) && !search.text.contains(content)
     };
     edit.new.iter().position(|line| is_new_placeholder(line)).map(|index| index + 1)
 }
 
 /// Line of `old`, counted from 1, that looks like a placeholder, where the file has no such line.
-pub(super) fn line_of_old(prepared: &Prepared<'_>) -> Option<usize> {
-    prepared
+pub(super) fn line_of_old(search: &Search<'_>) -> Option<usize> {
+    search
         .canonical_old
         .lines()
-        .position(|line| is_placeholder(line) && !prepared.text.contains(content(line)))
+        .position(|line| is_placeholder(line) && !search.text.contains(content(line)))
         .map(|index| index + 1)
 }
 

@@ -1,10 +1,8 @@
-//! What is asked for and the change that comes of it; the ways in which a request may have been meant, and its lines.
+//! What is asked for, the change that comes of it, and why there is none.
 
-use std::{cell::OnceCell, ops::Range, time::Duration};
+use std::ops::Range;
 
-use similar::{Algorithm, DiffOp};
-
-use super::{Strategies, Strategy, diff};
+use super::Strategies;
 
 /// Bytes that the replacements of one request may take in memory. Without a bound, a long `new_string` for
 /// each letter of a large file costs all there is.
@@ -13,12 +11,12 @@ const MAX_INSERTED: usize = 128 << 20;
 /// Places that one request may replace. The diff of more of them nobody reads, and it takes minutes to make.
 const MAX_REPLACED: usize = 100_000;
 
-/// What is to be changed.
+/// A change that is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The text to be replaced, as the caller believes it is in the file. Not empty.
     pub old: &'a str,
-    /// What takes its place.
+    /// The text that takes its place.
     pub new: &'a str,
     /// Replaces every place instead of demanding a single one.
     pub replace_all: bool,
@@ -43,101 +41,88 @@ impl Request<'_> {
 pub struct Replacement {
     /// Byte offsets into the text, on character boundaries.
     pub span: Range<usize>,
-    /// What takes the span's place, its line endings and indentation already those of the file.
+    /// The text in the span's place, its line endings and indentation already those of the file.
     pub text: String,
 }
 
-/// Time for the diff of old against new lines; beyond it the diff is coarser, which only keeps fewer lines.
-const DIFF_TIME: Duration = Duration::from_millis(100);
-
-/// A request as whole lines, without their terminators.
-pub(super) struct LineEdit<'r> {
-    pub(super) old: Vec<&'r str>,
-    pub(super) new: Vec<&'r str>,
-    ops: Vec<DiffOp>,
-    /// The lines go altogether, terminators included.
-    pub(super) deletes: bool,
+/// Where a request applies.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// How the places were found; to be named to the model unless exact.
+    pub strategy: Strategies,
+    /// At least one, ascending and disjoint.
+    pub replacements: Vec<Replacement>,
 }
 
-/// Changed lines: what `old` said, what the file has there, what `new` wants.
-pub(super) struct Hunk<'h> {
-    pub(super) old: &'h [&'h str],
-    pub(super) file: &'h [&'h str],
-    pub(super) new: &'h [&'h str],
+/// At most so many places are listed in a [`EditError`]; a list of this length means "or more".
+pub const MAX_PLACES: usize = 1000;
+
+/// Why a request does not apply.
+#[derive(Clone, Debug)]
+pub enum EditError {
+    /// Several places match and only one was asked for.
+    Ambiguous {
+        /// The step that found them.
+        strategy: Strategies,
+        /// At least two, at most [`MAX_PLACES`].
+        places: Vec<Location>,
+    },
+    /// The number of places is not the expected one.
+    Count {
+        /// The step that found them.
+        strategy: Strategies,
+        /// The number in `expected_replacements`.
+        expected: usize,
+        /// At least one, at most [`MAX_PLACES`].
+        places: Vec<Location>,
+    },
+    /// All places were asked for, and their replacements would take too much memory.
+    TooMany {
+        /// At least so many places match.
+        places: usize,
+    },
+    /// No place matches, for this reason.
+    NotFound(Diagnosis),
 }
 
-impl<'r> LineEdit<'r> {
-    /// Splits `old` and `new`, which end lines with LF only.
-    ///
-    /// `None` where they cannot be taken as lines: nothing but white space, or a final newline in only one of
-    /// them, which would join two lines or part them by an empty one; that is meant so rarely, and slipped in so
-    /// often, that only an exact match does it.
-    pub(super) fn new(old: &'r str, new: &'r str) -> Option<Self> {
-        if old.trim().is_empty() {
-            return None;
-        }
-        let deletes = old.ends_with('\n') && new.is_empty();
-        let (old, new) = match (old.strip_suffix('\n'), new.strip_suffix('\n')) {
-            (Some(old), Some(new)) => (old, new),
-            (Some(old), None) if deletes => (old, new),
-            (None, None) => (old, new),
-            (Some(_), None) | (None, Some(_)) => return None,
-        };
-        let old: Vec<&str> = old.split('\n').collect();
-        let new: Vec<&str> = if deletes { Vec::new() } else { new.split('\n').collect() };
-        Some(Self::of_lines(old, new, deletes))
-    }
+/// A place that matched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// Counted from 1, as `read` does.
+    pub line: usize,
+    /// That line, cut to a printable length.
+    pub text: String,
+}
 
-    /// The request of these lines; `deletes`: they go altogether.
-    pub(super) fn of_lines(old: Vec<&'r str>, new: Vec<&'r str>, deletes: bool) -> Self {
-        let deadline = diff::deadline(old.len() + new.len(), DIFF_TIME);
-        let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
-        Self { old, new, ops, deletes }
-    }
+/// An explanation for a text that was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// One to three lower-case clauses of at most 300 characters: the first lines of an error.
+    pub summary: String,
+    /// Further differences and the nearest block with line numbers; may be empty.
+    pub details: String,
+    /// The next step that helps most.
+    pub next: Next,
+}
 
-    /// Whether there is enough to recognise: a lone brace is no description of a place.
-    pub(super) fn has_substance(&self) -> bool {
-        self.old.iter().flat_map(|line| line.chars()).filter(|character| character.is_alphanumeric()).nth(2).is_some()
-    }
-
-    /// Runs of lines that `old` and `new` share and those that differ, as ranges into both.
-    pub(super) fn changes(&self) -> impl Iterator<Item = (bool, Range<usize>, Range<usize>)> + '_ {
-        self.ops.iter().map(|op| (matches!(op, DiffOp::Equal { .. }), op.old_range(), op.new_range()))
+impl Diagnosis {
+    /// There is no place to be shown.
+    pub(super) fn without_place(summary: String) -> Self {
+        Self { summary, details: String::new(), next: Next::Read }
     }
 }
 
-/// The texts of a request as it may have been meant; lines end with LF only.
-pub(super) struct Reading {
-    pub(super) old: String,
-    pub(super) new: String,
-    /// What had to be assumed.
-    pub(super) by: Strategies,
-    /// Whether only a place with the same indentation shows that it was meant so.
-    pub(super) is_doubtful: bool,
-}
-
-/// A reading and its lines, compared once for all steps.
-pub(super) struct LineReading<'r> {
-    pub(super) text: &'r Reading,
-    /// Whether nobody can tell how its new text is meant.
-    is_unclear: bool,
-    edit: OnceCell<Option<LineEdit<'r>>>,
-}
-
-impl<'r> LineReading<'r> {
-    pub(super) fn new(text: &'r Reading, is_unclear: bool) -> Self {
-        Self { text, is_unclear, edit: OnceCell::new() }
-    }
-
-    /// The request as whole lines; `None` where it cannot be taken as such.
-    pub(super) fn edit(&self) -> Option<&LineEdit<'r>> {
-        let edit = || if self.is_unclear { None } else { LineEdit::new(&self.text.old, &self.text.new) };
-        self.edit.get_or_init(edit).as_ref()
-    }
-
-    /// Whether it is likely enough for the steps that look for what is nearly the same.
-    pub(super) fn is_likely(&self) -> bool {
-        let likely = [Strategy::Exact, Strategy::LineNumbers, Strategy::Entities];
-        !self.text.is_doubtful && likely.iter().any(|only| self.text.by == *only)
-    }
+/// The best next step of a model whose text was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Copy the lines that the details show.
+    Copy,
+    /// Read the file: there is nothing to be shown.
+    Read,
+    /// Look whether the change is made already.
+    Look,
+    /// Ask for parts of words as well.
+    LeaveOutWord,
+    /// Send less of the text, without the path in it: the client may have shown another one than the file has.
+    LeaveOutPath,
 }

@@ -33,7 +33,7 @@ pub(super) fn folded(text: &str) -> String {
     folded
 }
 
-/// What a keyboard has for a typographic character. Fewer than the confusables of UTS #39
+/// The keys of a keyboard for a typographic character. Fewer than the confusables of UTS #39
 /// (<https://www.unicode.org/reports/tr39/#Confusable_Detection>): letters that look alike are different names.
 pub(super) fn plain(character: char) -> Option<&'static str> {
     match character {
@@ -50,10 +50,15 @@ pub(super) fn plain(character: char) -> Option<&'static str> {
 pub(super) fn indented(line: &str) -> (Cow<'_, str>, &str) {
     let body = without_trailing_whitespace(line);
     let (indent, content) = body.split_at(indent_len(body));
+    (plain_indent(indent), content)
+}
+
+/// An indentation with usual spaces for unusual ones.
+pub(super) fn plain_indent(indent: &str) -> Cow<'_, str> {
     if indent.is_ascii() {
-        return (Cow::Borrowed(indent), content);
+        return Cow::Borrowed(indent);
     }
-    (Cow::Owned(indent.chars().map(|one| if one == '\t' { '\t' } else { ' ' }).collect()), content)
+    Cow::Owned(indent.chars().map(|one| if one == '\t' { '\t' } else { ' ' }).collect())
 }
 
 /// How long the indentation of a line is, unusual spaces included, in bytes; all of a blank line.

@@ -191,6 +191,13 @@ impl Document {
     }
 }
 
+impl From<String> for Document {
+    /// The text in UTF-8 as it is, also one that would be read as something else.
+    fn from(text: String) -> Self {
+        Self { body: Body::Utf8(text), encoding: UTF_8, bom_len: 0, had_errors: false }
+    }
+}
+
 /// The text of a file, as [`Document::decode`] has it, without a copy where the bytes are UTF-8.
 ///
 /// # Errors

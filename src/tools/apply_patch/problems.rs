@@ -124,11 +124,11 @@ pub(super) fn explain(
                 )
                 .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &old, places)))
         }
-        HunkError::Applied { line } => no_match(format!(
+        HunkError::Applied(line) => no_match(format!(
             "this hunk is applied already: its new lines are at line {line}, and its old ones are not in the file"
         ))
         .hint("leave it out if that is the change you mean; else read that part of the file again"),
-        HunkError::NotAtEnd { line } => no_match(format!(
+        HunkError::NotAtEnd(line) => no_match(format!(
             "its lines are at line {line}, but the patch says that the file ends with them, and more lines follow"
         ))
         .hint("leave `*** End of File` or `\\ No newline at end of file` out if that is the place you mean"),
@@ -143,7 +143,7 @@ pub(super) fn explain(
             no_match(format!("it adds lines after line {at}, and the file has {lines} lines"))
                 .hint("add a line that is in the file, with a space in front, above or below the new ones")
         }
-        HunkError::OutOfOrder { line } => no_match(format!(
+        HunkError::OutOfOrder(line) => no_match(format!(
             "its lines are at line {line}, though not exactly, and that is not between the places of the hunks around it"
         ))
         .hint("copy its lines from the file exactly, and send the hunks in the order of their places"),

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use confined_fs::WorkspacePath;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use text_edit::Place;
+use text_edit::Location;
 
 use crate::session::PendingReadRecord;
 
@@ -108,7 +108,7 @@ pub(crate) fn noted(mut text: String, notes: &[String]) -> String {
 }
 
 /// The lines of the first twenty places of a text.
-pub(crate) fn lines(places: &[Place]) -> String {
+pub(crate) fn lines(places: &[Location]) -> String {
     const NAMED: usize = 20;
     let mut shown: Vec<String> = places.iter().take(NAMED).map(|place| place.line.to_string()).collect();
     if places.len() > NAMED {

@@ -7,8 +7,9 @@ use std::{cmp::Reverse, collections::HashSet, fmt::Write as _};
 
 use structured_text::Notebook;
 use text_edit::{EditError, Located, Request};
+use text_file::Document;
 
-use confined_fs::WritablePath;
+use confined_fs::{WorkspacePath, WritablePath};
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count},
@@ -156,4 +157,10 @@ fn spliced(source: &str, located: &Located) -> String {
     }
     new.push_str(&source[at..]);
     new
+}
+
+/// The notebook that a file is by its name and its content.
+pub(super) fn notebook<'d>(path: &WorkspacePath, document: &'d Document) -> Option<Notebook<'d>> {
+    let is_named = path.relative().extension().is_some_and(|name| name.eq_ignore_ascii_case("ipynb"));
+    if is_named { Notebook::parse(document.text()) } else { None }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the edits of several files, as one error: the first failure whole, the others in a line.
+//! All that is wrong with the edits of several files, as one error: the first failure whole, the others in a line.
 //!
 //! A model pays for each failed call, so it learns of all that it has to repair.
 
@@ -8,7 +8,7 @@ use confined_fs::WorkspacePath;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::count, fence::fenced},
-    job::Job,
+    file_edit::FileEdit,
 };
 
 /// Failures after which nothing more is looked at: explaining one can take as long as a search.
@@ -50,7 +50,7 @@ impl Failures {
     ///
     /// # Errors
     /// As [`Self::add`].
-    pub(super) fn add_file(&mut self, cx: &CallContext, job: &Job, error: ToolError) -> Result<(), ToolError> {
+    pub(super) fn add_file(&mut self, cx: &CallContext, job: &FileEdit, error: ToolError) -> Result<(), ToolError> {
         if error.kind() != Kind::NotRead {
             return self.add(cx, error);
         }

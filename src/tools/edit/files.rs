@@ -1,20 +1,28 @@
-//! Edits of several files in one call: which entries are for which file, worked out together.
+//! Edits of several files in one call: which entries are for which file, worked out together, shown to a person together,
+//! and made together or not at all.
 //!
 //! All names of a file are one file. Everything is checked before anything is changed, and all that is wrong with the
 //! files is one error.
 
-use confined_fs::{Workspace, WorkspacePath, WritablePath};
+use std::fmt::Write as _;
+
+use confined_fs::{Approval, Workspace, WorkspacePath, WritablePath};
+use text_edit::DiffExtent;
+
+use crate::session::Cost;
 
 use super::{
-    super::{CallContext, ExistingKind, Kind, ToolError, answer::count},
+    super::{
+        Answer, CallContext, Change, ExistingKind, Fingerprint, Kind, Preview, ToolError,
+        answer::count,
+        commit::{self, ChangeStep, CommittedFiles, Undoable},
+        shown_diff,
+    },
     entry::EditEntry,
     failures::Failures,
+    file_edit::{FileEdit, Planned, PlannedEdit},
     glob_files::{FilesWithText, GlobFiles},
-    job::Job,
-    planned::Planned,
-    planned_file::PlannedFile,
-    planned_files::PlannedFiles,
-    total_size::{TotalSize, too_large},
+    report::{FilesReport, replacements},
 };
 
 /// Files in one call: as many as a line of the audit lists.
@@ -31,15 +39,15 @@ pub(super) enum EntryTarget {
 
 /// The edits of each file, in the order in which the call first names it.
 #[derive(Default)]
-pub(super) struct FileJobs {
-    jobs: Vec<Job>,
-    /// What there is to know of the searches for files.
+pub(super) struct FilesEdit {
+    jobs: Vec<FileEdit>,
+    /// Notes on the searches for files.
     notes: Vec<String>,
     /// Entries with a glob, each with the number of its files that were searched.
     globs: Vec<(String, usize)>,
 }
 
-impl FileJobs {
+impl FilesEdit {
     /// Groups `entries` by their files.
     ///
     /// # Errors
@@ -62,8 +70,8 @@ impl FileJobs {
     }
 
     /// The only file, if the call names no other and has no glob.
-    pub(super) fn only(self) -> Result<Job, Self> {
-        match <[Job; 1]>::try_from(self.jobs) {
+    pub(super) fn only(self) -> Result<FileEdit, Self> {
+        match <[FileEdit; 1]>::try_from(self.jobs) {
             Ok([job]) if self.globs.is_empty() => Ok(job),
             Ok(jobs) => Err(Self { jobs: jobs.into(), ..self }),
             Err(jobs) => Err(Self { jobs, ..self }),
@@ -122,14 +130,7 @@ impl FileJobs {
     fn add(&mut self, path: WorkspacePath, target: WritablePath, entry: EditEntry) {
         match self.jobs.iter_mut().find(|job| job.target.path() == target.path()) {
             Some(job) => job.edits.push(entry),
-            None => self.jobs.push(Job {
-                path,
-                target,
-                edits: vec![entry],
-                expected: None,
-                expected_revision: None,
-                is_one_of_several: false,
-            }),
+            None => self.jobs.push(FileEdit::new(path, target, vec![entry])),
         }
     }
 
@@ -159,12 +160,12 @@ impl FileJobs {
                         return Err(too_many());
                     }
                     size.add(cx, &planned)?;
-                    for (glob, _) in of_globs.into_iter().zip(&planned.counts).filter(|(_, count)| **count > 0) {
+                    for (glob, _) in of_globs.into_iter().zip(&planned.made.counts).filter(|(_, count)| **count > 0) {
                         if let Some(glob) = glob {
                             used[glob] += 1;
                         }
                     }
-                    files.push(PlannedFile { job, planned });
+                    files.push(PlannedEdit { edit: job, planned });
                 }
                 Err(error) => failures.add_file(cx, &job, error)?,
             }
@@ -183,7 +184,7 @@ impl FileJobs {
 
 /// Names the file in the errors of its entries. Nobody has passed the names of files in an untrusted root that a glob
 /// has found: they are not for a sentence of the server.
-fn name_file(workspace: &Workspace, job: &mut Job) {
+fn name_file(workspace: &Workspace, job: &mut FileEdit) {
     job.is_one_of_several = true;
     let is_untrusted = workspace.is_untrusted(job.target.path());
     for one in &mut job.edits {
@@ -194,12 +195,12 @@ fn name_file(workspace: &Workspace, job: &mut Job) {
 }
 
 /// The edits of a file. `None` if only a glob names the file, and it does not hold the text as it would be matched.
-fn work_out(cx: &CallContext, job: &Job, dry_run: bool) -> Result<Option<Planned>, ToolError> {
+fn work_out(cx: &CallContext, job: &FileEdit, dry_run: bool) -> Result<Option<Planned>, ToolError> {
     if !job.is_of_globs() {
         return job.work_out(cx).map(Some);
     }
     let planned = job.work_out_unseen(cx)?;
-    match planned.replacements {
+    match planned.replacements() {
         0 => Ok(None),
         _ if dry_run => Ok(Some(planned)),
         _ => job.work_out(cx).map(Some),
@@ -214,4 +215,139 @@ fn in_no_file(searched: usize) -> ToolError {
 fn too_many() -> ToolError {
     ToolError::new(Kind::TooLarge, format!("this call would change more than {MAX_FILES} files"))
         .hint("nothing was changed; use a narrower glob, one call for each part of the tree")
+}
+
+/// How often the files are planned again because another call or program has changed one of them.
+const ATTEMPTS: usize = 8;
+
+pub(super) struct PlannedFiles {
+    files: Vec<PlannedEdit>,
+    /// Notes on the searches for files.
+    notes: Vec<String>,
+    /// How many replacements there must be.
+    expected: Option<usize>,
+}
+
+impl PlannedFiles {
+    /// As planned before, on the files as they are now.
+    fn work_out_again(self, cx: &CallContext) -> Result<Self, ToolError> {
+        let mut size = TotalSize::default();
+        let mut files = Vec::with_capacity(self.files.len());
+        for PlannedEdit { edit, .. } in self.files {
+            cx.check()?;
+            let planned = edit.work_out_again(cx)?;
+            size.add(cx, &planned)?;
+            files.push(PlannedEdit { edit, planned });
+        }
+        Self { files, ..self }.counted()
+    }
+
+    /// These, if they make as many replacements as were expected.
+    ///
+    /// # Errors
+    /// Otherwise.
+    fn counted(self) -> Result<Self, ToolError> {
+        let made: usize = self.files.iter().map(|file| file.planned.replacements()).sum();
+        let Some(expected) = self.expected.filter(|expected| *expected != made) else { return Ok(self) };
+        let (made_words, files) = (count(made, "replacement"), count(self.files.len(), "file"));
+        Err(ToolError::new(
+            if made > expected { Kind::Ambiguous } else { Kind::NoMatch },
+            format!("the edits make {made_words} in {files}, not the expected {expected}"),
+        )
+        .hint("nothing was changed; correct expected_replacements or the edits"))
+    }
+
+    /// The answer of a call that changes nothing.
+    pub(super) fn dry_run(&self, cx: &CallContext) -> Answer {
+        FilesReport { files: &self.files, notes: self.notes.clone(), written: None }.answer(cx)
+    }
+
+    /// Makes all edits, or none. If another call or program changed a file first, all are planned again.
+    fn write(mut self, cx: &CallContext, mut approval: Approval) -> Result<(Self, CommittedFiles), ToolError> {
+        let mut attempt = 1;
+        loop {
+            // A commit that finds another file has changed nothing, and the approval is still valid.
+            let [own, rest] = approval.for_two_steps();
+            approval = rest;
+            let changes: Vec<ChangeStep> = self.files.iter().map(PlannedEdit::change).collect();
+            match commit::commit_files(cx, "edit", &changes, Undoable::Yes, own) {
+                Ok(committed) => return Ok((self, committed)),
+                Err(error) if error.kind() == Kind::Stale && approval.is_for_this_plan_only() => {
+                    return Err(ToolError::changed_while_asked(self.fingerprint().path).source(error));
+                }
+                Err(error) if error.kind() == Kind::Stale && attempt < ATTEMPTS => {}
+                Err(error) => return Err(error),
+            }
+            attempt += 1;
+            cx.check()?;
+            self = self.work_out_again(cx)?;
+        }
+    }
+}
+
+impl Change for PlannedFiles {
+    fn preview(&self) -> Preview {
+        let mut diff = String::new();
+        // All names come first: a diff of many files is cut.
+        for file in &self.files {
+            let replaced = if file.planned.is_new() {
+                "new".to_owned()
+            } else {
+                count(file.planned.replacements(), "replacement")
+            };
+            let _ = writeln!(diff, " {} | {replaced}", file.edit.path);
+        }
+        for PlannedEdit { edit, planned } in &self.files {
+            let name = shown_diff::diff_name(&edit.path);
+            diff.push('\n');
+            diff.push_str(
+                &text_edit::unified_diff(&name, planned.old_text(), planned.new_text(), DiffExtent::Full).text,
+            );
+        }
+        let (files, replaced) = (count(self.files.len(), "file"), count(replacements(&self.files), "replacement"));
+        let destructive = self.files.iter().any(|file| !file.planned.is_new());
+        Preview { summary: format!("Edit {files}: {replaced}"), diff, destructive }
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        let all: Vec<Fingerprint> = self.files.iter().map(PlannedEdit::fingerprint).collect();
+        Fingerprint::of_several(&all)
+    }
+
+    fn cost(&self) -> Cost {
+        self.files.iter().map(PlannedEdit::cost).sum()
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let (planned, committed) = self.write(cx, approval)?;
+        let revisions = committed.files.into_iter().map(|(_, revision)| revision).collect();
+        let notes = [planned.notes, committed.notes].concat();
+        Ok(FilesReport { files: &planned.files, notes, written: Some(revisions) }.answer(cx))
+    }
+}
+
+/// Bytes of the files so far, as they are and as they will be.
+#[derive(Default)]
+struct TotalSize {
+    old: u64,
+    new: u64,
+}
+
+impl TotalSize {
+    /// Adds a file.
+    ///
+    /// # Errors
+    /// Where all of them are larger than one file may be.
+    fn add(&mut self, cx: &CallContext, planned: &Planned) -> Result<(), ToolError> {
+        let (old, new) = planned.sizes();
+        (self.old, self.new) = (self.old + old, self.new + new);
+        if self.old.max(self.new) <= cx.settings.max_file_size { Ok(()) } else { Err(too_large(cx)) }
+    }
+}
+
+/// The error for files that are too large together.
+fn too_large(cx: &CallContext) -> ToolError {
+    let limit = cx.settings.max_file_size;
+    ToolError::new(Kind::TooLarge, format!("the files of this call are over {limit} bytes together"))
+        .hint("nothing was changed; send the edits in several calls")
 }

@@ -20,7 +20,7 @@ use super::{
         grep::{filter_error, pattern_error},
         omissions::{SkippedFiles, absent_note, limit_notes},
     },
-    search::notebook,
+    cells::notebook,
 };
 
 /// Files that are read to see whether they hold the text.
@@ -41,7 +41,7 @@ pub(super) struct FilesWithText {
     pub(super) paths: Vec<WorkspacePath>,
     /// Files that were searched.
     pub(super) searched: usize,
-    /// What was left out.
+    /// Names the files that were left out.
     pub(super) notes: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ pub(super) fn holds(path: &WorkspacePath, document: &Document, old: &str) -> boo
         || notebook(path, document).is_some_and(|notebook| notebook.cells().iter().any(|cell| is_in(cell.source())))
 }
 
-/// What every file that holds `old` has on one line, as these bytes: the longest run of ASCII characters that need no
+/// A text that every file which holds `old` has on one line, as these bytes: the longest run of ASCII characters that need no
 /// escape in the JSON of a notebook.
 fn needle(old: &str) -> &str {
     let is_plain = |c: char| (c.is_ascii_graphic() && !matches!(c, '"' | '\\')) || c == ' ';

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use text_edit::{Diagnosis, EditError, Next, Strategies};
+use text_edit::{Diagnosis, EditError, Location, Next, Strategies};
 use text_file::Document;
 
 use confined_fs::{FileKind, Ignored, WalkOptions, WorkspacePath, WritablePath};
@@ -25,34 +25,22 @@ pub(super) fn explain(
     miss: &EditError,
 ) -> ToolError {
     let (path, real) = (target.asked(), target.path());
+    let at_places = |kind: Kind, strategy: Strategies, but: &str, places: &[Location]| {
+        let tolerant = if strategy.is_exact() { String::new() } else { format!(" (not exactly: other {strategy})") };
+        let (at, lines) = (count(places.len(), "place"), lines(places));
+        ToolError::new(kind, format!("old_string occurs at {at} in {path}{tolerant}{but}: lines {lines}"))
+            .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places)))
+    };
     match miss {
-        EditError::Ambiguous { strategy, places } => ToolError::new(
-            Kind::Ambiguous,
-            format!(
-                "old_string occurs at {} places in {}{}: lines {}",
-                places.len(),
-                path,
-                tolerant(*strategy),
-                lines(places)
-            ),
-        )
-        .hint(
+        EditError::Ambiguous { strategy, places } => at_places(Kind::Ambiguous, *strategy, "", places).hint(
             "add to old_string the neighbouring lines shown for the place you mean, set replace_all=true for all of \
              them, or send several as `edits` in one call",
-        )
-        .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places))),
-        EditError::Count { strategy, expected, places } => ToolError::new(
-            if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch },
-            format!(
-                "old_string occurs at {} in {}{}, not at the expected {expected}: lines {}",
-                count(places.len(), "place"),
-                path,
-                tolerant(*strategy),
-                lines(places)
-            ),
-        )
-        .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
-        .details(fenced(&cx.workspace, [real], text_edit::neighbours(text, &given.old, places))),
+        ),
+        EditError::Count { strategy, expected, places } => {
+            let kind = if places.len() > *expected { Kind::Ambiguous } else { Kind::NoMatch };
+            at_places(kind, *strategy, &format!(", not at the expected {expected}"), places)
+                .hint("nothing was changed; correct expected_replacements, or make old_string match just those places")
+        }
         EditError::TooMany { places } => ToolError::new(
             Kind::TooLarge,
             format!(
@@ -121,8 +109,4 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &TextEdit) -> Option
         })
         .ok()?;
     found
-}
-
-fn tolerant(strategies: Strategies) -> String {
-    if strategies.is_exact() { String::new() } else { format!(" (not exactly: other {strategies})") }
 }

@@ -1,10 +1,12 @@
-//! Where an edit applies in the text of a file.
+//! The places of an edit in the text of a file, and how many of them are within longer words: a rename of all changes those
+//! as well.
 
 use std::ops::Range;
 
-use text_edit::Strategies;
+use text_edit::{Located, Strategies, longer_word};
+use text_file::shorten;
 
-use super::within_words::WithinWords;
+use super::super::answer::count;
 
 /// The places of one edit and what takes them.
 #[derive(Default)]
@@ -17,7 +19,7 @@ pub(super) struct Places {
     pub(super) replacements: usize,
     /// The cells of a notebook that they are in, counted from 1; empty if the text of the file itself was searched.
     pub(super) cells: Vec<usize>,
-    /// What else there is to say of them.
+    /// A note on them for the answer.
     pub(super) note: Option<String>,
     /// Of all places, where all were asked for.
     pub(super) within: WithinWords,
@@ -26,5 +28,66 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn one(span: Range<usize>, new: String) -> Self {
         Self { spans: vec![(span, new)], replacements: 1, ..Self::default() }
+    }
+}
+
+/// Words that are named.
+const NAMED_WORDS: usize = 2;
+/// Characters of such a word.
+const SHOWN: usize = 60;
+
+/// The places of one call, or of one file of it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WithinWords {
+    places: usize,
+    within: usize,
+    /// The first words, each with the place of it.
+    named: Vec<(String, String)>,
+}
+
+impl WithinWords {
+    /// Looks at the places found in `text`; `what` is in front of the number of a line.
+    pub(super) fn look(&mut self, text: &str, located: &Located, what: &str) {
+        let (mut line, mut counted_to) = (1, 0);
+        for span in located.replacements.iter().map(|one| &one.span) {
+            self.places += 1;
+            let Some(word) = longer_word(text, span.clone()) else { continue };
+            self.within += 1;
+            if self.named.len() < NAMED_WORDS {
+                line += text[counted_to..span.start].matches('\n').count();
+                counted_to = span.start;
+                self.name(&shorten(word, SHOWN), format!("{what}{line}"));
+            }
+        }
+    }
+
+    fn name(&mut self, word: &str, place: String) {
+        if self.named.len() < NAMED_WORDS && self.named.iter().all(|(known, _)| known != word) {
+            self.named.push((word.to_owned(), place));
+        }
+    }
+
+    /// Adds those of another edit, or of the file `path`.
+    pub(super) fn add(&mut self, other: &Self, path: Option<&str>) {
+        self.places += other.places;
+        self.within += other.within;
+        for (word, place) in &other.named {
+            self.name(word, path.map_or_else(|| place.clone(), |path| format!("{path} {place}")));
+        }
+    }
+
+    /// `3 of 8 places were within longer words, such as …`; without the words if those are not for a sentence of the
+    /// server. `None` where nothing was replaced everywhere.
+    pub(super) fn note(&self, names_words: bool) -> Option<String> {
+        let places = count(self.places, "place");
+        let named: Vec<String> = self.named.iter().map(|(word, place)| format!("{word} ({place})")).collect();
+        match (self.places, self.within) {
+            (0, _) => None,
+            (_, 0) => Some(format!("0 of {places} were within longer words")),
+            (_, within) => {
+                let such = if names_words { format!(", such as {}", named.join(" and ")) } else { String::new() };
+                Some(format!("{within} of {places} were within longer words{such}; pass word=true for whole words"))
+            }
+        }
     }
 }

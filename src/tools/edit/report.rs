@@ -1,103 +1,147 @@
-//! The report on an edit that was made, or would be.
+//! The answer to edits that were made, or would be: on one file, or a line for each of several and of the diffs as much as
+//! there is room for. And the same as data.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
-use text_edit::{Diff, Strategy};
+use schemars::JsonSchema;
+use serde::Serialize;
+use source_outline::problems::Problem;
+use text_edit::{Diff, Strategy, TruncatedDiff};
 use text_file::{Document, LineEnding};
 
 use confined_fs::{Base, Revision, WorkspacePath};
 
 use super::{
     super::{
-        Answer, CallContext,
+        Answer, AnswerBudget, CallContext, ReadBeforeWrite,
         answer::{MASKED_CHANGE, count, noted},
+        answer_budget::fair_share,
         commit::Rewrite as _,
+        fence::fenced,
+        fitted::fitted,
         introduced_problems::{ChangedText, IntroducedProblems},
         match_words::{endings, kept, other_encoding},
         shown_diff::{self, ShownDiff, hunk_lines},
     },
     cells,
-    output::{Facts, FileOutput, Output},
-    planned::Planned,
+    file_edit::{Planned, PlannedEdit},
+    places::WithinWords,
 };
 
-impl Planned {
+/// The complete result as data: of one file, or of each of several.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    pub(super) file: Option<FileOutput>,
+    /// One for each file, where the entries of `edits` name several or a glob does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) files: Option<Vec<FileOutput>>,
+    #[serde(flatten)]
+    pub(super) totals: Option<Totals>,
+}
+
+/// One file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct FileOutput {
+    /// The file, as paths are printed.
+    pub(super) path: String,
+    /// Unified diff of the file's change, cut to 60 lines; a long line is cut to what changed in it.
+    pub(super) diff: String,
+    /// What else there is to know of it.
+    pub(super) notes: Vec<String>,
+    #[serde(flatten)]
+    pub(super) facts: Facts,
+}
+
+/// The numbers of one file.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct Facts {
+    /// Replacements made.
+    pub(super) replacements: usize,
+    /// How each edit was matched, in order; exact unless it had to be more tolerant.
+    pub(super) strategies: Vec<String>,
+    /// Lines added.
+    pub(super) added: usize,
+    /// Lines removed.
+    pub(super) removed: usize,
+    /// Lines of the diff that are not shown.
+    pub(super) diff_cut_lines: usize,
+    /// Revision of the file now (or as it would be, for a dry run).
+    pub(super) revision: String,
+    /// Whether the file was created.
+    pub(super) created: bool,
+    /// Whether nothing was written.
+    pub(super) dry_run: bool,
+    /// Problems that the change has introduced, such as syntax errors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) problems: Vec<Problem>,
+}
+
+/// What is said of several files together.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct Totals {
+    /// Replacements in all files.
+    pub(super) total_replacements: usize,
+    /// What the search for the files of a glob left out, and what is not in the history.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) general_notes: Vec<String>,
+}
+
+/// Files whose lines are shown where there is no room for all.
+const FEW: usize = 10;
+/// How long language servers may check all files together. What they have not said by then is left out.
+const DIAGNOSTICS: Duration = Duration::from_secs(10);
+/// Files that the note on cut diffs names.
+const NAMED: usize = 5;
+
+impl PlannedEdit {
     /// The answer, with as much of the diff as fits. `made`: the revision of an edit that was made and
     /// what there is to say about it; none for a dry run.
-    pub(super) fn answer(
-        self,
-        cx: &CallContext,
-        path: &WorkspacePath,
-        real: &WorkspacePath,
-        made: Option<(Revision, Option<String>)>,
-    ) -> Answer {
-        let dry_run = made.is_none();
-        let introduced = if dry_run {
-            IntroducedProblems::default()
-        } else {
-            let old = self.old.as_ref().map(Document::text);
-            IntroducedProblems::by(cx, &ChangedText { path, real, old, new: self.file_text() })
-        };
-        let cx = &introduced.leave_room(cx);
-        let name = shown_diff::diff_name(path);
-        let diff = text_edit::unified_diff(&name, self.old_text(), self.new_text(), shown_diff::BRIEF);
-        let shown = ShownDiff::of(cx, self.fenced_by(cx, real), &diff.text, diff.cut_lines);
+    pub(super) fn answer(self, cx: &CallContext, made: Option<(Revision, Option<String>)>) -> Answer {
+        let (path, real) = (&self.edit.path, self.edit.target.path());
+        let (revision, kept) = made.unzip();
+        let report = FileReport::of(cx, &self, revision, revision.is_none(), |index| format!("edits[{index}]"));
+        let cx = &report.introduced.leave_room(cx);
+        let diff = &report.diff;
+        let shown = ShownDiff::of(cx, self.planned.fenced_by(cx, real), &diff.text, diff.cut_lines);
         cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
-        let mut notes = self.notes(real, |index| format!("edits[{index}]"));
-        notes.extend(self.within.note(!cx.workspace.is_untrusted(real)));
-        let revision = made.map_or_else(
-            || Revision::of(self.shown_bytes()),
-            |(revision, kept)| {
-                notes.extend(kept);
-                revision
-            },
-        );
-        let created = self.base == Base::Absent;
-        let mut facts = self.facts((&diff, shown.cut_lines), revision, dry_run);
-        facts.problems = introduced.problems;
-        let done = match (dry_run, created) {
+        let mut notes = report.notes.clone();
+        notes.extend(self.planned.made.within.note(!cx.workspace.is_untrusted(real)));
+        notes.extend(kept.flatten());
+        let done = match (report.is_dry_run, self.planned.is_new()) {
             (true, _) => "Dry run, nothing was written",
             (false, true) => "Created",
             (false, false) => "Edited",
         };
-        let how_much =
-            if created { count(self.bytes().len(), "byte") } else { count(self.replacements, "replacement") };
-        let rev = if dry_run { String::new() } else { format!(", rev {}", revision.short()) };
-        let mut text = noted(format!("{done}: {how_much}{rev}"), &notes);
-        let _ = write!(text, "\n\n{}{}", shown.block, introduced.text);
+        let mut text = noted(format!("{done}: {}{}", self.planned.amount(), report.rev()), &notes);
+        let _ = write!(text, "\n\n{}{}", shown.block, report.introduced.text);
         notes.extend(shown.hidden);
+        let facts = report.facts(shown.cut_lines);
         let file = FileOutput { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &Output { file: Some(file), ..Output::default() })
     }
+}
 
-    /// The numbers of the change, of whose diff so many lines are not shown.
-    pub(super) fn facts(&self, (diff, cut_lines): (&Diff, usize), revision: Revision, dry_run: bool) -> Facts {
-        Facts {
-            replacements: self.replacements,
-            strategies: self.strategies.iter().map(ToString::to_string).collect(),
-            added: diff.added,
-            removed: diff.removed,
-            diff_cut_lines: cut_lines,
-            revision: revision.to_string(),
-            created: self.base == Base::Absent,
-            dry_run,
-            problems: Vec::new(),
-        }
+impl Planned {
+    /// The bytes of a new file, else the replacements.
+    fn amount(&self) -> String {
+        if self.is_new() { count(self.bytes().len(), "byte") } else { count(self.replacements(), "replacement") }
     }
 
-    /// What there is to say of the change of the file that is truly at `real`, with the entries called by `name`.
-    pub(super) fn notes(&self, real: &WorkspacePath, name: impl Fn(usize) -> String) -> Vec<String> {
+    /// The notes on the change of the file that is truly at `real`, with the entries called by `name`.
+    fn notes(&self, real: &WorkspacePath, name: impl Fn(usize) -> String) -> Vec<String> {
         let mut notes: Vec<String> = self
+            .made
             .strategies
             .iter()
             .enumerate()
             .filter_map(|(index, strategies)| Some((index, kept(*strategies)?)))
             .map(|(index, kept)| {
-                let which = if self.strategies.len() == 1 { String::new() } else { name(index) + " " };
+                let which = if self.made.strategies.len() == 1 { String::new() } else { name(index) + " " };
                 format!("{which}not exactly as given: {kept}")
             })
             .collect();
-        notes.extend(self.notes.iter().cloned());
+        notes.extend(self.made.notes.iter().cloned());
         notes.extend(self.given_layout());
         notes.extend(self.is_masked().then(|| MASKED_CHANGE.to_owned()));
         if let Some(cells) = &self.cells {
@@ -114,7 +158,7 @@ impl Planned {
     fn given_layout(&self) -> Option<String> {
         // Text that is put into the JSON of a notebook has no line endings.
         let file = self.old.as_ref().filter(|file| !file.text().is_empty() && self.cells.is_none())?;
-        let has_others = self.strategies.iter().any(|strategies| strategies.has(Strategy::LineEndings));
+        let has_others = self.made.strategies.iter().any(|strategies| strategies.has(Strategy::LineEndings));
         let ending = match file.line_ending() {
             _ if self.mixes_endings() => None,
             LineEnding::Lf | LineEnding::None if !has_others => None,
@@ -122,5 +166,234 @@ impl Planned {
         };
         let parts: Vec<&str> = ending.into_iter().chain(other_encoding(file)).collect();
         (!parts.is_empty()).then(|| format!("{} kept", parts.join(" and ")))
+    }
+}
+
+/// The report on several files.
+pub(super) struct FilesReport<'p> {
+    pub(super) files: &'p [PlannedEdit],
+    /// Notes on the searches for files, and on the history.
+    pub(super) notes: Vec<String>,
+    /// The revision of each file once it is written; none for a dry run.
+    pub(super) written: Option<Vec<Option<Revision>>>,
+}
+
+/// The report on one file, alone or one of several.
+struct FileReport<'p> {
+    file: &'p PlannedEdit,
+    notes: Vec<String>,
+    diff: Diff,
+    revision: Revision,
+    introduced: IntroducedProblems,
+    is_dry_run: bool,
+}
+
+/// The numbers for programs.
+#[derive(Serialize)]
+struct FilesFacts {
+    files: Vec<FileFacts>,
+    #[serde(flatten)]
+    totals: Totals,
+}
+
+#[derive(Serialize)]
+struct FileFacts {
+    path: String,
+    #[serde(flatten)]
+    facts: Facts,
+}
+
+impl FilesReport<'_> {
+    fn is_dry_run(&self) -> bool {
+        self.written.is_none()
+    }
+
+    /// The answer. A dry run counts as having seen the files whose diffs are shown whole.
+    pub(super) fn answer(&self, cx: &CallContext) -> Answer {
+        let stop = cx.stop.with_earlier_deadline(DIAGNOSTICS);
+        let share = CallContext { budget: cx.budget.share(self.files.len()), stop, ..cx.clone() };
+        let reports: Vec<FileReport<'_>> = self
+            .files
+            .iter()
+            .enumerate()
+            .map(|(index, file)| {
+                let written = self.written.as_ref().and_then(|all| all.get(index).copied().flatten());
+                let name = |index: usize| file.edit.edits[index].place().to_owned();
+                FileReport::of(&share, file, written, self.is_dry_run(), name)
+            })
+            .collect();
+        let mut whole = Vec::new();
+        let answer = fitted(cx, |room| {
+            let (answer, shown_whole) = self.render(cx, &reports, room);
+            whole = shown_whole;
+            answer
+        });
+        if self.is_dry_run() {
+            for PlannedEdit { edit, planned } in whole.into_iter().map(|index: usize| &self.files[index]) {
+                if let (Base::Revision(revision), Some(old)) = (planned.base, &planned.old) {
+                    cx.session.ledger.saw(edit.target.path(), revision, Some(old.bytes()));
+                }
+            }
+        }
+        answer
+    }
+
+    /// The answer within `room`, and the files whose diffs are shown whole.
+    fn render(&self, cx: &CallContext, reports: &[FileReport<'_>], room: AnswerBudget) -> (Answer, Vec<usize>) {
+        let lines = |one: &FileReport<'_>| noted(one.line(), &one.notes).len() + one.introduced.text.len() + 2;
+        let around: usize = reports.iter().map(lines).sum();
+        let sizes: Vec<usize> = reports.iter().map(|one| one.diff.text.len()).collect();
+        let share = fair_share(&sizes, room.text_bytes().saturating_sub(around));
+        let pieces: Vec<(String, FileOutput)> = reports.iter().map(|one| one.piece(cx, share)).collect();
+        let shown = if room.limit == 0 { FEW.min(pieces.len()) } else { pieces.len() };
+        let mut body: Vec<&str> = pieces[..shown].iter().map(|(text, _)| text.as_str()).collect();
+        let more = format!("… {}", count(pieces.len() - shown, "more file"));
+        body.extend((shown < pieces.len()).then_some(more.as_str()));
+        let reals = self.files.iter().map(|file| file.planned.fenced_by(cx, file.edit.target.path()));
+        let mut text = format!("{}\n\n{}", self.headline(), fenced(&cx.workspace, reals, body.join("\n\n")));
+        for report in &reports[..shown] {
+            text.push_str(&report.introduced.text);
+        }
+        let (whole, cut): (Vec<usize>, Vec<usize>) =
+            (0..pieces.len()).partition(|index| *index < shown && pieces[*index].1.facts.diff_cut_lines == 0);
+        let mut notes = self.notes.clone();
+        notes.extend(self.within_words(cx));
+        notes.extend(self.not_seen(cx, &cut));
+        if !notes.is_empty() {
+            let _ = write!(text, "\n\n{}", notes.join("\n"));
+        }
+        let files: Vec<FileOutput> = pieces.into_iter().map(|(_, output)| output).collect();
+        let totals = Totals { total_replacements: replacements(self.files), general_notes: notes };
+        let facts = files.iter().map(|file| FileFacts { path: file.path.clone(), facts: file.facts.clone() }).collect();
+        let answer = Answer::text(text, &FilesFacts { files: facts, totals: totals.clone() }).data_of(cx, || Output {
+            file: None,
+            files: Some(files),
+            totals: Some(totals),
+        });
+        (answer, whole)
+    }
+
+    /// `Edited 3 files: 5 replacements`.
+    fn headline(&self) -> String {
+        let total = self.files.len();
+        let created = self.files.iter().filter(|file| file.planned.is_new()).count();
+        let (edited, replacements) = (total - created, count(replacements(self.files), "replacement"));
+        match (self.is_dry_run(), edited, created) {
+            (true, ..) => format!("Dry run, nothing was written: {}, {replacements}", count(total, "file")),
+            (false, 0, _) => format!("Created {}", count(created, "file")),
+            (false, _, 0) => format!("Edited {}: {replacements}", count(edited, "file")),
+            (false, ..) => format!("Edited {} and created {created}: {replacements}", count(edited, "file")),
+        }
+    }
+
+    /// How many places of all files were within longer words.
+    fn within_words(&self, cx: &CallContext) -> Option<String> {
+        let mut within = WithinWords::default();
+        for PlannedEdit { edit, planned } in self.files {
+            within.add(&planned.made.within, Some(&edit.path.to_string()));
+        }
+        within.note(!self.files.iter().any(|file| cx.workspace.is_untrusted(file.edit.target.path())))
+    }
+
+    /// The note on files that a dry run does not show whole and that were not seen otherwise.
+    fn not_seen(&self, cx: &CallContext, cut: &[usize]) -> Option<String> {
+        if !self.is_dry_run() || cx.settings.read_before_write != ReadBeforeWrite::Strict {
+            return None;
+        }
+        let is_seen = |file: &PlannedEdit| match file.planned.base {
+            Base::Absent => true,
+            Base::Revision(revision) => {
+                cx.session.ledger.seen(file.edit.target.path()).is_some_and(|seen| seen.revision == revision)
+            }
+        };
+        let files: Vec<&PlannedEdit> =
+            cut.iter().map(|index| &self.files[*index]).filter(|file| !is_seen(file)).collect();
+        let names: Vec<String> = files.iter().take(NAMED).map(|file| file.edit.path.to_string()).collect();
+        let is_untrusted = files.iter().any(|file| cx.workspace.is_untrusted(file.edit.target.path()));
+        let which = match files.len() {
+            0 => return None,
+            several if is_untrusted => count(several, "file"),
+            several if several > NAMED => format!("{} and {} more", names.join(", "), several - NAMED),
+            _ => names.join(", "),
+        };
+        Some(format!(
+            "(not counted as read, because the diff is cut: {which}; read it, or grep for old_string with literal=true)"
+        ))
+    }
+}
+
+/// Replacements in files that were there.
+pub(super) fn replacements(files: &[PlannedEdit]) -> usize {
+    files.iter().filter(|file| !file.planned.is_new()).map(|file| file.planned.replacements()).sum()
+}
+
+impl<'p> FileReport<'p> {
+    /// `written`: the revision of the file once it is written. Entries are called by `name` in notes.
+    fn of(
+        cx: &CallContext,
+        file: &'p PlannedEdit,
+        written: Option<Revision>,
+        is_dry_run: bool,
+        name: impl Fn(usize) -> String,
+    ) -> Self {
+        let PlannedEdit { edit, planned } = file;
+        let (path, real) = (&edit.path, edit.target.path());
+        let old = planned.old.as_ref().map(Document::text);
+        let introduced = if is_dry_run {
+            IntroducedProblems::default()
+        } else {
+            IntroducedProblems::by(cx, &ChangedText { path, real, old, new: planned.file_text() })
+        };
+        let revision = written.unwrap_or_else(|| Revision::of(planned.shown_bytes()));
+        let diff_name = shown_diff::diff_name(path);
+        let diff = text_edit::unified_diff(&diff_name, planned.old_text(), planned.new_text(), shown_diff::BRIEF);
+        Self { file, notes: planned.notes(real, name), diff, revision, introduced, is_dry_run }
+    }
+
+    fn rev(&self) -> String {
+        if self.is_dry_run { String::new() } else { format!(", rev {}", self.revision.short()) }
+    }
+
+    /// The line of the file in a report on several, without its notes.
+    fn line(&self) -> String {
+        let PlannedEdit { edit, planned } = self.file;
+        let created = if planned.is_new() { "created, " } else { "" };
+        format!("{}: {created}{}{}", edit.path, planned.amount(), self.rev())
+    }
+
+    /// The numbers of the change, of whose diff `cut_lines` are not shown.
+    fn facts(&self, cut_lines: usize) -> Facts {
+        let planned = &self.file.planned;
+        Facts {
+            replacements: planned.replacements(),
+            strategies: planned.made.strategies.iter().map(ToString::to_string).collect(),
+            added: self.diff.added,
+            removed: self.diff.removed,
+            diff_cut_lines: cut_lines,
+            revision: self.revision.to_string(),
+            created: planned.is_new(),
+            dry_run: self.is_dry_run,
+            problems: self.introduced.problems.clone(),
+        }
+    }
+
+    /// The line and as much of the diff as fits into `room` bytes.
+    fn piece(&self, cx: &CallContext, room: usize) -> (String, FileOutput) {
+        let edit = &self.file.edit;
+        let shown = ShownDiff::within(cx, edit.target.path(), &self.diff.text, self.diff.cut_lines, room);
+        let facts = self.facts(shown.cut_lines);
+        let mut notes = self.notes.clone();
+        let mut text = noted(self.line(), &notes);
+        let diff = TruncatedDiff { text: shown.text, cut_lines: shown.cut_lines };
+        // What is fenced is fenced with all of the others.
+        let lines = diff.with_note();
+        if !lines.is_empty() {
+            let _ = write!(text, "\n{}", lines.trim_start_matches('\n'));
+        }
+        if let Some(hidden) = &shown.hidden {
+            let _ = write!(text, "\n{hidden}");
+        }
+        notes.extend(shown.hidden);
+        (text, FileOutput { path: edit.path.to_string(), diff: diff.text, notes, facts })
     }
 }

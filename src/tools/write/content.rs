@@ -10,15 +10,15 @@ use super::super::{ToolError, answer::MASKED_CHANGE, read_before_write};
 /// The bytes that would be written.
 pub(super) struct NewContent {
     pub(super) bytes: Vec<u8>,
-    /// What is shown of them, if the file is masked.
+    /// The bytes as they are shown, if the file is masked.
     pub(super) shown: Option<Vec<u8>>,
-    /// What is replaced, where it is text.
+    /// The content that is replaced, where it is text.
     pub(super) old: Option<Document>,
     /// Bytes that are there now, text or not.
     pub(super) old_bytes: u64,
     /// The encoding of what is written.
     pub(super) encoding: &'static Encoding,
-    /// What was appended, where that is what was asked for.
+    /// The size of an append, where that was asked for.
     pub(super) appended: Option<Appended>,
     pub(super) notes: Vec<String>,
 }
@@ -38,6 +38,10 @@ pub(super) struct Appended {
 }
 
 impl NewContent {
+    fn of(bytes: Vec<u8>, encoding: &'static Encoding) -> Self {
+        Self { bytes, shown: None, old: None, old_bytes: 0, encoding, appended: None, notes: Vec::new() }
+    }
+
     /// With what is shown of it, if the file is masked, and a note on that.
     pub(super) fn shown_as(mut self, shown: Option<Vec<u8>>) -> Self {
         let is_masked = shown.is_some() && self.old.is_some();
@@ -69,26 +73,9 @@ pub(super) fn fits_notebook(path: &WorkspacePath, wanted: Option<EncodingLabel>)
 /// # Errors
 /// `invalid_input` for what the encoding cannot hold, naming the character and its place.
 pub(super) fn created(content: &str, wanted: Option<EncodingLabel>) -> Result<NewContent, ToolError> {
-    let Some(wanted) = wanted else { return Ok(in_utf8(content)) };
-    Ok(NewContent {
-        bytes: encoded(content, wanted, LineEnding::None)?,
-        shown: None,
-        encoding: wanted.encoding,
-        notes: said(content, wanted),
-        ..in_utf8("")
-    })
-}
-
-fn in_utf8(content: &str) -> NewContent {
-    NewContent {
-        bytes: content.as_bytes().to_vec(),
-        shown: None,
-        old: None,
-        old_bytes: 0,
-        encoding: UTF_8,
-        appended: None,
-        notes: Vec::new(),
-    }
+    let Some(wanted) = wanted else { return Ok(NewContent::of(content.as_bytes().to_vec(), UTF_8)) };
+    let new = NewContent::of(encoded(content, wanted, LineEnding::None)?, wanted.encoding);
+    Ok(NewContent { notes: notes_on(content, wanted), ..new })
 }
 
 /// The new text in place of the old one: in the encoding that was `wanted`, else in the old file's with its BOM; with
@@ -114,7 +101,7 @@ pub(super) fn replaced(now: Snapshot, content: &str, wanted: Option<EncodingLabe
             let keeps_mark = same && (wanted.encoding != UTF_8 || !wanted.bom);
             let bom = if keeps_mark { old.has_bom() } else { wanted.bom };
             let wanted = EncodingLabel { bom, ..wanted };
-            let mut notes = said(content, wanted);
+            let mut notes = notes_on(content, wanted);
             if wanted.encoding != old.encoding() && !old.text().is_ascii() {
                 notes.push(format!("it was {}", old.encoding().name()));
             }
@@ -125,7 +112,7 @@ pub(super) fn replaced(now: Snapshot, content: &str, wanted: Option<EncodingLabe
     if line_ending == LineEnding::CrLf {
         notes.push("CRLF line endings kept".to_owned());
     }
-    Ok(NewContent { bytes, shown: None, old: Some(old), old_bytes, encoding, appended: None, notes })
+    Ok(NewContent { old: Some(old), old_bytes, notes, ..NewContent::of(bytes, encoding) })
 }
 
 /// The new text in the encoding of the old one, with its byte-order mark; in UTF-8 where that cannot be.
@@ -172,8 +159,8 @@ fn encoded(content: &str, wanted: EncodingLabel, line_ending: LineEnding) -> Res
     })
 }
 
-/// What the caller should know of a file in the encoding it asked for.
-fn said(content: &str, wanted: EncodingLabel) -> Vec<String> {
+/// Notes for the caller on a file in the encoding that it asked for.
+fn notes_on(content: &str, wanted: EncodingLabel) -> Vec<String> {
     let name = wanted.encoding.name();
     if content.is_ascii() && !wanted.bom {
         let is_all = wanted.encoding == UTF_8 || content.is_empty();
@@ -219,7 +206,7 @@ fn legacy(old: &Document) -> bool {
             .is_ok_and(|bytes| bytes == old.bytes())
 }
 
-/// The old bytes, untouched, and the new text behind them in the same encoding, with the line ending of the
+/// The old bytes, untouched, and the new text after them in the same encoding, with the line ending of the
 /// last line.
 ///
 /// # Errors
@@ -275,7 +262,7 @@ pub(super) fn appended(
         _ => {}
     }
     let appended = Some(Appended { bytes: tail.len(), lines: text_file::lines(content).count() });
-    Ok(NewContent { bytes, shown: None, old: Some(old), old_bytes, encoding, appended, notes })
+    Ok(NewContent { old: Some(old), old_bytes, appended, notes, ..NewContent::of(bytes, encoding) })
 }
 
 /// The old file, if it is in the encoding that the call names: a file in two encodings can be read in neither.
@@ -311,7 +298,7 @@ fn in_wanted(path: &WorkspacePath, old: Document, wanted: EncodingLabel) -> Resu
         )))
 }
 
-/// Whether the file is the old text and the new one behind it: half a UTF-16 unit at the old end would swallow
+/// Whether the file is the old text and the new one after it: half a UTF-16 unit at the old end would swallow
 /// half of what follows.
 fn reads_back(bytes: &[u8], encoding: &'static Encoding, old: &Document, tail: &[u8]) -> bool {
     let (Ok(whole), Ok(tail)) = (text_file::view(bytes, Some(encoding)), text_file::view(tail, Some(encoding))) else {

@@ -1,39 +1,40 @@
-//! What differs between a request and the block of the file that is nearest to it, in words.
+//! The differences between a request and the block of the file that is nearest to it, as text.
 
 use text_file::shorten_around;
 
-use super::align::{Alignment, Pair};
 use crate::{
-    Prepared,
     line_parts::{content, parts},
-    placeholder, typography,
+    near_match::{Alignment, LinePair},
+    placeholder,
+    search::Search,
+    typography,
 };
 
 /// How the clause for an elided line continues.
 pub(super) const LEAVES_OUT: &str = ", leaves out ";
 
 /// The differences in the order of the file, each a clause.
-pub(super) fn described(prepared: &Prepared<'_>, old: &[&str], alignment: &Alignment, most: usize) -> Vec<String> {
+pub(super) fn described(search: &Search<'_>, old: &[&str], alignment: &Alignment, most: usize) -> Vec<String> {
     let mut clauses = Vec::new();
-    let is_one_sided = |pair: &Pair| !matches!(pair, Pair::Both { .. });
+    let is_one_sided = |pair: &LinePair| pair.both().is_none();
     for run in alignment.pairs.chunk_by(|pair, next| is_one_sided(pair) && is_one_sided(next)) {
         if clauses.len() >= most {
             break;
         }
-        if let Pair::Both { old: at, file } = run[0] {
-            let what = difference(old[at], prepared.line(file));
+        if let Some((at, file)) = run[0].both() {
+            let what = difference(old[at], search.line(file));
             clauses.extend(what.map(|what| format!("line {}: {what}", file + 1)));
         } else {
-            one_sided(prepared, old, alignment, run, &mut clauses);
+            one_sided(search, old, alignment, run, &mut clauses);
         }
     }
     clauses
 }
 
 /// Lines that only one side has, all in one place.
-fn one_sided(prepared: &Prepared<'_>, old: &[&str], alignment: &Alignment, run: &[Pair], clauses: &mut Vec<String>) {
-    let only_old = || run.iter().filter_map(|pair| if let Pair::OldOnly(old) = pair { Some(*old) } else { None });
-    let only_file = || run.iter().filter_map(|pair| if let Pair::FileOnly(file) = pair { Some(*file) } else { None });
+fn one_sided(search: &Search<'_>, old: &[&str], alignment: &Alignment, run: &[LinePair], clauses: &mut Vec<String>) {
+    let only_old = || run.iter().filter_map(|pair| pair.old);
+    let only_file = || run.iter().filter_map(|pair| pair.file);
     let (old_count, file_count) = (only_old().count(), only_file().count());
     match (only_old().next(), only_file().next()) {
         (Some(first), Some(line)) if old_count == 1 && placeholder::is_placeholder(old[first]) => {
@@ -45,13 +46,13 @@ fn one_sided(prepared: &Prepared<'_>, old: &[&str], alignment: &Alignment, run: 
             ));
         }
         (first, line) => {
-            clauses.extend(line.map(|line| only_in_file(prepared, line, file_count)));
-            clauses.extend(first.map(|first| only_in_old(prepared, old, first, old_count, alignment)));
+            clauses.extend(line.map(|line| only_in_file(search, line, file_count)));
+            clauses.extend(first.map(|first| only_in_old(search, old, first, old_count, alignment)));
         }
     }
 }
 
-/// Lines of the file in words, `count` of them from `first` on, counted from 0.
+/// Lines of the file as text, `count` of them from `first` on, counted from 0.
 pub(super) fn range(first: usize, count: usize) -> String {
     match count {
         0 | 1 => format!("line {}", first + 1),
@@ -59,31 +60,30 @@ pub(super) fn range(first: usize, count: usize) -> String {
     }
 }
 
-fn only_in_file(prepared: &Prepared<'_>, first: usize, count: usize) -> String {
-    let lines = &prepared.lines()[first..first + count];
-    match lines.iter().map(|line| line.content(prepared.text)).find(|line| !line.trim().is_empty()) {
+fn only_in_file(search: &Search<'_>, first: usize, count: usize) -> String {
+    let lines = &search.lines()[first..first + count];
+    match lines.iter().map(|line| line.content(search.text)).find(|line| !line.trim().is_empty()) {
         None => format!("old_string lacks the blank {} of the file", range(first, count)),
         Some(line) if count == 1 => format!("old_string lacks {} of the file, {}", range(first, count), quoted(line)),
         Some(line) => format!("old_string lacks {} of the file, {} and so on", range(first, count), quoted(line)),
     }
 }
 
-fn only_in_old(prepared: &Prepared<'_>, old: &[&str], first: usize, count: usize, alignment: &Alignment) -> String {
+fn only_in_old(search: &Search<'_>, old: &[&str], first: usize, count: usize, alignment: &Alignment) -> String {
     let lines = range(first, count);
     let is_are = if count == 1 { "is" } else { "are" };
     let Some(line) = old[first..first + count].iter().find(|line| !line.trim().is_empty()) else {
         return format!("{lines} of old_string {is_are} blank, and the file has no blank line there");
     };
     let block = alignment.block();
-    let before = |pair: &&Pair| matches!(pair, Pair::OldOnly(_));
+    let before = |pair: &&LinePair| pair.file.is_none();
     let is_tail = alignment.pairs.iter().rev().take_while(before).count() >= old.len() - first;
-    if is_tail && block.end >= prepared.lines().len() {
+    if is_tail && block.end >= search.lines().len() {
         return format!("{lines} of old_string {is_are} beyond the end of the file");
     }
     let and = if count == 1 { "" } else { " and so on" };
     let wanted = content(line);
-    let elsewhere =
-        || (wanted.len() > 3).then(|| prepared.contents().position(|line| content(line) == wanted)).flatten();
+    let elsewhere = || (wanted.len() > 3).then(|| search.contents().position(|line| content(line) == wanted)).flatten();
     match elsewhere() {
         Some(other) => {
             format!("{lines} of old_string, {}{and}, {is_are} at line {} instead", quoted(line), other + 1)
@@ -92,7 +92,7 @@ fn only_in_old(prepared: &Prepared<'_>, old: &[&str], first: usize, count: usize
     }
 }
 
-/// What differs between a line of the request and the file's; `None` when nothing does.
+/// Names the difference between a line of the request and the file's; `None` when there is none.
 pub(super) fn difference(old: &str, file: &str) -> Option<String> {
     if old == file {
         return None;
@@ -149,7 +149,7 @@ fn named(character: Option<char>) -> String {
     }
 }
 
-/// White space in words.
+/// White space as text.
 fn spaces(space: &str) -> String {
     let tabs = space.matches('\t').count();
     let spaces = space.len() - tabs;

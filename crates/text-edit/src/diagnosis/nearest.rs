@@ -6,16 +6,16 @@
 //! place of the host's, also within file content; an `old_string` that repeats such a path is in no file, however often
 //! it is copied.
 
-use std::{borrow::Cow, ops::Range};
+use std::{borrow::Cow, collections::HashMap, ops::Range};
 
-use super::{
-    align::{self, Alignment, Pair},
-    approximate, differences,
-    excerpt::Part,
-    line_key,
-    plain_request::PlainRequest,
+use memchr::memmem;
+
+use super::{differences, excerpt::Part};
+use crate::{
+    interpretation::{entities, gutter},
+    near_match::{self, Alignment, LinePair},
+    search::Search,
 };
-use crate::{Prepared, similarity};
 
 /// Differences that are described.
 const DESCRIBED: usize = 6;
@@ -39,9 +39,9 @@ pub(super) struct Nearest {
     alike: f64,
     /// Line, counted from 1, of the same text in another casing.
     pub(super) other_case: Option<usize>,
-    /// What differs.
+    /// The differences, each as a clause.
     pub(super) clauses: Vec<String>,
-    /// What of the block matters most.
+    /// The lines of the block that matter most, the first of them first.
     pub(super) focus: Vec<Range<usize>>,
     pub(super) parts: Vec<Part>,
     /// Whether nothing but absolute paths differs in some line.
@@ -51,27 +51,27 @@ pub(super) struct Nearest {
 }
 
 impl Nearest {
-    pub(super) fn of(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<Self> {
+    pub(super) fn of(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<Self> {
         let old = request.lines();
-        let other_case = in_other_case(prepared, request);
-        let path = line_with_other_path(prepared, &old);
+        let other_case = in_other_case(search, request);
+        let path = line_with_other_path(search, &old);
         let mut guess: Vec<(usize, usize)> = path.map(|(old, file)| (file, old)).into_iter().collect();
         guess.extend(other_case.map(|line| (line - 1, 0)));
         let alignment =
-            align::nearest(prepared, &old, &guess).filter(|alignment| alignment.alike >= SURE).or_else(|| {
-                guess.extend(similarity::line_like_longest(prepared, &old));
-                align::nearest(prepared, &old, &guess)
+            near_match::nearest(search, &old, &guess).filter(|alignment| alignment.alike >= SURE).or_else(|| {
+                guess.extend(near_match::line_like_longest(search, &old));
+                near_match::nearest(search, &old, &guess)
             });
         let by_lines = alignment
             .filter(|alignment| alignment.alike >= LEAST || alignment.same > old.len() / 5 || path.is_some())
-            .map(|alignment| Self::by_lines(prepared, request, &alignment));
-        let by_lines = match Self::by_unspaced_text(prepared, request) {
-            Some(near) if !by_lines.as_ref().is_some_and(|other| near.is_said_by(other)) => Some(near),
+            .map(|alignment| Self::by_lines(search, request, &alignment));
+        let by_lines = match Self::by_unspaced_text(search, request) {
+            Some(near) if !by_lines.as_ref().is_some_and(|other| near.is_covered_by(other)) => Some(near),
             _ => by_lines,
         };
         let near = match by_lines {
             Some(near) if near.alike >= SURE || old.len() > 1 => Some(near),
-            other => Self::by_pieces(prepared, request).filter(|_| path.is_none()).or(other),
+            other => Self::by_pieces(search, request).filter(|_| path.is_none()).or(other),
         };
         let near = near.or_else(|| other_case.map(|line| Self::at(line - 1..line)));
         near.map(|near| Self { other_case, ..near })
@@ -81,47 +81,44 @@ impl Nearest {
         Self { shown: block.clone(), block, ..Self::default() }
     }
 
-    fn by_lines(prepared: &Prepared<'_>, request: &PlainRequest<'_>, alignment: &Alignment) -> Self {
+    fn by_lines(search: &Search<'_>, request: &PlainRequest<'_>, alignment: &Alignment) -> Self {
         let old = request.lines();
-        let content = |file: usize| prepared.line(file);
+        let content = |file: usize| search.line(file);
         let (changed, new) = request.changed();
-        let is_other = |pair: &&Pair| match pair {
-            Pair::Both { old: at, file } => old[*at] != content(*file),
-            _ => true,
-        };
-        let differ = alignment.pairs.iter().filter(is_other).map(|pair| match pair {
-            Pair::Both { file, .. } | Pair::FileOnly(file) => *file..file + 1,
-            Pair::OldOnly(at) => alignment.place_of(*at..at + 1),
+        let is_other = |pair: &&LinePair| pair.both().is_none_or(|(at, file)| old[at] != content(file));
+        let differ = alignment.pairs.iter().filter(is_other).filter_map(|pair| {
+            let of_file = pair.file.map(|file| file..file + 1);
+            of_file.or_else(|| pair.old.map(|at| alignment.place_of(at..at + 1)))
         });
-        let is_changed = |pair: &&Pair| matches!(pair, Pair::Both { old: at, .. } if changed.contains(at));
+        let is_changed = |pair: &&LinePair| pair.both().is_some_and(|(at, _)| changed.contains(&at));
         let mut focus = vec![alignment.place_of(changed.clone())];
         focus.extend(differ.take(FOCUS));
         let pairs = || alignment.pairs.iter();
-        let part = |pair: &Pair| {
-            let Pair::Both { old: at, file } = pair else { return None };
-            let wish = new.get(at.checked_sub(changed.start)?).filter(|_| changed.contains(at));
-            let (line, start) = (content(*file), prepared.lines()[*file].start);
-            let bytes = changed_bytes(old[*at], wish.copied(), line);
-            let differs = changed_bytes(old[*at], None, line);
+        let part = |pair: &LinePair| {
+            let (at, file) = pair.both()?;
+            let wish = new.get(at.checked_sub(changed.start)?).filter(|_| changed.contains(&at));
+            let (line, start) = (content(file), search.lines()[file].start);
+            let bytes = changed_bytes(old[at], wish.copied(), line);
+            let differs = changed_bytes(old[at], None, line);
             let in_text = |bytes: Range<usize>| start + bytes.start..start + bytes.end;
-            Some(Part { line: *file, bytes: in_text(bytes), differs: in_text(differs) })
+            Some(Part { line: file, bytes: in_text(bytes), differs: in_text(differs) })
         };
         // Lines of the request that the file lacks may still be meant as those next to the block; and one line more
         // shows where an edge of it is not what it seems.
-        let lost = |pair: &&Pair| matches!(pair, Pair::OldOnly(_));
+        let lost = |pair: &&LinePair| pair.file.is_none();
         let (before, after) = (pairs().take_while(lost).count(), pairs().rev().take_while(lost).count());
         let block = alignment.block();
-        let filled = |line: usize| usize::from(line < prepared.lines().len() && !content(line).trim().is_empty());
-        let (start, end) = (block.start.saturating_sub(before), (block.end + after).min(prepared.lines().len()));
-        // The line behind a blank one shows where that is.
-        let ends_blank = end < prepared.lines().len() && content(end).trim().is_empty();
+        let filled = |line: usize| usize::from(line < search.lines().len() && !content(line).trim().is_empty());
+        let (start, end) = (block.start.saturating_sub(before), (block.end + after).min(search.lines().len()));
+        // The line after a blank one shows where that is.
+        let ends_blank = end < search.lines().len() && content(end).trim().is_empty();
         let end = if ends_blank { end + 1 } else { end };
         let shown = start - start.checked_sub(1).map_or(0, filled)..end + filled(end);
-        let is_rewritten = pairs()
-            .any(|pair| matches!(pair, Pair::Both { old: at, file } if differs_in_paths(old[*at], content(*file))));
+        let is_rewritten =
+            pairs().filter_map(LinePair::both).any(|(at, file)| differs_in_paths(old[at], content(file)));
         Self {
             alike: alignment.alike,
-            clauses: differences::described(prepared, &old, alignment, DESCRIBED),
+            clauses: differences::described(search, &old, alignment, DESCRIBED),
             focus,
             parts: pairs().filter(is_changed).chain(pairs().filter(is_other)).filter_map(part).take(FOCUS).collect(),
             is_rewritten,
@@ -131,18 +128,18 @@ impl Nearest {
     }
 
     /// Lines that are the request but for the white space in and between them.
-    fn by_unspaced_text(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<Self> {
-        let lines = prepared.lines();
-        let bytes = approximate::ignoring_whitespace(prepared.text, &request.old)?;
+    fn by_unspaced_text(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<Self> {
+        let lines = search.lines();
+        let bytes = ignoring_whitespace(search.text, &request.old)?;
         let first = lines.partition_point(|line| line.next <= bytes.start);
         let end = lines.partition_point(|line| line.start < bytes.end);
         let count = |lines: &mut dyn Iterator<Item = &str>| lines.filter(|line| !line.trim().is_empty()).count();
-        let there = count(&mut lines[first..end].iter().map(|line| line.content(prepared.text)));
+        let there = count(&mut lines[first..end].iter().map(|line| line.content(search.text)));
         let given = count(&mut request.old.lines());
         let lines_of = |count: usize| if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
         let is_broken = there != given;
         let clause = format!("old_string has {} for the file's {}", lines_of(given), lines_of(there));
-        (first < end && prepared.lines().len() >= end).then(|| Self {
+        (first < end && search.lines().len() >= end).then(|| Self {
             alike: 1.0,
             clauses: is_broken.then_some(clause).into_iter().collect(),
             shown: first.saturating_sub(1)..(end + 1).min(lines.len()),
@@ -152,26 +149,26 @@ impl Nearest {
     }
 
     /// Whether `other` has the same lines and says more about them.
-    fn is_said_by(&self, other: &Self) -> bool {
+    fn is_covered_by(&self, other: &Self) -> bool {
         let covers = other.block.start <= self.block.start && self.block.end <= other.block.end;
         covers && !self.is_broken
     }
 
     /// A part of a line, or of several.
-    fn by_pieces(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<Self> {
-        let bytes = approximate::substring(prepared.text, &request.old)?;
-        let lines = prepared.lines();
+    fn by_pieces(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<Self> {
+        let bytes = substring(search.text, &request.old)?;
+        let lines = search.lines();
         let first = lines.partition_point(|line| line.next <= bytes.start);
         let end = lines.partition_point(|line| line.start < bytes.end).max(first + 1);
-        let found = prepared.text[bytes.clone()].trim();
+        let found = search.text[bytes.clone()].trim();
         let wanted = request.old.trim();
-        let alike = similarity::of_lines(wanted, found, &mut similarity::Budget::default())
+        let alike = near_match::of_lines(wanted, found, &mut near_match::Budget::default())
             .0
-            .max(line_key::ends_shared(wanted, found));
+            .max(near_match::ends_shared(wanted, found));
         let clause = differences::difference(wanted, found).map(|what| format!("line {}: {what}", first + 1));
         let part = (end == first + 1).then(|| {
             let (before, after) =
-                line_key::shared_ends(request.old.trim_end_matches('\n'), &prepared.text[bytes.clone()]);
+                near_match::shared_ends(request.old.trim_end_matches('\n'), &search.text[bytes.clone()]);
             Part { line: first, differs: bytes.start + before..bytes.end - after, bytes }
         });
         (alike >= LEAST && end <= lines.len()).then(|| Self {
@@ -192,10 +189,10 @@ impl Nearest {
 /// The bytes of the file's line where the change from `old` to `new` is to be made; where the two differ if there is
 /// none.
 fn changed_bytes(old: &str, new: Option<&str>, file: &str) -> Range<usize> {
-    let (before, after) = line_key::shared_ends(old, file);
+    let (before, after) = near_match::shared_ends(old, file);
     let differs = before..file.len() - after;
     let Some(new) = new else { return differs };
-    let (kept_before, kept_after) = line_key::shared_ends(old, new);
+    let (kept_before, kept_after) = near_match::shared_ends(old, new);
     let in_file = |at: usize| {
         if at <= before { Some(at) } else { (old.len() - at <= after).then(|| file.len() - (old.len() - at)) }
     };
@@ -221,8 +218,8 @@ fn between(old: &str, core: &Range<usize>, file: &str) -> Option<Range<usize>> {
 }
 
 /// Line of `old` when letters are compared without their case.
-fn in_other_case(prepared: &Prepared<'_>, request: &PlainRequest<'_>) -> Option<usize> {
-    let text = prepared.canonical_text();
+fn in_other_case(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<usize> {
+    let text = search.canonical_text();
     // What is there in the same casing was not found for another reason.
     if text.contains(request.old.as_ref()) {
         return None;
@@ -238,13 +235,13 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
 }
 
 /// The first line of `old` that the file has with another absolute path: both counted from 0.
-fn line_with_other_path(prepared: &Prepared<'_>, old: &[&str]) -> Option<(usize, usize)> {
+fn line_with_other_path(search: &Search<'_>, old: &[&str]) -> Option<(usize, usize)> {
     let (at, wanted) = old.iter().enumerate().find_map(|(at, line)| match without_paths(line) {
         Cow::Owned(line) => Some((at, line)),
         Cow::Borrowed(_) => None,
     })?;
     let is_version = |line: &str| line != old[at] && line.contains('/') && without_paths(line) == wanted;
-    let found = prepared.contents().position(|line| is_version(line.trim()));
+    let found = search.contents().position(|line| is_version(line.trim()));
     Some((at, found?))
 }
 
@@ -278,6 +275,148 @@ fn without_paths(line: &str) -> Cow<'_, str> {
         rest = &rest[word.len() + after..];
     }
     if has_path { Cow::Owned(plain) } else { Cow::Borrowed(line) }
+}
+
+/// The request as lines, without what a client or a model put around the file's text.
+pub(super) struct PlainRequest<'s> {
+    pub(super) old: Cow<'s, str>,
+    pub(super) new: Cow<'s, str>,
+    /// Names the damage that was taken off.
+    pub(super) note: Option<&'static str>,
+}
+
+impl<'s> PlainRequest<'s> {
+    pub(super) fn of(search: &Search<'s>) -> Self {
+        let (old, new) = (search.canonical_old.clone(), search.canonical_new.clone());
+        for (note, plain) in [
+            ("old_string has line endings spelled as \\n", without_escapes as fn(&str) -> Option<String>),
+            ("old_string has line numbers in front of its lines", without_numbers),
+            ("old_string has HTML entities such as &lt;", without_entities),
+        ] {
+            if let Some(plainer) = plain(&old) {
+                let new = plain(&new).map_or(new, Cow::Owned);
+                return Self { old: Cow::Owned(plainer), new, note: Some(note) };
+            }
+        }
+        Self { old, new, note: None }
+    }
+
+    pub(super) fn lines(&self) -> Vec<&str> {
+        self.old.strip_suffix('\n').unwrap_or(&self.old).split('\n').collect()
+    }
+
+    /// The lines of the old text that change, and the new lines in their place.
+    fn changed(&self) -> (Range<usize>, Vec<&str>) {
+        let (old, new) = (self.lines(), self.new.strip_suffix('\n').unwrap_or(&self.new));
+        let new: Vec<&str> = new.split('\n').collect();
+        let most = old.len().min(new.len());
+        let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let pairs = old.iter().rev().zip(new.iter().rev());
+        let after = pairs.take_while(|(old, new)| old == new).count().min(most - before);
+        (before..old.len() - after, new[before..new.len() - after].to_vec())
+    }
+}
+
+/// The text with `\n`, `\t` and quotes resolved, where it is a single line that has a `\n` spelled out.
+fn without_escapes(text: &str) -> Option<String> {
+    let is_one_line = !text.trim_end_matches('\n').contains('\n');
+    (is_one_line && text.contains("\\n"))
+        .then(|| text.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"").replace("\\\\", "\\"))
+}
+
+/// The text without the numbers in front of its lines, where each has one.
+fn without_numbers(text: &str) -> Option<String> {
+    let plain = |line: &str| {
+        let rest = line.trim_start().trim_start_matches(|one: char| one.is_ascii_digit());
+        let is_numbered = line.trim_start().len() > rest.len();
+        let after = gutter::after_delimiter(rest);
+        if line.is_empty() { Some(String::new()) } else { after.filter(|_| is_numbered).map(str::to_owned) }
+    };
+    // A single line may well begin with a number and a colon.
+    let body = text.trim_end_matches('\n');
+    let has_text = !body.is_empty() && (body.contains('\n') || body.contains(['\t', '→']));
+    text.split('\n').map(plain).collect::<Option<Vec<String>>>().filter(|_| has_text).map(|lines| lines.join("\n"))
+}
+
+/// The text with the entities of HTML resolved, where it has some.
+fn without_entities(text: &str) -> Option<String> {
+    Some(entities::resolve(text)).filter(|plain| plain != text)
+}
+
+/// Bytes of the file that are searched in all: the longer it is, the fewer pieces are looked for.
+const SEARCHED: usize = 1 << 30;
+
+/// Pieces of the text, at most and at least.
+const PIECES: (usize, usize) = (32, 6);
+
+/// Bytes of a piece, at least and at most.
+const PIECE: (usize, usize) = (5, 32);
+
+/// Places of one piece that are looked at.
+const PLACES: usize = 16;
+
+/// Shorter texts are found everywhere and nowhere.
+const SHORTEST: usize = 10;
+
+/// Shorter texts are found by chance.
+const SHORTEST_UNSPACED: usize = 12;
+
+/// The bytes of `text` that hold the most pieces of `old`, where those are a good part of it.
+fn substring(text: &str, old: &str) -> Option<Range<usize>> {
+    let old = old.trim();
+    if old.len() < SHORTEST {
+        return None;
+    }
+    let count = (SEARCHED / text.len().max(1)).clamp(PIECES.1, PIECES.0);
+    let size = (old.len() / 3).clamp(PIECE.0, PIECE.1);
+    let step = (old.len() - size).div_ceil(count).max(1);
+    // Pieces count for the place of the whole text that they speak for, give or take a few letters.
+    let slack = (old.len() / 4).clamp(8, 400);
+    let mut votes: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+    let mut asked = 0;
+    for offset in (0..=old.len() - size).step_by(step) {
+        let piece = &old.as_bytes()[offset..offset + size];
+        if piece.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count() * 3 < size {
+            continue;
+        }
+        asked += 1;
+        for place in memmem::find_iter(text.as_bytes(), piece).take(PLACES) {
+            // A place before the text's own beginning is one of the first.
+            let bucket = (place + slack).saturating_sub(offset) / slack;
+            for bucket in [bucket, bucket + 1] {
+                votes.entry(bucket).or_default().push((offset, place));
+            }
+        }
+    }
+    let distinct = |found: &Vec<(usize, usize)>| {
+        let mut offsets: Vec<usize> = found.iter().map(|(offset, _)| *offset).collect();
+        offsets.dedup();
+        offsets.len()
+    };
+    let best = votes.into_iter().max_by_key(|(bucket, found)| (distinct(found), usize::MAX - bucket))?.1;
+    if distinct(&best) * 3 < asked.max(2) {
+        return None;
+    }
+    let start = best.iter().map(|(offset, place)| place.saturating_sub(*offset)).min()?;
+    let end = best.iter().map(|(offset, place)| place + old.len() - offset).max()?.min(text.len());
+    let start = (0..=start).rev().find(|at| text.is_char_boundary(*at))?;
+    let end = (end..=text.len()).find(|at| text.is_char_boundary(*at))?;
+    Some(start..end)
+}
+
+/// The bytes of the only place where `text` is `old` when white space does not count.
+fn ignoring_whitespace(text: &str, old: &str) -> Option<Range<usize>> {
+    let is_black = |byte: &u8| !byte.is_ascii_whitespace();
+    let wanted: Vec<u8> = old.bytes().filter(is_black).collect();
+    if wanted.len() < SHORTEST_UNSPACED || wanted.len() > text.len() {
+        return None;
+    }
+    let squeezed: Vec<u8> = text.bytes().filter(is_black).collect();
+    let mut places = memmem::find_iter(&squeezed, &wanted);
+    let (start, None) = (places.next()?, places.next()) else { return None };
+    let mut black = text.bytes().enumerate().filter(|(_, byte)| is_black(byte)).map(|(at, _)| at);
+    let first = black.nth(start)?;
+    Some(first..black.nth(wanted.len() - 2)? + 1)
 }
 
 #[cfg(test)]

@@ -5,6 +5,11 @@ use std::{collections::HashMap, ops::Range};
 use memchr::memmem;
 use text_file::Line;
 
+use crate::{
+    Replacement,
+    patch::{FinalNewline, HunkLine, PatchHunk},
+};
+
 /// Places of one text that are kept; of more of them none is sure.
 pub(super) const MAX_KEPT: usize = 1000;
 
@@ -18,10 +23,6 @@ const MAX_LOOKED_AT: usize = 1000;
 pub(super) struct PatchedText<'t> {
     pub(super) text: &'t str,
     pub(super) lines: Vec<Line>,
-    /// The lines with a line feed before the first and behind each.
-    joined: String,
-    /// Where the line feed before each line is.
-    starts: Vec<usize>,
     /// Where each line is, ascending, by what it says: a patch can have thousands of hunks.
     by_content: HashMap<&'t str, Vec<usize>>,
 }
@@ -37,17 +38,11 @@ pub(super) struct FoundLines {
 impl<'t> PatchedText<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let lines: Vec<Line> = text_file::lines(text).collect();
-        let mut joined = String::with_capacity(text.len() + 2);
-        joined.push('\n');
-        let mut starts = Vec::with_capacity(lines.len());
         let mut by_content: HashMap<&str, Vec<usize>> = HashMap::with_capacity(lines.len());
         for (index, line) in lines.iter().enumerate() {
-            starts.push(joined.len() - 1);
-            joined.push_str(line.content(text));
-            joined.push('\n');
             by_content.entry(plain(line.content(text))).or_default().push(index);
         }
-        Self { text, lines, joined, starts, by_content }
+        Self { text, lines, by_content }
     }
 
     /// Where these whole lines are; with the CR that they have, if that is anywhere.
@@ -128,10 +123,10 @@ impl<'t> PatchedText<'t> {
     /// The lines from `from` on that are `context`, white space around them aside; else those that hold it.
     pub(super) fn context_lines(&self, context: &str, from: usize) -> Vec<usize> {
         let (context, mut equal, mut holding) = (context.trim(), Vec::new(), Vec::new());
-        let Some(start) = self.starts.get(from).copied().filter(|_| !context.is_empty()) else { return equal };
-        for found in memmem::find_iter(&self.joined.as_bytes()[start..], context.as_bytes()).take(MAX_LOOKED_AT) {
-            // The line begins behind the line feed that is counted in `starts`.
-            let line = self.starts.partition_point(|one| *one < start + found) - 1;
+        let Some(first) = self.lines.get(from).filter(|_| !context.is_empty()) else { return equal };
+        let rest = &self.text.as_bytes()[first.start..];
+        for found in memmem::find_iter(rest, context.as_bytes()).take(MAX_LOOKED_AT) {
+            let line = self.line_at(first.start + found);
             let is_equal = self.lines[line].content(self.text).trim() == context;
             let list = if is_equal { &mut equal } else { &mut holding };
             if list.last() != Some(&line) {
@@ -176,7 +171,7 @@ impl<'t> PatchedText<'t> {
         line..if !is_heading && opens { closed.map_or(end, |closed| end.min(closed + 1)) } else { end }
     }
 
-    /// What ends the lines around `line`, for a line that is put there.
+    /// The line ending around `line`, for a line that is put there.
     pub(super) fn ending_near(&self, line: usize) -> &'t str {
         let before = self.lines[..line.min(self.lines.len())].iter().rev();
         let around = before.take(2).chain(self.lines.get(line..).unwrap_or_default().iter().take(1));
@@ -192,4 +187,104 @@ impl<'t> PatchedText<'t> {
 /// A line of a patch without the CR of a CR LF.
 pub(super) fn plain(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
+}
+
+/// The replacements of a hunk whose old lines are at `start` (or that goes before that line). `lines` are those of its
+/// lines that are used. Lines that stay keep their bytes. Added lines get the line ending of those around them; where the
+/// hunk has the lines with their endings as they are in the file, they get just what it says, as git does it.
+pub(super) fn replacements(
+    text: &PatchedText<'_>,
+    hunk: &PatchHunk<'_>,
+    lines: &[HunkLine<'_>],
+    start: usize,
+) -> Vec<Replacement> {
+    let old: Vec<&str> = lines.iter().filter_map(|line| line.old()).collect();
+    let end = start + old.len();
+    let is_open = text.lines.last().is_some_and(|last| last.end == last.next);
+    // Of a last line that is not ended nobody can tell what would end it.
+    let shows_ending = end - usize::from(end == text.lines.len() && is_open) > start;
+    let has_cr = |line: &HunkLine<'_>| line.text().ends_with('\r');
+    let site = HunkSite {
+        text,
+        is_exact: text.is_exactly_at(&old, start) && (shows_ending || !old.is_empty() && lines.iter().any(has_cr)),
+        // A CR that the patch has and the file has not came with the patch.
+        brings_cr: old.iter().any(|old| old.ends_with('\r')),
+        is_open,
+        ends: match hunk.final_newline {
+            FinalNewline::AsInFile => !is_open,
+            FinalNewline::Added => true,
+            FinalNewline::Removed => false,
+        },
+    };
+    let mut replacements = Vec::new();
+    let mut at = start;
+    let mut index = 0;
+    while index < lines.len() {
+        let run = lines[index..].iter().take_while(|line| !matches!(line, HunkLine::Kept(_))).count();
+        if run == 0 {
+            (index, at) = (index + 1, at + 1);
+            continue;
+        }
+        let run_lines = &lines[index..index + run];
+        let removed = run_lines.iter().filter(|line| line.old().is_some()).count();
+        let added: Vec<&str> = run_lines.iter().filter_map(|line| line.new_line()).collect();
+        replacements.extend(site.replacement(at..at + removed, &added));
+        (index, at) = (index + run, at + removed);
+    }
+    if matches!(lines.last(), Some(HunkLine::Kept(_))) && end == text.lines.len() {
+        replacements.extend(site.last_ending());
+    }
+    replacements
+}
+
+/// A text in which a hunk was found, and how its new lines are ended.
+struct HunkSite<'s, 't> {
+    text: &'s PatchedText<'t>,
+    is_exact: bool,
+    brings_cr: bool,
+    /// Whether the last line of the text is not ended.
+    is_open: bool,
+    /// Whether the last line is ended afterwards, if the hunk is about it.
+    ends: bool,
+}
+
+impl HunkSite<'_, '_> {
+    /// The lines of `range` replaced by `added`.
+    fn replacement(&self, range: Range<usize>, added: &[&str]) -> Option<Replacement> {
+        let text = self.text;
+        let line_start = |line: usize| text.lines.get(line).map_or(text.text.len(), |line| line.start);
+        let mut span = line_start(range.start)..line_start(range.end);
+        let is_last = range.end == text.lines.len();
+        let near = text.ending_near(range.start);
+        let mut new = String::with_capacity(added.iter().map(|line| line.len() + 2).sum());
+        if is_last && self.is_open && range.is_empty() && !added.is_empty() {
+            // After a last line that is not ended.
+            new.push_str(near);
+        }
+        if is_last && !self.ends && added.is_empty() {
+            // The line before becomes the last one.
+            span.start = range.start.checked_sub(1).map_or(0, |before| text.lines[before].end);
+        }
+        for (index, line) in added.iter().enumerate() {
+            let own = text.lines[range.clone()].get(index).map(|line| line.terminator(text.text));
+            let around = own.filter(|ending| !ending.is_empty()).unwrap_or(near);
+            let (line, ending) = match self.is_exact {
+                true => (*line, "\n"),
+                false if self.brings_cr || around.starts_with('\r') => (plain(line), around),
+                false => (*line, around),
+            };
+            new.push_str(line);
+            if !is_last || self.ends || index + 1 < added.len() {
+                new.push_str(ending);
+            }
+        }
+        (new != text.text[span.clone()]).then_some(Replacement { span, text: new })
+    }
+
+    /// The ending of the last line, which stays, where the hunk changes that.
+    fn last_ending(&self) -> Option<Replacement> {
+        let (size, last) = (self.text.text.len(), self.text.lines.last()?);
+        let ending = if self.ends { self.text.ending_near(self.text.lines.len()) } else { "" };
+        (self.is_open == self.ends).then(|| Replacement { span: last.end..size, text: ending.to_owned() })
+    }
 }

@@ -7,7 +7,10 @@
 use std::ops::Range;
 
 use super::patched_text::{FoundLines, MAX_KEPT, PatchedText, plain};
-use crate::patch::{HunkLine, PatchHunk};
+use crate::{
+    Diagnosis, Location, Strategies,
+    patch::{HunkLine, PatchHunk},
+};
 
 /// Times that all hunks are looked at once more after some found their place.
 const ROUNDS: usize = 16;
@@ -34,7 +37,7 @@ pub(super) struct HunkCandidates {
     is_contradicted: bool,
 }
 
-/// What a hunk says of its place that is not so.
+/// A wrong statement of a hunk about its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContextNote {
     /// This line of a header is not in the file.
@@ -43,12 +46,43 @@ pub enum ContextNote {
     NotBelow(String),
 }
 
-/// Why a hunk that adds lines without any around them has no place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum NoPlace {
-    Context(String),
-    BeyondEnd(usize),
-    Unsaid,
+/// Why a hunk does not apply.
+#[derive(Clone, Debug)]
+pub enum HunkError {
+    /// Its lines are not there.
+    NotFound(Diagnosis),
+    /// Several places could be meant.
+    Ambiguous {
+        /// How they were found.
+        strategy: Strategies,
+        /// Some of them, at most 100.
+        places: Vec<Location>,
+    },
+    /// Its new lines are there, from this line on (from 1), and the old ones are not.
+    Applied(usize),
+    /// Its lines are there, from this line on (from 1), but the file goes on after them.
+    NotAtEnd(usize),
+    /// It only adds lines, below this line, which is not there.
+    NoContext(String),
+    /// It only adds lines, and nothing says where.
+    NoPlace,
+    /// It adds lines after a line, from 1, that the file does not have.
+    BeyondEnd {
+        /// The line that is missing.
+        at: usize,
+        /// The number of lines that there are.
+        lines: usize,
+    },
+    /// Its lines are there but for small things, from this line on (from 1), which is not between the hunks around it.
+    OutOfOrder(usize),
+    /// Lines that stay were sent without their blank, and are not in the file exactly.
+    NoBlanks,
+    /// It changes the same lines as the hunk of this index.
+    Overlaps(usize),
+    /// Too many before it have no place.
+    Unsearched,
+    /// The search was given up before it.
+    Stopped,
 }
 
 /// The places of a hunk that has old lines. What it returns once `go_on` says no is not to be used.
@@ -226,22 +260,22 @@ pub(super) fn of_insertion(
     text: &PatchedText<'_>,
     hunk: &PatchHunk<'_>,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<HunkCandidates, NoPlace> {
+) -> Result<HunkCandidates, HunkError> {
     let (used, end) = (hunk.lines.len(), text.lines.len());
     if hunk.at_end || end == 0 {
         return Ok(HunkCandidates::one(end, used, true));
     }
     let heading: Vec<&str> = hunk.heading.into_iter().collect();
     let contexts = match (hunk.contexts.as_slice(), hunk.at) {
-        ([], Some(at)) if hunk.is_insertion && at > end => return Err(NoPlace::BeyondEnd(at)),
+        ([], Some(at)) if hunk.is_insertion && at > end => return Err(HunkError::BeyondEnd { at, lines: end }),
         ([], Some(at)) if hunk.is_insertion => return Ok(HunkCandidates::one(at, used, true)),
-        ([], Some(_)) => return Err(NoPlace::Unsaid),
+        ([], Some(_)) => return Err(HunkError::NoPlace),
         // As codex does: at the end of the file.
         ([], None) if heading.is_empty() => return Ok(HunkCandidates::one(end, used, true)),
         ([], None) => heading.as_slice(),
         (contexts, _) => contexts,
     };
-    let lines = below(text, contexts, go_on).map_err(|missing| NoPlace::Context(missing.to_owned()))?;
+    let lines = below(text, contexts, go_on).map_err(|missing| HunkError::NoContext(missing.to_owned()))?;
     let places = FoundLines { more: lines.len() > MAX_KEPT, lines: lines.iter().map(|line| line + 1).collect() };
     Ok(HunkCandidates { places, used, ..HunkCandidates::default() })
 }

@@ -1,21 +1,18 @@
 //! Whether the change is made already: then a place that only resembles the old text is another one than was meant.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::collections::HashSet;
 
-use super::{
-    block::{self, Fold},
-    typo,
+use super::{block, misspelling};
+use crate::{
+    found::{Refusal, StepResult},
+    interpretation::{Interpretation, LineEdit},
+    line_parts::content,
+    near_match,
+    search::{Fold, FoldedLines, Search, Site},
 };
-use crate::{LineEdit, LineReading, Outcome, Prepared, Refusal, Site, line_parts::content, similarity};
-
-/// Pairs of lines compared in all runs of changed ones.
-const PAIRS: usize = 10_000;
 
 /// Letters and digits of a line that says something.
 const TELLING: usize = 3;
-
-/// The number of the folding that leaves a line as it is, behind those of `whole_lines`.
-const AS_GIVEN: usize = 4;
 
 /// Similarity from which a new line counts as a version of the old one.
 const VERSION: f64 = 0.6;
@@ -24,35 +21,30 @@ const VERSION: f64 = 0.6;
 const TELLING_ALONE: usize = 10;
 
 /// Refuses where the new lines are in the file as they are; asked when the old ones are not.
-pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
-    let Some(edit) = prepared.readings()[0].edit() else { return Outcome::None };
+pub(super) fn find(search: &Search<'_>) -> StepResult {
+    let mut likely = search.edits(Interpretation::is_likely).peekable();
+    let Some((_, edit)) = likely.peek().copied().filter(|(one, _)| one.by.is_exact()) else { return Ok(None) };
     // Without what was pasted with it, the old text may hold the new one: that is there before the change, too.
-    let holds_new = |reading: &LineReading<'_>| reading.edit().is_some_and(|edit| is_held(edit, &contents(&edit.old)));
-    if prepared.readings().iter().filter(|reading| reading.is_likely()).any(holds_new) {
-        return Outcome::None;
+    // And without lines that tell something, the file is not hashed in vain.
+    if likely.any(|(_, edit)| is_held(edit, &contents(&edit.old))) || !is_telling(edit) {
+        return Ok(None);
     }
-    elsewhere(prepared, edit, (|line| Cow::Borrowed(line), None))
-        .map_or(Outcome::None, |start| Outcome::Refused(Refusal::AlreadyApplied(start)))
+    elsewhere(search, edit, &search.folded(Fold::AsGiven)).map_or(Ok(None), |start| Err(Refusal::AlreadyApplied(start)))
 }
 
-/// Where the new lines of a request are in the file under `fold`, as its old lines were looked for, if they tell
+/// Where the new lines of a request are in the file under a folding, as its old lines were looked for, if they tell
 /// that this is the change and no accident.
-pub(super) fn elsewhere(
-    prepared: &Prepared<'_>,
-    edit: &LineEdit<'_>,
-    (fold, hashes): (Fold, Option<&[u64]>),
-) -> Option<usize> {
-    if edit.new.len() > prepared.lines().len() || !is_telling(edit) {
+pub(super) fn elsewhere(search: &Search<'_>, edit: &LineEdit<'_>, folded: &FoldedLines<'_>) -> Option<usize> {
+    if edit.new.len() > search.lines().len() || !is_telling(edit) {
         return None;
     }
-    let hashes = hashes.map_or_else(|| prepared.folded(AS_GIVEN, fold), Cow::Borrowed);
     let is_bare = |line: &str| !line.starts_with([' ', '\t']) && !line.is_empty();
     let wanted = LineEdit::of_lines(edit.new.clone(), Vec::new(), false);
-    let mut sites = block::sites(prepared, &wanted, (fold, &hashes), false);
+    let mut sites = block::sites(search, &wanted, folded, false);
     if is_bare(edit.new[0]) {
-        sites.extend(block::sites(prepared, &wanted, (fold, &hashes), true));
+        sites.extend(block::sites(search, &wanted, folded, true));
     }
-    sites.into_iter().find(|site| block::is_equal(*site, fold)).map(Site::start)
+    sites.into_iter().find(|site| site.is_equal(folded.fold)).map(Site::start)
 }
 
 /// Whether the new lines show the change: lines that the old ones lack with something of what is around them, or what is
@@ -85,7 +77,7 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
         [] => has_seam,
         // A single line with nothing around it may be there by chance, unless it is a version of the old one.
         [only] if context.is_empty() => {
-            says(only, TELLING_ALONE) && old.iter().any(|old| similarity::of_starts(old, only) >= VERSION)
+            says(only, TELLING_ALONE) && old.iter().any(|old| near_match::of_starts(old, only) >= VERSION)
         }
         _ => true,
     }
@@ -100,15 +92,9 @@ pub(crate) fn is_held(edit: &LineEdit<'_>, old: &[String]) -> bool {
         return true;
     }
     let mut mended = old.to_vec();
-    let mut pairs = PAIRS;
-    for (_, from, to) in edit.changes().filter(|(is_kept, ..)| !is_kept) {
-        let Some(left) = pairs.checked_sub(from.len() * to.len()) else { break };
-        pairs = left;
-        for index in from {
-            let typo = to.clone().find(|to| typo::is_typo(&mended[index], &new[*to]));
-            if let Some(to) = typo {
-                mended[index].clone_from(&new[to]);
-            }
+    for (index, corrected) in misspelling::corrected(edit, old, &new).iter().enumerate() {
+        if let Some(to) = corrected.first() {
+            mended[index].clone_from(&new[*to]);
         }
     }
     // Where nothing but slips differs, the new text says all that there is to say.

@@ -5,33 +5,35 @@
 
 use std::ops::Range;
 
-use text_file::with_lf;
-
 use super::whole_lines;
 use crate::{
-    Found, LineEdit, Outcome, Prepared, Refusal, Replacement, Site, Strategy,
+    Replacement, Strategy,
+    found::{Found, Refusal, StepResult},
+    interpretation::LineEdit,
     line_parts::{hash, sequences},
+    search::{Fold, Search, Site},
     typography,
 };
 
 /// The only place of `old` but for blank lines that the request leaves alone.
-pub(super) fn find(prepared: &Prepared<'_>) -> Outcome {
+pub(super) fn find(search: &Search<'_>) -> StepResult {
     // Of several places nobody has seen all.
-    if prepared.wants_all {
-        return Outcome::None;
+    if search.wants_all {
+        return Ok(None);
     }
-    prepared.first_likely(|edit| place(prepared, edit))
+    search.first_likely(|edit| place(search, edit))
 }
 
-fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, Refusal> {
+fn place(search: &Search<'_>, edit: &LineEdit<'_>) -> StepResult {
     let is_blank = |line: &str| typography::content(line).is_empty();
     let filled: Vec<usize> = (0..edit.old.len()).filter(|index| !is_blank(edit.old[*index])).collect();
-    let lines = prepared.lines();
+    let lines = search.lines();
     let blank = content_hash("");
-    let hashes = prepared.content_hashes();
+    let folded = search.folded(Fold::Content);
+    let hashes = &folded.hashes;
     let in_file: Vec<usize> = (0..lines.len()).filter(|line| hashes[*line] != blank).collect();
     let pattern: Vec<u64> = filled.iter().map(|index| content_hash(edit.old[*index])).collect();
-    let content = |line: usize| typography::content(prepared.line(line));
+    let content = |line: usize| typography::content(search.line(line));
     let is_equal = |start: &usize| {
         let file = &in_file[*start..start + filled.len()];
         filled.iter().zip(file).all(|(old, file)| typography::content(edit.old[*old]) == content(*file))
@@ -51,17 +53,15 @@ fn place(prepared: &Prepared<'_>, edit: &LineEdit<'_>) -> Result<Option<Found>, 
     let after = in_file.get(end).copied().unwrap_or(lines.len()) - in_file[end - 1] - 1;
     let fitted = fit(edit, &filled, &in_file[start..end], [before, after]);
     let Some((other, line)) = fitted else { return Ok(None) };
-    let (replacement, by) = whole_lines::at(Site { prepared, edit: &other, line, after_indent: false })?;
-    if let Some(refusal) = whole_lines::refusal_of(prepared, edit, (typography::content, hashes)) {
+    let (replacement, by) = whole_lines::at(Site { search, edit: &other, line, after_indent: false })?;
+    if let Some(refusal) = whole_lines::refusal_of(search, edit, &folded) {
         return Err(refusal);
     }
-    let replacement = trimmed(prepared, replacement);
-    let breaks = |text: &str| with_lf(text).matches('\n').count();
-    if breaks(&prepared.text[replacement.span.clone()]) >= edit.old.len() {
+    let replacement = trimmed(search, replacement);
+    if search.text[replacement.span.clone()].matches('\n').count() >= edit.old.len() {
         return Err(Refusal::Unclear);
     }
-    let by = by.with(Strategy::BlankLines);
-    Ok(Some(Found { replacements: vec![replacement], by, ..Found::default() }))
+    Ok(Some(Found::one(replacement, by.with(Strategy::BlankLines))))
 }
 
 /// The runs of filled lines between which request and file have as many blank lines.
@@ -146,10 +146,10 @@ fn places_of_pair(lines: &[&str], pair: [&str; 2]) -> usize {
 }
 
 /// The replacement without the lines at its ends that it leaves as they are.
-fn trimmed(prepared: &Prepared<'_>, replacement: Replacement) -> Replacement {
+fn trimmed(search: &Search<'_>, replacement: Replacement) -> Replacement {
     let Replacement { span, text } = replacement;
     let (was, is): (Vec<&str>, Vec<&str>) =
-        (prepared.text[span.clone()].split_inclusive('\n').collect(), text.split_inclusive('\n').collect());
+        (search.text[span.clone()].split_inclusive('\n').collect(), text.split_inclusive('\n').collect());
     let head = was.iter().zip(&is).take_while(|(was, is)| was == is).count();
     let rest = was.len().min(is.len()) - head;
     let tail = was.iter().rev().zip(is.iter().rev()).take(rest).take_while(|(was, is)| was == is).count();

@@ -1,19 +1,20 @@
-//! Whole lines: what the tolerant steps share.
+//! Whole lines: finds and rewrites them for the tolerant steps.
 //!
 //! Finds the blocks of a file whose lines equal those of `old` under some folding, and rewrites such a block
 //! so that only what the request changes is new: a line that `old` and `new` have in common stays the
-//! file's own, byte for byte. What a changed line looks like is the step's business ([`Adapt`]).
+//! file's own, byte for byte. The look of a changed line is the step's business ([`Adapt`]).
 
 use std::borrow::Cow;
 
 use super::partial_lines;
 use crate::{
-    Found, Hunk, LineEdit, Prepared, Refusal, RefusedPlaces, Replacement, Site, keep_line_endings,
+    Replacement,
+    found::{Found, Refusal},
+    interpretation::{Hunk, LineEdit},
+    keep_line_endings,
     line_parts::{content, hash, sequences},
+    search::{Fold, FoldedLines, Search, Site},
 };
-
-/// How two lines are compared: they are equal when their foldings are.
-pub(super) type Fold = fn(&str) -> Cow<'_, str>;
 
 /// Turns the new lines of a hunk into those to be written; `None` refuses the place.
 pub(super) type Adapt<'a> = dyn FnMut(&Hunk<'_>) -> Option<Vec<String>> + 'a;
@@ -24,32 +25,32 @@ pub(super) type Rewrite<'a> = dyn FnMut(Site<'_, '_>) -> Result<Replacement, Ref
 /// Lines compared before a search among ever-matching blocks is given up.
 const LINE_BUDGET: usize = 1_000_000;
 
-/// Every place where the lines of `edit.old` equal the file's under `fold`, each turned into a replacement by
+/// Every place where the lines of `edit.old` equal the file's under a folding, each turned into a replacement by
 /// `rewrite`.
 pub(super) fn find(
-    prepared: &Prepared<'_>,
+    search: &Search<'_>,
     edit: &LineEdit<'_>,
-    (fold, hashes): (Fold, &[u64]),
+    folded: &FoldedLines<'_>,
     rewrite: &mut Rewrite<'_>,
 ) -> Found {
-    if edit.old.len() > prepared.lines().len() {
+    if edit.old.len() > search.lines().len() {
         return Found::default();
     }
-    let found = collect(prepared, fold, &sites(prepared, edit, (fold, hashes), false), rewrite);
+    let found = collect(search, folded.fold, &sites(search, edit, folded, false), rewrite);
     // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
     let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
-    if !found.is_empty() || found.refusal.is_some_and(Refusal::is_final) || edit.deletes || !starts_bare {
+    if !found.is_empty() || found.refusal().is_some_and(Refusal::is_final) || edit.deletes || !starts_bare {
         return found;
     }
-    let found_bare = collect(prepared, fold, &sites(prepared, edit, (fold, hashes), true), rewrite);
-    Found { refusal: found_bare.refusal.or(found.refusal), ..found_bare }
+    let found_bare = collect(search, folded.fold, &sites(search, edit, folded, true), rewrite);
+    Found { refused: found_bare.refused.or(found.refused), ..found_bare }
 }
 
 /// The replacement at `site`, lines that do not change keeping the file's bytes.
 pub(super) fn rewrite(site: Site<'_, '_>, adapt: &mut Adapt<'_>) -> Result<Replacement, Refusal> {
-    let Site { prepared, edit, .. } = site;
-    let text = prepared.text;
-    let matched = &prepared.lines()[site.line..site.line + edit.old.len()];
+    let Site { search, edit, .. } = site;
+    let text = search.text;
+    let matched = &search.lines()[site.line..site.line + edit.old.len()];
     let file = site.file_lines();
     let last = matched.len() - 1;
     let start = matched[0].end - file[0].len();
@@ -70,7 +71,7 @@ pub(super) fn rewrite(site: Site<'_, '_>, adapt: &mut Adapt<'_>) -> Result<Repla
             written.push((Cow::Owned(line), terminator));
         }
     }
-    let around = keep_line_endings::ending_around(prepared, matched[0].start);
+    let around = keep_line_endings::ending_around(search, matched[0].start);
     let mut result = String::new();
     let count = written.len();
     for (index, (line, terminator)) in written.into_iter().enumerate() {
@@ -94,8 +95,8 @@ pub(super) fn rewrite(site: Site<'_, '_>, adapt: &mut Adapt<'_>) -> Result<Repla
 /// Whether the file already has at `site` what the replacement would make: a request sent twice must not be
 /// applied twice just because its old text still resembles its new one.
 fn is_applied(site: Site<'_, '_>, replacement: &Replacement) -> bool {
-    let Site { prepared, edit, .. } = site;
-    let (text, span, new) = (prepared.text, &replacement.span, replacement.text.as_str());
+    let Site { search, edit, .. } = site;
+    let (text, span, new) = (search.text, &replacement.span, replacement.text.as_str());
     if text[span.clone()] == *new {
         return true;
     }
@@ -109,7 +110,7 @@ fn is_applied(site: Site<'_, '_>, replacement: &Replacement) -> bool {
     {
         return true;
     }
-    let lines = prepared.lines();
+    let lines = search.lines();
     let end = site.line + edit.old.len();
     // White space that the search looks through says nothing here either, unless it is all that changes.
     let is_white = edit.old.len() == edit.new.len()
@@ -125,10 +126,8 @@ fn is_applied(site: Site<'_, '_>, replacement: &Replacement) -> bool {
 }
 
 /// Turns sites into disjoint replacements.
-fn collect(prepared: &Prepared<'_>, fold: Fold, sites: &[Site<'_, '_>], rewrite: &mut Rewrite<'_>) -> Found {
+fn collect(search: &Search<'_>, fold: Fold, sites: &[Site<'_, '_>], rewrite: &mut Rewrite<'_>) -> Found {
     let mut found = Found::default();
-    // A place that matches but cannot take the new text is still one that may have been meant.
-    let mut refused = RefusedPlaces::default();
     let mut free_from = 0;
     let mut budget = LINE_BUDGET;
     for site in sites {
@@ -139,56 +138,48 @@ fn collect(prepared: &Prepared<'_>, fold: Fold, sites: &[Site<'_, '_>], rewrite:
         let Some(left) = budget.checked_sub(site.edit.old.len() + site.edit.new.len()) else {
             // Two places are as ambiguous as all of them; but where all or a single one are wanted, what was
             // found so far is no answer.
-            let is_ambiguous = !prepared.wants_all && found.is_ambiguous();
-            return if is_ambiguous { found } else { Found::default() };
+            let is_ambiguous = !search.wants_all && found.is_ambiguous();
+            return if is_ambiguous { Found { refused: None, ..found } } else { Found::default() };
         };
         budget = left;
-        if !is_equal(*site, fold) {
+        if !site.is_equal(fold) {
             continue;
         }
-        let replacement = match rewrite(*site) {
-            Ok(replacement) => replacement,
-            Err(refusal) => {
-                refused.add(site.start(), refusal);
-                continue;
+        match rewrite(*site) {
+            // A place that matches but cannot take the new text is still one that may have been meant.
+            Err(refusal) => found.refuse(site.start(), refusal),
+            Ok(replacement) if overlaps => found.overlapping = Some(replacement.span.start),
+            Ok(replacement) => {
+                free_from = site.line + site.edit.old.len();
+                found.replacements.push(replacement);
+                if found.replacements.len() == search.limit {
+                    break;
+                }
             }
-        };
-        if overlaps {
-            found.overlapping = Some(replacement.span.start);
-            continue;
-        }
-        free_from = site.line + site.edit.old.len();
-        found.replacements.push(replacement);
-        if found.replacements.len() == prepared.limit {
-            break;
         }
     }
-    found.settled(prepared.wants_all, refused)
+    found.settled(search.wants_all)
 }
 
-/// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over the
-/// hashes of the file's lines under the same folding. Equal hashes are no proof yet.
+/// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over
+/// the hashes of the file's lines under the same folding.
 pub(super) fn sites<'s, 'a>(
-    prepared: &'s Prepared<'a>,
+    search: &'s Search<'a>,
     edit: &'s LineEdit<'_>,
-    (fold, hashes): (Fold, &[u64]),
+    FoldedLines { fold, hashes }: &FoldedLines<'_>,
     after_indent: bool,
 ) -> Vec<Site<'s, 'a>> {
     let old = &edit.old;
-    let pattern: Vec<u64> = old[usize::from(after_indent)..].iter().map(|line| hash(&fold(line))).collect();
-    let first = fold(old[0]);
+    let pattern: Vec<u64> = old[usize::from(after_indent)..].iter().map(|line| hash(&fold.of(line))).collect();
+    let first = fold.of(old[0]);
     let is_first = |line: usize| {
-        let content = prepared.line(line);
+        let content = search.line(line);
         let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
-        fold(content) == first
+        fold.of(content) == first
     };
     let ends = sequences(hashes.iter().copied(), &pattern);
     ends.filter_map(|end| end.checked_sub(old.len()))
         .filter(|start| is_first(*start))
-        .map(|line| Site { prepared, edit, line, after_indent })
+        .map(|line| Site { search, edit, line, after_indent })
         .collect()
-}
-
-pub(super) fn is_equal(site: Site<'_, '_>, fold: Fold) -> bool {
-    site.file_lines().iter().zip(&site.edit.old).all(|(file, old)| fold(file) == fold(old))
 }

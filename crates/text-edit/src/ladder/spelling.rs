@@ -8,14 +8,83 @@ use std::{
 use similar::{Algorithm, DiffOp};
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 
-use crate::{diff, line_parts, typography::plain};
+use crate::{
+    diff,
+    interpretation::{Hunk, LineEdit},
+    line_parts::{self, without_trailing_whitespace},
+    search::Site,
+    typography::{self, folded, joined, plain},
+};
 
-/// Time for the comparison of one hunk's old and new characters; beyond it more of the new ones are kept.
+/// Whether lines that read alike in the request are spelled in several ways in the file and do not all stay: then
+/// nobody can tell which of them is which.
+pub(super) fn is_unclear(site: Site<'_, '_>) -> bool {
+    let edit = site.edit;
+    let mut spelled: HashMap<&str, &str> = HashMap::new();
+    let mut unclear: HashSet<&str> = HashSet::new();
+    for (old, file) in edit.old.iter().zip(site.file_lines()) {
+        let (old, file) = (line_parts::content(old), line_parts::content(file));
+        if *spelled.entry(old).or_insert(file) != file {
+            unclear.insert(old);
+        }
+    }
+    let has_unclear = |lines: &[&str]| lines.iter().any(|line| unclear.contains(line_parts::content(line)));
+    edit.changes().any(|(is_kept, old, new)| !is_kept && (has_unclear(&edit.old[old]) || has_unclear(&edit.new[new])))
+}
+
+/// Whether lines of the request end with unusual spaces: how many of them are meant nobody can tell.
+pub(super) fn has_unusual_ends(edit: &LineEdit<'_>) -> bool {
+    let is_unusual = |line: &&str| {
+        let last = without_trailing_whitespace(line).chars().next_back();
+        last.is_some_and(|last| plain(last) == Some(" ")) && !typography::content(line).is_empty()
+    };
+    edit.old.iter().chain(&edit.new).any(is_unusual)
+}
+
+/// The new lines of a hunk without white space at their ends, and what they share with its old lines spelled as in the
+/// file.
+pub(super) fn respelled(hunk: &Hunk<'_>, spelling: &Spelling<'_>) -> Option<Vec<String>> {
+    // A line that is only reindented is the file's.
+    let known = |new: &&str| {
+        let (indent, content, _) = line_parts::parts(new);
+        let file = spelling.line(content)?;
+        Some(format!("{indent}{file}"))
+    };
+    let content =
+        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line_parts::content(line).to_owned()).collect() };
+    let deadline = diff::deadline(hunk.old.len() + hunk.new.len(), DIFF_TIME);
+    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &content(hunk.old), &content(hunk.new), deadline);
+    let mut bodies = Vec::with_capacity(hunk.new.len());
+    for op in ops {
+        let (old, new) = (op.old_range(), &hunk.new[op.new_range()]);
+        if let Some(lines) = new.iter().map(known).collect::<Option<Vec<String>>>() {
+            bodies.extend(lines);
+        } else {
+            let lines = reworded(&hunk.old[old.clone()], &hunk.file[old], new, spelling)?;
+            bodies.extend(lines.into_iter().zip(new).map(|(line, new)| known(new).unwrap_or(line)));
+        }
+    }
+    Some(bodies)
+}
+
+fn reworded(old: &[&str], file: &[&str], new: &[&str], spelling: &Spelling<'_>) -> Option<Vec<String>> {
+    if new.is_empty() {
+        return Some(Vec::new());
+    }
+    let count = new.len();
+    let new = joined(new);
+    let respelled = transfer_spelling(&joined(old), &joined(file), &new, spelling)?;
+    // Some scripts compose across what is taken for letters here; then nothing is certain.
+    let is_sure = folded(&respelled) == folded(&new) && respelled.matches('\n').count() + 1 == count;
+    is_sure.then(|| respelled.split('\n').map(str::to_owned).collect())
+}
+
+/// Time for the comparison of one hunk's old and new characters or lines; beyond it more of the new ones are kept.
 const DIFF_TIME: Duration = Duration::from_millis(50);
 
 /// `new`, with `file`'s characters wherever `new` repeats `old`, of which `file` is another spelling, and what is
 /// new spelled alike. `None` where that is unclear.
-pub(super) fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<String> {
+fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<String> {
     let (old_clusters, new_clusters) = (clusters(old), clusters(new));
     let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&clusters(file)));
     // Folded length up to a cluster of `file` → its offset in `file`.
@@ -70,14 +139,14 @@ fn are_alike(old: &[&str], old_space: usize, new: &[&str], new_space: usize) -> 
     before && (after || is_word(&old.0)) || after && is_word(&old.1)
 }
 
-/// The words before and behind a space.
+/// The words before and after a space.
 fn words_around<'l>(clusters: &[&'l str], space: usize) -> (Vec<&'l str>, Vec<&'l str>) {
     let is_word = |cluster: &&str| !cluster.trim().is_empty();
     let before = clusters[..space].iter().rev().copied().take_while(is_word).collect();
     (before, clusters[space + 1..].iter().copied().take_while(is_word).collect())
 }
 
-/// What is next to a cluster.
+/// A kind of character next to a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Neighbour {
     Space,
@@ -196,7 +265,12 @@ fn classes(text: &str) -> [bool; CLASSES] {
 }
 
 impl<'t> Spelling<'t> {
-    pub(super) fn learned(old: &'t str, file: &'t str, text: &str) -> Self {
+    /// As the old lines and the file's show it, each given as one text and line by line; `text` is all of the file.
+    pub(super) fn learned(
+        (old, old_lines): (&'t str, &[&'t str]),
+        (file, file_lines): (&'t str, &[&'t str]),
+        text: &str,
+    ) -> Self {
         let (old_clusters, file_clusters) = (clusters(old), clusters(file));
         let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&file_clusters));
         let in_file: HashMap<(usize, usize), &str> = file_bounds
@@ -215,20 +289,15 @@ impl<'t> Spelling<'t> {
             spelling.in_context.entry(context(&old_clusters, index)).and_modify(agree).or_insert(Some(seen));
             spelling.anywhere.entry(cluster).and_modify(agree).or_insert(Some(seen));
         }
-        spelling
-    }
-
-    /// The same with whole lines, `old` and the file's.
-    pub(super) fn with_lines(mut self, old: &[&'t str], file: &[&'t str]) -> Self {
-        for (old, file) in old.iter().zip(file) {
+        for (old, file) in old_lines.iter().zip(file_lines) {
             let ((old_indent, old, _), (file_indent, file, _)) = (line_parts::parts(old), line_parts::parts(file));
             // Indentation by other spaces belongs to what is spelled differently.
             if old_indent == file_indent && !old.is_empty() {
                 let agree = |known: &mut Option<&str>| *known = known.filter(|known| *known == file);
-                self.lines.entry(old).and_modify(agree).or_insert(Some(file));
+                spelling.lines.entry(old).and_modify(agree).or_insert(Some(file));
             }
         }
-        self
+        spelling
     }
 
     /// The file's spelling of a cluster that the request brings in.
@@ -255,9 +324,7 @@ impl<'t> Spelling<'t> {
             _ => None,
         }
     }
-}
 
-impl Spelling<'_> {
     /// The file's spelling of a cluster that `old` does not have: plain where the request has typographic characters
     /// for the file's plain ones, as it then has them everywhere.
     fn of_unseen<'s>(&self, cluster: &'s str) -> Option<&'s str> {
@@ -274,12 +341,12 @@ impl Spelling<'_> {
     }
 
     /// The file's form of a whole line, given without its indentation.
-    pub(super) fn line(&self, content: &str) -> Option<&str> {
+    fn line(&self, content: &str) -> Option<&str> {
         self.lines.get(content).copied().flatten()
     }
 }
 
-/// A cluster and what is before and behind it.
+/// A cluster and its neighbours before and after it.
 type Context<'l> = (&'l str, Neighbour, Neighbour);
 
 fn context<'l>(clusters: &[&'l str], index: usize) -> Context<'l> {
@@ -334,7 +401,8 @@ mod tests {
 
     #[test]
     fn transfer_changes_only_what_the_request_changes() {
-        let transfer_spelling = |old, file, new| transfer_spelling(old, file, new, &Spelling::learned(old, file, file));
+        let transfer_spelling =
+            |old, file, new| transfer_spelling(old, file, new, &Spelling::learned((old, &[]), (file, &[]), file));
         assert_eq!(transfer_spelling("\"a\" and \"b\"", "“a” and “b”", "\"a\" or \"c\"").unwrap(), "“a” or “c”");
         assert_eq!(transfer_spelling("x...", "x…", "y...").unwrap(), "y…");
         assert_eq!(transfer_spelling("f(a,\u{a0}b)", "f(a, b)", "f(a,\u{a0}\u{a0}c)").unwrap(), "f(a,  c)");

@@ -14,7 +14,7 @@ pub(super) enum Form<'p> {
 /// Where the text of a unified diff ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextEnd {
-    /// Behind `*** End Patch`.
+    /// After `*** End Patch`.
     Marked,
     AfterLine,
     /// Its last line is not ended: it was cut within it, or a client took off the white space at its end.

@@ -1,29 +1,29 @@
-//! What a patch says about one file.
+//! One file of a patch: its changes; and why a text is no patch.
 
-use super::PatchError;
+use std::fmt;
 
 /// Files that one patch may hold.
 pub const MOST_FILES: usize = 1000;
 /// Hunks that one patch may hold.
 pub const MAX_HUNKS: usize = 10_000;
 
-/// What a patch does to one file.
+/// The change of one file by a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch<'p> {
     /// The line of the patch where it begins, from 1.
     pub line: usize,
-    /// What is done.
+    /// The change, with its paths and hunks.
     pub action: FileAction<'p>,
 }
 
-/// What is done to a file.
+/// A change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileAction<'p> {
     /// The file is made.
     Add {
-        /// Where.
+        /// The path of the new file.
         path: PatchPath,
-        /// Its lines.
+        /// Its lines without their ends.
         lines: Vec<&'p str>,
         /// Whether the last of them is ended.
         final_newline: bool,
@@ -32,27 +32,27 @@ pub enum FileAction<'p> {
     },
     /// The file is removed.
     Delete {
-        /// Which.
+        /// The file that goes.
         path: PatchPath,
         /// Its content, where the patch repeats it.
         hunks: Vec<PatchHunk<'p>>,
     },
     /// The file gets another content, another path, or both.
     Update {
-        /// Which.
+        /// The file as it is called now.
         path: PatchPath,
-        /// Its new path.
+        /// Its new path, if it gets one.
         to: Option<PatchPath>,
         /// Empty where the file only gets another path.
         hunks: Vec<PatchHunk<'p>>,
     },
     /// Another file is made that begins as a copy of it.
     Copy {
-        /// Which.
+        /// The file that is copied.
         path: PatchPath,
         /// Where the copy goes.
         to: PatchPath,
-        /// What differs in the copy.
+        /// The differences in the copy.
         hunks: Vec<PatchHunk<'p>>,
     },
 }
@@ -60,7 +60,7 @@ pub enum FileAction<'p> {
 /// A path as a patch has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchPath {
-    /// What it may mean, at least one: the first is meant unless only another one is there. `a/x` of a git diff is `x`,
+    /// Its possible meanings, at least one: the first is meant unless only another one is there. `a/x` of a git diff is `x`,
     /// and in a tree with a directory `a` it can be just that.
     pub choices: Vec<String>,
 }
@@ -92,7 +92,7 @@ pub struct PatchHunk<'p> {
     pub line: usize,
     /// Lines of the file somewhere above the place, each below the one before: `@@ class A`, `@@ def f`.
     pub contexts: Vec<&'p str>,
-    /// What a unified diff says behind the line numbers: usually a line above the place.
+    /// The text after the line numbers of a unified diff: usually a line above the place.
     pub heading: Option<&'p str>,
     /// The line of the file where it begins, from 1; for a hunk without old lines the line after which it goes.
     pub at: Option<usize>,
@@ -106,12 +106,12 @@ pub struct PatchHunk<'p> {
     pub sent: Vec<&'p str>,
     /// Whether the file ends with the place.
     pub at_end: bool,
-    /// What becomes of the end of the file's last line.
+    /// Whether the end of the file's last line changes.
     pub final_newline: FinalNewline,
     /// How many of its last lines are not in the patch, which ends there: empty ones, if white space was taken off its
     /// end, or the patch was cut.
     pub assumed: usize,
-    /// Whether the patch, by git, ends with it, and the line end behind its last line is missing.
+    /// Whether the patch, by git, ends with it, and the line end after its last line is missing.
     pub is_open: bool,
 }
 
@@ -144,16 +144,16 @@ impl<'p> PatchHunk<'p> {
 /// A line of a hunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HunkLine<'p> {
-    /// The line stays.
+    /// A line that stays.
     Kept(&'p str),
-    /// The line is removed.
+    /// A line that is removed.
     Removed(&'p str),
-    /// The line is added.
+    /// A line that is added.
     Added(&'p str),
 }
 
 impl<'p> HunkLine<'p> {
-    /// The line.
+    /// Its text without the sign.
     #[must_use]
     pub fn text(self) -> &'p str {
         match self {
@@ -190,7 +190,7 @@ impl<'p> HunkLine<'p> {
     }
 }
 
-/// What becomes of the end of a file's last line.
+/// A change at the end of a file's last line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FinalNewline {
     /// It stays as it is in the file.
@@ -226,3 +226,58 @@ impl PatchSize {
         if self.hunks > MAX_HUNKS { Err(PatchError::too_many(line, MAX_HUNKS, "hunks")) } else { Ok(()) }
     }
 }
+
+/// Why a text is no patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatchError {
+    /// The line of the text, from 1; `None` where it is about all of it.
+    pub line: Option<usize>,
+    /// A lower-case sentence without a full stop.
+    pub message: String,
+    /// Advice on a text to send instead.
+    pub hint: &'static str,
+    /// Whether the patch is fine but too large.
+    pub is_too_large: bool,
+}
+
+impl PatchError {
+    pub(super) fn whole(message: impl Into<String>) -> Self {
+        Self { line: None, message: message.into(), hint: "", is_too_large: false }
+    }
+
+    pub(super) fn at(line: usize, message: impl Into<String>) -> Self {
+        Self { line: Some(line), ..Self::whole(message) }
+    }
+
+    pub(super) fn too_many(line: usize, most: usize, what: &str) -> Self {
+        Self {
+            line: Some(line),
+            message: format!("the patch has more than {most} {what}"),
+            hint: "send it in several calls",
+            is_too_large: true,
+        }
+    }
+
+    /// Names the hunk that it is about, and its file.
+    #[must_use]
+    pub(super) fn in_hunk(mut self, number: usize, file: &str) -> Self {
+        self.message = format!("{} (hunk {number} of {file})", self.message);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn hint(self, hint: &'static str) -> Self {
+        Self { hint, ..self }
+    }
+}
+
+impl fmt::Display for PatchError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line} of the patch: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for PatchError {}

@@ -4,8 +4,7 @@ use super::{
     FileAction, FilePatch, PatchError, PatchHunk, PatchPath,
     envelope::{BEGIN, END, MarkedLines, is_wrapping},
     file_patch::{PatchSize, Sections},
-    hunk_header::HunkHeader,
-    hunk_lines::EndMarks,
+    hunk::{EndMarks, HunkHeader},
 };
 
 const END_OF_FILE: &str = "*** End of File";
@@ -79,7 +78,7 @@ impl<'p> MarkedReader<'_, 'p> {
         }
     }
 
-    /// Goes on behind `*** End Patch`: at the next patch, if one follows.
+    /// Goes on after `*** End Patch`: at the next patch, if one follows.
     fn after_end(&mut self) {
         let rest = self.at + 1;
         let next = self.lines.all[rest..].iter().position(|line| line.trim() == BEGIN).map(|found| rest + found);

@@ -1,23 +1,22 @@
-//! The part of a unified diff that is about one file.
+//! The part of a unified diff that is about one file, and the names in its headers.
 
-use super::{
-    FileAction, FilePatch, FinalNewline, HunkLine, PatchError, PatchHunk, PatchPath,
-    header_name::{self, HeaderName},
-};
+use std::fmt::Write as _;
 
-/// What the headers of one file say, and its hunks.
+use super::{FileAction, FilePatch, FinalNewline, HunkLine, PatchError, PatchHunk, PatchPath};
+
+/// The headers of one file and its hunks.
 #[derive(Default)]
 pub(super) struct Section<'p> {
     pub(super) line: usize,
     pub(super) hunks: Vec<PatchHunk<'p>>,
     is_git: bool,
-    /// The names behind `---` and `+++`.
+    /// The names after `---` and `+++`.
     names: Option<(HeaderName, HeaderName)>,
     /// The names of the line `diff --git`, where both are the same path.
     git_name: Option<PatchPath>,
     renamed: (Option<PatchPath>, Option<PatchPath>),
     copied: (Option<PatchPath>, Option<PatchPath>),
-    /// What the headers say of the file's mode.
+    /// The file's mode by the headers.
     old_mode: Option<&'p str>,
     new_mode: Option<&'p str>,
     /// That of a line `index`, which only a file has that keeps its mode.
@@ -42,7 +41,7 @@ impl<'p> Section<'p> {
 
     pub(super) fn of_git(line: usize, header: &str) -> Self {
         let names = header.strip_prefix("diff --git ").unwrap_or_default();
-        Self { is_git: true, git_name: header_name::of_git_header(names), ..Self::at(line) }
+        Self { is_git: true, git_name: of_git_header(names), ..Self::at(line) }
     }
 
     /// Whether the lines `---` and `+++` that follow are its own.
@@ -66,7 +65,7 @@ impl<'p> Section<'p> {
     }
 
     /// Takes a line of git's extended header; whether it is one.
-    pub(super) fn takes(&mut self, _number: usize, line: &'p str) -> bool {
+    pub(super) fn takes(&mut self, line: &'p str) -> bool {
         if line.starts_with("Binary files ") || line.starts_with("GIT binary patch") {
             self.is_binary = true;
             return true;
@@ -75,7 +74,6 @@ impl<'p> Section<'p> {
             return self.is_binary;
         }
         let line = line.trim_end();
-        let path = |text: &str| Some(header_name::renamed(text));
         if let Some(mode) = line.strip_prefix("old mode ") {
             self.old_mode = Some(mode);
         } else if let Some(mode) = line.strip_prefix("new mode ") {
@@ -89,15 +87,17 @@ impl<'p> Section<'p> {
             let is_empty = new.is_some_and(|new| EMPTY.iter().any(|empty| new.starts_with(empty)));
             (self.has_index, self.has_content) = (new.is_some(), !is_empty);
             self.index_mode = index.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
-        } else if let Some(name) = line.strip_prefix("rename from ") {
-            self.renamed.0 = path(name);
-        } else if let Some(name) = line.strip_prefix("rename to ") {
-            self.renamed.1 = path(name);
-        } else if let Some(name) = line.strip_prefix("copy from ") {
-            self.copied.0 = path(name);
-        } else if let Some(name) = line.strip_prefix("copy to ") {
-            self.copied.1 = path(name);
         } else {
+            let paths = [
+                ("rename from ", &mut self.renamed.0),
+                ("rename to ", &mut self.renamed.1),
+                ("copy from ", &mut self.copied.0),
+                ("copy to ", &mut self.copied.1),
+            ];
+            if let Some((header, path)) = paths.into_iter().find(|(header, _)| line.starts_with(header)) {
+                *path = Some(renamed(&line[header.len()..]));
+                return true;
+            }
             self.has_content |= line.starts_with("similarity index ") && !line.ends_with(" 100%");
             let known = ["similarity index ", "dissimilarity index "];
             return self.is_binary || known.iter().any(|known| line.starts_with(known));
@@ -144,11 +144,10 @@ impl<'p> Section<'p> {
             let message = " changes the mode of the file, which cannot be done here";
             return Err(self.error(message).hint("leave `old mode` and `new mode` out; ask the user to run chmod"));
         }
-        if let (None, Some(_)) | (Some(_), None) = self.renamed {
-            return Err(self.error(" has only one of `rename from` and `rename to`").hint("write both"));
-        }
-        if let (None, Some(_)) | (Some(_), None) = self.copied {
-            return Err(self.error(" has only one of `copy from` and `copy to`").hint("write both"));
+        for (verb, (from, to)) in [("rename", &self.renamed), ("copy", &self.copied)] {
+            if from.is_some() != to.is_some() {
+                return Err(self.error(&format!(" has only one of `{verb} from` and `{verb} to`")).hint("write both"));
+            }
         }
         if (self.renamed.0.is_some() || self.copied.0.is_some()) && (is_new || is_deleted) {
             return Err(self.error(" both renames the file and makes or deletes it").hint("write one of them"));
@@ -184,7 +183,7 @@ impl<'p> Section<'p> {
             }),
             Some((_, new)) if is_new && !new.is_none => Ok(new.alone()),
             Some((old, _)) if is_deleted && !old.is_none => Ok(old.alone()),
-            Some((old, new)) if header_name::are_of_one_file(old, new) => Ok(header_name::both(old, new)),
+            Some((old, new)) if are_of_one_file(old, new) => Ok(both(old, new)),
             Some((old, new)) => Err(PatchError::at(
                 self.line,
                 format!("the names before and after differ: {} and {}", old.text, new.text),
@@ -213,4 +212,170 @@ impl<'p> Section<'p> {
         let final_newline = hunks.iter().all(|hunk| hunk.final_newline != FinalNewline::Removed);
         Ok(FileAction::Add { path, lines, final_newline, executable: self.new_mode == Some(EXECUTABLE) })
     }
+}
+
+/// The name after `---` or `+++`.
+#[derive(Clone, Debug)]
+struct HeaderName {
+    text: String,
+    /// `/dev/null`: there is no such file.
+    is_none: bool,
+}
+
+/// Pairs of prefixes that git puts in front of the names before and after: by default, and with
+/// `diff.mnemonicPrefix` (<https://git-scm.com/docs/git-config#Documentation/git-config.txt-diffmnemonicPrefix>).
+const PREFIXES: &[(&str, &str)] = &[("a/", "b/"), ("i/", "w/"), ("c/", "w/"), ("c/", "i/"), ("o/", "w/")];
+
+impl HeaderName {
+    /// Reads the rest of a line `---` or `+++`: the name, quoted or not, and perhaps a time.
+    fn parse(text: &str) -> Self {
+        let text = text.trim_end_matches('\r');
+        let name = match unquoted(text) {
+            Some((name, _)) => name,
+            None => without_time(text).trim().to_owned(),
+        };
+        let is_none = matches!(name.as_str(), "/dev/null" | "dev/null" | "a/dev/null" | "b/dev/null" | "NUL");
+        Self { text: name, is_none }
+    }
+
+    /// The path where the other name is `/dev/null`.
+    fn alone(&self) -> PatchPath {
+        with_prefix(&self.text, self.prefix())
+    }
+
+    /// The prefix of git that it begins with.
+    fn prefix(&self) -> &'static str {
+        let mut all = PREFIXES.iter().flat_map(|(old, new)| [*old, *new]);
+        all.find(|prefix| self.text.starts_with(*prefix)).unwrap_or_default()
+    }
+}
+
+/// The path of a file with two names, which are the same but for git's prefixes; else the second one counts, as a
+/// file can be compared with a copy of it.
+fn both(old: &HeaderName, new: &HeaderName) -> PatchPath {
+    let is_pair = |(first, second): &&(&str, &str)| {
+        let (old, new) = (&old.text, &new.text);
+        old.starts_with(first) && new.starts_with(second) || old.starts_with(second) && new.starts_with(first)
+    };
+    match PREFIXES.iter().find(is_pair) {
+        Some((first, _)) => with_prefix(&new.text, &new.text[..first.len()]),
+        // Of a diff without prefixes, in a directory `a`; or somebody wrote `a/` twice.
+        None if new.text.starts_with("a/") || new.text.starts_with("b/") => {
+            PatchPath { choices: vec![new.text.clone(), new.text[2..].to_owned()] }
+        }
+        None => PatchPath::plain(&new.text),
+    }
+}
+
+/// Whether both names are those of one file: the same but for prefixes, or the first one is that of a copy (`x.orig`).
+fn are_of_one_file(old: &HeaderName, new: &HeaderName) -> bool {
+    let [old_plain, new_plain] = [old, new].map(|name| &name.text[name.prefix().len()..]);
+    let is_copy = |longer: &str, shorter: &str| {
+        let rest = longer.strip_prefix(shorter);
+        rest.is_some_and(|rest| rest.is_empty() || rest == "~" || rest.starts_with('.'))
+    };
+    old.text == new.text || is_copy(old_plain, new_plain) || is_copy(&old.text, &new.text)
+}
+
+/// The path after `rename from` and its likes, which git writes without a prefix.
+fn renamed(text: &str) -> PatchPath {
+    let name = unquoted(text).map_or_else(|| text.trim().to_owned(), |(name, _)| name);
+    let stripped = ["a/", "b/"].iter().find_map(|prefix| name.strip_prefix(prefix)).map(str::to_owned);
+    PatchPath { choices: std::iter::once(name).chain(stripped).collect() }
+}
+
+/// The path of `diff --git a/x b/x`, where both names are the same.
+fn of_git_header(text: &str) -> Option<PatchPath> {
+    if let Some((old, rest)) = unquoted(text) {
+        let new = unquoted(rest.trim_start()).map_or_else(|| rest.trim().to_owned(), |(name, _)| name);
+        return same(&old, &new);
+    }
+    let text = text.trim_end();
+    // Names may hold spaces: the two are the halves of the line.
+    let middle = text.len() / 2;
+    let halves = text.split_at_checked(middle).filter(|(_, new)| new.starts_with(' '));
+    let (old, new) = halves.map(|(old, new)| (old, &new[1..])).or_else(|| text.split_once(' '))?;
+    same(old, new)
+}
+
+fn same(old: &str, new: &str) -> Option<PatchPath> {
+    let (old_name, new_name) = (HeaderName::parse(old), HeaderName::parse(new));
+    let path = both(&old_name, &new_name);
+    let is_same = both(&new_name, &old_name).choices[0] == path.choices[0];
+    is_same.then_some(path)
+}
+
+fn with_prefix(name: &str, prefix: &str) -> PatchPath {
+    let stripped = &name[prefix.len()..];
+    if prefix.is_empty() || stripped.is_empty() {
+        return PatchPath::plain(name);
+    }
+    let mut choices = vec![stripped.to_owned(), name.to_owned()];
+    if !stripped.starts_with('/') {
+        // A model that puts the prefix in front of an absolute path drops its slash.
+        choices.push(format!("/{stripped}"));
+    }
+    PatchPath { choices }
+}
+
+/// The name without the time that diff writes after it, after a tab or (as some programs do) a space.
+fn without_time(text: &str) -> &str {
+    if let Some((name, _)) = text.split_once('\t') {
+        return name;
+    }
+    let is_date = |at: usize| {
+        let shape = text.as_bytes().get(at..at + 17)?;
+        let fits = shape.iter().zip(b" 0000-00-00 00:00").all(|(byte, shape)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            other => byte == other,
+        });
+        fits.then_some(at)
+    };
+    let end = text.match_indices(' ').find_map(|(at, _)| is_date(at));
+    end.map_or(text, |end| &text[..end])
+}
+
+/// A name in quotation marks with the escapes of C, as git writes unusual names, and what follows it. Bytes that are
+/// no UTF-8 are spelled `\xNN`, as paths are printed here.
+fn unquoted(text: &str) -> Option<(String, &str)> {
+    let body = text.strip_prefix('"')?;
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut rest = body.bytes().enumerate();
+    while let Some((at, byte)) = rest.next() {
+        match byte {
+            b'"' => return Some((printed(&bytes), &body[at + 1..])),
+            b'\\' => {
+                let (_, escape) = rest.next()?;
+                bytes.push(match escape {
+                    b'a' => 7,
+                    b'b' => 8,
+                    b't' => b'\t',
+                    b'n' => b'\n',
+                    b'v' => 11,
+                    b'f' => 12,
+                    b'r' => b'\r',
+                    b'0'..=b'3' => {
+                        let digits = [escape, rest.next()?.1, rest.next()?.1];
+                        let value =
+                            |byte: u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0')).filter(|one| *one < 8);
+                        let octal = digits.iter().try_fold(0, |sum, byte| Some(sum * 8 + value(*byte)?))?;
+                        u8::try_from(octal).ok()?
+                    }
+                    other => other,
+                });
+            }
+            other => bytes.push(other),
+        }
+    }
+    None
+}
+
+fn printed(bytes: &[u8]) -> String {
+    bytes.utf8_chunks().fold(String::new(), |mut text, chunk| {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+        text
+    })
 }

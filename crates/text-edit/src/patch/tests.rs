@@ -12,7 +12,7 @@ fn error(text: &str) -> PatchError {
     Patch::parse(text).expect_err(text)
 }
 
-/// What a patch does, a line for each file.
+/// The changes of a patch, a line for each file.
 fn actions(text: &str) -> Vec<String> {
     let parsed = parse(text);
     parsed
@@ -158,7 +158,7 @@ fn unified_hunks_are_taken_by_their_lines() {
     assert_eq!(one(text), ["M x [\" a|-b|+c\"]"]);
     assert_eq!(parse(&format!("--- x\n+++ x\n{text}")).notes.len(), 1);
     assert_eq!(one("@@ ... @@ fn f\n a\n-b\n"), ["M x [\" a|-b\"]"]);
-    // An empty line in the middle is a context line that lost its space; behind the last line it is none.
+    // An empty line in the middle is a context line that lost its space; after the last line it is none.
     assert_eq!(one("@@ -1,3 +1,2 @@\n a\n\n-b\n\n\n"), ["M x [\" a| |-b\"]"]);
     // What looks like the names of a file, but is counted as lines.
     assert_eq!(one("@@ -1,2 +1,2 @@\n a\n--- b\n+++ c\n"), ["M x [\" a|--- b|+++ c\"]"]);
@@ -174,7 +174,7 @@ fn unified_hunks_are_taken_by_their_lines() {
     assert_eq!(actions(patch), ["M x [\"-b|+c\"]"]);
 }
 
-/// Two hunks as git has them, the second of which has `tail` behind its first line.
+/// Two hunks as git has them, the second of which has `tail` after its first line.
 fn two_hunks(tail: &str) -> String {
     format!(
         "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n@@ -9,4 +9,5 @@\n one\n{tail}"

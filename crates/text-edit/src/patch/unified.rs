@@ -4,11 +4,11 @@ use super::{
     FilePatch, PatchError,
     envelope::{TextEnd, is_wrapping},
     file_patch::{PatchSize, Sections},
-    hunk_lines::{self, ReadHunk},
+    hunk::{self, ReadHunk},
     section::Section,
 };
 
-/// Empty lines at the end of a patch that a client can have taken off: as many as git has behind a change.
+/// Empty lines at the end of a patch that a client can have taken off: as many as git has after a change.
 const MAX_TAKEN_OFF: usize = 3;
 /// Lines by which a header may be wrong on one side only. One by git is not, but a model can have changed what is below.
 const MISCOUNTED: usize = 5;
@@ -32,7 +32,7 @@ pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Sections<'p>,
                     .hint("put `--- a/PATH` and `+++ b/PATH` before it"));
             };
             let named = |error: PatchError| error.in_hunk(section.hunks.len() + 1, &section.shown_name());
-            let mut read = hunk_lines::read(lines, reader.at).map_err(named)?;
+            let mut read = hunk::read(lines, reader.at).map_err(named)?;
             if read.next == lines.len() && miscounted == 0 {
                 check_end(&mut read, (lines, end), section.is_by_git()).map_err(named)?;
             }
@@ -40,7 +40,7 @@ pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Sections<'p>,
             miscounted += usize::from(read.is_miscounted);
             (reader.at, hunk_end) = (read.next, read.next);
             continue;
-        } else if reader.section.as_mut().is_none_or(|section| !section.takes(number, line)) && !is_wrapping(line) {
+        } else if reader.section.as_mut().is_none_or(|section| !section.takes(line)) && !is_wrapping(line) {
             if reader.section.as_ref().is_some_and(Section::is_empty) {
                 let shown: String = line.chars().take(80).collect();
                 return Err(PatchError::at(number, format!("`{shown}` is no line of a diff's header"))
@@ -106,13 +106,13 @@ fn check_end(read: &mut ReadHunk<'_>, (lines, end): (&[&str], TextEnd), is_by_gi
     Err(PatchError::at(read.hunk.line, message).hint(CUT))
 }
 
-/// What to do about a patch that ends too early.
+/// The advice on a patch that ends too early.
 const CUT: &str =
     "send the whole patch again, in several calls if it is long; if that is all of it, correct the numbers behind `@@`";
 
 const UNENDED: &str = "send the whole patch again, in several calls if it is long; if that is all of it, put a line end behind its last line";
 
-/// What begins the lines around hunks. The other lines of git's headers are missed where they are cut.
+/// Beginnings of the lines around hunks. The other lines of git's headers are missed where they are cut.
 const HEADERS: [&str; 6] = ["diff --git ", "index ", "--- ", "+++ ", "@@ ", "\\ No newline at end of file"];
 
 struct UnifiedReader<'r, 'p> {

@@ -2,9 +2,8 @@
 
 use std::{fmt::Write as _, ops::Range};
 
-use super::differs_in_paths;
-use crate::Next;
-use crate::testing::assert_missed;
+use super::{differs_in_paths, ignoring_whitespace, substring};
+use crate::{Next, testing::assert_missed};
 
 const FILE: &str = "fn one() {\n\tlet total = sum(a, b);\n    print(\"x\");\n}\n\nfn two() {\n    done(7);\n}\n";
 
@@ -272,4 +271,30 @@ fn lines_that_differ_in_absolute_paths_alone_are_versions_of_one_another() {
     assert!(!differs_in_paths("import a/b/c", "import a/b/d"));
     assert!(!differs_in_paths("see https://host/a/b", "see https://host/a/c"));
     assert!(!differs_in_paths("x = a / b / c", "x = a / b / d"));
+}
+
+#[test]
+fn a_part_of_a_long_line_is_found_by_its_pieces() {
+    let head = "first(a,b);second(c);third(d,e,f);".repeat(700);
+    let text = format!("{head}function total(first,second){{return first+second}}{head}");
+    let found = substring(&text, "function total(first,second){return first-second}").unwrap_or_default();
+    assert!(text[found.clone()].contains("return first+second"), "{found:?}");
+}
+
+#[test]
+fn unrelated_text_has_no_place() {
+    assert_eq!(substring(&"let value = compute(1);\n".repeat(50), "completely unrelated words"), None);
+    assert_eq!(substring("", "completely unrelated words"), None);
+}
+
+#[test]
+fn a_text_is_found_whatever_white_space_is_in_it() {
+    let text = "one(a);\n- name: check out\n  uses: it@v1\nnext: é\n";
+    for old in ["- name: check out uses: it@v1", "name:  check\n\n out\nuses: it@v1\n", "uses: it@v1 next: é"] {
+        let black = |text: &str| text.split_ascii_whitespace().collect::<String>();
+        assert_eq!(black(&text[ignoring_whitespace(text, old).unwrap()]), black(old));
+    }
+    assert_eq!(ignoring_whitespace(text, "- name: check in uses: it@v1"), None);
+    assert_eq!(ignoring_whitespace(&text.repeat(2), "- name: check out uses: it@v1"), None);
+    assert_eq!(ignoring_whitespace(text, "one(a);"), None);
 }

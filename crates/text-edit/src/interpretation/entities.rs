@@ -3,8 +3,6 @@
 //! A kind of entity counts only when `old` has no such character as it is; a file that has the entities itself is
 //! found as it is, or with `&amp;lt;` for them.
 
-use crate::{Reading, Strategy};
-
 /// The characters that are written as entities, and how.
 const KINDS: [(char, &[&str]); 5] = [
     ('<', &["&lt;", "&#60;", "&#x3c;", "&#x3C;"]),
@@ -14,11 +12,11 @@ const KINDS: [(char, &[&str]); 5] = [
     ('&', &["&amp;", "&#38;", "&#x26;"]),
 ];
 
-/// The request with its entities resolved; `None` where it has none, or where it is unclear which are meant
+/// The texts with their entities resolved; none where there are none, or where it is unclear which are meant
 /// literally.
-pub(super) fn reading(request: &Reading) -> Option<Reading> {
-    let (old_entities, old_plain) = present(&request.old);
-    let (new_entities, new_plain) = present(&request.new);
+pub(super) fn taken_off(old: &str, new: &str) -> Vec<(String, String, bool)> {
+    let (old_entities, old_plain) = present(old);
+    let (new_entities, new_plain) = present(new);
     // What only the new text has as entities was escaped alike, unless it has such characters, or others that the old one
     // has as entities, as they are.
     let is_mixed = new_entities.contains(&true);
@@ -27,14 +25,9 @@ pub(super) fn reading(request: &Reading) -> Option<Reading> {
         old_entities[kind] && old_plain[kind] || is_mixed && is_escaped && is_plain
     };
     if !old_entities.contains(&true) || (0..KINDS.len()).any(is_unclear) {
-        return None;
+        return Vec::new();
     }
-    Some(Reading {
-        old: resolve(&request.old),
-        new: resolve(&request.new),
-        by: request.by.with(Strategy::Entities),
-        is_doubtful: request.is_doubtful,
-    })
+    vec![(resolve(old), resolve(new), false)]
 }
 
 /// The entity that `text` begins with: its kind and length.

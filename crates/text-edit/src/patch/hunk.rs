@@ -1,6 +1,64 @@
-//! The lines of a hunk of a unified diff: where it ends, whatever its header counts.
+//! A hunk of a patch: the line that begins it, and the lines of one of a unified diff, which end where they end, whatever
+//! the header counts.
 
-use super::{FinalNewline, HunkLine, PatchError, PatchHunk, hunk_header::HunkHeader};
+use super::{FinalNewline, HunkLine, PatchError, PatchHunk};
+
+/// The line that begins a hunk: `@@ -1,3 +1,4 @@ fn f()`, `@@ class A`, `@@`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct HunkHeader<'p> {
+    /// The first old line, from 1.
+    pub(super) at: Option<usize>,
+    /// The first new line, from 1.
+    pub(super) new_at: Option<usize>,
+    /// How many lines there are before and after.
+    pub(super) counts: Option<(usize, usize)>,
+    /// A line above the place.
+    pub(super) context: Option<&'p str>,
+    /// The text after the line numbers: usually a line above the place.
+    pub(super) heading: Option<&'p str>,
+}
+
+impl<'p> HunkHeader<'p> {
+    /// `None` where the line begins no hunk.
+    pub(super) fn parse(line: &'p str) -> Option<Self> {
+        let rest = line.trim_end().strip_prefix("@@")?;
+        if rest.is_empty() {
+            return Some(Self::default());
+        }
+        let rest = rest.strip_prefix(' ')?;
+        let said = |text: &'p str| Some(text.trim()).filter(|text| !text.is_empty());
+        let (within, behind) = match rest.split_once("@@") {
+            Some((within, behind)) => (within.trim(), behind),
+            None => (rest.trim(), ""),
+        };
+        if let Some(numbers) = Self::numbers(within) {
+            return Some(Self { heading: said(behind), ..numbers });
+        }
+        // `@@ ... @@ fn f()`: nothing but dots where the numbers would be.
+        if within.chars().all(|one| matches!(one, '.' | '…' | ' ' | '-' | '+')) && rest.contains("@@") {
+            return Some(Self { heading: said(behind), ..Self::default() });
+        }
+        Some(Self { context: said(rest.trim_end().strip_suffix("@@").unwrap_or(rest)), ..Self::default() })
+    }
+
+    /// `-12,3 +12,4`, with the counts and with `...` for what is left out.
+    fn numbers(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let (old, new) = (words.next()?.strip_prefix('-')?, words.next()?.strip_prefix('+')?);
+        if words.next().is_some() {
+            return None;
+        }
+        let range = |text: &str| {
+            let (start, count) = text.split_once(',').unwrap_or((text, "1"));
+            let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            let parsed = |text: &str| is_number(text).then(|| text.parse().unwrap_or(usize::MAX));
+            let is_unknown = |text: &str| text.bytes().all(|byte| matches!(byte, b'.' | b'?' | b'X' | b'x' | b'N'));
+            (is_number(start) || is_unknown(start)).then(|| (parsed(start), parsed(count)))
+        };
+        let ((at, old_count), (new_at, new_count)) = (range(old)?, range(new)?);
+        Some(Self { at, new_at, counts: at.and(old_count.zip(new_count)), ..Self::default() })
+    }
+}
 
 /// Which sides of a hunk end in `\ No newline at end of file`.
 #[derive(Clone, Copy, Default)]
@@ -10,7 +68,7 @@ pub(super) struct EndMarks {
 }
 
 impl EndMarks {
-    /// A mark behind `line`.
+    /// A mark after `line`.
     pub(super) fn mark(&mut self, line: Option<&HunkLine<'_>>) {
         self.old |= line.is_some_and(|line| line.old().is_some());
         self.new |= line.is_some_and(|line| line.new_line().is_some());
@@ -31,7 +89,7 @@ struct ExpectedLines {
     counts: Option<(usize, usize)>,
     old: usize,
     new: usize,
-    /// Empty lines that belong to the hunk if it goes on behind them, or if they are expected.
+    /// Empty lines that belong to the hunk if it goes on after them, or if they are expected.
     blank: usize,
 }
 
@@ -64,7 +122,7 @@ impl ExpectedLines {
 /// A hunk that was read.
 pub(super) struct ReadHunk<'p> {
     pub(super) hunk: PatchHunk<'p>,
-    /// The index of the line behind it.
+    /// The index of the line after it.
     pub(super) next: usize,
     /// Whether its header counts other lines than it has.
     pub(super) is_miscounted: bool,
@@ -89,11 +147,7 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
     let mut at = start + 1;
     while let Some(line) = lines.get(at) {
         let read = match line.as_bytes().first() {
-            None => {
-                (expected.blank, at) = (expected.blank + 1, at + 1);
-                continue;
-            }
-            Some(b'\r') if line.len() == 1 => {
+            _ if matches!(*line, "" | "\r") => {
                 (expected.blank, at) = (expected.blank + 1, at + 1);
                 continue;
             }
@@ -105,7 +159,7 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
                 continue;
             }
             _ if expected.is_met() => break,
-            // A line that stays and came without its blank, unless it is a sentence behind the patch.
+            // A line that stays and came without its blank, unless it is a sentence after the patch.
             _ if expected.blank > 0 && expected.counts.is_none() && !goes_on(lines, at, true) => break,
             _ => line,
         };
@@ -152,7 +206,7 @@ fn begins_other(lines: &[&str], at: usize, expected: &ExpectedLines) -> bool {
 /// Whether lines that are removed or added follow in the same hunk, and no mere items of a list. `or_hunk`: or another
 /// hunk follows, or items, which can be changes: nothing of a hunk may be lost.
 fn goes_on(lines: &[&str], at: usize, or_hunk: bool) -> bool {
-    /// Lines that are looked at: a sentence behind a patch is shorter.
+    /// Lines that are looked at: a sentence after a patch is shorter.
     const MOST: usize = 200;
     let is_item = |line: &str| line.as_bytes().get(1) == Some(&b' ') && line.as_bytes().get(2) != Some(&b' ');
     let begins_other = |line: &str| ["@@", "diff --git ", "Index: ", "--- "].iter().any(|one| line.starts_with(one));
@@ -164,4 +218,25 @@ fn goes_on(lines: &[&str], at: usize, or_hunk: bool) -> bool {
 /// Whether a line can only begin something else than a hunk's line.
 pub(super) fn is_header(line: &str) -> bool {
     line.starts_with("diff --git ") || line.starts_with("```") || line.starts_with("Index: ") || line.starts_with("@@")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HunkHeader;
+
+    #[test]
+    fn headers_of_both_forms_are_read() {
+        let of = |line| HunkHeader::parse(line).map(|one| (one.at, one.counts, one.context, one.heading));
+        assert_eq!(of("@@"), Some((None, None, None, None)));
+        assert_eq!(of("@@ class A:"), Some((None, None, Some("class A:"), None)));
+        assert_eq!(of("@@ -1,3 +1,4 @@ fn f()"), Some((Some(1), Some((3, 4)), None, Some("fn f()"))));
+        assert_eq!(of("@@ -7 +7 @@"), Some((Some(7), Some((1, 1)), None, None)));
+        assert_eq!(of("@@ -0,0 +1,9 @@"), Some((Some(0), Some((0, 9)), None, None)));
+        assert_eq!(of("@@ ... @@"), Some((None, None, None, None)));
+        assert_eq!(of("@@ @@"), Some((None, None, None, None)));
+        assert_eq!(of("@@ -1,3 +1,4"), Some((Some(1), Some((3, 4)), None, None)));
+        assert_eq!(of("@@ -99999999999999999999,1 +1 @@").unwrap().0, Some(usize::MAX));
+        assert_eq!(of("@@@ -1 -1 +1 @@@"), None);
+        assert_eq!(of("@decorator"), None);
+    }
 }

@@ -4,32 +4,29 @@
 //! (<https://github.com/anthropics/claude-code/issues/37403>), `grep` `12:text` for a match and `13-text` for a line
 //! around one, other tools `12: text`. A gutter is one only when every line has it and the numbers count up by one.
 
-use crate::{Reading, Strategy};
-
-/// What may be between number and text; each line has one of the same group.
+/// Delimiters between number and text; each line has one of the same group.
 const DELIMITERS: [Delimiter; 8] = [&["\t"], &["→"], &[": "], &[":"], &[" | "], &["| "], &["|"], &[":", "-"]];
 
 type Delimiter = &'static [&'static str];
 
-/// Those that no text has behind a number at its start; a single line with another one proves nothing, since
+/// Those that no text has after a number at its start; a single line with another one proves nothing, since
 /// `3: x` is also a line of YAML.
 const SURE_DELIMITERS: [Delimiter; 2] = [&["\t"], &["→"]];
 
-/// The request without its gutter, for each that it may have.
-pub(super) fn readings(request: &Reading) -> Vec<Reading> {
+/// The texts without their gutter, for each that they may have.
+pub(super) fn taken_off(old: &str, new: &str) -> Vec<(String, String, bool)> {
     let mut longer: Vec<&str> = Vec::new();
     let mut known: Option<String> = None;
     let stripped = DELIMITERS.iter().filter_map(|delimiter| {
-        let old = strip(&request.old, delimiter).filter(|old| known.as_ref() != Some(old))?;
+        let old = strip(old, delimiter).filter(|old| known.as_ref() != Some(old))?;
         known = Some(old.clone());
         // Where `: ` fits all lines, `:` is likely in front of text that is indented, and then the indentation is unknown.
-        let is_doubtful = request.is_doubtful
-            || longer.iter().any(|longer| delimiter.iter().any(|delimiter| longer.contains(delimiter)));
+        let is_doubtful = longer.iter().any(|longer| delimiter.iter().any(|delimiter| longer.contains(delimiter)));
         longer.extend(*delimiter);
-        let new = strip_new(&request.new, delimiter)?;
+        let new = strip_new(new, delimiter)?;
         let is_single = !old.strip_suffix('\n').unwrap_or(&old).contains('\n');
         let is_sure = !is_single || SURE_DELIMITERS.contains(delimiter);
-        is_sure.then(|| Reading { old, new, by: request.by.with(Strategy::LineNumbers), is_doubtful })
+        is_sure.then_some((old, new, is_doubtful))
     });
     stripped.collect()
 }
@@ -58,19 +55,19 @@ fn strip_new(text: &str, delimiter: Delimiter) -> Option<String> {
     })
 }
 
-/// What follows a delimiter, where the line's number is taken off already.
+/// The text after a delimiter, where the line's number is taken off already.
 pub(crate) fn after_delimiter(rest: &str) -> Option<&str> {
     DELIMITERS.iter().copied().flatten().find_map(|delimiter| rest.strip_prefix(delimiter))
 }
 
-/// The text with each line but the empty one behind a final newline replaced; `None` where one cannot be.
+/// The text with each line but the empty one after a final newline replaced; `None` where one cannot be.
 fn map_lines<'t>(text: &'t str, mut replaced: impl FnMut(&'t str) -> Option<&'t str>) -> Option<String> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let lines = body.split('\n').map(&mut replaced).collect::<Option<Vec<&str>>>()?;
     Some(lines.join("\n") + &text[body.len()..])
 }
 
-/// Number and text of a line with a gutter. Behind the number of an empty line everything may be lost.
+/// Number and text of a line with a gutter. After the number of an empty line everything may be lost.
 fn numbered(line: &str, delimiter: Delimiter) -> Option<(u64, &str)> {
     let line = line.trim_start_matches(' ');
     let digits = line.len() - line.trim_start_matches(|character: char| character.is_ascii_digit()).len();

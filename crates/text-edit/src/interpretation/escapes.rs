@@ -1,40 +1,38 @@
 //! `\n`, `\t` and quotes spelled out with a backslash, as after escaping once too often.
 //!
 //! A kind of escape counts only when `old` has no such character as it is. Which kinds were escaped too often
-//! is found by trying; more than one reading that fits is no match.
+//! is found by trying; more than one that fits is no match.
 
-use crate::{Reading, Strategy, typography};
+use crate::typography;
 
 /// Escapes and what they mean. The backslash itself comes last: it decides how the others are read.
 const KINDS: [(char, &str); 5] = [('n', "\n"), ('t', "\t"), ('"', "\""), ('\'', "'"), ('\\', "\\")];
 
-/// The request with its escapes resolved, in each way that is possible.
-pub(super) fn readings(request: &Reading) -> Vec<Reading> {
-    let Some(new) = resolve_brought_in(&request.old, &request.new) else { return Vec::new() };
-    let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(&request.old, KINDS[*kind])).collect();
-    // All escapes of the text are the likeliest reading, but every other is tried too.
-    let readings = (1_u32..1 << present.len()).rev().filter_map(|reading| {
-        let chosen = present.iter().enumerate().filter(|(bit, _)| reading >> bit & 1 == 1);
+/// The texts with their escapes resolved, in each way that is possible.
+pub(super) fn taken_off(old: &str, new: &str) -> Vec<(String, String, bool)> {
+    let Some(new) = resolve_brought_in(old, new) else { return Vec::new() };
+    let present: Vec<usize> = (0..KINDS.len()).filter(|kind| is_over_escaped(old, KINDS[*kind])).collect();
+    // All escapes of the text are the likeliest interpretation, but every other is tried too.
+    let all = (1_u32..1 << present.len()).rev().filter_map(|bits| {
+        let chosen = present.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
         let kinds: Vec<(char, &str)> = chosen.map(|(_, kind)| KINDS[*kind]).collect();
-        // A resolved backslash alone changes too little to tell one reading from another.
+        // A resolved backslash alone changes too little to tell one interpretation from another.
         if kinds == [('\\', "\\")] {
             return None;
         }
-        let is_doubtful = request.is_doubtful || kinds.len() < present.len();
-        let (old, new) = (resolve(&request.old, &kinds), resolve_new(&new, &kinds)?);
-        Some(Reading { old, new, by: request.by.with(Strategy::Escapes), is_doubtful })
+        Some((resolve(old, &kinds), resolve_new(&new, &kinds)?, kinds.len() < present.len()))
     });
-    readings.collect()
+    all.collect()
 }
 
 /// Whether `new` has double quotes, all of them escaped, of which the lines of `old` say nothing: where those are damaged
 /// otherwise, the quotes may be, too.
-pub(crate) fn brings_in_quotes(Reading { old, new, .. }: &Reading) -> bool {
+pub(crate) fn brings_in_quotes(old: &str, new: &str) -> bool {
     let has_none = |text: &str| !text.contains('"') && !escapes(text).contains(&'"');
     has_none(old) && is_over_escaped(new, ('"', "\""))
 }
 
-/// The characters of `text`, a backslash together with the one behind it.
+/// The characters of `text`, a backslash together with the one after it.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -52,7 +50,7 @@ fn escape(piece: &str) -> Option<char> {
     Some(quote.and_then(|plain| plain.chars().next()).unwrap_or(letter))
 }
 
-/// The letters behind a backslash in `text`.
+/// The letters after a backslash in `text`.
 fn escapes(text: &str) -> Vec<char> {
     pieces(text).filter_map(escape).collect()
 }

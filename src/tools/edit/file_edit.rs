@@ -1,0 +1,476 @@
+//! The edits of one file: asked for, and worked out on the file as it is now: read, check, locate, splice.
+//!
+//! Nothing is written before the commit. They are worked out again when the file turns out to be another one by then.
+
+use std::{collections::BTreeSet, mem};
+
+use structured_text::mask::cuts_sentinel;
+use text_edit::{DiffExtent, MovedOffsets, Strategies};
+use text_file::{Document, LineEnding};
+
+use confined_fs::{
+    AccessErrorKind, Approval, Base, Revision, RevisionPrefix, Snapshot, Visibility, WorkspacePath, WritablePath,
+};
+
+use crate::session::Cost;
+
+use super::{
+    super::{
+        Answer, CallContext, Change, Fingerprint, Kind, Preview, ToolError,
+        answer::count,
+        commit::{self, ChangeStep, NewState, Rewrite},
+        read_before_write::{self, StartFrom},
+        shown_diff,
+    },
+    cells,
+    entry::{self, EditEntry, EntryChange},
+    glob_files,
+    lines::{self, FileNow, NowLines},
+    places::{Places, WithinWords},
+    search,
+};
+
+/// The edits that are asked for in one file.
+pub(super) struct FileEdit {
+    pub(super) path: WorkspacePath,
+    pub(super) target: WritablePath,
+    pub(super) edits: Vec<EditEntry>,
+    pub(super) expected: Option<usize>,
+    pub(super) expected_revision: Option<RevisionPrefix>,
+    /// Whether it is one of several files, which errors name with the entry.
+    pub(super) is_one_of_several: bool,
+}
+
+/// A file and its edits as worked out on it, alone or one of several.
+pub(super) struct PlannedEdit {
+    pub(super) edit: FileEdit,
+    pub(super) planned: Planned,
+}
+
+/// The result on the file as it is now.
+pub(super) struct Planned {
+    pub(super) base: Base,
+    /// The content that is there now; none for a new file.
+    pub(super) old: Option<Document>,
+    new: Document,
+    /// The new content as it is shown of a masked file.
+    shown: Option<Document>,
+    pub(super) made: MadeEdits,
+    /// The changed cells of a notebook, whose other text is as it was.
+    pub(super) cells: Option<ChangedCells>,
+    /// The files that text was copied from.
+    sources: Vec<WorkspacePath>,
+}
+
+/// The edits that were made in a document, by entry.
+#[derive(Default)]
+pub(super) struct MadeEdits {
+    /// None if nothing is replaced.
+    document: Option<Document>,
+    pub(super) strategies: Vec<Strategies>,
+    /// Replacements of each entry.
+    pub(super) counts: Vec<usize>,
+    /// The cells of a notebook of each entry that replaced something.
+    cells: Vec<Vec<usize>>,
+    /// The places of the edits that were for all of them.
+    pub(super) within: WithinWords,
+    /// Notes on the edits for the answer.
+    pub(super) notes: Vec<String>,
+}
+
+/// The changed cells of a notebook, by their numbers, and the sources before and after.
+pub(super) struct ChangedCells {
+    pub(super) numbers: BTreeSet<usize>,
+    old: String,
+    new: String,
+}
+
+impl FileEdit {
+    pub(super) fn new(path: WorkspacePath, target: WritablePath, edits: Vec<EditEntry>) -> Self {
+        Self { path, target, edits, expected: None, expected_revision: None, is_one_of_several: false }
+    }
+
+    /// Finds every place on the file as it is now; writes nothing.
+    pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        let was = cx.session.ledger.seen(self.target.path()).and_then(|seen| seen.content);
+        self.worked_out(cx, |now| self.check_seen(cx, now)).or_else(|error| {
+            let was = was.filter(|_| error.kind() == Kind::Stale && self.expected_revision.is_none());
+            was.and_then(|was| self.work_out_elsewhere(cx, &was)).ok_or(error)
+        })
+    }
+
+    /// As [`Self::work_out`], on a file that was `was` when it was seen, where all changes are elsewhere.
+    fn work_out_elsewhere(&self, cx: &CallContext, was: &[u8]) -> Option<Planned> {
+        let planned = self.work_out_unseen(cx).ok()?;
+        let old = planned.old.as_ref()?;
+        if !read_before_write::is_elsewhere(was, old.text(), planned.file_text()) {
+            return None;
+        }
+        cx.session.ledger.found(self.target.path(), Revision::of(old.bytes()), old.bytes());
+        Some(planned)
+    }
+
+    /// As [`Self::work_out`], on a file that need not have been seen: nothing is changed before it is.
+    pub(super) fn work_out_unseen(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        self.worked_out(cx, Ok)
+    }
+
+    /// As [`Self::work_out`], once more, where another change came between that and the commit.
+    pub(super) fn work_out_again(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        self.worked_out(cx, |now| {
+            read_before_write::check_again(cx, &self.path, &now, self.expected_revision)?;
+            Ok(now)
+        })
+    }
+
+    fn check_seen(&self, cx: &CallContext, now: Snapshot) -> Result<Snapshot, ToolError> {
+        // An empty file holds nothing that could be lost unseen.
+        if now.bytes.is_empty() && self.expected_revision.is_none() || self.names_rev(now.revision) {
+            return Ok(now);
+        }
+        read_before_write::check(cx, &self.path, &self.target, now, self.expected_revision, StartFrom::AnySeen)
+    }
+
+    /// Whether the `rev` of its lines says what the caller has seen: it is that of the file, or nothing but lines changes.
+    fn names_rev(&self, now: Revision) -> bool {
+        let rev = |one: &EditEntry| match &one.change {
+            EntryChange::Lines(edit) => edit.rev,
+            EntryChange::Text(_) => None,
+        };
+        let mut revs = self.edits.iter().map(rev);
+        self.expected_revision.is_none()
+            && (revs.clone().all(|rev| rev.is_some()) || revs.any(|rev| rev.is_some_and(|rev| rev.fits(now))))
+    }
+
+    /// Whether globs alone name the file.
+    pub(super) fn is_of_globs(&self) -> bool {
+        self.edits.iter().all(|one| one.in_glob)
+    }
+
+    /// Says in an error about the file which of several it is.
+    fn label(&self, error: ToolError) -> ToolError {
+        match self.edits.first().filter(|_| self.is_one_of_several) {
+            Some(first) => first.label(error),
+            None => error,
+        }
+    }
+
+    fn worked_out(
+        &self,
+        cx: &CallContext,
+        checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
+    ) -> Result<Planned, ToolError> {
+        let limit = cx.settings.max_file_size;
+        entry::check_copied(&self.edits, &self.target)?;
+        let now = match cx.read_to_change(&self.path) {
+            Ok(now) => now,
+            Err(error) if error.kind == AccessErrorKind::NotFound => return self.create(cx),
+            Err(error) => return Err(self.label(error.into())),
+        };
+        let now = checked(now).map_err(|error| self.label(error))?;
+        let planned = self.splice(cx, now)?;
+        if planned.bytes().len() as u64 > limit {
+            let error = ToolError::would_grow(&self.path, planned.bytes().len() as u64, limit);
+            return Err(self.label(error));
+        }
+        Ok(planned)
+    }
+
+    /// `old_string` = "" creates a missing file, which edits after it may change.
+    fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+        let (new, rest) = match self.edits.as_slice() {
+            [EditEntry { change: EntryChange::Text(first), .. }, rest @ ..]
+                if first.old.is_empty() && rest.iter().all(|one| matches!(one.change, EntryChange::Text(_))) =>
+            {
+                (&first.new, rest)
+            }
+            _ => return Err(self.label(ToolError::not_found(&cx.workspace, &self.path))),
+        };
+        if let Some(expected) = self.expected_revision {
+            return Err(read_before_write::absent(&self.path, expected));
+        }
+        // The text of a new file is taken as it is, whatever it would be read as.
+        let (mut new, mut made) = (Document::from(new.clone()), MadeEdits::default());
+        if !rest.is_empty() {
+            new = Document::decode(new.into_bytes(), None).map_err(|error| {
+                let what = format!("{} would not be text but {}, so it cannot be edited", self.path, error.kind);
+                self.label(ToolError::invalid(what).hint("create it with its final text"))
+            })?;
+            let (path, real) = (&self.path, self.target.path());
+            let now = FileNow { path, real, document: &new, revision: Revision::of(new.bytes()) };
+            made = self.apply(cx, now, rest.iter().map(|one| (one, None)))?;
+            new = made.document.take().unwrap_or(new);
+        }
+        made.strategies.insert(0, Strategies::default());
+        made.counts.insert(0, 1);
+        self.planned(cx, Base::Absent, None, new, made)
+    }
+
+    fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
+        let (revision, size) = (now.revision, now.bytes.len() as u64);
+        let old = Document::decode(now.bytes, None)
+            .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
+        let now = FileNow { path: &self.path, real: self.target.path(), document: &old, revision };
+        let lines = lines::find(cx, now, &self.edits)?;
+        let made = self.apply(cx, now, self.edits.iter().zip(lines.iter().map(Option::as_ref)));
+        // An error names places by their lines.
+        let mut made = made.inspect_err(|error| {
+            cx.session.ledger.showed(now.real, Some(revision), shown_diff::numbers(&error.text()));
+        })?;
+        let new = made.document.take().unwrap_or_else(|| old.clone());
+        let moved = lines.into_iter().filter_map(|lines| lines?.moved);
+        made.notes = moved.chain(made.notes).collect();
+        self.planned(cx, Base::Revision(revision), Some(old), new, made)
+    }
+
+    /// `new` in the place of `old`, with what will be shown of it if the file is masked.
+    fn planned(
+        &self,
+        cx: &CallContext,
+        base: Base,
+        old: Option<Document>,
+        new: Document,
+        mut made: MadeEdits,
+    ) -> Result<Planned, ToolError> {
+        self.check_count(made.counts.iter().sum())?;
+        cx.check()?;
+        made.notes.extend(entry::copied_notes(&self.edits));
+        let cells = mem::take(&mut made.cells);
+        let mut planned =
+            Planned { base, old, new, shown: None, made, cells: None, sources: entry::copied_sources(&self.edits) };
+        planned.made.notes.extend(planned.mixed_endings_note(&self.edits));
+        planned.cells = planned.changed_cells(self.target.path(), cells);
+        let was = planned.old.as_ref().map_or(&[][..], Document::bytes);
+        let shown = cx.workspace.check_sentinels(&self.target, was, planned.bytes());
+        let shown = shown.map_err(|error| self.label(error.into()))?;
+        let refused = || ToolError::invalid(format!("{} would not be text after this change", self.path));
+        let shown = shown.map(|bytes| Document::decode(bytes, None)).transpose();
+        let shown = shown.map_err(|_| self.label(refused().hint("check new_string")))?;
+        Ok(Planned { shown, ..planned })
+    }
+
+    fn check_count(&self, replacements: usize) -> Result<(), ToolError> {
+        match self.expected.filter(|expected| *expected != replacements) {
+            None => Ok(()),
+            Some(expected) => Err(ToolError::new(
+                Kind::Ambiguous,
+                format!("the edits make {}, not the expected {expected}", count(replacements, "replacement")),
+            )
+            .hint("nothing was changed; correct expected_replacements or the edits")),
+        }
+    }
+
+    /// Makes the edits of `entries` in the file `now`, one after the other, each with the lines that it names.
+    fn apply<'e>(
+        &self,
+        cx: &CallContext,
+        now: FileNow<'_>,
+        entries: impl Iterator<Item = (&'e EditEntry, Option<&'e NowLines>)>,
+    ) -> Result<MadeEdits, ToolError> {
+        let is_masked = cx.workspace.visibility(&self.path).is_ok_and(|seen| seen == Visibility::Masked);
+        let mut all = MadeEdits::default();
+        let mut moved = MovedOffsets::default();
+        for (one, lines) in entries {
+            cx.check()?;
+            let document = all.document.as_ref().unwrap_or(now.document);
+            let places = match lines {
+                Some(lines) => lines.places(one, now, document, &moved),
+                None => self.searched_places(cx, one, document),
+            };
+            let places = places.map_err(|error| {
+                let error = one.label(error);
+                let is_only = self.edits.len() == 1 || self.is_one_of_several;
+                if is_only { error } else { error.hint("none of the edits was applied") }
+            })?;
+            let spans: Vec<_> = places.spans.iter().map(|(span, new)| (span.clone(), new.as_str())).collect();
+            if is_masked && spans.iter().any(|(span, _)| cuts_sentinel(document.text(), span)) {
+                return Err(one.label(
+                    ToolError::invalid("old_string begins or ends within a `<secret:…>`, which is one value")
+                        .hint("put the whole sentinel into old_string, or no part of it"),
+                ));
+            }
+            // Several edits can multiply one another; the file's own size is checked at the end. Text takes
+            // at most twice the room of its bytes in any encoding.
+            let grown = spans.iter().map(|(span, new)| new.len().saturating_sub(span.len())).sum::<usize>();
+            let grown = (document.text().len() + grown) as u64;
+            if grown > cx.settings.max_file_size.saturating_mul(2) {
+                let limit = cx.settings.max_file_size;
+                return Err(one.label(ToolError::would_grow(&self.path, grown, limit)));
+            }
+            moved.push(spans.iter().map(|(span, new)| (span.clone(), new.len())));
+            let made = if spans.is_empty() { None } else { Some(one.splice(document, &spans, &self.path)?) };
+            all.counts.push(places.replacements);
+            all.strategies.push(places.strategy);
+            all.within.add(&places.within, None);
+            all.notes.extend(places.note);
+            if let Some(made) = made {
+                all.cells.push(places.cells);
+                all.document = Some(made);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Where the text of an entry is.
+    fn searched_places(&self, cx: &CallContext, one: &EditEntry, document: &Document) -> Result<Places, ToolError> {
+        let EntryChange::Text(text) = &one.change else { return Ok(Places::default()) };
+        if !text.old.is_empty() {
+            // With a single edit its own count is checked, so that the error can list the places.
+            let each = self.expected.filter(|_| self.edits.len() == 1);
+            let find = || {
+                let places = search::find(cx, &self.target, document, text, each)?;
+                if one.copied.is_some() { entry::verbatim(places, &text.new) } else { Ok(places) }
+            };
+            if !one.in_glob {
+                return find();
+            }
+            // Nobody said that the text is in this file: where it is not, but for white space at the start and the end
+            // of lines, nothing is changed.
+            let may_be_there = glob_files::holds(self.target.path(), document, &text.old);
+            return match may_be_there.then(find) {
+                Some(Ok(places)) if places.strategy.are_of_layout() => Ok(places),
+                Some(Err(error)) if error.kind() != Kind::NoMatch => Err(error),
+                _ => Ok(Places::default()),
+            };
+        }
+        if !document.text().is_empty() {
+            return Err(ToolError::invalid(format!("old_string is empty, but {} is not", self.path))
+                .hint("to change it, pass the text to replace; to replace it whole, use write"));
+        }
+        Ok(Places::one(0..0, text.new.clone()))
+    }
+}
+
+impl Planned {
+    /// The text as it is now, "" where there is no file; of a notebook the sources that change.
+    pub(super) fn old_text(&self) -> &str {
+        let whole = || self.old.as_ref().map_or("", Document::text);
+        self.cells.as_ref().map_or_else(whole, |cells| &cells.old)
+    }
+
+    /// How many bytes are there now, and how many will be.
+    pub(super) fn sizes(&self) -> (u64, u64) {
+        (self.old.as_ref().map_or(0, |old| old.bytes().len() as u64), self.bytes().len() as u64)
+    }
+
+    pub(super) fn replacements(&self) -> usize {
+        self.made.counts.iter().sum()
+    }
+
+    /// Whether the file does not exist yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.base == Base::Absent
+    }
+
+    /// The text as it will be; of a notebook the sources that change.
+    pub(super) fn new_text(&self) -> &str {
+        self.cells.as_ref().map_or_else(|| self.file_text(), |cells| &cells.new)
+    }
+
+    /// The text of the whole file as it will be shown.
+    pub(super) fn file_text(&self) -> &str {
+        self.shown.as_ref().unwrap_or(&self.new).text()
+    }
+
+    /// Whether the values of the file are masked.
+    pub(super) fn is_masked(&self) -> bool {
+        self.shown.is_some()
+    }
+
+    /// The bytes that will be there, as far as they are shown.
+    pub(super) fn shown_bytes(&self) -> &[u8] {
+        self.shown.as_ref().unwrap_or(&self.new).bytes()
+    }
+
+    /// Whether its line endings are mixed, and were not before.
+    pub(super) fn mixes_endings(&self) -> bool {
+        let was = self.old.as_ref().map_or(LineEnding::None, Document::line_ending);
+        ![LineEnding::Mixed, LineEnding::None].contains(&was) && self.new.line_ending() == LineEnding::Mixed
+    }
+
+    /// That lines which were copied end otherwise than those of the file.
+    fn mixed_endings_note(&self, edits: &[EditEntry]) -> Option<String> {
+        let of_file = self.old.as_ref().filter(|_| self.mixes_endings())?.line_ending();
+        entry::other_ending(edits, of_file)
+    }
+
+    /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself,
+    /// which is truly at `real`.
+    pub(super) fn fenced_by<'p>(&'p self, cx: &CallContext, real: &'p WorkspacePath) -> &'p WorkspacePath {
+        self.sources.iter().find(|source| cx.workspace.is_untrusted(source)).unwrap_or(real)
+    }
+
+    /// Whether a notebook is none afterwards.
+    pub(super) fn breaks_notebook(&self, path: &WorkspacePath) -> bool {
+        let was = self.old.as_ref().is_some_and(|old| cells::notebook(path, old).is_some());
+        was && cells::notebook(path, &self.new).is_none()
+    }
+
+    /// The cells that change, where each edit was made in `cells` and none in the JSON of a notebook.
+    fn changed_cells(&self, path: &WorkspacePath, cells: Vec<Vec<usize>>) -> Option<ChangedCells> {
+        let old = self.old.as_ref().filter(|_| !cells.iter().any(Vec::is_empty))?;
+        let (old, new) = cells::changed_sources(&cells::notebook(path, old)?, &cells::notebook(path, &self.new)?);
+        Some(ChangedCells { numbers: cells.into_iter().flatten().collect(), old, new })
+    }
+}
+
+impl Rewrite for Planned {
+    fn base(&self) -> Base {
+        self.base
+    }
+
+    fn old(&self) -> Option<&Document> {
+        self.old.as_ref()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.new.bytes()
+    }
+}
+
+impl PlannedEdit {
+    /// Its change on the disk.
+    pub(super) fn change(&self) -> ChangeStep {
+        let (base, bytes) = (self.planned.base, self.planned.bytes().to_vec());
+        let change = NewState::Content { base, bytes, mode: 0, like: None, former: None };
+        ChangeStep { target: self.edit.target.clone(), change }
+    }
+}
+
+impl Change for PlannedEdit {
+    fn preview(&self) -> Preview {
+        let diff = text_edit::unified_diff(
+            &shown_diff::diff_name(&self.edit.path),
+            self.planned.old_text(),
+            self.planned.new_text(),
+            DiffExtent::Full,
+        );
+        Preview {
+            summary: format!("Edit {}: {}", self.edit.path, count(self.planned.replacements(), "replacement")),
+            diff: diff.text,
+            destructive: !self.planned.is_new(),
+        }
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint {
+            path: self.edit.target.path().to_string(),
+            base: self.planned.base,
+            content: Some(Revision::of(self.planned.bytes())),
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let (old, new) = self.planned.sizes();
+        Cost::of_file(&self.edit.target, self.planned.is_new(), old, new)
+    }
+
+    fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        let Self { edit, planned } = *self;
+        // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
+        // still has to be in it, just once.
+        let (planned, committed, kept) =
+            commit::rewrite(cx, "edit", &edit.target, planned, approval, |_| edit.work_out_again(cx))?;
+        Ok(Self { edit, planned }.answer(cx, Some((committed.revision, kept))))
+    }
+}

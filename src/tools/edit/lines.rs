@@ -1,0 +1,301 @@
+//! Entries that name whole lines: `120-134`, `120` or `after 120`, by the numbers that `read` showed at `rev`. And where
+//! those lines are in the file now: at the same place, or where they have moved since.
+
+use std::ops::Range;
+
+use text_edit::{AnchorError, LinePlace, MovedOffsets, anchored};
+use text_file::Document;
+
+use confined_fs::{Revision, RevisionPrefix, WorkspacePath};
+
+use super::{
+    super::{CallContext, Kind, ToolError, answer::count, read::Held, read_before_write},
+    cells,
+    entry::{EditEntry, EntryChange, LinesEdit},
+    places::Places,
+};
+
+/// Parses the argument `lines`. A number too large for any file is read as the largest one.
+///
+/// # Errors
+/// `invalid_input`, which names the value and the forms there are.
+pub(super) fn parse(text: &str) -> Result<LinePlace, ToolError> {
+    let text = text.trim();
+    let wrong = |why: &str| {
+        ToolError::invalid(format!("`lines` is not valid: {text:?}: {why}"))
+            .hint("use lines=\"120-134\" or \"120\" to replace whole lines, or \"after 120\" to insert after one")
+    };
+    let number = |text: &str| {
+        let text = text.trim();
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| text.parse().unwrap_or(usize::MAX))
+    };
+    let not_a_number = || wrong("it is not a line number or a range of two");
+    if let Some(after) = text.strip_prefix("after ") {
+        return number(after).map(LinePlace::After).ok_or_else(not_a_number);
+    }
+    if text.contains(',') {
+        return Err(wrong("it names several ranges; pass an entry of edits for each"));
+    }
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (number(first), number(last)) {
+        (Some(0), _) => Err(wrong("lines count from 1; to insert before the first line use \"after 0\"")),
+        (Some(first), Some(last)) if last < first => Err(wrong("it ends before it starts")),
+        (Some(first), Some(last)) => Ok(LinePlace::Range(first - 1..last)),
+        _ => Err(not_a_number()),
+    }
+}
+
+/// `12`, `12-14` or `after 12`, counted from 1.
+fn numbers(place: &LinePlace) -> String {
+    match place {
+        LinePlace::Range(lines) if lines.len() == 1 => lines.end.to_string(),
+        LinePlace::Range(lines) => format!("{}-{}", lines.start + 1, lines.end),
+        LinePlace::After(line) => format!("after {line}"),
+    }
+}
+
+/// `line 12`, `lines 12-14` or `after line 12`.
+fn place_text(place: &LinePlace) -> String {
+    match place {
+        LinePlace::Range(lines) if lines.len() == 1 => format!("line {}", lines.end),
+        LinePlace::Range(_) => format!("lines {}", numbers(place)),
+        LinePlace::After(line) => format!("after line {line}"),
+    }
+}
+
+/// The lines that must be as they were.
+fn subject_of(place: &LinePlace) -> String {
+    place_text(place).trim_start_matches("after ").to_owned()
+}
+
+/// The lines that the numbers name, counted from 0.
+fn named_lines(place: &LinePlace) -> Range<usize> {
+    match place {
+        LinePlace::Range(lines) => lines.clone(),
+        LinePlace::After(line) => line.saturating_sub(1)..*line,
+    }
+}
+
+/// A file as it is now.
+#[derive(Clone, Copy)]
+pub(super) struct FileNow<'f> {
+    /// As the call spells it.
+    pub(super) path: &'f WorkspacePath,
+    pub(super) real: &'f WorkspacePath,
+    pub(super) document: &'f Document,
+    pub(super) revision: Revision,
+}
+
+/// The lines of one entry as they are now.
+#[derive(Clone, Debug)]
+pub(super) struct NowLines {
+    pub(super) place: LinePlace,
+    /// That they moved, for the answer.
+    pub(super) moved: Option<String>,
+}
+
+impl NowLines {
+    /// Where the lines of `one` are in `document`, which has the changes of the entries before it, and what takes their
+    /// place.
+    ///
+    /// # Errors
+    /// `invalid_input` for an insertion of nothing and for lines that an entry before changed in part; `no_match`
+    /// where the new text is there already.
+    pub(super) fn places(
+        &self,
+        one: &EditEntry,
+        now: FileNow<'_>,
+        document: &Document,
+        moved: &MovedOffsets,
+    ) -> Result<Places, ToolError> {
+        let EntryChange::Lines(edit) = &one.change else { return Ok(Places::default()) };
+        let lines = place_text(&edit.place);
+        if edit.new.is_empty() && matches!(self.place, LinePlace::After(_)) {
+            return Err(ToolError::invalid(format!("there is nothing to insert {lines}"))
+                .hint("for an empty line pass new_string=\"\\n\""));
+        }
+        let span = self.place.span(now.document.text()).ok().and_then(|span| moved.now(&span)).ok_or_else(|| {
+            ToolError::invalid(format!("an earlier edit of this call changed a part of {lines}"))
+                .hint("make one edit of both, or send them in two calls")
+        })?;
+        let made = self.place.replacement(document.text(), span, &edit.new, one.copied.is_some());
+        if document.text()[made.span.clone()] == made.text {
+            return Err(ToolError::new(
+                Kind::NoMatch,
+                format!("the new text is what {lines} of {} is already", now.path),
+            )
+            .hint("the change may already be made; there is nothing to change here"));
+        }
+        Ok(Places::one(made.span, made.text))
+    }
+}
+
+/// The lines of each of `edits` in the file `now`, `None` for one that names none.
+///
+/// # Errors
+/// `stale` where lines changed since their revision, or where that is not known; `invalid_input` for lines that the file
+/// never had, for those of a notebook, and for entries that overlap.
+pub(super) fn find(
+    cx: &CallContext,
+    now: FileNow<'_>,
+    edits: &[EditEntry],
+) -> Result<Vec<Option<NowLines>>, ToolError> {
+    let mut found: Vec<Option<NowLines>> = Vec::with_capacity(edits.len());
+    for one in edits {
+        let EntryChange::Lines(edit) = &one.change else {
+            found.push(None);
+            continue;
+        };
+        cx.check()?;
+        let lines = now_lines(cx, now, edit).map_err(|error| one.label(error))?;
+        let others = edits.iter().zip(&found).filter_map(|(other, known)| Some((other, known.as_ref()?)));
+        for (other, known) in others {
+            if overlap(&known.place, &lines.place) {
+                return Err(overlapping(other, one));
+            }
+        }
+        found.push(Some(lines));
+    }
+    Ok(found)
+}
+
+fn now_lines(cx: &CallContext, now: FileNow<'_>, edit: &LinesEdit) -> Result<NowLines, ToolError> {
+    if cells::notebook(now.real, now.document).is_some() {
+        return Err(ToolError::invalid(format!(
+            "{} is a notebook: read shows its cells, and no line numbers",
+            now.path
+        ))
+        .hint("pass text of a cell's source as old_string"));
+    }
+    let (place, path, subject) = (&edit.place, now.path, subject_of(&edit.place));
+    if edit.rev.is_none() && !cx.session.ledger.shows_only(now.real, now.revision, &named_lines(place)) {
+        return Err(ToolError::invalid(format!(
+            "the argument `rev` is missing: {subject} of {path} may have been shown at another rev, too"
+        ))
+        .hint("pass the rev in the last line of the read or grep that showed these numbers"));
+    }
+    let rev = edit.rev.unwrap_or_else(|| now.revision.prefix());
+    let beyond = |total: usize| {
+        let to_insert = if matches!(place, LinePlace::After(_)) { " to insert after" } else { "" };
+        ToolError::invalid(format!(
+            "{path} has {} at rev {rev}, so there is no {subject}{to_insert}",
+            count(total, "line")
+        ))
+        .hint("nothing was changed; read it again and use the numbers and the rev that it shows")
+    };
+    let was = match edit.rev.map_or(Held::Same, |rev| Held::of(cx, now.real, now.revision, rev)) {
+        Held::Same => {
+            place.span(now.document.text()).map_err(beyond)?;
+            return Ok(NowLines { place: place.clone(), moved: None });
+        }
+        Held::Former(was) => was,
+        Held::Ambiguous => {
+            return Err(ToolError::invalid(format!("several states of {path} have a rev that begins with {rev}"))
+                .hint(
+                    "pass more digits of it, as `revision` in the result of a read has them, or read the file again",
+                ));
+        }
+        Held::Unknown => return Err(unknown(cx, now, rev)),
+    };
+    let size = was.len() as u64;
+    let old =
+        Document::decode(was, None).map_err(|error| read_before_write::not_text(path, size, now.revision, &error))?;
+    let why = match anchored(old.text(), now.document.text(), place) {
+        Ok(at) => {
+            let moved = format!("{} moved to {} since rev {rev}", place_text(place), numbers(&at));
+            return Ok(NowLines { moved: (at != *place).then_some(moved), place: at });
+        }
+        Err(AnchorError::Beyond(total)) => return Err(beyond(total)),
+        Err(AnchorError::Changed) => format!("{subject} of {path} changed since rev {rev}"),
+        Err(AnchorError::Uncertain) => {
+            format!("{path} changed since rev {rev}, and where {subject} moved is not certain")
+        }
+    };
+    Err(read_before_write::lines_changed(cx, path, now.real, why, &old, (now.document, now.revision)))
+}
+
+/// The error for a rev whose content is not known.
+fn unknown(cx: &CallContext, now: FileNow<'_>, rev: RevisionPrefix) -> ToolError {
+    let path = now.path;
+    if cx.session.ledger.seen(now.real).is_none() {
+        return ToolError::new(
+            Kind::NotRead,
+            format!("{path} has not been read in this session, so no rev {rev} of it is known"),
+        )
+        .hint("read it and repeat the call with the line numbers and the rev that it shows");
+    }
+    let now = rev.same_digits_of(now.revision);
+    ToolError::new(Kind::Stale, format!("{path} is at rev {now}, and rev {rev} of it is not known"))
+        .hint("read it again and repeat the call with the line numbers and the rev that it shows")
+}
+
+fn overlap(one: &LinePlace, other: &LinePlace) -> bool {
+    match (one, other) {
+        (LinePlace::Range(one), LinePlace::Range(other)) => one.start < other.end && other.start < one.end,
+        (LinePlace::Range(range), LinePlace::After(at)) | (LinePlace::After(at), LinePlace::Range(range)) => {
+            range.start < *at && *at < range.end
+        }
+        (LinePlace::After(_), LinePlace::After(_)) => false,
+    }
+}
+
+fn overlapping(one: &EditEntry, other: &EditEntry) -> ToolError {
+    let place = |entry: &EditEntry| match &entry.change {
+        EntryChange::Lines(edit) => place_text(&edit.place),
+        EntryChange::Text(_) => String::new(),
+    };
+    ToolError::invalid(format!("{} ({}) and {} ({}) overlap", one.name, place(one), other.name, place(other)))
+        .hint("nothing was changed; make one entry of them, all numbers are those of rev")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ranges_single_lines_and_insertions_are_read() {
+        for (text, place) in [
+            ("120-134", LinePlace::Range(119..134)),
+            (" 120 - 134 ", LinePlace::Range(119..134)),
+            ("7", LinePlace::Range(6..7)),
+            ("after 0", LinePlace::After(0)),
+            ("after  12 ", LinePlace::After(12)),
+            ("1-999999999999999999999", LinePlace::Range(0..usize::MAX)),
+        ] {
+            assert_eq!(parse(text).unwrap(), place, "{text}");
+        }
+    }
+
+    #[test]
+    fn invalid_lines_are_named_with_the_forms() {
+        for (text, why) in [
+            ("", "not a line number"),
+            ("0", "count from 1"),
+            ("0-3", "count from 1"),
+            ("-3", "not a line number"),
+            ("after -1", "not a line number"),
+            ("after", "not a line number"),
+            ("5-3", "ends before it starts"),
+            ("3-", "not a line number"),
+            ("1-2,5", "an entry of edits for each"),
+            ("1-2-3", "not a line number"),
+            ("٣", "not a line number"),
+            ("１-２", "not a line number"),
+            ("+3", "not a line number"),
+            ("0x10", "not a line number"),
+        ] {
+            let error = parse(text).unwrap_err().text();
+            assert!(error.contains(why) && error.contains("after 120"), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "(after)?[- 0-9a-z,٣]{0,12}") {
+            let _ = parse(&text);
+        }
+    }
+}
