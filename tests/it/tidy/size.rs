@@ -27,7 +27,7 @@ const MAX_LINES: &[(&str, usize)] = &[
 const MAX_SIBLINGS: usize = 20;
 
 /// Folders that are wider, and how wide they may be until they are divided.
-const WIDE: &[(&str, usize)] = &[("src/server", 36), ("src/tools", 24), ("src/tools/edit", 21)];
+const WIDE: &[(&str, usize)] = &[("src/tools", 24)];
 
 /// Whether a file of `src` is part of the program.
 fn is_product(name: &str) -> bool {
