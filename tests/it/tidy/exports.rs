@@ -50,10 +50,14 @@ fn what_a_crate_exports_is_used_by_another_crate_or_describes_what_is() {
     let sources = sources();
     let mut complaints = Vec::new();
     for folder in crates().iter().filter(|folder| *folder != root()) {
-        let own = format!("{}/", folder.strip_prefix(root()).expect("below").to_str().expect("UTF-8").replace('\\', "/"));
+        let own =
+            format!("{}/", folder.strip_prefix(root()).expect("below").to_str().expect("UTF-8").replace('\\', "/"));
         let lib = sources.iter().find(|source| source.name == format!("{own}src/lib")).expect("lib.rs");
-        let elsewhere: BTreeSet<&str> =
-            sources.iter().filter(|source| !source.name.starts_with(&own)).flat_map(|source| words(&source.text)).collect();
+        let elsewhere: BTreeSet<&str> = sources
+            .iter()
+            .filter(|source| !source.name.starts_with(&own))
+            .flat_map(|source| words(&source.text))
+            .collect();
         // A type that nobody names may still be what a public function takes or returns, or what a public field holds.
         let described: BTreeMap<&str, usize> = sources
             .iter()
