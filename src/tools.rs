@@ -9,11 +9,9 @@ pub(crate) mod checkpoint;
 mod commit;
 mod copy;
 mod delete;
-mod destination;
 mod edit;
 mod glob;
 mod grep;
-mod longest_wait;
 mod ls;
 mod mkdir;
 mod move_path;
@@ -21,7 +19,6 @@ mod present;
 mod read;
 mod resources;
 pub(crate) mod restore;
-mod shown_diff;
 pub(crate) mod staged;
 #[cfg(all(test, unix))]
 mod tests;
@@ -32,8 +29,8 @@ mod write;
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use call::{
-    alias, answer as fitted, answer_budget, context as references, decode_memory, hidden_note, introduced_problems,
-    match_words, omissions, paging, plan, read_before_write,
+    alias, answer as fitted, answer_budget, context as references, decode_memory, destination, hidden_note,
+    introduced_problems, match_words, omissions, paging, plan, read_before_write, shown_diff,
 };
 pub(crate) use call::{answer, args, context, context::MAX_SEARCH_FILE_SIZE, fence};
 
@@ -41,14 +38,16 @@ pub use call::{
     alias::{Alias, FlagValue},
     answer::{Answer, Content, FileLink},
     answer_budget::{AnswerBudget, TextUnit},
-    context::{Blocking, CallContext, ProgressSink, ProgressUpdate, ReadBeforeWrite, References, Settings},
+    context::{
+        Blocking, CallContext, LongestWait, ProgressSink, ProgressUpdate, ReadBeforeWrite, References, Settings,
+        WaitBound,
+    },
     erased::ErasedTool,
     error::{Kind, ToolError},
     paths::ExistingKind,
     plan::{Change, EndReason, Fingerprint, Look, Plan, Preview, Wait},
     tool::{Group, Spec, Tool},
 };
-pub use longest_wait::{LongestWait, WaitBound};
 pub use resources::Operation;
 
 /// All tools, ordered by name, each with the arguments of usual calls: a new tool is a row here.

@@ -7,17 +7,17 @@ use text_file::Document;
 
 use confined_fs::WorkspacePath;
 
-use super::{CallContext, fence::fenced, hidden_note::HiddenNote};
+use super::{context::CallContext, fence::fenced, hidden_note::HiddenNote};
 
 /// Lines of a diff that are shown.
-pub(super) const DIFF_LINES: usize = 60;
+pub(crate) const DIFF_LINES: usize = 60;
 /// The extent of the diff of a change that the model itself made.
-pub(super) const BRIEF: DiffExtent = DiffExtent::Brief(DIFF_LINES);
+pub(crate) const BRIEF: DiffExtent = DiffExtent::Brief(DIFF_LINES);
 /// Bytes of an answer reserved for the text around a diff.
 const AROUND: usize = 700;
 
 /// The whole diff between two contents, where both are text; `None` is a file that does not exist.
-pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
+pub(crate) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u8>>) -> String {
     let text = |bytes: Option<Vec<u8>>| match bytes {
         None => Some(String::new()),
         Some(bytes) => Document::decode(bytes, None).ok().map(|document| document.text().to_owned()),
@@ -27,30 +27,30 @@ pub(super) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
 }
 
 /// A diff as an answer shows it.
-pub(super) struct ShownDiff {
+pub(crate) struct ShownDiff {
     /// Headers and hunks.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Lines that were left out.
-    pub(super) cut_lines: usize,
+    pub(crate) cut_lines: usize,
     /// Where hidden characters are in it.
-    pub(super) hidden: Option<String>,
+    pub(crate) hidden: Option<String>,
     /// The diff with its notes, fenced if it is untrusted; empty without a change.
-    pub(super) block: String,
+    pub(crate) block: String,
 }
 
 impl ShownDiff {
     /// As much as an answer has room for of a diff of the file that is truly at `real`.
-    pub(super) fn of(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize) -> Self {
+    pub(crate) fn of(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize) -> Self {
         Self::within(cx, real, diff, cut_lines, room(cx, real))
     }
 
     /// As much of it as fits into `room` bytes.
-    pub(super) fn within(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize, room: usize) -> Self {
+    pub(crate) fn within(cx: &CallContext, real: &WorkspacePath, diff: &str, cut_lines: usize, room: usize) -> Self {
         Self::from(cx, real, truncated(cx, diff, cut_lines, (DIFF_LINES, room)))
     }
 
     /// All lines of it that fit into `room` bytes: of a change that somebody else made.
-    pub(super) fn whole(cx: &CallContext, real: &WorkspacePath, diff: &str, room: usize) -> Self {
+    pub(crate) fn whole(cx: &CallContext, real: &WorkspacePath, diff: &str, room: usize) -> Self {
         Self::from(cx, real, truncated(cx, diff, 0, (usize::MAX, room)))
     }
 
@@ -86,12 +86,12 @@ fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, (lines, room): (usi
 }
 
 /// Bytes of a diff that an answer about `path` has room for.
-pub(super) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
+pub(crate) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
     cx.budget.text_bytes().saturating_sub(AROUND + path.to_string().len())
 }
 
 /// The lines that the hunks of a diff have numbers for, on either side, counted from 0.
-pub(super) fn hunk_lines(diff: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn hunk_lines(diff: &str) -> impl Iterator<Item = Range<usize>> {
     let sides = diff.lines().filter_map(|line| line.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +"));
     sides.flat_map(|(old, new)| [old, new]).filter_map(|side| {
         let (start, len) = side.split_once(',').unwrap_or((side, "1"));
@@ -101,12 +101,12 @@ pub(super) fn hunk_lines(diff: &str) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Lines whose numbers are in a text of the server's own, counted from 0.
-pub(super) fn numbers(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn numbers(text: &str) -> impl Iterator<Item = Range<usize>> {
     let words = text.split(|one: char| !one.is_ascii_digit());
     words.filter_map(|word| word.parse::<usize>().ok()?.checked_sub(1)).map(|line| line..line + 1)
 }
 
 /// The name of a file in a diff's header: `a/` and `b/` are put before it.
-pub(super) fn diff_name(path: &WorkspacePath) -> String {
+pub(crate) fn diff_name(path: &WorkspacePath) -> String {
     path.to_string().trim_start_matches('/').to_owned()
 }

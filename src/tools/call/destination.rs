@@ -3,10 +3,10 @@
 
 use confined_fs::{Base, FileKind, Revision, Tree, WorkspacePath, WritablePath};
 
-use super::{Alias, CallContext, Fingerprint, ToolError, read_before_write};
+use super::{alias::Alias, context::CallContext, error::ToolError, plan::Fingerprint, read_before_write};
 
 /// Spellings of `source` and `destination`.
-pub(super) const ALIASES: &[Alias] = &[
+pub(crate) const ALIASES: &[Alias] = &[
     Alias::names("source", &["from", "src", "path", "old_path", "oldPath", "source_path", "sourcePath", "file_path"]),
     Alias::names(
         "destination",
@@ -16,22 +16,22 @@ pub(super) const ALIASES: &[Alias] = &[
 ];
 
 /// A place that an entry is moved or copied to.
-pub(super) struct Destination {
-    pub(super) path: WorkspacePath,
-    pub(super) target: WritablePath,
-    pub(super) occupant: Occupant,
+pub(crate) struct Destination {
+    pub(crate) path: WorkspacePath,
+    pub(crate) target: WritablePath,
+    pub(crate) occupant: Occupant,
     /// Bytes of the file there.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Destination {
     /// The end of the sentence on a destination, where a file is replaced.
-    pub(super) fn replacing(&self) -> &'static str {
+    pub(crate) fn replacing(&self) -> &'static str {
         if self.occupant == Occupant::Nothing { "" } else { ", replacing the file there" }
     }
 
     /// The effect of moving or copying `tree` here from `source`.
-    pub(super) fn fingerprint(&self, source: &WorkspacePath, tree: &Tree) -> Fingerprint {
+    pub(crate) fn fingerprint(&self, source: &WorkspacePath, tree: &Tree) -> Fingerprint {
         Fingerprint {
             path: format!("{source} to {}", self.target.path()),
             base: self.occupant.base(),
@@ -40,7 +40,7 @@ impl Destination {
     }
 
     /// Refuses a directory over a file.
-    pub(super) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
+    pub(crate) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
         if tree.is_directory() && self.occupant != Occupant::Nothing {
             return Err(ToolError::invalid(format!(
                 "{} is a file, and a directory does not replace a file",
@@ -54,7 +54,7 @@ impl Destination {
 
 /// The entry at a destination before the change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Occupant {
+pub(crate) enum Occupant {
     Nothing,
     /// A file that may be replaced; its content, where it was looked at.
     File(Option<Revision>),
@@ -62,7 +62,7 @@ pub(super) enum Occupant {
 
 impl Occupant {
     /// The state that a commit must find there.
-    pub(super) fn base(self) -> Base {
+    pub(crate) fn base(self) -> Base {
         match self {
             Self::Nothing | Self::File(None) => Base::Absent,
             Self::File(Some(revision)) => Base::Revision(revision),
@@ -71,14 +71,14 @@ impl Occupant {
 }
 
 /// The destination of a move that changes nothing but the case of the name, where that is the same file.
-pub(super) fn respelled(cx: &CallContext, from: &WritablePath, text: &str) -> Result<Option<Destination>, ToolError> {
+pub(crate) fn respelled(cx: &CallContext, from: &WritablePath, text: &str) -> Result<Option<Destination>, ToolError> {
     let path = cx.workspace.resolve(text)?;
     let target = cx.workspace.respelled(from, &path);
     Ok(target.map(|target| Destination { path, target, occupant: Occupant::Nothing, bytes: 0 }))
 }
 
 /// Looks at the destination. `name` is what the entry is called, for a hint.
-pub(super) fn resolve(
+pub(crate) fn resolve(
     cx: &CallContext,
     source: &WorkspacePath,
     text: &str,
@@ -127,7 +127,7 @@ fn same_path(path: &WorkspacePath) -> ToolError {
 }
 
 /// Refuses a destination in or at the source itself.
-pub(super) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
+pub(crate) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
     if source.root().key() != destination.root().key() {
         return Ok(());
     }
