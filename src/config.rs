@@ -56,12 +56,12 @@ pub use requests::{
     SetupRequest, StageCommand, StatsRequest,
 };
 
-/// What the program is to do, and with what.
+/// The configuration: the work, and its options.
 #[derive(Debug)]
 pub struct Config {
     /// Serve, or one of the subcommands.
     pub action: Action,
-    /// What is logged to stderr.
+    /// The level of the log on stderr.
     pub log: LevelFilter,
     /// The directories to offer; at least one, none of them the whole file system.
     pub roots: Vec<RootSpec>,
@@ -75,11 +75,11 @@ pub struct Config {
     pub stage: bool,
     /// How much of the former content of files is kept.
     pub history: HistoryLimits,
-    /// What searches keep between calls.
+    /// The index that searches keep between calls.
     pub index: IndexMode,
     /// Bytes of all stored indexes.
     pub index_size: u64,
-    /// What one session may spend.
+    /// The quota of one session.
     pub quota: QuotaLimits,
     /// Where and how calls are recorded.
     pub audit: AuditOptions,
@@ -91,7 +91,7 @@ pub struct Config {
     pub settings: Settings,
     /// Limits of the server.
     pub server: server::ServerOptions,
-    /// What some callers may do less, in the order in which they are tried.
+    /// Roles that take rights from some callers, in the order in which they are tried.
     pub roles: Vec<Role>,
     /// Those of them that are chosen by the name of the client, before `role`.
     pub client_roles: Vec<Role>,
@@ -100,7 +100,7 @@ pub struct Config {
     pub role: Option<Role>,
     /// The language servers that changes are checked with.
     pub language_servers: Vec<LanguageServer>,
-    /// What is unusual but not wrong, for the log.
+    /// Unusual but not wrong, for the log.
     pub warnings: Vec<String>,
 }
 
@@ -133,7 +133,7 @@ impl Default for Config {
     }
 }
 
-/// What some callers may do less than the command line allows.
+/// A role: rights that some callers lack although the command line allows them.
 #[derive(Clone, Debug)]
 pub struct Role {
     /// Its name.
@@ -146,7 +146,7 @@ pub struct Role {
     pub roots: Vec<RootSpec>,
     /// The tools that it has.
     pub selection: Selection,
-    /// What a session of it may spend.
+    /// The quota of a session of it.
     pub quota: QuotaLimits,
 }
 

@@ -25,7 +25,7 @@ pub struct Session {
     pub ledger: Ledger,
     /// Former contents, and the changes that can be undone.
     pub history: History,
-    /// What may still be spent.
+    /// The quota that is left.
     pub quota: Quota,
     /// Where the last waits ended.
     pub waits: WaitMarks,

@@ -35,7 +35,7 @@ pub fn call(server: Server, offered: &Selection, request: &CallRequest) -> ExitC
     code
 }
 
-/// What to do about JSON that a shell has changed. cmd and PowerShell before 7.3 drop its double quotes.
+/// Advice about JSON that a shell has changed. cmd and PowerShell before 7.3 drop its double quotes.
 const QUOTES: &str = if cfg!(windows) {
     "cmd and PowerShell remove its double quotes, so write key=value (or \\\" for each quote)"
 } else {

@@ -23,9 +23,9 @@ use super::{index, output::print};
 pub struct StartReport {
     /// How the kernel confines the process.
     pub confinement: ConfineReport,
-    /// What is not as configured, one sentence each.
+    /// Deviations from the configuration, one sentence each.
     pub complaints: Vec<String>,
-    /// What is as configured but unusual, one sentence each.
+    /// As configured but unusual, one sentence each.
     pub remarks: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
@@ -142,7 +142,7 @@ fn policy(out: &mut ReportText, config: &Config, services: &Services) {
     }
 }
 
-/// What the built-in lists refuse; exceptions may have left nothing of one.
+/// The line on what the built-in lists refuse; exceptions may have left nothing of one.
 fn built_in_lists(rules: &PolicyRules, services: &Services) -> String {
     let all = |allows_every: fn(&PolicyRules) -> bool| {
         allows_every(rules) || services.workspace.roots().iter().all(|root| allows_every(root.own_rules()))
@@ -272,7 +272,7 @@ fn raised_limit(why: Unwatchable, watches: Option<u64>) -> Option<String> {
     Some(format!("raise it: sudo sysctl fs.inotify.{name}={value}"))
 }
 
-/// What is stored for the searches of the next process.
+/// Lines about what is stored for the searches of the next process.
 fn stored_indexes(out: &mut ReportText, config: &Config, services: &Services) {
     if let Some(why) = index::off(config, services) {
         return out.head("stored index", &format!("none: {why}"));
@@ -383,7 +383,7 @@ fn roles(out: &mut ReportText, config: &Config) {
 /// Whether this system has a wall around the process.
 const CONFINES: bool = cfg!(any(target_os = "linux", target_os = "macos"));
 
-/// What a person can do on a system whose kernel does not confine the process.
+/// The next step for a person on a system whose kernel does not confine the process.
 const ELSEWHERE: &str = if cfg!(windows) {
     "to have one, run rootbound in WSL 2, with a low integrity level, or as another user: see \"On Windows\" in SECURITY.md"
 } else {

@@ -47,7 +47,7 @@ pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What the texts say of these options.
+/// Sentences about these options.
 struct GuideTexts<'c> {
     config: &'c Config,
     client: &'static GuideClient,
@@ -147,7 +147,7 @@ impl<'c> GuideTexts<'c> {
         text
     }
 
-    /// What must come before a change.
+    /// Calls that must come before a change.
     fn see_first(&self) -> Option<String> {
         self.tool("edit").or_else(|| self.tool("write"))?;
         let how = match (self.tool("read"), self.tool("grep")) {
@@ -185,7 +185,7 @@ impl<'c> GuideTexts<'c> {
     }
 }
 
-/// What every answer and error offers.
+/// Help that every answer and error offers.
 const CUT: &str = "An answer that was cut ends with the call that continues it, and an error with the next step.";
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ pub fn build_indexes(config: &Config, services: &Services, json: bool) -> ExitCo
     if built.iter().all(|one| one.not_stored.is_none()) { printed } else { ExitCode::FAILURE }
 }
 
-/// What became of the index of a root that was to be stored.
+/// The outcome for the index of a root that was to be stored.
 struct Built<'p> {
     root: &'p Root,
     status: StoredStatus,
@@ -176,7 +176,7 @@ pub fn index_status(config: &Config, services: &Services, json: bool) -> ExitCod
     print(&off.map_or_else(|| lines(statuses.iter().map(|(root, status)| (*root, status))), nothing))
 }
 
-/// What the answers of all commands have as JSON.
+/// The JSON members that the answers of all commands have.
 fn totals(off: Option<&str>, stored: &StoredIndexes, config: &Config, roots: &[Value]) -> Value {
     json!({ "off": off, "bytes": stored.bytes(), "most_bytes": config.index_size, "roots": roots })
 }

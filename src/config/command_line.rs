@@ -14,7 +14,7 @@ use super::{
     options::options,
 };
 
-/// What a command line asks for.
+/// The options and the command of a command line.
 pub(super) enum CommandLine {
     /// A document, with exit code 0 whatever is configured.
     Print(Document),
@@ -115,7 +115,7 @@ pub(crate) fn command() -> Command {
     command_without_directories().arg(directories())
 }
 
-/// What completions are made from: their scripts take any word before a command for the first directory.
+/// The command that completions are made from: their scripts take any word before a command for the first directory.
 pub(crate) fn command_without_directories() -> Command {
     Command::new("rootbound")
         .version(env!("CARGO_PKG_VERSION"))

@@ -141,7 +141,7 @@ fn with_its_about(command: Command, add: fn(Command) -> Command) -> Command {
     add(command).about(about).long_about(None)
 }
 
-/// What the matched command `name` asks for.
+/// The request of the matched command `name`.
 ///
 /// # Errors
 /// Those of clap, which has checked the arguments already.
@@ -217,7 +217,7 @@ fn flag(option: &'static OptionRow) -> Arg {
     }
 }
 
-/// What a shell completes where there are no choices.
+/// The kind of word that a shell completes where there are no choices.
 fn value_hint(option: &OptionRow) -> ValueHint {
     match option.kind {
         ValueKind::Text("FILE") => ValueHint::FilePath,

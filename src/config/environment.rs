@@ -17,7 +17,7 @@ use super::{OptionRow, PREFIX, RawArgs, Source, former_names, host_path, options
 /// `rootbound setup` in the entry of a client.
 const OTHER_VARIABLES: &[&str] = &["ROOTBOUND_LAUNCHER", "ROOTBOUND_SETUP"];
 
-/// What the process finds around it; a value, so that tests need not change the process.
+/// Everything that the process finds around it; a value, so that tests need not change the process.
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     /// The current directory; empty if it cannot be determined.

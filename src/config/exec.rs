@@ -55,7 +55,7 @@ pub(super) struct ExecArguments {
     command: Vec<OsString>,
 }
 
-/// What a command gets of the environment; all else only by `--env`.
+/// Variables that a command gets; all others only by `--env`.
 #[cfg(not(windows))]
 const INHERITED: &str = "HOME LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME LOGNAME NO_COLOR \
      PATH TERM TZ USER";
@@ -68,7 +68,7 @@ const INHERITED: &str = "ComSpec NO_COLOR PATH Path PATHEXT SystemRoot TEMP TMP 
 pub struct ExecRequest {
     /// The command and its walls.
     pub command: ConfinedCommand,
-    /// What is unusual but not wrong.
+    /// Unusual but not wrong, for stderr.
     pub warnings: Vec<String>,
 }
 

@@ -12,9 +12,9 @@ pub(super) struct Findings<'r> {
     /// The folder that paths in the configuration file are relative to.
     pub(super) file_base: &'r Path,
     pub(super) environment: &'r Environment,
-    /// What stops the start, one sentence each.
+    /// Reasons not to start, one sentence each.
     pub(super) problems: Vec<String>,
-    /// What is unusual but not wrong.
+    /// Unusual but not wrong, for the log.
     pub(super) warnings: Vec<String>,
 }
 
@@ -32,7 +32,7 @@ impl Findings<'_> {
     }
 }
 
-/// What to write in place of an unknown name: the nearest one, or a list of all.
+/// Advice in place of an unknown name: the nearest one, or a list of all.
 pub(super) fn nearest_or_all<T: AsRef<str>>(name: &str, known: &[T], what: &str) -> String {
     let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
     did_you_mean(nearest_names(name, known.iter().copied(), ONE_OF_FEW).first())

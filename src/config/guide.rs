@@ -9,7 +9,7 @@ pub struct GuideClient {
     pub name: &'static str,
     /// Other names for it.
     pub(super) aliases: &'static [&'static str],
-    /// What it puts before the names of tools, with the server's name that `docs/clients.md` uses.
+    /// The text that it puts before the names of tools, with the server's name that `docs/clients.md` uses.
     pub prefix: &'static str,
     /// Where a person puts the paragraph.
     pub file: &'static str,
@@ -75,7 +75,7 @@ pub enum GuidePart {
     Paragraph,
 }
 
-/// What `rootbound guide` prints.
+/// The request of `rootbound guide`.
 #[expect(clippy::doc_markdown, reason = "it is help on a terminal, which shows backticks")]
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct GuideRequest {

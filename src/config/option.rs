@@ -9,7 +9,7 @@ use super::Config;
 /// No upper limit: the largest size that file systems can express (`off_t`).
 pub(super) const UNBOUNDED: u64 = i64::MAX as u64;
 
-/// What the name of each environment variable begins with.
+/// The beginning of the name of each environment variable.
 pub(super) const PREFIX: &str = "ROOTBOUND_";
 
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct OptionRow {
     pub(super) kind: ValueKind,
 }
 
-/// What an option takes, and the field that it sets. The text is the name of the value in the help.
+/// The kind of value that an option takes, and the field that it sets. The text is the name of the value in the help.
 #[derive(Debug)]
 pub(super) enum ValueKind {
     /// True or false; the bare flag means true.

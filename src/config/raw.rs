@@ -13,7 +13,7 @@ pub(super) struct RawValue {
     pub(super) option: &'static OptionRow,
     pub(super) text: String,
     pub(super) source: Source,
-    /// What a `[[root]]` table of the file has besides its path, which is the text.
+    /// The keys that a `[[root]]` table of the file has besides its path, which is the text.
     pub(super) table: Option<RootTable>,
 }
 

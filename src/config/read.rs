@@ -51,7 +51,7 @@ impl StartError {
     }
 }
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug)]
 pub enum Invocation {
     /// To print a document about the program, whatever is configured.
@@ -102,7 +102,7 @@ impl Invocation {
     }
 }
 
-/// What clap's `error` about `words`, in the current `directory`, most likely means, after the problems that were found
+/// The most likely meaning of clap's `error` about `words`, in the current `directory`, most likely means, after the problems that were found
 /// before it.
 fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problems: Vec<String>) -> StartError {
     let misspelled = |words: &[OsString]| suggestion::for_misspelled_command(words, directory);

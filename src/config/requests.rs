@@ -18,7 +18,7 @@ use crate::tools::Toolbox;
 
 use super::guide::GuideRequest;
 
-/// What is to be done with a valid configuration.
+/// The work to do with a valid configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Serve a client on stdin and stdout.
@@ -61,7 +61,7 @@ impl Action {
     }
 }
 
-/// What is printed about the program, without a configuration.
+/// A text about the program, without a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
     /// The completion script for a shell.
@@ -127,7 +127,7 @@ pub struct ListRequest {
     pub since: Option<String>,
 }
 
-/// What is restored: one file or deleted directory, or with `to` or `session` an earlier state, where `path`, `revision`
+/// A restore: one file or deleted directory, or with `to` or `session` an earlier state, where `path`, `revision`
 /// and `more` are paths.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct RestoreRequest {
@@ -195,7 +195,7 @@ pub enum StageCommand {
     },
 }
 
-/// What is to be done with stored indexes.
+/// Work on the stored indexes.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct IndexRequest {
     /// What to do
@@ -209,7 +209,7 @@ pub struct IndexRequest {
     pub names_directories: bool,
 }
 
-/// What is to be done with stored indexes.
+/// Work on the stored indexes.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexTask {
     /// One line for each directory: what is stored, and whether it is used

@@ -184,7 +184,7 @@ pub(super) fn take_former_names(words: &mut Vec<OsString>, problems: &mut Vec<St
     words.extend(rest);
 }
 
-/// What people type who know other programs, and what does that here.
+/// Words of other programs, and the command that does that here.
 const OF_OTHER_PROGRAMS: &[(&[&str], &str)] = &[
     (&["serve", "server", "start", "run", "stdio", "mcp"], "`rootbound DIR` starts the server"),
     (&["version"], "`rootbound --version` prints it"),

@@ -18,7 +18,7 @@ use super::{
 /// One call of a tool, or a request that runs as one does.
 pub(super) struct Call {
     pub(super) tool: String,
-    /// What runs instead of the tool of that name.
+    /// Runs instead of the tool of that name.
     pub(super) operation: Option<Operation>,
     /// Name and version of the client, to which a confirmation code is bound; empty if calls take no codes.
     pub(super) client: String,

@@ -27,7 +27,7 @@ pub(super) use tree::remove;
 
 // Keeping what a file holds before something else takes its place.
 
-/// What is at an entry now, a link being a link; `None` where nothing is, and for a special file.
+/// The state of an entry now, a link being a link; `None` where nothing is, and for a special file.
 pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option<EntryState>, ToolError> {
     let path = entry.path();
     let Some(stat) = cx.workspace.entry_stat(entry)? else { return Ok(None) };

@@ -58,7 +58,7 @@ impl Workspace {
         WorkspacePath::new(root, Path::new(""))
     }
 
-    /// What a caller's text means: the printed form, a path relative to the first root, a host path
+    /// Resolves a caller's text: the printed form, a path relative to the first root, a host path
     /// or `file://` URI under a root, `~/…`, each with an optional leading `@` or `#file:` and quotes around it. At most
     /// 4096 bytes below the root.
     ///
@@ -67,7 +67,7 @@ impl Workspace {
         path::resolve(&self.shared.roots, text, |path| self.shared.stat(path).is_ok())
     }
 
-    /// What a `file://` URI means: the printed form ([`WorkspacePath::resource_uri`]), or that of a host path under a
+    /// Resolves a `file://` URI: the printed form ([`WorkspacePath::resource_uri`]), or that of a host path under a
     /// root. Anything else is refused.
     pub fn resolve_uri(&self, uri: &str) -> Result<WorkspacePath, PathError> {
         path::resolve_uri(&self.shared.roots, uri, |path| self.shared.stat(path).is_ok())
@@ -107,7 +107,7 @@ impl Workspace {
         WorkspacePath::new(root, &spelled)
     }
 
-    /// What is at a path, after links inside the roots.
+    /// The metadata of a path, after links inside the roots.
     ///
     /// A masked file is as long as what is shown of it: its own length would be that of its values.
     pub fn stat(&self, path: &WorkspacePath) -> Result<Stat, AccessError> {
@@ -118,12 +118,12 @@ impl Workspace {
         Ok(stat)
     }
 
-    /// What tools see of the content of what is at a path, after links inside the roots.
+    /// The visibility of the content at a path, after links inside the roots.
     pub fn visibility(&self, path: &WorkspacePath) -> Result<Visibility, AccessError> {
         self.shared.stat(path).map(|(_, location)| location.visibility())
     }
 
-    /// What may be shown of `bytes`, which were or will be the content at a real path: they themselves, or their masked
+    /// The part of `bytes` that may be shown, which were or will be the content at a real path: they themselves, or their masked
     /// form; `None` where the path is denied or they cannot be masked.
     pub fn shown(&self, real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
         masked_file::shown(real, bytes)

@@ -77,12 +77,12 @@ pub(super) struct Facts {
     pub(super) problems: Vec<Problem>,
 }
 
-/// What is said of several files together.
+/// Sentences about several files together.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(super) struct Totals {
     /// Replacements in all files.
     pub(super) total_replacements: usize,
-    /// What the search for the files of a glob left out, and what is not in the history.
+    /// Files that the search of a glob left out, and contents that are not in the history.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) general_notes: Vec<String>,
 }

@@ -205,7 +205,7 @@ pub(in crate::tools) fn filter_error(error: FilterError) -> ToolError {
     }
 }
 
-/// What to search for, where, and what to show.
+/// A search: pattern, place and view.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -248,7 +248,7 @@ pub(crate) struct Args {
     pub(super) no_ignore: Option<bool>,
 }
 
-/// What is shown of a match.
+/// The view of a match.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OutputMode {

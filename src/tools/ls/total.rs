@@ -19,7 +19,7 @@ const MAX_TIME: Duration = Duration::from_secs(10);
 /// Entries between two looks at the clock.
 const CHECK_EVERY: usize = 256;
 
-/// What is in one directory.
+/// Counts of one directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Total {
     /// Bytes in the files.

@@ -76,7 +76,7 @@ impl PolicyRules {
     /// ```
     ///
     /// # Errors
-    /// What it is or does instead, in a few words that follow the pattern.
+    /// The effect that it has instead, in a few words that follow the pattern.
     pub fn check(pattern: &str) -> Result<(), String> {
         if pattern.trim_matches(['/', '.', ' ']).is_empty() {
             return Err("is not a glob: it names nothing".to_owned());

@@ -35,7 +35,7 @@ pub struct Tree {
 pub struct TreeEntry {
     /// Where it is in the tree.
     pub position: TreePosition,
-    /// What it is.
+    /// Kind, size and times, without following a link.
     pub node: Node,
 }
 

@@ -18,7 +18,7 @@ pub struct Workspace {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What every handle of one workspace shares.
+/// The state that every handle of one workspace shares.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) roots: Roots,
@@ -31,12 +31,12 @@ pub(crate) struct Shared {
     pub(crate) intents: Intents,
 }
 
-/// What the configuration says about all roots.
+/// Options for all roots.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceOptions {
     /// Secrets, protected and hidden names, in all roots.
     pub policy: PolicyRules,
-    /// What walks ignore.
+    /// The ignore rules of walks.
     pub ignore: IgnoreRules,
     /// Never use `openat2`; open one component at a time instead.
     pub force_fallback: bool,

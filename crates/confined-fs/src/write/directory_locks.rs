@@ -367,7 +367,7 @@ mod tests {
     use super::*;
     use crate::{Access, Dir, PolicyRules, RootSpec, Workspace, WorkspaceOptions};
 
-    /// What one process has.
+    /// The locks that one process has.
     fn process(folder: &Path) -> (Workspace, Arc<DirectoryLocks>) {
         let spec = RootSpec {
             name: None,

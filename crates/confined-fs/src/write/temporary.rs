@@ -240,7 +240,7 @@ impl Drop for Temporary<'_> {
 /// Before and after the 16 hexadecimal digits in the name of a temporary file.
 const PREFIX: &[u8] = b".rootbound-";
 const SUFFIX: &[u8] = b".tmp";
-/// What the names of a transaction end in. They are never swept as stale: what has such a name may be the only copy of
+/// The end of the names of a transaction. They are never swept as stale: what has such a name may be the only copy of
 /// a file that was being moved.
 const OF_TRANSACTION: &[u8] = b".txn";
 /// Digits of the number in such a name.

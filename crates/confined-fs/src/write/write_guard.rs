@@ -215,7 +215,7 @@ impl<'b> WriteGuard<'b> {
         self.path.path()
     }
 
-    /// What a commit will replace: its content from the beginning, and what it is; none for a new
+    /// The file that a commit will replace: its content from the beginning, and what it is; none for a new
     /// file. Read it before the commit, which may make it unreachable.
     pub fn previous(&mut self) -> Option<PreviousFile<'_>> {
         let (file, stat, checked) = self.old.as_mut()?;
