@@ -73,7 +73,8 @@ mod workspace;
 mod write;
 
 use dir::{Dir, DirectoryStack, HeldLock};
-use error::AtPath;
+use error::{AtPath, PlaceholderError};
+use limits::LayerFull;
 use open::{Location, links, masked_file};
 use policy::{Policy, Verdict};
 use root::Roots;
@@ -81,8 +82,8 @@ use workspace::Shared;
 
 pub use beneath::{FileKind, Stat, StatFacts, random_bytes, read_some};
 pub use confine::restart_confined;
-pub use error::{AccessError, AccessErrorKind, PathError, PlaceholderError};
-pub use limits::{LayerFull, Limit, prepare_process};
+pub use error::{AccessError, AccessErrorKind, PathError};
+pub use limits::{Limit, prepare_process};
 pub use open::{FileStart, OpenFile, Snapshot, Visibility};
 pub use path::{PathSuffix, WorkspacePath, escape_controls, escape_name, path_order, peeled, split_path};
 pub use policy::{AgentFile, PolicyRules, Secrets};
@@ -92,7 +93,7 @@ pub use stage::{LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use state::{
     AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
 };
-pub use transaction::{CommitError, CommittedTransaction, FormerFile, LeftEntry, MAX_STEPS, Transaction, Unreverted};
+pub use transaction::{CommitError, CommittedTransaction, FormerFile, LeftEntry, Transaction, Unreverted};
 pub use tree::{
     CreatedTree, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard,
     TreePosition,
@@ -105,6 +106,6 @@ pub use walk::{
 pub use watch::{Changes, DiskWatcher, NameEvent, OnEvent, PathWatch, Unwatchable, WatchedEntry, Watcher, watch_limit};
 pub use workspace::{Opened, Workspace, WorkspaceOptions};
 pub use write::{
-    Approval, Base, Committed, FileLock, HashedBytes, HostFile, MOST_WAITING, NewContent, NewDirectory, PreviousFile,
-    StaleAfter, WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,
+    Approval, Base, Committed, FileLock, HashedBytes, HostFile, NewContent, NewDirectory, PreviousFile, StaleAfter,
+    WaitLimit, WritablePath, WriteGuard, closing_late, host_directory, host_path_exists,
 };

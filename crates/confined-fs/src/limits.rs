@@ -91,7 +91,7 @@ impl fmt::Display for Limit {
 /// The error of a layer of staged changes that holds as much as it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the layer of staged changes is full ({bytes} bytes)")]
-pub struct LayerFull {
+pub(crate) struct LayerFull {
     /// Bytes that it may hold.
     pub bytes: u64,
 }

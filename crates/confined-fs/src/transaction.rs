@@ -28,7 +28,7 @@ use crate::{
 
 use intent_folder::{IntentFolder, OwnIntent, Stage};
 use publish::NewFile;
-use steps::{Step, StepAction, Steps};
+use steps::{MAX_STEPS, Step, StepAction, Steps};
 
 mod intent;
 mod intent_folder;
@@ -39,7 +39,6 @@ mod steps;
 
 pub(super) use intent_folder::Intents;
 pub use roll_back::{LeftEntry, Unreverted};
-pub use steps::MAX_STEPS;
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.
 pub struct Transaction<'n> {

@@ -26,7 +26,7 @@ pub use host_file::{HostFile, host_directory, host_path_exists};
 pub use new_directories::NewDirectory;
 pub(super) use new_directories::{NewDirs, make_dirs, remove_made};
 pub(super) use path_locks::PathLocks;
-pub use path_locks::{MOST_WAITING, WaitLimit};
+pub use path_locks::WaitLimit;
 pub use temporary::StaleAfter;
 pub(super) use temporary::{
     Exchanged, StaleTemporaries, Temporary, free_name, is_reserved, is_temporary, keep_aside, random, swap_if,

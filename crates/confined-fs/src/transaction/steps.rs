@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Most steps of one transaction, those of missing directories above its entries included.
-pub const MAX_STEPS: usize = 5_000;
+pub(super) const MAX_STEPS: usize = 5_000;
 
 /// The steps, and the names that they use besides those of the entries.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use std::{
 
 use beneath::{Failure, LockAttempt, OpenFor};
 
-use super::path_locks::{MOST_WAITING, WaitLimit};
+use super::path_locks::{MAX_WAITING, WaitLimit};
 use crate::{AccessErrorKind, Dir, HeldLock, Limit, WorkspacePath};
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
@@ -165,7 +165,7 @@ impl DirectoryLocks {
                 }
             }
             let wait = wait.get_or_insert_with(|| Wait { directories: this, began: Instant::now(), has_place: false });
-            if !wait.has_place && table.waiting < MOST_WAITING {
+            if !wait.has_place && table.waiting < MAX_WAITING {
                 table.waiting += 1;
                 wait.has_place = true;
                 drop(table);
@@ -445,7 +445,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let one = process(temp.path());
         let held = locked(&one, &["x"]).unwrap();
-        one.1.table().waiting = MOST_WAITING;
+        one.1.table().waiting = MAX_WAITING;
         for entry in one.1.table().entries.values_mut() {
             let LockState::Held { since, .. } = entry else { panic!("it is held") };
             *since = Instant::now().checked_sub(SHARED_FOR).unwrap();
@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(locked(&one, &["y"]).unwrap_err(), AccessErrorKind::Stopped);
         drop(held);
         drop(locked(&one, &["y"]).unwrap());
-        assert_eq!(one.1.table().waiting, MOST_WAITING);
+        assert_eq!(one.1.table().waiting, MAX_WAITING);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::AccessErrorKind;
 // a change waits for another process, and goes on while nothing of it can be seen.
 
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
-pub const MOST_WAITING: usize = 256;
+pub(super) const MAX_WAITING: usize = 256;
 /// How often who waits asks whether it still should.
 const ASK_AGAIN: Duration = Duration::from_millis(50);
 
@@ -90,7 +90,7 @@ impl PathLocks {
         // A panic while the table was borrowed cannot leave it half-changed.
         let mut table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);
         if table.is_taken(&keys) {
-            if table.waiting >= MOST_WAITING {
+            if table.waiting >= MAX_WAITING {
                 return Err(AccessErrorKind::TooManyWaiting);
             }
             table.waiting += 1;
@@ -171,7 +171,7 @@ mod tests {
     fn too_many_waiting_calls_are_crowded() {
         let locks = Arc::new(PathLocks::default());
         let held = lock(&locks, "/a");
-        locks.table.lock().unwrap().waiting = MOST_WAITING;
+        locks.table.lock().unwrap().waiting = MAX_WAITING;
         let refused = PathLocks::lock_all(&locks, &[Path::new("/a")], &WaitLimit::default());
         assert_eq!(refused.unwrap_err(), AccessErrorKind::TooManyWaiting);
         drop(lock(&locks, "/b"));
