@@ -219,8 +219,7 @@ fn from_host(roots: &Roots, host: &Path) -> Result<WorkspacePath, Refusal> {
 ///
 /// The path is the one that `WorkspacePath::resource_uri` prints, or a host path. Where roots have names no text can be
 /// both. Below a single root without a name, a host path under the root is one unless the printed path is there, and any
-/// other text is a printed path if its first name is there or it has no other name, as that of a file that is still to
-/// come: `file:///etc/passwd` is denied, as `/etc/passwd` is.
+/// other text is a printed path if its first name is there: `file:///etc/passwd` is denied, as `/etc/passwd` is.
 fn from_uri(roots: &Roots, uri: &str, is_there: impl Fn(&WorkspacePath) -> bool) -> Result<WorkspacePath, Refusal> {
     let uri = UriPath::of(uri)?;
     let Some(printed) = uri.printed(roots) else { return uri.on_host(roots) };
@@ -232,10 +231,8 @@ fn from_uri(roots: &Roots, uri: &str, is_there: impl Fn(&WorkspacePath) -> bool)
         return Ok(found.clone());
     }
     let host = uri.on_host(roots);
-    let mut names = printed.relative().iter();
-    let first = names.next().map(|name| WorkspacePath::new(printed.root(), Path::new(name)));
-    let is_printed = first.is_some_and(|first| names.next().is_none() || is_there(&first));
-    if host.is_err() && is_printed { Ok(printed) } else { host }
+    let first = printed.relative().iter().next().map(|name| WorkspacePath::new(printed.root(), Path::new(name)));
+    if host.is_err() && first.is_some_and(|first| is_there(&first)) { Ok(printed) } else { host }
 }
 
 /// The path of a `file://` URI.
