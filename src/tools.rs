@@ -1,7 +1,7 @@
 //! The tools a model calls: arguments → plan → (approval →) commit → answer.
 //!
 //! This file is the registry: a tool is one file and its line in `TOOLS`. A tool is synchronous, knows nothing of
-//! JSON-RPC and reaches files only through [`CallContext::workspace`]. What all of them work with is in [`call`].
+//! JSON-RPC and reaches files only through [`CallContext::workspace`]. What all of them work with is in `call`.
 
 mod apply_patch;
 mod call;

@@ -66,7 +66,7 @@ impl<'n> Transaction<'n> {
     /// Waits for the locks of all entries at once. `leaving`: those of them that are removed or moved away.
     ///
     /// # Errors
-    /// `TooMany` for more than [`MAX_STEPS`], and those of the rights and of the locks.
+    /// `TooMany` for more than 5,000 steps, and those of the rights and of the locks.
     pub fn acquire(
         workspace: &Workspace,
         entries: &[&WritablePath],

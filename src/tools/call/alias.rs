@@ -1,6 +1,6 @@
 //! Spellings of arguments that models bring from other tools. They are accepted and kept out of the schema.
 //!
-//! A tool lists its own in its [`Spec`](super::Spec); the lists here are those that several tools share.
+//! A tool lists its own in its [`Spec`](super::tool::Spec); the lists here are those that several tools share.
 
 /// Another spelling of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -84,7 +84,7 @@ impl Group {
         &[("manage", Self::Manage), ("patch", Self::Patch), ("watch", Self::Watch), ("present", Self::Present)];
 }
 
-/// One tool. `plan` computes without a lock; only a [`super::Change`] touches the disk.
+/// One tool. `plan` computes without a lock; only a [`super::plan::Change`] touches the disk.
 pub trait Tool: 'static {
     /// The arguments; doc comments are the schema's descriptions. Derive with
     /// `#[serde(deny_unknown_fields)]`, optional arguments as `Option`.
@@ -95,7 +95,7 @@ pub trait Tool: 'static {
     const SPEC: Spec;
 
     /// Whether [`Self::plan`] may be tried on the thread that reads the client's requests, with
-    /// [`Blocking::Never`](super::Blocking::Never). For tools whose usual call takes less time than handing it to
+    /// [`Blocking::Never`](super::context::Blocking::Never). For tools whose usual call takes less time than handing it to
     /// another thread and back.
     const INLINE: bool = false;
 

@@ -6,7 +6,7 @@
 //! # Storing
 //! The lock is held only to take a snapshot, which shares its memory with the index. Only what a stat of now shows in
 //! the state that is known is written, and only where no change since could have left that state as it is
-//! ([`KnownStat::is_settled`](crate::path_index::KnownStat)).
+//! (`KnownStat::is_settled`).
 //!
 //! At the end of a process, what is being read is read on for a short while, on all processors, and stored: a process
 //! that is started for a single call would never come to the end of a large tree in the background. What it has by then
