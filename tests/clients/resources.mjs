@@ -47,7 +47,7 @@ console.log(`--- ${uri}\n${text}`);
 assert.equal(text, 'NAME = "café"\r\nRETRIES = 3\r\nOTHER = 1');
 const { resources } = await client.listResources();
 assert.ok(resources.some((resource) => resource.uri === uri), JSON.stringify(resources));
-await assert.rejects(read(expand(template, "no/such/file.py")), /no such file/);
+await assert.rejects(read(expand(template, "src/no_such_file.py")), /no such file/);
 const change = { path: "src/config.py", old_string: "RETRIES = 3", new_string: "RETRIES = 5" };
 const edited = await client.callTool({ name: "edit", arguments: change });
 assert.ok(!edited.isError && edited.content[0].text.includes("+RETRIES = 5"), edited.content[0].text);

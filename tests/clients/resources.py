@@ -71,7 +71,7 @@ async def mention(client):
     listed = await client.resources()
     assert uri in listed, listed
     try:
-        await client.read(template.replace("{+path}", "no/such/file.py"))
+        await client.read(template.replace("{+path}", "src/no_such_file.py"))
     except Exception as error:
         print(f"--- refused: {error}")
         assert "no such file" in str(error), error
