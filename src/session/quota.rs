@@ -50,7 +50,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost of a file that has `old` bytes now, none where `is_new`, and will have `new`.
+    /// The cost of a file that has `old` bytes now (or is made, with `is_new`) and will have `new`.
     pub fn of_file(target: &WritablePath, is_new: bool, old: u64, new: u64) -> Self {
         let root = target.path().root();
         Self {

@@ -272,7 +272,7 @@ impl PathWatch {
 impl Drop for PathWatch {
     fn drop(&mut self) {
         self.watcher.table().listeners.remove(&self.listener);
-        // The lock is taken for each anew: whoever reads the events does not wait for thousands.
+        // The lock is taken for each event: whoever reads the events does not wait for thousands.
         self.watched.values().for_each(|number| self.unwatch(*number));
     }
 }

@@ -102,7 +102,7 @@ pub(super) enum ExpectedContent<'b> {
 }
 
 impl Base {
-    /// The content that it stands for; `None` where there must be no file.
+    /// The content that it describes; `None` where there must be no file.
     pub(super) fn expected(self) -> Option<ExpectedContent<'static>> {
         match self {
             Self::Absent => None,

@@ -12,7 +12,7 @@ const KINDS: [(char, &[&str]); 5] = [
     ('&', &["&amp;", "&#38;", "&#x26;"]),
 ];
 
-/// The texts with their entities resolved; none where there are none, or where it is unclear which are meant
+/// The texts with their entities resolved; empty without entities, and where it is unclear which are meant
 /// literally.
 pub(super) fn taken_off(old: &str, new: &str) -> Vec<(String, String, bool)> {
     let (old_entities, old_plain) = present(old);
