@@ -5,30 +5,30 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use text_file::{LineEnding, lines, with_lf};
 
-use super::search::Search;
-
 /// `new` with the line endings that fit in the place of `span`, which matched `old`.
 ///
 /// A request that changes nothing but line endings is left as it is: there they are the point.
-pub(super) fn fit(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
+pub(super) fn fit(text: &str, endings: LineEnding, span: &Range<usize>, old: &str, new: &str) -> String {
     if !new.contains('\n') || with_lf(old) == with_lf(new) {
         return new.to_owned();
     }
     let plain = with_lf(new);
-    match search.ending {
+    match endings {
         LineEnding::None => new.to_owned(),
         LineEnding::Lf => plain.into_owned(),
         LineEnding::CrLf => plain.replace('\n', "\r\n"),
-        LineEnding::Mixed => fit_mixed(search, span, old, &plain),
+        LineEnding::Mixed => fit_mixed(text, span, old, &plain),
     }
 }
 
 /// In a file of mixed endings each line that stays keeps its own; the others take the one before them.
-fn fit_mixed(search: &Search<'_>, span: &Range<usize>, old: &str, new: &str) -> String {
-    let mut endings: Vec<&str> = endings_in(&search.text[span.clone()]).collect();
-    let around = ending_around(search, span.start);
+fn fit_mixed(text: &str, span: &Range<usize>, old: &str, new: &str) -> String {
+    let within = &text[span.clone()];
+    let mut endings: Vec<&str> = lines(within).map(|line| line.terminator(within)).collect();
+    endings.retain(|ending| !ending.is_empty());
+    let around = ending_after(text, span.start).or_else(|| ending_before(text, span.start)).unwrap_or("\n");
     // The ending of the line in which the match ends decides where that line gets another one after it.
-    endings.extend(endings_in(&search.text[span.end..]).next());
+    endings.extend(ending_after(text, span.end));
     if endings.windows(2).all(|pair| pair[0] == pair[1]) {
         let ending = endings.first().copied().unwrap_or(around);
         return new.replace('\n', ending);
@@ -83,20 +83,17 @@ fn pairs(ops: &[DiffOp], old: usize, new: usize) -> Vec<(usize, usize)> {
     ops.iter().filter(paired).flat_map(shifted).collect()
 }
 
-/// The line endings in `text`, in order.
-fn endings_in(text: &str) -> impl Iterator<Item = &str> {
-    lines(text).map(|line| line.terminator(text)).filter(|ending| !ending.is_empty())
+/// The ending of the last line that ends before `offset`.
+pub(super) fn ending_before(text: &str, offset: usize) -> Option<&'static str> {
+    memchr::memrchr(b'\n', &text.as_bytes()[..offset]).map(|at| ending_by(text, at))
 }
 
-/// The ending of the line that holds `offset`, or of the one before it.
-pub(super) fn ending_around<'a>(search: &Search<'a>, offset: usize) -> &'a str {
-    let lines = search.lines();
-    let after = lines.partition_point(|line| line.start <= offset);
-    lines[..after]
-        .iter()
-        .rev()
-        .take(2)
-        .map(|line| line.terminator(search.text))
-        .find(|terminator| !terminator.is_empty())
-        .unwrap_or("\n")
+/// The ending of the line that holds `offset`, or that begins there.
+pub(super) fn ending_after(text: &str, offset: usize) -> Option<&'static str> {
+    memchr::memchr(b'\n', &text.as_bytes()[offset..]).map(|at| ending_by(text, offset + at))
+}
+
+/// The line ending whose LF is at `newline`.
+fn ending_by(text: &str, newline: usize) -> &'static str {
+    if text[..newline].ends_with('\r') { "\r\n" } else { "\n" }
 }

@@ -1,10 +1,9 @@
 //! The steps by which a text is looked for, from strict to tolerant, each in a file below with what only steps use:
-//! `block` finds and rewrites whole lines, `partial_lines` refuses places within a line, `spelling` and `misspelling`
+//! `partial_lines` refuses places within a line, `spelling` and `misspelling`
 //! compare characters and words.
 
 pub(super) mod applied;
 mod blank_lines;
-mod block;
 mod exact;
 mod misspelling;
 mod partial_lines;

@@ -5,7 +5,6 @@
 //! ends backwards has them there too and one of their neighbours is still next to them.
 
 use std::{
-    cell::OnceCell,
     collections::HashMap,
     ops::Range,
     time::{Duration, Instant},
@@ -15,8 +14,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
 use text_file::{LineEnding, lines, with_lf};
 
 use super::{
-    Replacement, Request, keep_line_endings,
-    search::{Search, TextFacts},
+    Replacement,
+    keep_line_endings::{ending_after, ending_before, fit},
 };
 
 /// Lines of a text, or a place between two, counted from 0.
@@ -60,7 +59,8 @@ impl LinePlace {
         if text.is_empty() {
             return Replacement { span, text: new.to_owned() };
         }
-        let after = ending_at(&text[span.end..]);
+        let rest = &text[span.end..];
+        let after = ["\r\n", "\n"].into_iter().find(|ending| rest.starts_with(ending)).unwrap_or_default();
         match self {
             Self::Range(_) if new.is_empty() => {
                 Replacement { span: span.start..span.end + after.len(), text: String::new() }
@@ -72,11 +72,14 @@ impl LinePlace {
             }
             Self::Range(_) => {
                 let old = &text[span.clone()];
-                let text = if with_lf(old) == with_lf(body) { old.to_owned() } else { fitted(text, &span, body) };
+                let is_same = with_lf(old) == with_lf(body);
+                let text =
+                    if is_same { old.to_owned() } else { fit(text, LineEnding::of(text), &span, old, body) };
                 Replacement { span, text }
             }
             Self::After(_) => {
-                let around = ending_around(text, span.start, new);
+                let around = ending_before(text, span.start).or_else(|| ending_after(text, span.start));
+                let around = around.unwrap_or_else(|| LineEnding::of(new).characters());
                 let given = &new[body.len()..];
                 let before = &text[..span.start];
                 let follows_line_end = before.is_empty() || before.ends_with('\n');
@@ -87,28 +90,6 @@ impl LinePlace {
             }
         }
     }
-}
-
-/// `body` with the line endings that fit in the place of `span`.
-fn fitted(text: &str, span: &Range<usize>, body: &str) -> String {
-    let old = &text[span.clone()];
-    let request = Request { old, new: body, replace_all: false, expected_replacements: None };
-    keep_line_endings::fit(&Search::new(text, &TextFacts::default(), &request, &OnceCell::new()), span, old, body)
-}
-
-/// The line ending that `rest` begins with.
-fn ending_at(rest: &str) -> &str {
-    ["\r\n", "\n"].into_iter().find(|ending| rest.starts_with(ending)).unwrap_or_default()
-}
-
-/// The ending of the line before `offset`, else of the next one; in a text without any, that of `new`.
-fn ending_around(text: &str, offset: usize, new: &str) -> &'static str {
-    let (before, after) = text.split_at(offset);
-    let (before, after) = (before.as_bytes(), after.as_bytes());
-    let of_line = |text: &[u8], at: usize| if at > 0 && text[at - 1] == b'\r' { "\r\n" } else { "\n" };
-    let found = memchr::memrchr(b'\n', before).map(|at| of_line(before, at));
-    let found = found.or_else(|| memchr::memchr(b'\n', after).map(|at| of_line(after, at)));
-    found.unwrap_or_else(|| LineEnding::of(new).characters())
 }
 
 /// Time for one comparison; what is not aligned by then counts as changed.

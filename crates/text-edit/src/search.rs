@@ -38,6 +38,14 @@ pub(super) enum Fold {
 }
 
 impl Fold {
+    pub(super) const fn ignores_indentation(self) -> bool {
+        matches!(self, Self::Indentation | Self::Content)
+    }
+
+    pub(super) const fn ignores_typography(self) -> bool {
+        matches!(self, Self::Typography | Self::Content)
+    }
+
     pub(super) fn of(self, line: &str) -> Cow<'_, str> {
         match self {
             Self::AsGiven => Cow::Borrowed(line),

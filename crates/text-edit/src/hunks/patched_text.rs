@@ -7,6 +7,7 @@ use text_file::Line;
 
 use crate::{
     Replacement,
+    keep_line_endings::{ending_after, ending_before},
     patch::{FinalNewline, HunkLine, PatchHunk},
 };
 
@@ -172,10 +173,14 @@ impl<'t> PatchedText<'t> {
     }
 
     /// The line ending around `line`, for a line that is put there.
-    pub(super) fn ending_near(&self, line: usize) -> &'t str {
-        let before = self.lines[..line.min(self.lines.len())].iter().rev();
-        let around = before.take(2).chain(self.lines.get(line..).unwrap_or_default().iter().take(1));
-        around.map(|line| line.terminator(self.text)).find(|ending| !ending.is_empty()).unwrap_or("\n")
+    pub(super) fn ending_near(&self, line: usize) -> &'static str {
+        let start = self.line_start(line);
+        ending_before(self.text, start).or_else(|| ending_after(self.text, start)).unwrap_or("\n")
+    }
+
+    /// Where a line begins; the end of the text for the one after the last.
+    fn line_start(&self, line: usize) -> usize {
+        self.lines.get(line).map_or(self.text.len(), |line| line.start)
     }
 
     /// The line that holds `offset`.
@@ -252,8 +257,7 @@ impl HunkSite<'_, '_> {
     /// The lines of `range` replaced by `added`.
     fn replacement(&self, range: Range<usize>, added: &[&str]) -> Option<Replacement> {
         let text = self.text;
-        let line_start = |line: usize| text.lines.get(line).map_or(text.text.len(), |line| line.start);
-        let mut span = line_start(range.start)..line_start(range.end);
+        let mut span = text.line_start(range.start)..text.line_start(range.end);
         let is_last = range.end == text.lines.len();
         let near = text.ending_near(range.start);
         let mut new = String::with_capacity(added.iter().map(|line| line.len() + 2).sum());

@@ -27,7 +27,7 @@ pub(super) fn as_given(search: &Search<'_>) -> StepResult {
         }
         !is_within
     });
-    let found = collect(search, (text, old), starts, |offset| offset, |span| Some(fit(search, span, old, search.new)));
+    let found = collect(search, (text, old), starts, |offset| offset, |span| Some(fit(text, search.ending, span, old, search.new)));
     match (found.result(), within) {
         (Ok(None), Some(within)) => Err(within),
         (result, _) => result,
@@ -48,7 +48,7 @@ pub(super) fn through_line_endings(search: &Search<'_>) -> StepResult {
     let starts = memchr::memmem::find_iter(text.as_bytes(), old)
         .filter(|start| !search.is_within_word(&(real(*start)..real(start + old.len()))));
     let found = collect(search, (text, old), starts, real, |span| {
-        let new = if old == new { search.new.to_owned() } else { fit(search, span, old, new) };
+        let new = if old == new { search.new.to_owned() } else { fit(search.text, search.ending, span, old, new) };
         (new != search.text[span.clone()]).then_some(new)
     });
     Found { by: Strategy::LineEndings.into(), ..found }.result()

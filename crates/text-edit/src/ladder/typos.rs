@@ -8,7 +8,6 @@
 use std::{borrow::Cow, collections::HashMap};
 
 use super::{
-    block,
     misspelling::{Words, corrected, is_slip, is_unknown},
     spelling, whole_lines,
 };
@@ -240,7 +239,7 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usize, 
     }
     // Elsewhere it would have been looked for as an exact text is.
     let folded = search.folded(Fold::Content);
-    let sites = block::sites(search, &other, &folded, false);
+    let sites = whole_lines::sites(search, &other, &folded, false);
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }

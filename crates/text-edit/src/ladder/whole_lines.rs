@@ -1,8 +1,11 @@
 //! Whole lines compared through white space, indentation and typography, one after the other and together, for
 //! each way in which the request may have been meant.
+//!
+//! Finds the blocks of a file whose lines equal those of `old` under some folding, and rewrites such a block so that only
+//! what the request changes is new: a line that `old` and `new` have in common stays the file's own, byte for byte.
 
 use super::{
-    applied, block,
+    applied, partial_lines,
     spelling::{self, Spelling},
 };
 use crate::{
@@ -10,7 +13,8 @@ use crate::{
     found::{Found, Refusal, StepResult},
     indent_shift::{IndentShift, ShiftError, Surroundings},
     interpretation::{Hunk, Interpretation, LineEdit},
-    line_parts::{self, parts},
+    keep_line_endings::{ending_after, ending_before},
+    line_parts::{self, content, hash, parts, sequences},
     near_match, placeholder,
     search::{Fold, FoldedLines, Search, Site},
     typography,
@@ -19,48 +23,11 @@ use crate::{
 /// Similarity from which two lines are versions of one line rather than two different ones.
 const REWORDED: f64 = 0.5;
 
-/// The differences that a comparison looks through, besides white space at line ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Tolerance {
-    indentation: bool,
-    typography: bool,
-}
+/// Lines compared before a search among ever-matching blocks is given up.
+const LINE_BUDGET: usize = 1_000_000;
 
-impl Tolerance {
-    /// From strict to tolerant.
-    const ALL: [Self; 4] = [
-        Self { indentation: false, typography: false },
-        Self { indentation: true, typography: false },
-        Self { indentation: false, typography: true },
-        Self::FULL,
-    ];
-    /// Both at once.
-    const FULL: Self = Self { indentation: true, typography: true };
-
-    fn fold(self) -> Fold {
-        match (self.indentation, self.typography) {
-            (false, false) => Fold::TrailingWhitespace,
-            (true, false) => Fold::Indentation,
-            (false, true) => Fold::Typography,
-            (true, true) => Fold::Content,
-        }
-    }
-
-    /// Bytes of the indentation that the comparison looks through.
-    fn indent_len(self, line: &str) -> usize {
-        match (self.indentation, self.typography) {
-            (false, _) => 0,
-            (true, false) => parts(line).0.len(),
-            (true, true) => typography::indent_len(line),
-        }
-    }
-
-    /// Lines from their first character on that is compared; blank ones as they are.
-    fn without_indents<'l>(self, lines: &[&'l str]) -> Vec<&'l str> {
-        let bare = |line: &&'l str| Some(&line[self.indent_len(line)..]).filter(|bare| !bare.is_empty());
-        lines.iter().map(|line| bare(line).unwrap_or(line)).collect()
-    }
-}
+/// The foldings from strict to tolerant.
+const FOLDS: [Fold; 4] = [Fold::TrailingWhitespace, Fold::Indentation, Fold::Typography, Fold::Content];
 
 /// The places of those interpretations that have any, at the strictest comparison; two that differ are none, since
 /// nobody can tell which one was meant.
@@ -69,19 +36,19 @@ pub(super) fn find(search: &Search<'_>, is_meant: fn(&Interpretation) -> bool) -
         search.edits(|one| is_meant(one) && may_occur(search, &one.old)).collect();
     let is_plain = search.text.is_ascii() && edits.iter().all(|(_, edit)| edit.old.iter().all(|line| line.is_ascii()));
     let mut refused = None;
-    for tolerance in Tolerance::ALL {
+    for fold in FOLDS {
         // Nothing to fold on either side.
-        if edits.is_empty() || tolerance.typography && is_plain {
+        if edits.is_empty() || fold.ignores_typography() && is_plain {
             continue;
         }
-        let folded = search.folded(tolerance.fold());
+        let folded = search.folded(fold);
         let mut found: Vec<Found> = Vec::new();
         for (meant, edit) in &edits {
-            let needs_substance = tolerance != Tolerance::ALL[0] || !meant.by.is_exact();
-            if needs_substance && !edit.has_substance() || tolerance.indentation && meant.is_doubtful {
+            let needs_substance = fold != FOLDS[0] || !meant.by.is_exact();
+            if needs_substance && !edit.has_substance() || fold.ignores_indentation() && meant.is_doubtful {
                 continue;
             }
-            let mut one = at_tolerance(search, edit, tolerance, &folded);
+            let mut one = under_fold(search, edit, &folded);
             one.by = one.by.with(meant.by);
             if one.by.is_exact() {
                 // Nothing differs but a line ending at the end of the file.
@@ -118,25 +85,92 @@ fn may_occur(search: &Search<'_>, old: &str) -> bool {
     memchr::memmem::find(search.text.as_bytes(), longest.as_bytes()).is_some()
 }
 
-fn at_tolerance(search: &Search<'_>, edit: &LineEdit<'_>, tolerance: Tolerance, folded: &FoldedLines<'_>) -> Found {
-    let mut by = Strategies::default();
-    let mut found = block::find(search, edit, folded, &mut |site| {
-        if site.after_indent && tolerance.indentation {
-            // A first line without its indentation is a shift here, not a place after it.
-            return Err(Refusal::Unclear);
-        }
-        let replacement = rewritten(site, tolerance)?;
-        by = by.with(looked_through(site));
-        Ok(replacement)
-    });
-    if !found.is_empty() {
-        found.by = by;
-        if let Some(refusal) = refusal_of(search, edit, folded) {
-            found = Found::default();
-            found.refuse(0, refusal);
-        }
+/// Every place where the lines of `edit.old` equal the file's under a folding, each with what takes it.
+fn under_fold(search: &Search<'_>, edit: &LineEdit<'_>, folded: &FoldedLines<'_>) -> Found {
+    if edit.old.len() > search.lines().len() {
+        return Found::default();
+    }
+    let mut found = collect(search, folded.fold, &sites(search, edit, folded, false));
+    // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
+    let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
+    if found.is_empty() && !found.refusal().is_some_and(Refusal::is_final) && !edit.deletes && starts_bare {
+        let bare = collect(search, folded.fold, &sites(search, edit, folded, true));
+        found = Found { refused: bare.refused.or(found.refused), ..bare };
+    }
+    if !found.is_empty()
+        && let Some(refusal) = refusal_of(search, edit, folded)
+    {
+        found = Found::default();
+        found.refuse(0, refusal);
     }
     found
+}
+
+/// Turns sites into disjoint replacements.
+fn collect(search: &Search<'_>, fold: Fold, sites: &[Site<'_, '_>]) -> Found {
+    let mut found = Found::default();
+    let mut free_from = 0;
+    let mut budget = LINE_BUDGET;
+    for site in sites {
+        let overlaps = site.line < free_from;
+        if overlaps && found.is_ambiguous() {
+            continue;
+        }
+        let Some(left) = budget.checked_sub(site.edit.old.len() + site.edit.new.len()) else {
+            // Two places are as ambiguous as all of them; but where all or a single one are wanted, what was
+            // found so far is no answer.
+            let is_ambiguous = !search.wants_all && found.is_ambiguous();
+            return if is_ambiguous { Found { refused: None, ..found } } else { Found::default() };
+        };
+        budget = left;
+        if !site.is_equal(fold) {
+            continue;
+        }
+        let replaced = match fold.ignores_indentation() && site.after_indent {
+            // A first line without its indentation is a shift here, not a place after it.
+            true => Err(Refusal::Unclear),
+            false => rewritten(*site, fold),
+        };
+        if replaced.is_ok() {
+            found.by = found.by.with(looked_through(*site));
+        }
+        match replaced {
+            // A place that matches but cannot take the new text is still one that may have been meant.
+            Err(refusal) => found.refuse(site.start(), refusal),
+            Ok(replacement) if overlaps => found.overlapping = Some(replacement.span.start),
+            Ok(replacement) => {
+                free_from = site.line + site.edit.old.len();
+                found.replacements.push(replacement);
+                if found.replacements.len() == search.limit {
+                    break;
+                }
+            }
+        }
+    }
+    found.settled(search.wants_all)
+}
+
+/// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over
+/// the hashes of the file's lines under the same folding.
+pub(super) fn sites<'s, 'a>(
+    search: &'s Search<'a>,
+    edit: &'s LineEdit<'_>,
+    FoldedLines { fold, hashes }: &FoldedLines<'_>,
+    after_indent: bool,
+) -> Vec<Site<'s, 'a>> {
+    let old = &edit.old;
+    let pattern: Vec<u64> = old[usize::from(after_indent)..].iter().map(|line| hash(&fold.of(line))).collect();
+    let first = fold.of(old[0]);
+    let is_first = |line: usize| {
+        let content = search.line(line);
+        let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
+        fold.of(content) == first
+    };
+    let ends = sequences(hashes.iter().copied(), &pattern);
+    ends.filter_map(|end| end.checked_sub(old.len()))
+        .filter(|start| is_first(*start))
+        .map(|line| Site { search, edit, line, after_indent })
+        .collect()
 }
 
 /// Why an edit is not made although its lines were found under a folding: the file has its new lines already, or it
@@ -149,23 +183,29 @@ pub(super) fn refusal_of(search: &Search<'_>, edit: &LineEdit<'_>, folded: &Fold
 /// The replacement at a place that is equal in plain characters and without indentation.
 pub(super) fn at(site: Site<'_, '_>) -> Result<(Replacement, Strategies), Refusal> {
     let by = looked_through(site);
-    let tolerance = Tolerance { indentation: by.has(Strategy::Indentation), typography: by.has(Strategy::Typography) };
-    Ok((rewritten(site, tolerance)?, by))
+    let fold = match (by.has(Strategy::Indentation), by.has(Strategy::Typography)) {
+        (false, false) => Fold::TrailingWhitespace,
+        (true, false) => Fold::Indentation,
+        (false, true) => Fold::Typography,
+        (true, true) => Fold::Content,
+    };
+    Ok((rewritten(site, fold)?, by))
 }
 
-fn rewritten(site: Site<'_, '_>, tolerance: Tolerance) -> Result<Replacement, Refusal> {
+/// The replacement at `site`, found under `fold`: new lines are written as the file has the old ones.
+fn rewritten(site: Site<'_, '_>, fold: Fold) -> Result<Replacement, Refusal> {
     let Site { search, edit, .. } = site;
     let pasted = pasted(site);
-    if tolerance.typography && (spelling::is_unclear(site) || spelling::has_unusual_ends(edit)) {
+    if fold.ignores_typography() && (spelling::is_unclear(site) || spelling::has_unusual_ends(edit)) {
         return Err(Refusal::Unclear);
     }
     let file = site.file_lines();
-    let shift = if tolerance.indentation { Some(indent_shift(site)?) } else { None };
-    let (old, bare) = (tolerance.without_indents(&edit.old), tolerance.without_indents(&file));
-    let texts = tolerance.typography.then(|| (typography::joined(&old), typography::joined(&bare)));
+    let shift = if fold.ignores_indentation() { Some(indent_shift(site)?) } else { None };
+    let (old, bare) = (without_indents(fold, &edit.old), without_indents(fold, &file));
+    let texts = fold.ignores_typography().then(|| (typography::joined(&old), typography::joined(&bare)));
     let spelling = texts.as_ref().map(|texts| Spelling::learned((&texts.0, &old), (&texts.1, &bare), search.text));
-    block::rewrite(site, &mut |hunk| {
-        let [old, file, new] = [hunk.old, hunk.file, hunk.new].map(|lines| tolerance.without_indents(lines));
+    spliced(site, |hunk| {
+        let [old, file, new] = [hunk.old, hunk.file, hunk.new].map(|lines| without_indents(fold, lines));
         let bare = Hunk { old: &old, file: &file, new: &new };
         let bodies = match &spelling {
             Some(spelling) => spelling::respelled(&bare, spelling)?,
@@ -177,13 +217,111 @@ fn rewritten(site: Site<'_, '_>, tolerance: Tolerance) -> Result<Replacement, Re
                 None => Some(line),
                 Some(shift) if line.trim_matches([' ', '\t']).is_empty() => shift.apply_blank(&line),
                 Some(shift) => {
-                    let indent = typography::plain_indent(&new[..tolerance.indent_len(new)]);
+                    let indent = typography::plain_indent(&new[..indent_len(fold, new)]);
                     Some(format!("{}{line}", shift.apply(&indent)?))
                 }
             }
         });
         lines.collect()
     })
+}
+
+/// Bytes of the indentation that a folding looks through.
+fn indent_len(fold: Fold, line: &str) -> usize {
+    match fold {
+        Fold::Indentation => parts(line).0.len(),
+        Fold::Content => typography::indent_len(line),
+        Fold::AsGiven | Fold::TrailingWhitespace | Fold::Typography => 0,
+    }
+}
+
+/// Lines from their first character on that is compared; blank ones as they are.
+fn without_indents<'l>(fold: Fold, lines: &[&'l str]) -> Vec<&'l str> {
+    let bare = |line: &&'l str| Some(&line[indent_len(fold, line)..]).filter(|bare| !bare.is_empty());
+    lines.iter().map(|line| bare(line).unwrap_or(line)).collect()
+}
+
+/// The replacement at `site`, lines that do not change keeping the file's bytes. `adapt` makes the lines to be written of
+/// the new ones of a hunk; `None` refuses the place.
+fn spliced(site: Site<'_, '_>, adapt: impl Fn(&Hunk<'_>) -> Option<Vec<String>>) -> Result<Replacement, Refusal> {
+    let Site { search, edit, .. } = site;
+    let text = search.text;
+    let matched = &search.lines()[site.line..site.line + edit.old.len()];
+    let file = site.file_lines();
+    let last = matched.len() - 1;
+    let start = matched[0].end - file[0].len();
+    let span = start..if edit.deletes { matched[last].next } else { matched[last].end };
+    let first = matched[0].start;
+    let around = ending_after(text, first).or_else(|| ending_before(text, first)).unwrap_or("\n");
+    let (mut result, mut last_ending) = (String::new(), "");
+    let mut write = |line: &str, ending: &'static str| {
+        result.push_str(line);
+        result.push_str(ending);
+        last_ending = ending;
+    };
+    // A last line that nothing ends gets an ending where others follow it.
+    let ending = |line: usize| match matched[line].terminator(text) {
+        "" => around,
+        "\n" => "\n",
+        _ => "\r\n",
+    };
+    for (is_kept, old, new) in edit.changes() {
+        if is_kept {
+            old.for_each(|index| write(file[index], ending(index)));
+            continue;
+        }
+        let hunk = Hunk { old: &edit.old[old.clone()], file: &file[old.clone()], new: &edit.new[new] };
+        for (index, line) in adapt(&hunk).ok_or(Refusal::Unclear)?.iter().enumerate() {
+            // The ending of the line it replaces, else of the one before it.
+            let replaced =
+                if old.is_empty() { old.start.checked_sub(1) } else { Some((old.start + index).min(old.end - 1)) };
+            write(line, replaced.map_or(around, ending));
+        }
+    }
+    result.truncate(result.len() - last_ending.len());
+    if site.after_indent
+        && let Some(refusal) = partial_lines::refusal_at_site(site, &span)
+    {
+        return Err(refusal);
+    }
+    let replacement = Replacement { span, text: result };
+    if is_applied(site, &replacement) {
+        return Err(Refusal::AlreadyApplied(matched[0].start));
+    }
+    Ok(replacement)
+}
+
+/// Whether the file already has at `site` what the replacement would make: a request sent twice must not be
+/// applied twice just because its old text still resembles its new one.
+fn is_applied(site: Site<'_, '_>, replacement: &Replacement) -> bool {
+    let Site { search, edit, .. } = site;
+    let (text, span, new) = (search.text, &replacement.span, replacement.text.as_str());
+    if text[span.clone()] == *new {
+        return true;
+    }
+    if edit.new.len() < edit.old.len() {
+        return false;
+    }
+    let after = text[span.start..].strip_prefix(new);
+    let before = text[..span.end].strip_suffix(new);
+    if after.is_some_and(|rest| rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n"))
+        || before.is_some_and(|rest| rest.is_empty() || rest.ends_with('\n'))
+    {
+        return true;
+    }
+    let lines = search.lines();
+    let end = site.line + edit.old.len();
+    // White space that the search looks through says nothing here either, unless it is all that changes.
+    let is_white = edit.old.len() == edit.new.len()
+        && edit.old.iter().zip(&edit.new).all(|(old, new)| content(old) == content(new));
+    let is_new = |first: usize| {
+        let here = lines.get(first..first + edit.new.len());
+        here.is_some_and(|here| {
+            let mut pairs = here.iter().map(|line| line.content(text)).zip(&edit.new);
+            pairs.all(|(line, new)| line == *new || !is_white && content(line) == content(new))
+        })
+    };
+    is_new(site.line) || end.checked_sub(edit.new.len()).is_some_and(is_new)
 }
 
 /// The differences between the lines of `edit.old` and the file's at `site`.
