@@ -73,8 +73,7 @@ impl LinePlace {
             Self::Range(_) => {
                 let old = &text[span.clone()];
                 let is_same = with_lf(old) == with_lf(body);
-                let text =
-                    if is_same { old.to_owned() } else { fit(text, LineEnding::of(text), &span, old, body) };
+                let text = if is_same { old.to_owned() } else { fit(text, LineEnding::of(text), &span, old, body) };
                 Replacement { span, text }
             }
             Self::After(_) => {

@@ -19,7 +19,6 @@ mod section;
 mod unified;
 
 use envelope::Form;
-use file_patch::Sections;
 
 pub use file_patch::{
     FileAction, FilePatch, FinalNewline, HunkLine, MAX_HUNKS, MOST_FILES, PatchError, PatchHunk, PatchPath,
@@ -51,16 +50,15 @@ impl<'p> Patch<'p> {
     /// assert_eq!(hunks[0].lines[1], HunkLine::Removed("two"));
     /// ```
     pub fn parse(text: &'p str) -> Result<Self, PatchError> {
-        let form = Form::of(text)?;
-        let Sections { files, mut notes } = match form {
+        let mut patch = match Form::of(text)? {
             Form::Marked(lines) => marked::parse(&lines)?,
             Form::Unified(lines, end) => unified::parse(&lines, end)?,
         };
-        if files.is_empty() {
+        if patch.files.is_empty() {
             return Err(PatchError::whole("the patch holds no file").hint("add a section for each file to be changed"));
         }
-        notes.dedup();
-        Ok(Self { files, notes })
+        patch.notes.dedup();
+        Ok(patch)
     }
 }
 

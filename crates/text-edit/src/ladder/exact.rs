@@ -27,7 +27,13 @@ pub(super) fn as_given(search: &Search<'_>) -> StepResult {
         }
         !is_within
     });
-    let found = collect(search, (text, old), starts, |offset| offset, |span| Some(fit(text, search.ending, span, old, search.new)));
+    let found = collect(
+        search,
+        (text, old),
+        starts,
+        |offset| offset,
+        |span| Some(fit(text, search.ending, span, old, search.new)),
+    );
     match (found.result(), within) {
         (Ok(None), Some(within)) => Err(within),
         (result, _) => result,

@@ -48,20 +48,16 @@ impl<'p> Form<'p> {
         }
         without_indent(&mut all);
         let Some(begin) = all.iter().position(|line| line.trim() == BEGIN) else {
-            if is_unified(&all) {
-                return Ok(Self::Unified(all, end));
-            }
-            return Err(no_patch(text, &all));
+            let is_unified = (0..all.len()).any(|at| begins_unified(&all[at..]));
+            return if is_unified { Ok(Self::Unified(all, end)) } else { Err(no_patch(text, &all)) };
         };
         let first = all[begin + 1..].iter().find(|line| !line.trim().is_empty());
         if first.is_some_and(|line| line.starts_with("--- ") || line.starts_with("diff --git ")) {
             // A unified diff between the markers of the other form.
             let end = if all.iter().any(|line| line.trim() == END) { TextEnd::Marked } else { end };
-            let inside = all
-                .iter()
-                .enumerate()
-                .map(|(index, line)| if index <= begin || line.trim() == END { "" } else { line });
-            return Ok(Self::Unified(inside.collect(), end));
+            all[..=begin].fill("");
+            all.iter_mut().filter(|line| line.trim() == END).for_each(|line| *line = "");
+            return Ok(Self::Unified(all, end));
         }
         let Some(end) = all.iter().rposition(|line| line.trim() == END).filter(|end| *end > begin) else {
             return Err(PatchError::whole(format!("the patch has no line `{END}`, so it may have been cut"))
@@ -79,14 +75,14 @@ pub(super) fn is_wrapping(line: &str) -> bool {
     line.is_empty() || line.starts_with("```") || line.starts_with("~~~") || line.contains("<<") || is_word
 }
 
-fn is_unified(lines: &[&str]) -> bool {
-    (0..lines.len()).any(|at| begins_unified(&lines[at..]))
-}
-
 /// Whether the first of these lines begins a unified diff.
 fn begins_unified(lines: &[&str]) -> bool {
-    let is_names = lines[0].starts_with("--- ") && lines.get(1).is_some_and(|next| next.starts_with("+++ "));
-    is_names || lines[0].starts_with("diff --git ")
+    is_names(lines) || lines[0].starts_with("diff --git ")
+}
+
+/// Whether the first two of these lines name a file.
+pub(super) fn is_names(lines: &[&str]) -> bool {
+    lines[0].starts_with("--- ") && lines.get(1).is_some_and(|next| next.starts_with("+++ "))
 }
 
 /// Where a patch begins that has white space in front of its first line, and that white space.

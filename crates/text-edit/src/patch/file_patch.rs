@@ -75,14 +75,6 @@ impl PatchPath {
     pub fn text(&self) -> &str {
         &self.choices[0]
     }
-
-    /// The path below `directory`, unless it is absolute.
-    pub(super) fn below(&mut self, directory: &str) {
-        for choice in self.choices.iter_mut().filter(|choice| !choice.starts_with(['/', '~']) && !choice.contains(':'))
-        {
-            *choice = format!("{}/{choice}", directory.trim_end_matches('/'));
-        }
-    }
 }
 
 /// One place of a file, and how it changes.
@@ -126,6 +118,26 @@ impl<'p> PatchHunk<'p> {
     pub(super) fn push(&mut self, sent: &'p str) {
         self.lines.push(HunkLine::of(sent));
         self.sent.push(sent);
+    }
+
+    /// The hunk as it was read. `marked` are the lines with `\ No newline at end of file` after them.
+    ///
+    /// # Errors
+    /// Where it has no lines.
+    pub(super) fn finish(mut self, marked: &[HunkLine<'_>]) -> Result<Self, PatchError> {
+        if self.lines.is_empty() {
+            return Err(PatchError::at(self.line, "the hunk has no lines")
+                .hint("write the lines that change, with `-` and `+` in front, after the line `@@`"));
+        }
+        let old = marked.iter().any(|line| line.old().is_some());
+        let new = marked.iter().any(|line| line.new_line().is_some());
+        self.at_end |= old || new;
+        self.final_newline = match (old, new) {
+            (true, false) => FinalNewline::Added,
+            (false, true) => FinalNewline::Removed,
+            _ => FinalNewline::AsInFile,
+        };
+        Ok(self)
     }
 
     /// Whether a line that stays was sent without the blank in front.
@@ -202,31 +214,6 @@ pub enum FinalNewline {
     Removed,
 }
 
-/// The sections of a patch, with what was not used of its text.
-pub(super) struct Sections<'p> {
-    pub(super) files: Vec<FilePatch<'p>>,
-    pub(super) notes: Vec<String>,
-}
-
-/// Counts what a patch holds.
-#[derive(Default)]
-pub(super) struct PatchSize {
-    files: usize,
-    hunks: usize,
-}
-
-impl PatchSize {
-    pub(super) fn file(&mut self, line: usize) -> Result<(), PatchError> {
-        self.files += 1;
-        if self.files > MOST_FILES { Err(PatchError::too_many(line, MOST_FILES, "files")) } else { Ok(()) }
-    }
-
-    pub(super) fn hunk(&mut self, line: usize) -> Result<(), PatchError> {
-        self.hunks += 1;
-        if self.hunks > MAX_HUNKS { Err(PatchError::too_many(line, MAX_HUNKS, "hunks")) } else { Ok(()) }
-    }
-}
-
 /// Why a text is no patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchError {
@@ -249,13 +236,13 @@ impl PatchError {
         Self { line: Some(line), ..Self::whole(message) }
     }
 
-    pub(super) fn too_many(line: usize, most: usize, what: &str) -> Self {
-        Self {
-            line: Some(line),
-            message: format!("the patch has more than {most} {what}"),
-            hint: "send it in several calls",
-            is_too_large: true,
+    /// Refuses the part of a patch at `line`, before which there are `count` of its kind.
+    pub(super) fn check_count(line: usize, count: usize, most: usize, what: &str) -> Result<(), Self> {
+        if count < most {
+            return Ok(());
         }
+        let error = Self::at(line, format!("the patch has more than {most} {what}"));
+        Err(Self { is_too_large: true, ..error.hint("send it in several calls") })
     }
 
     /// Names the hunk that it is about, and its file.

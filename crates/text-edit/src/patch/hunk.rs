@@ -1,7 +1,7 @@
 //! A hunk of a patch: the line that begins it, and the lines of one of a unified diff, which end where they end, whatever
 //! the header counts.
 
-use super::{FinalNewline, HunkLine, PatchError, PatchHunk};
+use super::{HunkLine, PatchError, PatchHunk, envelope::is_names};
 
 /// The line that begins a hunk: `@@ -1,3 +1,4 @@ fn f()`, `@@ class A`, `@@`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,62 +60,28 @@ impl<'p> HunkHeader<'p> {
     }
 }
 
-/// Which sides of a hunk end in `\ No newline at end of file`.
-#[derive(Clone, Copy, Default)]
-pub(super) struct EndMarks {
-    old: bool,
-    new: bool,
-}
-
-impl EndMarks {
-    /// A mark after `line`.
-    pub(super) fn mark(&mut self, line: Option<&HunkLine<'_>>) {
-        self.old |= line.is_some_and(|line| line.old().is_some());
-        self.new |= line.is_some_and(|line| line.new_line().is_some());
-    }
-
-    pub(super) fn give(self, hunk: &mut PatchHunk<'_>) {
-        hunk.at_end |= self.old || self.new;
-        hunk.final_newline = match (self.old, self.new) {
-            (true, false) => FinalNewline::Added,
-            (false, true) => FinalNewline::Removed,
-            _ => FinalNewline::AsInFile,
-        };
-    }
-}
-
-/// How many lines the header says are still to come.
+/// How many lines before and after the header says are still to come; negative where there are more of them.
 struct ExpectedLines {
-    counts: Option<(usize, usize)>,
-    old: usize,
-    new: usize,
+    left: Option<(isize, isize)>,
     /// Empty lines that belong to the hunk if it goes on after them, or if they are expected.
     blank: usize,
 }
 
 impl ExpectedLines {
     fn take(&mut self, line: HunkLine<'_>) {
-        self.old += usize::from(line.old().is_some());
-        self.new += usize::from(line.new_line().is_some());
+        if let Some((old, new)) = &mut self.left {
+            *old -= isize::from(line.old().is_some());
+            *new -= isize::from(line.new_line().is_some());
+        }
     }
 
-    /// Whether no more lines are expected; without counts that is never known.
+    /// How many are left after the empty ones; without counts that is never known.
+    fn after_blank(&self) -> Option<(isize, isize)> {
+        self.left.map(|(old, new)| (old.saturating_sub_unsigned(self.blank), new.saturating_sub_unsigned(self.blank)))
+    }
+
     fn is_met(&self) -> bool {
-        self.counts.is_some_and(|(old, new)| self.old + self.blank >= old && self.new + self.blank >= new)
-    }
-
-    /// Whether the counts say that a line on each side is the last.
-    fn has_one_pair_left(&self) -> bool {
-        self.counts.is_some_and(|(old, new)| self.old + self.blank + 1 == old && self.new + self.blank + 1 == new)
-    }
-
-    fn is_wrong(&self) -> bool {
-        self.counts.is_some_and(|counts| counts != (self.old, self.new))
-    }
-
-    /// How many are missing before and after.
-    fn missing(&self) -> (usize, usize) {
-        self.counts.map_or((0, 0), |(old, new)| (old.saturating_sub(self.old), new.saturating_sub(self.new)))
+        self.after_blank().is_some_and(|(old, new)| old <= 0 && new <= 0)
     }
 }
 
@@ -133,7 +99,10 @@ pub(super) struct ReadHunk<'p> {
 /// Reads the hunk that begins with the header at `start`.
 pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, PatchError> {
     let header = HunkHeader::parse(lines[start]).unwrap_or_default();
-    let mut expected = ExpectedLines { counts: header.counts, old: 0, new: 0, blank: 0 };
+    // More lines than can be counted are as many as there can be.
+    let signed = |count: usize| isize::try_from(count).unwrap_or(isize::MAX);
+    let left = header.counts.map(|(old, new)| (signed(old), signed(new)));
+    let mut expected = ExpectedLines { left, blank: 0 };
     let mut hunk = PatchHunk {
         line: start + 1,
         contexts: header.context.into_iter().collect(),
@@ -143,7 +112,7 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
         is_insertion: header.counts.is_some_and(|(old, _)| old == 0),
         ..PatchHunk::default()
     };
-    let mut marks = EndMarks::default();
+    let mut marked = Vec::new();
     let mut at = start + 1;
     while let Some(line) = lines.get(at) {
         let read = match line.as_bytes().first() {
@@ -154,13 +123,13 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
             _ if begins_other(lines, at, &expected) => break,
             Some(b' ' | b'-' | b'+') => line,
             _ if line.starts_with("\\ ") => {
-                marks.mark(hunk.lines.last());
+                marked.extend(hunk.lines.last().copied());
                 at += 1;
                 continue;
             }
             _ if expected.is_met() => break,
             // A line that stays and came without its blank, unless it is a sentence after the patch.
-            _ if expected.blank > 0 && expected.counts.is_none() && !goes_on(lines, at, true) => break,
+            _ if expected.blank > 0 && expected.left.is_none() && !goes_on(lines, at, true) => break,
             _ => line,
         };
         let blank = std::mem::take(&mut expected.blank);
@@ -171,36 +140,34 @@ pub(super) fn read<'p>(lines: &[&'p str], start: usize) -> Result<ReadHunk<'p>, 
         at += 1;
     }
     let mut blank = std::mem::take(&mut expected.blank);
-    while blank > 0 && !expected.is_met() && expected.counts.is_some() {
+    while blank > 0 && !expected.is_met() && expected.left.is_some() {
         expected.take(HunkLine::Kept(""));
         hunk.push("");
         blank -= 1;
     }
-    if hunk.lines.is_empty() {
-        return Err(PatchError::at(start + 1, "the hunk has no lines")
-            .hint("write the lines that change, with `-` and `+` in front, after the line `@@`"));
-    }
-    marks.give(&mut hunk);
-    Ok(ReadHunk { hunk, next: at, is_miscounted: expected.is_wrong(), missing: expected.missing() })
+    let (old, new) = expected.left.unwrap_or_default();
+    let missing = (usize::try_from(old).unwrap_or(0), usize::try_from(new).unwrap_or(0));
+    Ok(ReadHunk { hunk: hunk.finish(&marked)?, next: at, is_miscounted: (old, new) != (0, 0), missing })
 }
 
 /// Whether something else than a line of this hunk begins at `at`.
 fn begins_other(lines: &[&str], at: usize, expected: &ExpectedLines) -> bool {
-    let (line, next) = (lines[at], lines.get(at + 1).copied().unwrap_or_default());
+    let line = lines[at];
     if is_header(line) {
         // A fence within a file of Markdown, sent without its blank.
         let is_within = line.starts_with("```") && !expected.is_met();
         return !is_within || !goes_on(lines, at + 1, false);
     }
     // A removed line `-- a` and an added one `++ b` look like the names of another file.
-    let is_names = line.starts_with("--- ") && next.starts_with("+++ ");
-    if is_names {
+    if is_names(&lines[at..]) {
         let has_hunk = lines.get(at + 2).is_some_and(|line| line.starts_with("@@"));
-        return expected.is_met() || has_hunk && !expected.has_one_pair_left();
+        // One line is left on each side, which these can be.
+        let is_last_pair = expected.after_blank() == Some((1, 1));
+        return expected.is_met() || has_hunk && !is_last_pair;
     }
     // The signature of an e-mailed patch: two dashes, a space, and the version of git.
-    let is_version = next.starts_with(|one: char| one.is_ascii_digit()) && next.contains('.');
-    line == "-- " && (expected.is_met() || is_version)
+    let is_version = |next: &&str| next.starts_with(|one: char| one.is_ascii_digit()) && next.contains('.');
+    line == "-- " && (expected.is_met() || lines.get(at + 1).is_some_and(is_version))
 }
 
 /// Whether lines that are removed or added follow in the same hunk, and no mere items of a list. `or_hunk`: or another

@@ -1,17 +1,16 @@
 //! The `*** Begin Patch` form.
 
 use super::{
-    FileAction, FilePatch, PatchError, PatchHunk, PatchPath,
+    FileAction, FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError, PatchHunk, PatchPath,
     envelope::{BEGIN, END, MarkedLines, is_wrapping},
-    file_patch::{PatchSize, Sections},
-    hunk::{EndMarks, HunkHeader},
+    hunk::HunkHeader,
 };
 
 const END_OF_FILE: &str = "*** End of File";
 const HEADERS: &str = "a section begins with `*** Add File: PATH`, `*** Update File: PATH` or `*** Delete File: PATH`";
 
-pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Sections<'p>, PatchError> {
-    let mut reader = MarkedReader { lines, at: lines.begin + 1, size: PatchSize::default(), notes: Vec::new() };
+pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Patch<'p>, PatchError> {
+    let mut reader = MarkedReader { lines, at: lines.begin + 1, hunks: 0, notes: Vec::new() };
     reader.outside(0..lines.begin);
     let mut files = Vec::new();
     while let Some(line) = reader.peek() {
@@ -19,35 +18,19 @@ pub(super) fn parse<'p>(lines: &MarkedLines<'p>) -> Result<Sections<'p>, PatchEr
             "" => reader.at += 1,
             END => reader.after_end(),
             _ => {
-                let mut file = reader.file(line)?;
-                if let Some(directory) = &lines.directory {
-                    file.action.below(directory);
-                }
-                files.push(file);
+                PatchError::check_count(reader.number(), files.len(), MOST_FILES, "files")?;
+                files.push(reader.file(line)?);
             }
         }
     }
-    Ok(Sections { files, notes: reader.notes })
-}
-
-impl FileAction<'_> {
-    fn below(&mut self, directory: &str) {
-        match self {
-            Self::Add { path, .. } | Self::Delete { path, .. } | Self::Update { path, to: None, .. } => {
-                path.below(directory);
-            }
-            Self::Update { path, to: Some(to), .. } | Self::Copy { path, to, .. } => {
-                path.below(directory);
-                to.below(directory);
-            }
-        }
-    }
+    Ok(Patch { files, notes: reader.notes })
 }
 
 struct MarkedReader<'r, 'p> {
     lines: &'r MarkedLines<'p>,
     at: usize,
-    size: PatchSize,
+    /// Hunks so far, of all files.
+    hunks: usize,
     notes: Vec<String>,
 }
 
@@ -89,12 +72,11 @@ impl<'p> MarkedReader<'_, 'p> {
 
     fn file(&mut self, line: &'p str) -> Result<FilePatch<'p>, PatchError> {
         let number = self.number();
-        self.size.file(number)?;
         let header = line.trim();
         let path = |marker: &str| header.strip_prefix(marker).map(str::trim);
         let named = |path: &str| match path {
             "" => Err(PatchError::at(number, format!("`{header}` names no file")).hint(HEADERS)),
-            path => Ok(PatchPath::plain(path)),
+            path => Ok(PatchPath::plain(below(self.lines.directory.as_deref(), path))),
         };
         self.at += 1;
         let action = if let Some(path) = path("*** Add File:") {
@@ -102,14 +84,14 @@ impl<'p> MarkedReader<'_, 'p> {
             FileAction::Add { path, lines: self.added_lines()?, final_newline: true, executable: false }
         } else if let Some(path) = path("*** Delete File:") {
             FileAction::Delete { path: named(path)?, hunks: Vec::new() }
-        } else if let Some(path) = path("*** Update File:") {
-            let path = named(path)?;
+        } else if let Some(name) = path("*** Update File:") {
+            let path = named(name)?;
             let to = self.peek_in_section().and_then(|line| line.trim().strip_prefix("*** Move to:"));
             let to = to.map(|to| named(to.trim())).transpose()?;
             self.at += usize::from(to.is_some());
-            let hunks = self.hunks(path.text())?;
+            let hunks = self.hunks(name)?;
             if hunks.is_empty() && to.is_none() {
-                return Err(PatchError::at(number, format!("the section of {} has no hunk", path.text()))
+                return Err(PatchError::at(number, format!("the section of {name} has no hunk"))
                     .hint("write the lines that change, with `-` and `+` in front, after a line `@@`"));
             }
             FileAction::Update { path, to, hunks }
@@ -159,7 +141,8 @@ impl<'p> MarkedReader<'_, 'p> {
                 return Err(PatchError::at(self.number(), format!("`{END_OF_FILE}` does not follow a hunk"))
                     .hint("write it after the lines of the hunk that the file ends with"));
             } else {
-                self.size.hunk(self.number())?;
+                PatchError::check_count(self.number(), self.hunks, MAX_HUNKS, "hunks")?;
+                self.hunks += 1;
                 let hunk = self.hunk().map_err(|error| error.in_hunk(hunks.len() + 1, path))?;
                 hunks.push(hunk);
             }
@@ -175,10 +158,10 @@ impl<'p> MarkedReader<'_, 'p> {
             hunk.heading = header.heading.or(hunk.heading);
             self.at += 1;
         }
-        let mut marks = EndMarks::default();
+        let mut marked = Vec::new();
         while let Some(line) = self.peek_in_section() {
             match line.as_bytes().first() {
-                Some(b'\\') if line.starts_with("\\ ") => marks.mark(hunk.lines.last()),
+                Some(b'\\') if line.starts_with("\\ ") => marked.extend(hunk.lines.last().copied()),
                 Some(b'@') if HunkHeader::parse(line).is_some() => break,
                 Some(b'*') if line.starts_with("*** ") => {
                     hunk.at_end = line.trim_end() == END_OF_FILE;
@@ -189,11 +172,14 @@ impl<'p> MarkedReader<'_, 'p> {
             }
             self.at += 1;
         }
-        if hunk.lines.is_empty() {
-            return Err(PatchError::at(hunk.line, "the hunk has no lines")
-                .hint("write the lines that change, with `-` and `+` in front, after the line `@@`"));
-        }
-        marks.give(&mut hunk);
-        Ok(hunk)
+        hunk.finish(&marked)
+    }
+}
+
+/// A path of a section below the directory of the patch, unless it is absolute.
+fn below(directory: Option<&str>, path: &str) -> String {
+    match directory.filter(|_| !path.starts_with(['/', '~']) && !path.contains(':')) {
+        Some(directory) => format!("{}/{path}", directory.trim_end_matches('/')),
+        None => path.to_owned(),
     }
 }

@@ -31,6 +31,20 @@ pub(super) struct Section<'p> {
 
 /// Git's names of an empty content, abbreviated, with SHA-1 and SHA-256.
 const EMPTY: [&str; 2] = ["e69de29", "473a0f4"];
+/// The beginnings of git's extended headers (<https://git-scm.com/docs/diff-generate-patch>).
+const GIT_HEADERS: [&str; 11] = [
+    "old mode ",
+    "new mode ",
+    "new file mode ",
+    "deleted file mode ",
+    "rename from ",
+    "rename to ",
+    "copy from ",
+    "copy to ",
+    "similarity index ",
+    "dissimilarity index ",
+    "index ",
+];
 /// The mode of a program in git.
 const EXECUTABLE: &str = "100755";
 
@@ -74,33 +88,25 @@ impl<'p> Section<'p> {
             return self.is_binary;
         }
         let line = line.trim_end();
-        if let Some(mode) = line.strip_prefix("old mode ") {
-            self.old_mode = Some(mode);
-        } else if let Some(mode) = line.strip_prefix("new mode ") {
-            self.new_mode = Some(mode);
-        } else if let Some(mode) = line.strip_prefix("new file mode ") {
-            (self.is_new, self.new_mode) = (true, Some(mode));
-        } else if let Some(mode) = line.strip_prefix("deleted file mode ") {
-            (self.is_deleted, self.old_mode) = (true, Some(mode));
-        } else if let Some(index) = line.strip_prefix("index ") {
-            let new = index.split_once("..").map(|(_, new)| new);
-            let is_empty = new.is_some_and(|new| EMPTY.iter().any(|empty| new.starts_with(empty)));
-            (self.has_index, self.has_content) = (new.is_some(), !is_empty);
-            self.index_mode = index.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
-        } else {
-            let paths = [
-                ("rename from ", &mut self.renamed.0),
-                ("rename to ", &mut self.renamed.1),
-                ("copy from ", &mut self.copied.0),
-                ("copy to ", &mut self.copied.1),
-            ];
-            if let Some((header, path)) = paths.into_iter().find(|(header, _)| line.starts_with(header)) {
-                *path = Some(renamed(&line[header.len()..]));
-                return true;
+        let named = GIT_HEADERS.iter().find_map(|header| Some((*header, line.strip_prefix(header)?)));
+        let Some((header, value)) = named else { return self.is_binary };
+        match header {
+            "old mode " => self.old_mode = Some(value),
+            "new mode " => self.new_mode = Some(value),
+            "new file mode " => (self.is_new, self.new_mode) = (true, Some(value)),
+            "deleted file mode " => (self.is_deleted, self.old_mode) = (true, Some(value)),
+            "rename from " => self.renamed.0 = Some(renamed(value)),
+            "rename to " => self.renamed.1 = Some(renamed(value)),
+            "copy from " => self.copied.0 = Some(renamed(value)),
+            "copy to " => self.copied.1 = Some(renamed(value)),
+            "similarity index " => self.has_content |= !line.ends_with(" 100%"),
+            "index " => {
+                let new = value.split_once("..").map(|(_, new)| new);
+                let is_empty = new.is_some_and(|new| EMPTY.iter().any(|empty| new.starts_with(empty)));
+                (self.has_index, self.has_content) = (new.is_some(), !is_empty);
+                self.index_mode = value.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
             }
-            self.has_content |= line.starts_with("similarity index ") && !line.ends_with(" 100%");
-            let known = ["similarity index ", "dissimilarity index "];
-            return self.is_binary || known.iter().any(|known| line.starts_with(known));
+            _ => {}
         }
         true
     }
@@ -346,22 +352,14 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
             b'"' => return Some((printed(&bytes), &body[at + 1..])),
             b'\\' => {
                 let (_, escape) = rest.next()?;
+                // The characters from U+0007 to U+000D, in their order.
+                let control = (7..).zip(b"abtnvfr").find_map(|(code, letter)| (*letter == escape).then_some(code));
                 bytes.push(match escape {
-                    b'a' => 7,
-                    b'b' => 8,
-                    b't' => b'\t',
-                    b'n' => b'\n',
-                    b'v' => 11,
-                    b'f' => 12,
-                    b'r' => b'\r',
                     b'0'..=b'3' => {
-                        let digits = [escape, rest.next()?.1, rest.next()?.1];
-                        let value =
-                            |byte: u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0')).filter(|one| *one < 8);
-                        let octal = digits.iter().try_fold(0, |sum, byte| Some(sum * 8 + value(*byte)?))?;
-                        u8::try_from(octal).ok()?
+                        rest.nth(1)?;
+                        u8::from_str_radix(body.get(at + 1..at + 4)?, 8).ok()?
                     }
-                    other => other,
+                    other => control.unwrap_or(other),
                 });
             }
             other => bytes.push(other),

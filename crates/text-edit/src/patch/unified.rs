@@ -1,9 +1,8 @@
 //! Unified diffs, those of git included.
 
 use super::{
-    FilePatch, PatchError,
-    envelope::{TextEnd, is_wrapping},
-    file_patch::{PatchSize, Sections},
+    FilePatch, MAX_HUNKS, MOST_FILES, Patch, PatchError,
+    envelope::{TextEnd, is_names, is_wrapping},
     hunk::{self, ReadHunk},
     section::Section,
 };
@@ -13,20 +12,21 @@ const MAX_TAKEN_OFF: usize = 3;
 /// Lines by which a header may be wrong on one side only. One by git is not, but a model can have changed what is below.
 const MISCOUNTED: usize = 5;
 
-pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Sections<'p>, PatchError> {
-    let mut reader = UnifiedReader { lines, at: 0, size: PatchSize::default(), section: None, files: Vec::new() };
+pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Patch<'p>, PatchError> {
+    let mut reader = UnifiedReader { lines, at: 0, hunks: 0, section: None, files: Vec::new() };
     let (mut unused, mut first_unused, mut miscounted, mut hunk_end) = (0_usize, 0, 0_usize, 0);
     while let Some(line) = lines.get(reader.at).copied() {
         let number = reader.at + 1;
         if line.starts_with("diff --git ") {
             reader.begin(Section::of_git(number, line))?;
-        } else if reader.is_names() {
+        } else if is_names(&lines[reader.at..]) {
             reader.names()?;
         } else if line.starts_with("@@@") {
             return Err(PatchError::at(number, "this is a combined diff of a merge (`@@@`)")
                 .hint("send the difference from one version, with `@@`"));
         } else if line.starts_with("@@") {
-            reader.size.hunk(number)?;
+            PatchError::check_count(number, reader.hunks, MAX_HUNKS, "hunks")?;
+            reader.hunks += 1;
             let Some(section) = reader.section.as_mut() else {
                 return Err(PatchError::at(number, "the hunk belongs to no file")
                     .hint("put `--- a/PATH` and `+++ b/PATH` before it"));
@@ -68,7 +68,7 @@ pub(super) fn parse<'p>(lines: &[&'p str], end: TextEnd) -> Result<Sections<'p>,
         1 => notes.push("1 hunk taken by its lines, as its header counts others".to_owned()),
         more => notes.push(format!("{more} hunks taken by their lines, as their headers count others")),
     }
-    Ok(Sections { files: reader.files, notes })
+    Ok(Patch { files: reader.files, notes })
 }
 
 /// Refuses a patch that ends within its last hunk, which is this one.
@@ -118,7 +118,8 @@ const HEADERS: [&str; 6] = ["diff --git ", "index ", "--- ", "+++ ", "@@ ", "\\ 
 struct UnifiedReader<'r, 'p> {
     lines: &'r [&'p str],
     at: usize,
-    size: PatchSize,
+    /// Hunks so far, of all sections.
+    hunks: usize,
     section: Option<Section<'p>>,
     files: Vec<FilePatch<'p>>,
 }
@@ -126,7 +127,7 @@ struct UnifiedReader<'r, 'p> {
 impl<'p> UnifiedReader<'_, 'p> {
     fn begin(&mut self, section: Section<'p>) -> Result<(), PatchError> {
         self.end()?;
-        self.size.file(section.line)?;
+        PatchError::check_count(section.line, self.files.len(), MOST_FILES, "files")?;
         self.section = Some(section);
         Ok(())
     }
@@ -148,11 +149,6 @@ impl<'p> UnifiedReader<'_, 'p> {
         let names = self.section.as_ref().map_or("", |section| self.lines[section.line - 1]);
         let renamed = ["rename to ", "copy to "].iter().find_map(|header| last.strip_prefix(header));
         last.starts_with("--- ") || HEADERS.iter().any(is_part) || renamed.is_some_and(|name| !names.ends_with(name))
-    }
-
-    fn is_names(&self) -> bool {
-        let next = self.lines.get(self.at + 1);
-        self.lines[self.at].starts_with("--- ") && next.is_some_and(|next| next.starts_with("+++ "))
     }
 
     /// Takes the two lines that name a file; the second is left to be passed.
