@@ -13,6 +13,7 @@ use super::{
     found::Refusal,
     interpretation::LineEdit,
     ladder::applied,
+    line_parts::{contents, has_letters},
     longer_word, placeholder,
     search::{MAX_LINES, Search},
 };
@@ -31,24 +32,16 @@ const SHOWN_LINES: usize = 12;
 
 /// Explains why `old` was not found; `refusals` are the reasons of the steps.
 pub(super) fn diagnose(search: &Search<'_>, refusals: &[Refusal]) -> Diagnosis {
-    match Refusal::chief(refusals) {
-        Some(Refusal::TooManyLines) => Diagnosis::without_place(format!(
-            "old_string was not found exactly, and a file of more than {MAX_LINES} lines is not searched for similar \
-             text"
-        )),
-        Some(Refusal::AlreadyApplied(start)) => Diagnosis {
-            summary: explanation(search, Refusal::AlreadyApplied(start)),
-            // Not the nearest block: that is not the place meant.
-            details: applied_lines(search, start),
-            next: Next::Look,
-        },
-        Some(Refusal::WithinWord(start)) => Diagnosis {
-            summary: explanation(search, Refusal::WithinWord(start)),
-            details: String::new(),
-            next: Next::LeaveOutWord,
-        },
-        Some(refusal) => Diagnosis { summary: explanation(search, refusal), ..by_nearest(search) },
-        None => by_nearest(search),
+    let Some(refusal) = Refusal::chief(refusals) else { return by_nearest(search) };
+    let summary = explanation(search, refusal);
+    match refusal {
+        Refusal::TooManyLines => Diagnosis::without_place(summary),
+        Refusal::WithinWord(_) => Diagnosis { next: Next::LeaveOutWord, ..Diagnosis::without_place(summary) },
+        // Not the nearest block: that is not the place meant.
+        Refusal::AlreadyApplied(start) => {
+            Diagnosis { summary, details: applied_lines(search, start), next: Next::Look }
+        }
+        _ => Diagnosis { summary, ..by_nearest(search) },
     }
 }
 
@@ -73,8 +66,7 @@ fn explanation(search: &Search<'_>, refusal: Refusal) -> String {
             line(start)
         ),
         Refusal::Indentation(start) => format!(
-            "old_string matches from line {} on except for its indentation, and the indentation of new_string cannot \
-             be \
+            "old_string matches from line {} on except for its indentation, and the indentation of new_string cannot be \
              derived from it: several are possible, or none; repeat both with the indentation of the file",
             line(start)
         ),
@@ -91,7 +83,10 @@ fn explanation(search: &Search<'_>, refusal: Refusal) -> String {
                 line(start)
             )
         }
-        Refusal::TooManyLines | Refusal::Unclear => String::new(),
+        Refusal::TooManyLines => format!(
+            "old_string was not found exactly, and a file of more than {MAX_LINES} lines is not searched for similar text"
+        ),
+        Refusal::Unclear => String::new(),
     }
 }
 
@@ -158,11 +153,11 @@ fn by_nearest(search: &Search<'_>) -> Diagnosis {
 fn applied_at(search: &Search<'_>, request: &PlainRequest<'_>) -> Option<usize> {
     let (new, old) = (&request.new, &request.old);
     let edit = LineEdit::new(old, new);
-    if edit.is_some_and(|edit| applied::is_held(&edit, &applied::contents(&edit.old))) {
+    if edit.is_some_and(|edit| applied::is_held(&edit, &contents(&edit.old))) {
         return None;
     }
     let new = new.trim_matches('\n');
-    if new.trim().len() < 8 || new.chars().filter(|one| one.is_alphanumeric()).count() < 4 || old.contains(new) {
+    if new.trim().len() < 8 || !has_letters([new], 4) || old.contains(new) {
         return None;
     }
     let text = search.canonical_text();

@@ -4,6 +4,7 @@
 
 use std::{
     fmt::Write as _,
+    hash::Hash,
     ops::Range,
     time::{Duration, Instant},
 };
@@ -22,18 +23,11 @@ pub enum DiffExtent {
 }
 
 impl DiffExtent {
-    /// Unchanged lines shown around a change.
-    fn context(self) -> usize {
+    /// Unchanged lines shown around a change, and lines that are shown at most.
+    fn limits(self) -> (usize, usize) {
         match self {
-            Self::Full => 3,
-            Self::Brief(_) => 1,
-        }
-    }
-
-    fn max_lines(self) -> usize {
-        match self {
-            Self::Full => usize::MAX,
-            Self::Brief(lines) => lines,
+            Self::Full => (3, usize::MAX),
+            Self::Brief(lines) => (1, lines),
         }
     }
 }
@@ -45,8 +39,13 @@ const FEW: usize = 1_000;
 
 /// When the comparison of so many pieces of text, old and new, ends without the shortest diff; never for few, so that
 /// what comes of a small change does not depend on how busy the machine is.
-pub(super) fn deadline(pieces: usize, patience: Duration) -> Option<Instant> {
+fn deadline(pieces: usize, patience: Duration) -> Option<Instant> {
     (pieces > FEW).then(|| Instant::now() + patience)
+}
+
+/// What makes `new` of `old`: the shortest way, but for many pieces the one that is found with that `patience`.
+pub(super) fn ops<T: Eq + Hash>(old: &[T], new: &[T], patience: Duration) -> Vec<DiffOp> {
+    similar::capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline(old.len() + new.len(), patience))
 }
 
 /// Bytes of the text, after which the rest is left out: no answer holds a tenth of that, and the lines
@@ -97,12 +96,10 @@ struct Window<'t> {
 
 impl<'t> Window<'t> {
     fn of(old: &'t str, new: &'t str, extent: DiffExtent) -> Self {
-        let (was, is) = (old.as_bytes(), new.as_bytes());
-        let before = shared_prefix(was, is);
-        let start = lines_back(&was[..before], extent.context());
-        // The end is looked for after the shared beginning, so that the two never overlap.
-        let after = shared_suffix(&was[before..], &is[before..]);
-        let cut = after - lines_on(&was[was.len() - after..], extent.context());
+        let (was, (context, _)) = (old.as_bytes(), extent.limits());
+        let (before, after) = shared_ends(was, new.as_bytes());
+        let start = lines_back(&was[..before], context);
+        let cut = after - lines_on(&was[was.len() - after..], context);
         Self {
             old: &old[start..old.len() - cut],
             new: &new[start..new.len() - cut],
@@ -126,7 +123,7 @@ impl<'t> Window<'t> {
             config.deadline(deadline);
         }
         let changes = config.diff_slices(&old_lines, &new_lines);
-        let context = extent.context();
+        let (context, mut left) = extent.limits();
         let is_context = |op: Option<&DiffOp>| matches!(op, Some(DiffOp::Equal { len, .. }) if *len >= context);
         if (self.lines_before > 0 && !is_context(changes.ops().first()))
             || (self.is_cut && !is_context(changes.ops().last()))
@@ -134,7 +131,6 @@ impl<'t> Window<'t> {
             return None;
         }
         let mut diff = Diff { text: format!("--- a/{path}\n+++ b/{path}\n"), ..Diff::default() };
-        let mut left = extent.max_lines();
         for ops in changes.grouped_ops(context).iter().filter(|ops| !ops.is_empty()) {
             diff.push(&mut left, &header(ops, self.lines_before), "\n");
             for change in ops.iter().flat_map(|op| changes.iter_changes(op)) {
@@ -152,20 +148,18 @@ impl<'t> Window<'t> {
     }
 }
 
-/// Bytes compared at once: a whole piece is compared much faster than each byte on its own.
+/// Bytes or lines compared at once: a whole piece is compared much faster than each byte on its own.
 const PIECE: usize = 4096;
 
-/// How many bytes two texts have in common at their beginning.
-fn shared_prefix(a: &[u8], b: &[u8]) -> usize {
+/// How many items, such as bytes or lines, two lists have in common at their beginning, and the rests at their end.
+pub(super) fn shared_ends<T: PartialEq>(a: &[T], b: &[T]) -> (usize, usize) {
     let pieces = a.chunks_exact(PIECE).zip(b.chunks_exact(PIECE)).take_while(|(a, b)| a == b).count() * PIECE;
-    pieces + a[pieces..].iter().zip(&b[pieces..]).take_while(|(a, b)| a == b).count()
-}
-
-/// How many bytes two texts have in common at their end.
-fn shared_suffix(a: &[u8], b: &[u8]) -> usize {
+    let before = pieces + a[pieces..].iter().zip(&b[pieces..]).take_while(|(a, b)| a == b).count();
+    // The end is looked for after the shared beginning, so that the two never overlap.
+    let (a, b) = (&a[before..], &b[before..]);
     let pieces = a.rchunks_exact(PIECE).zip(b.rchunks_exact(PIECE)).take_while(|(a, b)| a == b).count() * PIECE;
-    let (a, b) = (&a[..a.len() - pieces], &b[..b.len() - pieces]);
-    pieces + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
+    let rest = a[..a.len() - pieces].iter().rev().zip(b[..b.len() - pieces].iter().rev());
+    (before, pieces + rest.take_while(|(a, b)| a == b).count())
 }
 
 /// Where the last `lines` whole lines of `text` begin; what follows its last LF is left over.

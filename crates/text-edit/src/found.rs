@@ -1,11 +1,6 @@
 //! The places that a step of the ladder found, or why it found none, and what that comes to for the request.
 
-use text_file::shorten;
-
 use super::{EditError, Located, Location, MAX_PLACES, Replacement, Request, Strategies, Strategy};
-
-/// Lines shown to a model are cut to so many characters.
-const SHOWN_CHARS: usize = 160;
 
 /// The answer of a step: its places, if there are any; an error where there is one, but nobody can be sure of the change.
 pub(super) type StepResult = Result<Option<Found>, Refusal>;
@@ -104,18 +99,15 @@ fn places(text: &str, starts: impl Iterator<Item = usize>) -> Vec<Location> {
     for start in starts.take(MAX_PLACES) {
         line += text[counted_to..start].matches('\n').count();
         counted_to = start;
-        let known = places.last().filter(|last| last.line == line).map(|last| last.text.clone());
-        places.push(Location { line, text: known.unwrap_or_else(|| line_at(text, start)) });
+        // A long line is cut once for all places in it.
+        let known = places.last().filter(|last| last.line == line).cloned();
+        places.push(known.unwrap_or_else(|| {
+            let from = text[..start].rfind('\n').map_or(0, |found| found + 1);
+            let shown = text[from..].split('\n').next().unwrap_or_default();
+            Location::of(line, shown.strip_suffix('\r').unwrap_or(shown))
+        }));
     }
     places
-}
-
-/// The line around `offset`, cut.
-fn line_at(text: &str, offset: usize) -> String {
-    let start = text[..offset].rfind('\n').map_or(0, |found| found + 1);
-    let end = text[offset..].find('\n').map_or(text.len(), |found| offset + found);
-    let line = &text[start..end];
-    shorten(line.strip_suffix('\r').unwrap_or(line), SHOWN_CHARS).into_owned()
 }
 
 /// Why a place that matched is none, the reason that explains the most last. Offsets are byte offsets into the text.

@@ -9,22 +9,19 @@ mod places;
 
 use std::ops::Range;
 
-use text_file::shorten;
-
 use super::{
     Diagnosis, EditError, Located, Location, Next, Replacement, Request, Strategies, Strategy, ladder,
+    line_parts::has_letters,
     patch::{FinalNewline, HunkLine, PatchHunk},
     search::{MAX_LINES, TextFacts, has_too_many_lines},
 };
 use patched_text::{PatchedText, plain};
-use places::HunkCandidates;
+use places::{HunkCandidates, PlacedHunk};
 
 pub use places::{ContextNote, HunkError};
 
 /// Places of a hunk that are shown.
 const MOST_PLACES: usize = 100;
-/// Characters of a line that are shown.
-const SHOWN: usize = 160;
 
 /// Hunks without a place after which no other is looked for that is not there exactly: the patch is refused.
 const MAX_MISSED: usize = 20;
@@ -68,16 +65,12 @@ pub fn locate_hunks(
         let before = index.checked_sub(1).filter(|before| is_alike(&hunks[*before], hunk));
         candidates.push(match before.and_then(|before| candidates[before].as_ref().ok()) {
             Some(alike) => Ok(alike.clone()),
-            None if go_on() => candidates_of(&text, hunk, go_on),
+            None if go_on() => places::of_hunk(&text, hunk, go_on),
             None => Err(HunkError::Stopped),
         });
     }
-    let mut found: Vec<(&PatchHunk<'_>, &mut HunkCandidates)> = hunks
-        .iter()
-        .zip(&mut candidates)
-        .filter_map(|(hunk, one)| Some((hunk, one.as_mut().ok()?)))
-        .filter(|(_, one)| !one.places.lines.is_empty())
-        .collect();
+    let found = hunks.iter().zip(&mut candidates).filter_map(|(hunk, one)| Some((hunk, one.as_mut().ok()?)));
+    let mut found: Vec<PlacedHunk<'_>> = found.filter(|(_, one)| !one.places.lines.is_empty()).collect();
     places::settle(&text, &mut found, go_on);
     let windows = windows(&candidates, text.lines.len());
     let (mut from, mut missed, facts) = (0, 0, TextFacts::default());
@@ -88,7 +81,12 @@ pub fn locate_hunks(
             _ if !go_on() => Err(HunkError::Stopped),
             _ if missed >= MAX_MISSED => Err(HunkError::Unsearched),
             _ => {
-                let found = tolerant_within((&text, &facts), hunk, window.start.max(from)..window.end)?;
+                let found = tolerant(&text, &facts, hunk)?;
+                // Elsewhere than between the hunks around, it would not be in its order.
+                let changed = changed(&text, &found);
+                if window.start.max(from) > changed.end || changed.start > window.end {
+                    return Err(HunkError::OutOfOrder(found.lines.start + 1));
+                }
                 from = found.lines.end;
                 Ok(found)
             }
@@ -122,20 +120,6 @@ fn windows(candidates: &[Result<HunkCandidates, HunkError>], lines: usize) -> Ve
     windows
 }
 
-/// As [`tolerant`], between the hunks around: elsewhere, the hunk would not be in its order.
-fn tolerant_within(
-    (text, facts): (&PatchedText<'_>, &TextFacts),
-    hunk: &PatchHunk<'_>,
-    window: Range<usize>,
-) -> Result<LocatedHunk, HunkError> {
-    let is_within = |lines: &Range<usize>| window.start <= lines.end && lines.start <= window.end;
-    match tolerant(text, facts, hunk) {
-        Ok(found) if is_within(&changed(text, &found)) => Ok(found),
-        Ok(found) => Err(HunkError::OutOfOrder(found.lines.start + 1)),
-        miss => miss,
-    }
-}
-
 /// The lines that a hunk changes.
 fn changed(text: &PatchedText<'_>, found: &LocatedHunk) -> Range<usize> {
     let line = |at: usize| text.line_at(at).min(text.lines.len());
@@ -151,17 +135,6 @@ fn is_alike(one: &PatchHunk<'_>, other: &PatchHunk<'_>) -> bool {
         && one.lines.iter().any(|line| line.old().is_some())
 }
 
-fn candidates_of(
-    text: &PatchedText<'_>,
-    hunk: &PatchHunk<'_>,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<HunkCandidates, HunkError> {
-    if hunk.lines.iter().any(|line| line.old().is_some()) {
-        return Ok(places::of_lines(text, hunk, go_on));
-    }
-    places::of_insertion(text, hunk, go_on)
-}
-
 fn at_candidates(
     text: &PatchedText<'_>,
     hunk: &PatchHunk<'_>,
@@ -169,7 +142,8 @@ fn at_candidates(
 ) -> Result<LocatedHunk, HunkError> {
     let lines = &found.places.lines;
     if !found.is_sure() {
-        let places = lines.iter().take(MOST_PLACES).map(|line| place(text, *line)).collect();
+        let content = |line: usize| text.lines.get(line).map_or("", |line| line.content(text.text));
+        let places = lines.iter().take(MOST_PLACES).map(|line| Location::of(line + 1, content(*line))).collect();
         return Err(HunkError::Ambiguous { strategy: Strategies::default(), places });
     }
     let covered = lines[0]..lines[0] + found.covered;
@@ -181,11 +155,6 @@ fn at_candidates(
     }
     let replacements = patched_text::replacements(text, hunk, &hunk.lines[..found.used], covered.start);
     Ok(LocatedHunk { replacements, strategy: Strategies::default(), lines: covered, note: found.note })
-}
-
-fn place(text: &PatchedText<'_>, line: usize) -> Location {
-    let content = text.lines.get(line).map_or("", |line| line.content(text.text));
-    Location { line: line + 1, text: shorten(content, SHOWN).into_owned() }
 }
 
 /// By the steps of the ladder, for a hunk whose lines are not there exactly.
@@ -287,19 +256,16 @@ fn may_lack_blank(text: &PatchedText<'_>, hunk: &PatchHunk<'_>, lines: &Range<us
                 longer.trim_end().strip_prefix(' ') == Some(shorter.trim_end())
             })
     };
+    let removes = hunk.lines.iter().any(|line| matches!(line, HunkLine::Removed(_)));
     hunk.lines.iter().any(|line| match line {
-        HunkLine::Kept(line) => !file.contains(&line.trim_end()) && (has(line, " ") || has(line, "") && !removes(hunk)),
+        HunkLine::Kept(line) => !file.contains(&line.trim_end()) && (has(line, " ") || has(line, "") && !removes),
         _ => false,
     })
 }
 
-fn removes(hunk: &PatchHunk<'_>) -> bool {
-    hunk.lines.iter().any(|line| matches!(line, HunkLine::Removed(_)))
-}
-
 /// Whether the new lines say enough to be recognised where the old ones are not.
 fn is_telling(hunk: &PatchHunk<'_>) -> bool {
-    let says = |line: &str| line.chars().filter(|one| one.is_alphanumeric()).nth(2).is_some();
+    let says = |line: &str| has_letters([line], 3);
     let telling = |line: &&HunkLine<'_>| line.new_line().is_some_and(says);
     let adds = hunk.lines.iter().any(|line| matches!(line, HunkLine::Added(added) if says(added)));
     adds || hunk.lines.iter().filter(telling).count() > 1

@@ -7,9 +7,9 @@ pub(super) mod gutter;
 
 use std::{ops::Range, time::Duration};
 
-use similar::{Algorithm, DiffOp};
+use similar::DiffOp;
 
-use super::{Strategies, Strategy, diff};
+use super::{Strategies, Strategy, diff, line_parts::has_letters};
 
 /// Interpretations of which no further ones are made: four kinds of damage on top of one another are rare.
 const MAX_INTERPRETATIONS: usize = 64;
@@ -116,14 +116,12 @@ impl<'r> LineEdit<'r> {
 
     /// The request of these lines; `deletes`: they go altogether.
     pub(super) fn of_lines(old: Vec<&'r str>, new: Vec<&'r str>, deletes: bool) -> Self {
-        let deadline = diff::deadline(old.len() + new.len(), DIFF_TIME);
-        let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &old, &new, deadline);
-        Self { old, new, ops, deletes }
+        Self { ops: diff::ops(&old, &new, DIFF_TIME), old, new, deletes }
     }
 
     /// Whether there is enough to recognise: a lone brace is no description of a place.
     pub(super) fn has_substance(&self) -> bool {
-        self.old.iter().flat_map(|line| line.chars()).filter(|character| character.is_alphanumeric()).nth(2).is_some()
+        has_letters(self.old.iter().copied(), 3)
     }
 
     /// Runs of lines that `old` and `new` share and those that differ, as ranges into both.

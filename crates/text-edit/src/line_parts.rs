@@ -28,6 +28,16 @@ pub(super) fn content(line: &str) -> &str {
     parts(line).1
 }
 
+/// Lines without white space at their ends.
+pub(super) fn contents(lines: &[&str]) -> Vec<String> {
+    lines.iter().map(|line| content(line).to_owned()).collect()
+}
+
+/// Whether a text, given in parts, has at least so many letters and digits.
+pub(super) fn has_letters<'t>(text: impl IntoIterator<Item = &'t str>, least: usize) -> bool {
+    text.into_iter().flat_map(str::chars).filter(|one| one.is_alphanumeric()).nth(least - 1).is_some()
+}
+
 /// Columns of an indentation with tab stops every `tab` columns.
 pub(super) fn width(indent: &str, tab: usize) -> usize {
     indent.chars().fold(0, |column, character| if character == '\t' { (column / tab + 1) * tab } else { column + 1 })

@@ -4,18 +4,15 @@
 //! now. Other lines, a closing brace among many, are where a comparison of both texts has them, if a comparison from the
 //! ends backwards has them there too and one of their neighbours is still next to them.
 
-use std::{
-    collections::HashMap,
-    ops::Range,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, ops::Range, time::Duration};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices_deadline};
+use similar::DiffOp;
 use text_file::{LineEnding, lines, with_lf};
 
 use super::{
-    Replacement,
+    Replacement, diff,
     keep_line_endings::{ending_after, ending_before, fit},
+    line_parts::has_letters,
 };
 
 /// Lines of a text, or a place between two, counted from 0.
@@ -147,8 +144,8 @@ fn block(old: &[&str], new: &[&str], range: &Range<usize>) -> Result<Range<usize
     let wanted = &old[range.clone()];
     let found = occurrences(wanted, new);
     let (Some(first), second) = (found.first(), found.get(1)) else { return Err(AnchorError::Changed) };
-    let letters = wanted.iter().flat_map(|line| line.chars()).filter(|one| one.is_alphanumeric());
-    if second.is_none() && occurrences(wanted, old).len() == 1 && letters.take(DISTINCTIVE).count() == DISTINCTIVE {
+    let is_distinctive = || has_letters(wanted.iter().copied(), DISTINCTIVE);
+    if second.is_none() && occurrences(wanted, old).len() == 1 && is_distinctive() {
         return Ok(*first..first + range.len());
     }
     let aligned = aligned(old, new, range);
@@ -176,10 +173,9 @@ fn occurrences(block: &[&str], text: &[&str]) -> Vec<usize> {
 
 /// Where both comparisons, from the first line on and from the last one back, have all lines of `range` as one block.
 fn aligned(old: &[&str], new: &[&str], range: &Range<usize>) -> Option<Range<usize>> {
-    let deadline = || Some(Instant::now() + DIFF_TIME);
-    let forward = shifted(&capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline()), range)?;
+    let forward = shifted(&diff::ops(old, new, DIFF_TIME), range)?;
     let back: Vec<Vec<&str>> = [old, new].iter().map(|lines| lines.iter().rev().copied().collect()).collect();
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, &back[0], &back[1], deadline());
+    let ops = diff::ops(&back[0], &back[1], DIFF_TIME);
     let backward = shifted(&ops, &(old.len() - range.end..old.len() - range.start))?;
     (new.len() - backward.end == forward.start).then_some(forward)
 }

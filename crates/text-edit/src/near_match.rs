@@ -8,7 +8,6 @@
 use std::{collections::HashMap, ops::Range, time::Duration};
 
 use rapidfuzz::distance::levenshtein;
-use similar::{Algorithm, DiffOp};
 
 use super::{
     diff,
@@ -62,6 +61,11 @@ pub(super) fn of_lines(old: &str, file: &str, budget: &mut Budget) -> (f64, usiz
     (levenshtein::normalized_similarity(old.chars(), file.chars()), longest)
 }
 
+/// A count of characters as a number to divide.
+fn number(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
 /// How alike the beginnings of two lines are, from 0 to 1: enough to tell a version of a line from another line.
 pub(super) fn of_starts(old: &str, new: &str) -> f64 {
     const COMPARED: usize = 400;
@@ -82,10 +86,10 @@ pub(super) fn of_blocks<'t>(
     let (mut total, mut lost) = (0.0, 0.0);
     for (old, file) in old.iter().zip(file) {
         let (alike, weight) = of_lines(old, file, budget);
-        let weight = f64::from(u32::try_from(weight).unwrap_or(u32::MAX));
+        let weight = number(weight);
         total += weight;
         lost += (1.0 - alike) * weight;
-        let at_most = f64::from(u32::try_from(whole).unwrap_or(u32::MAX)).max(total) + lost;
+        let at_most = number(whole).max(total) + lost;
         if lost > (1.0 - least) * at_most {
             return None;
         }
@@ -220,11 +224,6 @@ impl<'t> LineKey<'t> {
         }
     }
 
-    /// Whether they are indented alike: of several braces that one is meant.
-    fn has_indent_of(&self, other: &Self) -> bool {
-        self.indent == other.indent
-    }
-
     /// From 0 to 1, by as much work as the budget still pays for.
     fn alike(&self, other: &Self, budget: &mut Budget) -> f64 {
         if self.content == other.content {
@@ -269,7 +268,6 @@ fn long_alike(a: &str, b: &str, budget: &mut Budget) -> f64 {
         }
     }
     let other: usize = split(a).map(str::len).sum();
-    let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     number(shared) / number(whole.max(other).max(1))
 }
 
@@ -280,23 +278,18 @@ fn split(line: &str) -> impl Iterator<Item = &str> {
 
 /// The share of the longer text that both have at their ends.
 pub(super) fn ends_shared(a: &str, b: &str) -> f64 {
-    let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     let (before, after) = shared_ends(a, b);
     number(before + after) / number(a.len().max(b.len()).max(1))
 }
 
 /// Bytes that both texts begin with, and that the rests of both end with; on character boundaries.
 pub(super) fn shared_ends(a: &str, b: &str) -> (usize, usize) {
-    let mut before = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    while !a.is_char_boundary(before) {
-        before -= 1;
-    }
+    let before = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let before = (0..=before).rev().find(|at| a.is_char_boundary(*at)).unwrap_or(0);
+    // Characters can share bytes that are no character: the ends of the rests are compared from a boundary on.
     let (a, b) = (&a[before..], &b[before..]);
-    let mut after = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
-    while !a.is_char_boundary(a.len() - after) {
-        after -= 1;
-    }
-    (before, after)
+    let after = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
+    (before, a.len() - (a.len() - after..=a.len()).find(|at| a.is_char_boundary(*at)).unwrap_or(a.len()))
 }
 
 /// A hash of the letters and digits of a line, whatever their casing; `None` where they are too few to mean anything.
@@ -334,7 +327,7 @@ const DIFF_TIME: Duration = Duration::from_millis(200);
 /// The cost of skipping lines of the file between two lines of the request, and over each of them.
 const GAP: (f32, f32) = (4.0, 0.05);
 
-/// The worth of two lines that are indented alike.
+/// The worth of two lines that are indented alike: of several braces that one is meant.
 const INDENT: f32 = 2.0;
 
 /// The cost of leaving out a line of the request.
@@ -349,18 +342,6 @@ pub(super) struct LinePair {
 }
 
 impl LinePair {
-    fn of(old: usize, file: usize) -> Self {
-        Self { old: Some(old), file: Some(file) }
-    }
-
-    fn only_old(old: usize) -> Self {
-        Self { old: Some(old), file: None }
-    }
-
-    fn only_file(file: usize) -> Self {
-        Self { old: None, file: Some(file) }
-    }
-
     pub(super) fn both(&self) -> Option<(usize, usize)> {
         self.old.zip(self.file)
     }
@@ -556,7 +537,7 @@ fn traced_back(steps: &[u8], width: usize, rows: usize, end: usize) -> Vec<LineP
     while row > 0 {
         let step = steps[row * width + column];
         if in_gap {
-            pairs.push(LinePair::only_file(column - 1));
+            pairs.push(LinePair { old: None, file: Some(column - 1) });
             in_gap = step & OPEN == 0;
             column -= 1;
             continue;
@@ -564,12 +545,9 @@ fn traced_back(steps: &[u8], width: usize, rows: usize, end: usize) -> Vec<LineP
         row -= 1;
         let step = step & !OPEN;
         in_gap = matches!(step, PAIR_AFTER_GAP | SKIP_AFTER_GAP);
-        if matches!(step, PAIR | PAIR_AFTER_GAP) {
-            column -= 1;
-            pairs.push(LinePair::of(row, column));
-        } else {
-            pairs.push(LinePair::only_old(row));
-        }
+        let is_pair = matches!(step, PAIR | PAIR_AFTER_GAP);
+        column -= usize::from(is_pair);
+        pairs.push(LinePair { old: Some(row), file: is_pair.then_some(column) });
     }
     pairs.reverse();
     pairs
@@ -583,23 +561,20 @@ fn gain(old: &LineKey<'_>, file: &LineKey<'_>, budget: &mut Budget) -> Option<f3
     let alike = old.alike(file, budget);
     #[expect(clippy::cast_possible_truncation, reason = "a share, of which two digits matter")]
     let worth = (2.0 * alike - 0.9) as f32;
-    let indent = if old.has_indent_of(file) { INDENT } else { 0.0 };
+    let indent = if old.indent == file.indent { INDENT } else { 0.0 };
     (alike >= LEAST_ALIKE).then(|| old.weight.max(file.weight) * worth + indent)
 }
 
 /// The same for more lines: those that are equal, and what is between them line by line.
 fn compared(old: &[LineKey<'_>], file: &[LineKey<'_>]) -> Vec<LinePair> {
     let contents = |keys: &[LineKey<'_>]| -> Vec<u64> { keys.iter().map(|key| hash(key.content)).collect() };
-    let deadline = diff::deadline(old.len() + file.len(), DIFF_TIME);
-    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &contents(old), &contents(file), deadline);
     let mut pairs = Vec::new();
-    for op in ops {
+    for op in diff::ops(&contents(old), &contents(file), DIFF_TIME) {
         let (old, file) = (op.old_range(), op.new_range());
-        let both =
-            if matches!(op, DiffOp::Insert { .. } | DiffOp::Delete { .. }) { 0 } else { old.len().min(file.len()) };
-        pairs.extend((0..both).map(|index| LinePair::of(old.start + index, file.start + index)));
-        pairs.extend((old.start + both..old.end).map(LinePair::only_old));
-        pairs.extend((file.start + both..file.end).map(LinePair::only_file));
+        let both = old.len().min(file.len());
+        pairs.extend(old.clone().zip(file.clone()).map(|(old, file)| LinePair { old: Some(old), file: Some(file) }));
+        pairs.extend(old.skip(both).map(|old| LinePair { old: Some(old), file: None }));
+        pairs.extend(file.skip(both).map(|file| LinePair { old: None, file: Some(file) }));
     }
     pairs
 }

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use text_file::shorten;
+
 use super::Strategies;
 
 /// Bytes that the replacements of one request may take in memory. Without a bound, a long `new_string` for
@@ -92,6 +94,13 @@ pub struct Location {
     pub line: usize,
     /// That line, cut to a printable length.
     pub text: String,
+}
+
+impl Location {
+    /// The place at a line, whose text is cut to 160 characters.
+    pub(super) fn of(line: usize, text: &str) -> Self {
+        Self { line, text: shorten(text, 160).into_owned() }
+    }
 }
 
 /// An explanation for a text that was not found.

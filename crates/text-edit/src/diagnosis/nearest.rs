@@ -12,6 +12,7 @@ use memchr::memmem;
 
 use super::{differences, excerpt::Part};
 use crate::{
+    diff,
     interpretation::{entities, gutter},
     near_match::{self, Alignment, LinePair},
     search::Search,
@@ -252,27 +253,20 @@ fn differs_in_paths(old: &str, file: &str) -> bool {
 
 /// The line, trimmed, with a mark for each absolute path of two names or more.
 fn without_paths(line: &str) -> Cow<'_, str> {
-    const MARK: char = '\u{FFFC}';
+    const MARK: &str = "\u{FFFC}";
     let line = line.trim();
     if !line.contains('/') {
         return Cow::Borrowed(line);
     }
-    let is_part = |one: char| one.is_alphanumeric() || "/._-~@+:".contains(one);
-    let mut plain = String::new();
-    let mut rest = line;
-    let mut has_path = false;
-    while !rest.is_empty() {
-        let word = &rest[..rest.find(|one| !is_part(one)).unwrap_or(rest.len())];
+    let ends_word = |one: char| !one.is_alphanumeric() && !"/._-~@+:".contains(one);
+    let (mut plain, mut has_path) = (String::new(), false);
+    for piece in line.split_inclusive(ends_word) {
+        let word = piece.trim_end_matches(ends_word);
         let names = word.split('/').filter(|name| name.contains(char::is_alphanumeric)).count();
-        if word.starts_with('/') && names >= 2 && !word.contains("//") {
-            has_path = true;
-            plain.push(MARK);
-        } else {
-            plain.push_str(word);
-        }
-        let after = rest[word.len()..].chars().next().map_or(0, char::len_utf8);
-        plain.push_str(&rest[word.len()..word.len() + after]);
-        rest = &rest[word.len() + after..];
+        let is_path = word.starts_with('/') && names >= 2 && !word.contains("//");
+        has_path |= is_path;
+        plain.push_str(if is_path { MARK } else { word });
+        plain.push_str(&piece[word.len()..]);
     }
     if has_path { Cow::Owned(plain) } else { Cow::Borrowed(line) }
 }
@@ -309,10 +303,7 @@ impl<'s> PlainRequest<'s> {
     fn changed(&self) -> (Range<usize>, Vec<&str>) {
         let (old, new) = (self.lines(), self.new.strip_suffix('\n').unwrap_or(&self.new));
         let new: Vec<&str> = new.split('\n').collect();
-        let most = old.len().min(new.len());
-        let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-        let pairs = old.iter().rev().zip(new.iter().rev());
-        let after = pairs.take_while(|(old, new)| old == new).count().min(most - before);
+        let (before, after) = diff::shared_ends(&old, &new);
         (before..old.len() - after, new[before..new.len() - after].to_vec())
     }
 }

@@ -85,12 +85,18 @@ pub enum HunkError {
     Stopped,
 }
 
-/// The places of a hunk that has old lines. What it returns once `go_on` says no is not to be used.
-pub(super) fn of_lines(
+/// A hunk and where it can go.
+pub(super) type PlacedHunk<'h> = (&'h PatchHunk<'h>, &'h mut HunkCandidates);
+
+/// The places of a hunk. What it returns once `go_on` says no is not to be used.
+pub(super) fn of_hunk(
     text: &PatchedText<'_>,
     hunk: &PatchHunk<'_>,
     go_on: &mut dyn FnMut() -> bool,
-) -> HunkCandidates {
+) -> Result<HunkCandidates, HunkError> {
+    if hunk.old().is_empty() {
+        return of_insertion(text, hunk, go_on);
+    }
     let is_end = |line: &HunkLine<'_>| hunk.is_open || *line != HunkLine::Kept("");
     let end = hunk.lines.iter().rposition(is_end).map_or(0, |last| last + 1);
     let lacks_blanks = hunk.lacks_blanks();
@@ -116,9 +122,9 @@ pub(super) fn of_lines(
                 Err(missing) => found.note = Some(ContextNote::Missing(missing.to_owned())),
             }
         }
-        return found;
+        return Ok(found);
     }
-    HunkCandidates { used: hunk.lines.len(), ..HunkCandidates::default() }
+    Ok(HunkCandidates { used: hunk.lines.len(), ..HunkCandidates::default() })
 }
 
 fn old_lines<'p>(hunk: &PatchHunk<'p>, used: usize) -> Vec<&'p str> {
@@ -256,7 +262,7 @@ fn below<'p>(
 }
 
 /// The place of a hunk that only adds lines and names none around them: before which line they go.
-pub(super) fn of_insertion(
+fn of_insertion(
     text: &PatchedText<'_>,
     hunk: &PatchHunk<'_>,
     go_on: &mut dyn FnMut() -> bool,
@@ -281,12 +287,8 @@ pub(super) fn of_insertion(
 }
 
 /// Narrows the places of all hunks of a text to those that they can have together.
-pub(super) fn settle(
-    text: &PatchedText<'_>,
-    all: &mut [(&PatchHunk<'_>, &mut HunkCandidates)],
-    go_on: &mut dyn FnMut() -> bool,
-) {
-    let count = |all: &[(&PatchHunk<'_>, &mut HunkCandidates)]| {
+pub(super) fn settle(text: &PatchedText<'_>, all: &mut [PlacedHunk<'_>], go_on: &mut dyn FnMut() -> bool) {
+    let count = |all: &[PlacedHunk<'_>]| {
         all.iter().map(|(_, one)| one.places.lines.len() + usize::from(one.places.more)).sum::<usize>()
     };
     for _ in 0..ROUNDS {
@@ -316,8 +318,8 @@ pub(super) fn settle(
 
 /// How far the nearest settled hunks on both sides of each are from where their numbers say. Before the first one the
 /// numbers are right.
-fn shifts(all: &[(&PatchHunk<'_>, &mut HunkCandidates)]) -> Vec<[Option<isize>; 2]> {
-    let own = |(hunk, one): &(&PatchHunk<'_>, &mut HunkCandidates)| {
+fn shifts(all: &[PlacedHunk<'_>]) -> Vec<[Option<isize>; 2]> {
+    let own = |(hunk, one): &PlacedHunk<'_>| {
         one.settled()?;
         moved_by(one.places.lines[0], number(hunk)?)
     };
@@ -340,7 +342,7 @@ fn moved_by(line: usize, number: usize) -> Option<isize> {
     isize::try_from(line).ok()?.checked_sub_unsigned(number)
 }
 
-fn by_numbers(text: &PatchedText<'_>, all: &mut [(&PatchHunk<'_>, &mut HunkCandidates)]) {
+fn by_numbers(text: &PatchedText<'_>, all: &mut [PlacedHunk<'_>]) {
     let mut shifts = shifts(all);
     let mut found = None;
     for (index, (hunk, one)) in all.iter_mut().enumerate() {
@@ -355,7 +357,7 @@ fn by_numbers(text: &PatchedText<'_>, all: &mut [(&PatchHunk<'_>, &mut HunkCandi
 }
 
 /// Moves the hunks that only have a number as the hunks around them moved.
-fn loose(text: &PatchedText<'_>, all: &mut [(&PatchHunk<'_>, &mut HunkCandidates)]) {
+fn loose(text: &PatchedText<'_>, all: &mut [PlacedHunk<'_>]) {
     let shifts = shifts(all);
     for ((hunk, one), [before, after]) in all.iter_mut().zip(shifts) {
         let (true, Some(said), false) = (one.is_loose, number(hunk), hunk.at_end) else { continue };
@@ -369,7 +371,7 @@ fn loose(text: &PatchedText<'_>, all: &mut [(&PatchHunk<'_>, &mut HunkCandidates
 
 /// Leaves each hunk the places that it can have if all hunks are in the order of their places. Nothing changes where they
 /// are in another order.
-fn in_order(all: &mut [(&PatchHunk<'_>, &mut HunkCandidates)]) {
+fn in_order(all: &mut [PlacedHunk<'_>]) {
     if all.iter().all(|(_, one)| one.is_sure()) || !all.iter().filter_map(|(hunk, _)| hunk.at).is_sorted() {
         return;
     }
@@ -381,10 +383,7 @@ fn in_order(all: &mut [(&PatchHunk<'_>, &mut HunkCandidates)]) {
 }
 
 /// The first and the last place that each hunk can have.
-fn bounds(
-    all: &[(&PatchHunk<'_>, &mut HunkCandidates)],
-    is_whole: bool,
-) -> Option<Vec<std::ops::RangeInclusive<usize>>> {
+fn bounds(all: &[PlacedHunk<'_>], is_whole: bool) -> Option<Vec<std::ops::RangeInclusive<usize>>> {
     let extent = |one: &HunkCandidates| if is_whole { 0..one.covered } else { one.core.clone() };
     let mut earliest = Vec::with_capacity(all.len());
     let mut from = 0;

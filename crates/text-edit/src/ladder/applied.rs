@@ -6,7 +6,7 @@ use super::{misspelling, whole_lines};
 use crate::{
     found::{Refusal, StepResult},
     interpretation::{Interpretation, LineEdit},
-    line_parts::content,
+    line_parts::{contents, has_letters},
     near_match,
     search::{Fold, FoldedLines, Search, Site},
 };
@@ -55,13 +55,12 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
         return false;
     }
     let known: HashSet<&str> = old.iter().map(String::as_str).collect();
-    let says = |line: &str, least: usize| line.chars().filter(|one| one.is_alphanumeric()).nth(least - 1).is_some();
     let mut context = Vec::new();
     let mut brought_in = Vec::new();
     let mut last_goes = false;
     let mut has_seam = false;
     for (is_kept, from, to) in edit.changes() {
-        let lines = new[to].iter().map(String::as_str).filter(|line| says(line, TELLING));
+        let lines = new[to].iter().map(String::as_str).filter(|line| has_letters([*line], TELLING));
         if is_kept {
             let before = context.len();
             context.extend(lines);
@@ -69,7 +68,7 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
             last_goes = false;
         } else {
             brought_in.extend(lines);
-            last_goes = old[from].iter().any(|line| says(line, TELLING));
+            last_goes = old[from].iter().any(|line| has_letters([line.as_str()], TELLING));
         }
     }
     let fresh: Vec<&str> = brought_in.into_iter().filter(|line| !known.contains(line)).collect();
@@ -77,7 +76,7 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
         [] => has_seam,
         // A single line with nothing around it may be there by chance, unless it is a version of the old one.
         [only] if context.is_empty() => {
-            says(only, TELLING_ALONE) && old.iter().any(|old| near_match::of_starts(old, only) >= VERSION)
+            has_letters([*only], TELLING_ALONE) && old.iter().any(|old| near_match::of_starts(old, only) >= VERSION)
         }
         _ => true,
     }
@@ -99,10 +98,6 @@ pub(crate) fn is_held(edit: &LineEdit<'_>, old: &[String]) -> bool {
     }
     // Where nothing but slips differs, the new text says all that there is to say.
     mended != new && holds(&mended)
-}
-
-pub(crate) fn contents(lines: &[&str]) -> Vec<String> {
-    lines.iter().map(|line| content(line).to_owned()).collect()
 }
 
 #[cfg(test)]

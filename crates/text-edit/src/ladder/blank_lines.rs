@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::whole_lines;
 use crate::{
-    Replacement, Strategy,
+    Replacement, Strategy, diff,
     found::{Found, Refusal, StepResult},
     interpretation::LineEdit,
     line_parts::{hash, sequences},
@@ -150,9 +150,7 @@ fn trimmed(search: &Search<'_>, replacement: Replacement) -> Replacement {
     let Replacement { span, text } = replacement;
     let (was, is): (Vec<&str>, Vec<&str>) =
         (search.text[span.clone()].split_inclusive('\n').collect(), text.split_inclusive('\n').collect());
-    let head = was.iter().zip(&is).take_while(|(was, is)| was == is).count();
-    let rest = was.len().min(is.len()) - head;
-    let tail = was.iter().rev().zip(is.iter().rev()).take(rest).take_while(|(was, is)| was == is).count();
+    let (head, tail) = diff::shared_ends(&was, &is);
     let length = |lines: &[&str]| lines.iter().map(|line| line.len()).sum::<usize>();
     let (head, tail) = (length(&was[..head]), length(&was[was.len() - tail..]));
     Replacement { span: span.start + head..span.end - tail, text: text[head..text.len() - tail].to_owned() }

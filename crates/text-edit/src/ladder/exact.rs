@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::partial_lines;
+use super::partial_lines::{leaves_trailing_space, loses_indent};
 use crate::{
     Replacement, Strategy,
     found::{Found, Refusal, StepResult},
@@ -14,28 +14,10 @@ use crate::{
 /// the further lines of `new` would come out with too little indentation.
 pub(super) fn as_given(search: &Search<'_>) -> StepResult {
     let (text, old) = (search.text, search.old);
-    let mut within = None;
-    // Bytes for speed: UTF-8 matches UTF-8 at character boundaries only.
-    let starts = memchr::memmem::find_iter(text.as_bytes(), old).filter(|start| {
-        let span = *start..start + old.len();
-        if cuts_crlf(text, span.start) || cuts_crlf(text, span.end) {
-            return false;
-        }
-        let is_within = search.is_within_word(&span);
-        if is_within {
-            within.get_or_insert(Refusal::WithinWord(*start));
-        }
-        !is_within
-    });
-    let found = collect(
-        search,
-        (text, old),
-        starts,
-        |offset| offset,
-        |span| Some(fit(text, search.ending, span, old, search.new)),
-    );
+    let (found, within) =
+        collect(search, (text, old), |offset| offset, |span| Some(fit(text, search.ending, span, old, search.new)));
     match (found.result(), within) {
-        (Ok(None), Some(within)) => Err(within),
+        (Ok(None), Some(start)) => Err(Refusal::WithinWord(start)),
         (result, _) => result,
     }
 }
@@ -51,28 +33,33 @@ pub(super) fn through_line_endings(search: &Search<'_>) -> StepResult {
     let collapsed: Vec<usize> =
         search.text.match_indices("\r\n").enumerate().map(|(earlier, (offset, _))| offset - earlier).collect();
     let real = |offset: usize| offset + collapsed.partition_point(|collapse| *collapse < offset);
-    let starts = memchr::memmem::find_iter(text.as_bytes(), old)
-        .filter(|start| !search.is_within_word(&(real(*start)..real(start + old.len()))));
-    let found = collect(search, (text, old), starts, real, |span| {
+    let (found, _) = collect(search, (text, old), real, |span| {
         let new = if old == new { search.new.to_owned() } else { fit(search.text, search.ending, span, old, new) };
         (new != search.text[span.clone()]).then_some(new)
     });
     Found { by: Strategy::LineEndings.into(), ..found }.result()
 }
 
-/// The places of `old` in `text` that begin at `starts` and can take what `new` makes of them. `real` turns an offset
-/// of that text into one of the file's.
+/// The places of `old` in `text` that can take what `new` makes of them, and the first that is within a longer word where
+/// that is none. `real` turns an offset of that text into one of the file's.
 fn collect(
     search: &Search<'_>,
     (text, old): (&str, &str),
-    starts: impl Iterator<Item = usize>,
     real: impl Fn(usize) -> usize,
     new: impl Fn(&Range<usize>) -> Option<String>,
-) -> Found {
-    let mut found = Found::default();
-    for start in starts {
+) -> (Found, Option<usize>) {
+    let (mut found, mut within) = (Found::default(), None);
+    // Bytes for speed: UTF-8 matches UTF-8 at character boundaries only.
+    for start in memchr::memmem::find_iter(text.as_bytes(), old) {
         let span = real(start)..real(start + old.len());
-        if let Some(refusal) = partial_lines::refusal_at(search, &span) {
+        if cuts_crlf(search.text, span.start) || cuts_crlf(search.text, span.end) {
+            continue;
+        }
+        if search.is_within_word(&span) {
+            within.get_or_insert(span.start);
+            continue;
+        }
+        if let Some(refusal) = loses_indent(search, &span).or_else(|| leaves_trailing_space(search, &span)) {
             found.refuse(span.start, refusal);
             continue;
         }
@@ -84,7 +71,7 @@ fn collect(
             break;
         }
     }
-    found.settled(search.wants_all)
+    (found.settled(search.wants_all), within)
 }
 
 /// The next match after `start`, where it overlaps the one there.

@@ -8,21 +8,11 @@ use crate::{
     search::{Search, Site},
 };
 
-/// Why a text found byte by byte at `span` cannot take the new one.
-pub(super) fn refusal_at(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
-    loses_indent(search, span).or_else(|| leaves_trailing_space(search, span))
-}
-
-/// Why lines found at `site`, which starts after the indentation of its first line at `span`, cannot take the new ones.
-pub(super) fn refusal_at_site(site: Site<'_, '_>, span: &Range<usize>) -> Option<Refusal> {
-    loses_indent(site.search, span).or_else(|| line_loses_indent(site))
-}
-
 /// Whether the first line of the request, matched after white space at the start of the file's line, would leave
 /// further lines of `new` with less than that. Either `old` begins with white space itself, too little of it,
 /// which the shift of indentation resolves. Or it is a whole line without its indentation: then nobody can tell
 /// whether the other lines lack theirs too or are meant to be further left, and the request is refused.
-fn loses_indent(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
+pub(super) fn loses_indent(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
     let new_lines = || search.new.lines().filter(|line| !line.trim().is_empty());
     // Whole lines that go would leave the indentation of the first in front of the line after them.
     let deletes = search.old.ends_with('\n') && search.new.trim().is_empty();
@@ -66,7 +56,7 @@ fn loses_indent(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
 
 /// Whether white space that ends the last line would be left as a separate line, after a new text that ends with a
 /// line ending where the old one does not.
-fn leaves_trailing_space(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
+pub(super) fn leaves_trailing_space(search: &Search<'_>, span: &Range<usize>) -> Option<Refusal> {
     // Asked first, as the rest of a long line is long for each of its places.
     if !search.new.ends_with('\n') || search.old.ends_with('\n') {
         return None;
@@ -77,9 +67,9 @@ fn leaves_trailing_space(search: &Search<'_>, span: &Range<usize>) -> Option<Ref
     leaves.then_some(Refusal::TrailingSpace(span.end))
 }
 
-/// Whether a single line without its indentation is to be followed by lines that may lack theirs too, or is to go and
+/// Whether a single line found at `site`, without its indentation, is to be followed by lines that may lack theirs too, or is to go and
 /// would leave it after.
-fn line_loses_indent(site: Site<'_, '_>) -> Option<Refusal> {
+pub(super) fn line_loses_indent(site: Site<'_, '_>) -> Option<Refusal> {
     let edit = site.edit;
     let (indent, ..) = parts(site.search.line(site.line));
     let filled = |line: &&&str| !line.trim().is_empty();

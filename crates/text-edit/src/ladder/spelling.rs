@@ -5,13 +5,13 @@ use std::{
     time::Duration,
 };
 
-use similar::{Algorithm, DiffOp};
+use similar::DiffOp;
 use unicode_normalization::{UnicodeNormalization, char::canonical_combining_class};
 
 use crate::{
     diff,
     interpretation::{Hunk, LineEdit},
-    line_parts::{self, without_trailing_whitespace},
+    line_parts::{self, contents, without_trailing_whitespace},
     search::Site,
     typography::{self, folded, joined, plain},
 };
@@ -50,12 +50,8 @@ pub(super) fn respelled(hunk: &Hunk<'_>, spelling: &Spelling<'_>) -> Option<Vec<
         let file = spelling.line(content)?;
         Some(format!("{indent}{file}"))
     };
-    let content =
-        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line_parts::content(line).to_owned()).collect() };
-    let deadline = diff::deadline(hunk.old.len() + hunk.new.len(), DIFF_TIME);
-    let ops = similar::capture_diff_slices_deadline(Algorithm::Myers, &content(hunk.old), &content(hunk.new), deadline);
     let mut bodies = Vec::with_capacity(hunk.new.len());
-    for op in ops {
+    for op in diff::ops(&contents(hunk.old), &contents(hunk.new), DIFF_TIME) {
         let (old, new) = (op.old_range(), &hunk.new[op.new_range()]);
         if let Some(lines) = new.iter().map(known).collect::<Option<Vec<String>>>() {
             bodies.extend(lines);
@@ -89,9 +85,8 @@ fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) 
     let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&clusters(file)));
     // Folded length up to a cluster of `file` → its offset in `file`.
     let in_file: HashMap<usize, usize> = file_bounds.iter().map(|bound| (bound.folded, bound.real)).collect();
-    let deadline = diff::deadline(old_clusters.len() + new_clusters.len(), DIFF_TIME);
     let mut result = String::with_capacity(new.len());
-    for op in similar::capture_diff_slices_deadline(Algorithm::Myers, &old_clusters, &new_clusters, deadline) {
+    for op in diff::ops(&old_clusters, &new_clusters, DIFF_TIME) {
         let repeated = match op {
             DiffOp::Equal { .. } => {
                 let place = |index: usize| in_file.get(&old_bounds[index].folded).copied();

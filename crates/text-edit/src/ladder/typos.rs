@@ -15,7 +15,7 @@ use crate::{
     Strategy,
     found::{Found, Refusal, StepResult},
     interpretation::LineEdit,
-    line_parts::{self, hash},
+    line_parts::{self, has_letters, hash},
     near_match::{self, Budget},
     search::{Fold, Search, Site},
     typography,
@@ -115,13 +115,9 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) -> O
     if !repeats {
         // What is known of the place must be more than what every place has.
         let known = |index: usize| typos.iter().any(|(typo, _)| *typo == index);
-        let letters = |lines: &mut dyn Iterator<Item = &str>| {
-            lines.flat_map(str::chars).filter(|one| one.is_alphanumeric()).nth(TELLING - 1).is_some()
-        };
-        let mut sure =
-            request.old.iter().enumerate().filter(|(index, _)| !known(*index)).map(|(_, line)| line.as_ref());
-        let mut all = request.old.iter().map(AsRef::as_ref);
-        let is_telling = letters(&mut sure) || count <= 2 && letters(&mut all);
+        let all = || request.old.iter().map(AsRef::as_ref);
+        let sure = all().enumerate().filter(|(index, _)| !known(*index)).map(|(_, line)| line);
+        let is_telling = has_letters(sure, TELLING) || count <= 2 && has_letters(all(), TELLING);
         return is_telling.then_some((start, typos));
     }
     if count < FEWEST_LINES {

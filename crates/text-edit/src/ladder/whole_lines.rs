@@ -5,7 +5,8 @@
 //! what the request changes is new: a line that `old` and `new` have in common stays the file's own, byte for byte.
 
 use super::{
-    applied, partial_lines,
+    applied,
+    partial_lines::{line_loses_indent, loses_indent},
     spelling::{self, Spelling},
 };
 use crate::{
@@ -280,7 +281,7 @@ fn spliced(site: Site<'_, '_>, adapt: impl Fn(&Hunk<'_>) -> Option<Vec<String>>)
     }
     result.truncate(result.len() - last_ending.len());
     if site.after_indent
-        && let Some(refusal) = partial_lines::refusal_at_site(site, &span)
+        && let Some(refusal) = loses_indent(search, &span).or_else(|| line_loses_indent(site))
     {
         return Err(refusal);
     }
