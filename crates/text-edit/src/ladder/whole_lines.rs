@@ -127,11 +127,9 @@ fn collect(search: &Search<'_>, fold: Fold, sites: &[Site<'_, '_>]) -> Found {
         if !site.is_equal(fold) {
             continue;
         }
-        let replaced = match fold.ignores_indentation() && site.after_indent {
-            // A first line without its indentation is a shift here, not a place after it.
-            true => Err(Refusal::Unclear),
-            false => rewritten(*site, fold),
-        };
+        // A first line without its indentation is a shift where that is looked through, not a place after it.
+        let is_shift = fold.ignores_indentation() && site.after_indent;
+        let replaced = if is_shift { Err(Refusal::Unclear) } else { rewritten(*site, fold) };
         if replaced.is_ok() {
             found.by = found.by.with(looked_through(*site));
         }
