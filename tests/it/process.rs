@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::program::{program, started};
+use crate::program::{CHECK_OPENS, program, started};
 
 /// Longer than any call takes, even on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -47,20 +47,20 @@ impl Process {
         Self::start_remembering(dir, Path::new("off"), arguments)
     }
 
-    /// As [`start`](Self::start). Without `events`, the kernel reports no changes, as other programs hold all its queues.
-    pub(crate) fn start_with_events(events: bool, dir: &Path, arguments: &[&str]) -> Self {
-        let mut command = program(dir);
-        command.args(["--state-dir", "off"]).args(arguments);
-        if !events {
-            command.env("_ROOTBOUND_NO_INOTIFY", "1");
-        }
-        Self::spawn(command)
+    /// As [`start`](Self::start), with [`CHECK_OPENS`].
+    pub(crate) fn start_checked(dir: &Path, arguments: &[&str]) -> Self {
+        Self::start_with(&[CHECK_OPENS], dir, Path::new("off"), arguments)
     }
 
     /// As [`start`](Self::start), with a state folder.
     pub(crate) fn start_remembering(dir: &Path, state: &Path, arguments: &[&str]) -> Self {
+        Self::start_with(&[], dir, state, arguments)
+    }
+
+    /// As [`start`](Self::start), with a state folder and variables.
+    pub(crate) fn start_with(variables: &[(&str, &str)], dir: &Path, state: &Path, arguments: &[&str]) -> Self {
         let mut command = program(dir);
-        command.arg("--state-dir").arg(state).args(arguments);
+        command.envs(variables.iter().copied()).arg("--state-dir").arg(state).args(arguments);
         Self::spawn(command)
     }
 

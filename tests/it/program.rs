@@ -5,6 +5,13 @@ use std::{
     process::{Command, Stdio},
 };
 
+/// The variable with which the program compares each open with the slow way, and ends where they differ: see
+/// `docs/internals/testing.md`.
+pub(crate) const CHECK_OPENS: (&str, &str) = ("_ROOTBOUND_CHECK_OPENS", "1");
+
+/// The variable without which the kernel reports changes; with it, it does not, as other programs hold all its queues.
+pub(crate) const NO_EVENTS: (&str, &str) = ("_ROOTBOUND_NO_INOTIFY", "1");
+
 /// The program in `folder`, with the environment of this process except for its `ROOTBOUND_` variables.
 pub(crate) fn program(folder: &Path) -> Command {
     let kept = std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with("ROOTBOUND_"));

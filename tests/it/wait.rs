@@ -20,7 +20,7 @@ use rootbound::{
     tools::{Group, Selection},
 };
 
-use crate::{harness::Setup, process::Process};
+use crate::{harness::Setup, process::Process, program::NO_EVENTS};
 
 /// With events of the kernel, and without them, when a wait polls.
 const MODES: [bool; 2] = [true, false];
@@ -65,7 +65,12 @@ impl Waiting {
         let dir = tempfile::Builder::new().prefix("rootbound-wait-").tempdir().expect("a temporary folder");
         let root = dir.path().join("root");
         fs::create_dir(&root).expect("a folder");
-        let mut process = Process::start_with_events(events, dir.path(), &["--allow", "watch", "--root", "root"]);
+        let mut process = Process::start_with(
+            if events { &[] } else { &[NO_EVENTS] },
+            dir.path(),
+            Path::new("off"),
+            &["--allow", "watch", "--root", "root"],
+        );
         process.initialize();
         Self { process, dir }
     }

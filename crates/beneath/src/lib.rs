@@ -19,8 +19,9 @@
 //! # Map
 //! `contract` is what each system keeps: what a name is opened for, how that fails. `unix` and `windows` are directory
 //! handles; `open` opens a path below one (`openat2` by the kernel), `cached` without waiting for a disk, `entries` changes
-//! names, `fstat` and [`Stat`] say what a file is, `file_changes` writes content. `faults` makes a call
-//! fail or ends the process there, for tests with debug assertions. [`lexical`] takes paths apart by their text.
+//! names, `fstat` and [`Stat`] say what a file is, `file_changes` writes content. `faults` makes a call fail or ends the
+//! process there, and `open_check` compares each open with the slow way, both for tests with debug assertions.
+//! [`lexical`] takes paths apart by their text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 

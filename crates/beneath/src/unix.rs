@@ -7,6 +7,8 @@ mod file_system;
 pub(crate) mod flags;
 mod fstat;
 #[cfg(target_os = "linux")]
+mod open_check;
+#[cfg(target_os = "linux")]
 pub(crate) mod openat2;
 mod process;
 

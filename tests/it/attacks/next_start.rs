@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Barrier, Case, DENIED, Expect, case};
-use crate::process::Process;
+use crate::{process::Process, program::CHECK_OPENS};
 
 /// Not made, changed, replaced, moved or deleted, whatever the tool; the kinds that a tool may answer with first.
 const KEPT: Expect = Expect::Fails(&["denied", "invalid_input", "not_found"]);
@@ -315,6 +315,7 @@ impl Started {
             started.env_remove(name);
         }
         started.current_dir(dir.path()).args(["--state-dir", "off", "--read-before-write", "off", "--allow", "manage"]);
+        started.env(CHECK_OPENS.0, CHECK_OPENS.1);
         let mut process = Process::spawn(started);
         process.initialize();
         Self { dir, process }

@@ -44,7 +44,7 @@ impl Late {
         let mut arguments = vec!["--read-before-write", "off", "--allow", "manage"];
         arguments.extend(roots.iter().flat_map(|root| ["--root", root]));
         arguments.extend(barrier.arguments());
-        let mut process = Process::start(dir.path(), &arguments);
+        let mut process = Process::start_checked(dir.path(), &arguments);
         process.initialize();
         Self { dir, process }
     }

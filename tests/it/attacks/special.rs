@@ -107,7 +107,8 @@ fn a_root_that_is_a_link_is_served() {
         std::fs::write(dir.path().join("real/a.txt"), "alpha\n").expect("a file");
         std::os::unix::fs::symlink("real", dir.path().join("alias")).expect("a link");
         std::os::unix::fs::symlink(dir.path().join("alias/a.txt"), dir.path().join("real/again")).expect("a link");
-        let mut process = crate::process::Process::start(dir.path(), &[barrier.arguments(), &["alias"]].concat());
+        let mut process =
+            crate::process::Process::start_checked(dir.path(), &[barrier.arguments(), &["alias"]].concat());
         process.initialize();
         for path in ["a.txt", "again", dir.path().join("alias/a.txt").to_str().expect("a plain name")] {
             let answer = process.ask("tools/call", &json!({ "name": "read", "arguments": { "path": path } }));

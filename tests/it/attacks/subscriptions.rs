@@ -29,7 +29,7 @@ impl Ground {
         let mut arguments = vec!["--root", "app", "--hide", "hidden/", "--allow", "manage"];
         arguments.extend(barrier.arguments());
         arguments.extend(more);
-        let mut process = Process::start(dir.path(), &arguments);
+        let mut process = Process::start_checked(dir.path(), &arguments);
         process.initialize();
         Self { process, dir }
     }

@@ -1,7 +1,7 @@
 //! Waits under attack: what `read` refuses is not waited for, a link that is set meanwhile is not followed, special files
 //! are never opened, and neither floods nor patterns take anything from other calls.
 
-use std::{fs, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -11,7 +11,10 @@ use super::{
     patterns::costly_regexes,
     world::{CANARY, SECRET, World},
 };
-use crate::process::Process;
+use crate::{
+    process::Process,
+    program::{CHECK_OPENS, NO_EVENTS},
+};
 
 const BARRIERS: [Barrier; 3] = [Barrier::All, Barrier::Openat2, Barrier::Walk];
 const INVALID: Expect = Expect::Fails(&["invalid_input"]);
@@ -162,7 +165,12 @@ impl Ground {
         }
         let mut arguments = vec!["--root", "app", "--hide", "hidden/", "--allow", "watch"];
         arguments.extend(barrier.arguments());
-        let mut process = Process::start_with_events(events, dir.path(), &arguments);
+        let mut process = Process::start_with(
+            if events { &[CHECK_OPENS] } else { &[CHECK_OPENS, NO_EVENTS] },
+            dir.path(),
+            Path::new("off"),
+            &arguments,
+        );
         process.initialize();
         Self { process, dir }
     }
@@ -328,7 +336,7 @@ fn role_without_the_tool_or_the_root_cannot_wait() {
     );
     fs::write(dir.path().join("r.toml"), configuration).expect("a file");
     let client = |name: &str| {
-        let mut process = Process::start(dir.path(), &["--config", "r.toml"]);
+        let mut process = Process::start_checked(dir.path(), &["--config", "r.toml"]);
         let client = json!({ "name": name, "version": "1" });
         process
             .ask("initialize", &json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client }));

@@ -65,7 +65,7 @@ impl World {
         arguments.extend(["--config", if cfg!(unix) { "root/conf_dir/in/rb.toml" } else { "conf/rb.toml" }]);
         arguments.extend(barrier.arguments());
         arguments.extend(more);
-        let mut process = Process::start(dir.path(), &arguments);
+        let mut process = Process::start_checked(dir.path(), &arguments);
         process.initialize();
         Self { process, dir, last: None, since: (0, false) }
     }

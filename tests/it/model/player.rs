@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use serde_json::json;
 
-use crate::process::Process;
+use crate::{process::Process, program::CHECK_OPENS};
 
 use super::{
     operation::{CHECKPOINTS, Operation, Outcomes},
@@ -153,7 +153,7 @@ pub(super) fn play(operations: &[Operation]) -> Result<Counts, String> {
     let (root, state) = (folder.path().join("root"), folder.path().join("state"));
     std::fs::create_dir(&root).expect("a folder");
     let options = ["--allow", "manage", "--allow", "patch", "--read-before-write", "off", "."];
-    let mut server = Process::start_remembering(&root, &state, &options);
+    let mut server = Process::start_with(&[CHECK_OPENS], &root, &state, &options);
     server.initialize();
     let mut session = Session::default();
     let mut counts = Counts::default();

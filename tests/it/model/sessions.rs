@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     process::Process,
-    program::{Outcome, program},
+    program::{CHECK_OPENS, Outcome, program},
     random::Random,
 };
 
@@ -94,7 +94,7 @@ impl fmt::Display for Counts {
 /// Runs a command as a person does: whether it succeeded, and what it printed.
 fn command(root: &Path, state: &Path, arguments: &[&str]) -> (bool, String) {
     let mut command = program(root);
-    let ended = Outcome::of(command.env("ROOTBOUND_STATE_DIR", state).args(arguments));
+    let ended = Outcome::of(command.envs([CHECK_OPENS]).env("ROOTBOUND_STATE_DIR", state).args(arguments));
     (ended.code == Some(0), ended.stdout + &ended.stderr)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn play(run: &Run) -> Result<Counts, String> {
     let options = ["--allow", "manage", "--allow", "patch", "--read-before-write", "off", "."];
     let mut servers: Vec<Process> = (0..run.sessions)
         .map(|_| {
-            let mut server = Process::start_remembering(&root, &state, &options);
+            let mut server = Process::start_with(&[CHECK_OPENS], &root, &state, &options);
             server.initialize();
             server
         })

@@ -6,7 +6,7 @@
 
 use std::ffi::OsStr;
 use std::io::IoSliceMut;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ use crate::{Failure, Stat, faults};
 
 use super::flags::TRAVERSE;
 use super::fstat::stat_of;
+use super::open_check::checked;
 use super::process::wait_for_files;
 
 /// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end
@@ -32,17 +33,22 @@ const CACHED: ResolveFlags = CONFINED.union(ResolveFlags::CACHED).union(ResolveF
 /// Longest path that is handed to one call: `PATH_MAX` is 4096 with the NUL at the end.
 const PIECE: usize = 4000;
 
-/// Opens `relative` beneath `dir`, in pieces where it is longer than the kernel takes.
+/// Opens `relative` beneath `dir`.
 pub(crate) fn open_beneath(dir: impl AsFd, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
+    checked(dir.as_fd(), relative, flags, || open_pieces(dir.as_fd(), relative, flags))
+}
+
+/// Opens `relative` in pieces where it is longer than the kernel takes.
+fn open_pieces(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Failure> {
     let mut rest = relative.as_os_str().as_bytes();
     let mut here: Option<OwnedFd> = None;
     while rest.len() > PIECE {
         let cut = rest[..PIECE].iter().rposition(|byte| *byte == b'/').unwrap_or(PIECE);
-        let from = here.as_ref().map_or(dir.as_fd(), AsFd::as_fd);
+        let from = here.as_ref().map_or(dir, AsFd::as_fd);
         here = Some(open_piece(from, Path::new(OsStr::from_bytes(&rest[..cut])), TRAVERSE)?);
         rest = rest.get(cut + 1..).unwrap_or_default();
     }
-    let from = here.as_ref().map_or(dir.as_fd(), AsFd::as_fd);
+    let from = here.as_ref().map_or(dir, AsFd::as_fd);
     open_piece(from, Path::new(OsStr::from_bytes(rest)), flags)
 }
 
