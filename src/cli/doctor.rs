@@ -464,7 +464,7 @@ fn language_servers(out: &mut ReportText, config: &Config, services: &Services, 
         let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");
         let shown = server.program.program.display();
         let started = started.next();
-        if find_program(&server.program.program).is_none() {
+        if find_program(server.program.program.as_ref()).is_none() {
             out.head(head, &format!("{}  {files}  {shown}: there is no such program", server.name));
             continue;
         }

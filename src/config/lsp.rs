@@ -95,7 +95,7 @@ impl TableCheck<'_, '_> {
         LanguageServer {
             name: table.name.clone(),
             program: BrokeredProgram {
-                program,
+                program: program.into(),
                 arguments: arguments.into_iter().map(str::to_owned).collect(),
                 variables,
                 readable: self.readable(),
@@ -169,7 +169,7 @@ impl TableCheck<'_, '_> {
     }
 
     /// Absolute paths: what is readable must not depend on where the server was started.
-    fn readable(&mut self) -> Vec<PathBuf> {
+    fn readable(&mut self) -> Vec<OsString> {
         let mut readable = Vec::new();
         for text in self.table.texts("read") {
             let path = self.found.environment.absolute(Path::new(text), self.found.file_base);
@@ -180,7 +180,7 @@ impl TableCheck<'_, '_> {
                 let next = "name what the language server needs";
                 self.problem("read", &format!("read {text:?} is the whole file system: {next}"));
             } else if path.try_exists().is_ok_and(|exists| exists) {
-                readable.push(path);
+                readable.push(path.into());
             }
         }
         readable

@@ -2,6 +2,9 @@
 
 use std::{ffi::OsString, io};
 
+#[cfg(unix)]
+use rustix::fs::OFlags;
+
 use crate::FileKind;
 
 /// Why something beneath a directory could not be opened.
@@ -63,6 +66,33 @@ pub enum OpenFor {
     Traverse,
     /// To list its names.
     List,
+}
+
+/// `NONBLOCK`: the open of a FIFO without a writer would block for ever, and no check before it helps, as the name may
+/// be swapped. `NOCTTY`: a terminal device must not become ours. `NOFOLLOW`: no link at the end. `CLOEXEC`: nothing
+/// leaks into a child.
+#[cfg(unix)]
+pub(crate) const READ: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+#[cfg(unix)]
+const LIST: OFlags = READ.union(OFlags::DIRECTORY);
+
+/// `O_PATH` needs no read permission and starts no I/O; only Linux has it.
+#[cfg(target_os = "linux")]
+pub(crate) const TRAVERSE: OFlags =
+    OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+#[cfg(all(unix, not(target_os = "linux")))]
+pub(crate) const TRAVERSE: OFlags = LIST;
+
+#[cfg(unix)]
+impl OpenFor {
+    pub(crate) fn flags(self) -> OFlags {
+        match self {
+            Self::Traverse => TRAVERSE,
+            Self::List => LIST,
+        }
+    }
 }
 
 /// A file system on which a stat reports every change to a file.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::time::SystemTime;
 
 #[cfg(unix)]
-use super::faults::changing_in_part;
+use super::testing::faults::changing_in_part;
 
 /// Reads once, again if a signal interrupts it (`EINTR`).
 pub fn read_some(source: &mut (impl Read + ?Sized), buffer: &mut [u8]) -> io::Result<usize> {

@@ -18,24 +18,21 @@
 //!
 //! # Map
 //! `contract` is what each system keeps: what a name is opened for, how that fails. `unix` and `windows` are directory
-//! handles; `open` opens a path below one (`openat2` by the kernel), `cached` without waiting for a disk, `entries` changes
-//! names, `fstat` and [`Stat`] say what a file is, `file_changes` writes content. `faults` makes a call fail or ends the
-//! process there, and `open_check` compares each open with the slow way, both for tests with debug assertions.
-//! [`lexical`] takes paths apart by their text.
+//! handles; `open` opens a path below one (`openat2` by the kernel), `entries` changes names, `fstat` and [`Stat`] say what a
+//! file is, `file_changes` writes content. `testing` makes a call fail or ends the process there, and compares each open
+//! with the slow way, for tests with debug assertions. [`lexical`] takes paths apart by their text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
 #![expect(clippy::disallowed_types, reason = "this is where files are opened")]
 
-mod cached;
 mod contract;
-#[cfg(unix)]
-mod faults;
 mod file_changes;
 pub mod lexical;
 mod open;
-mod random;
 mod stat;
+#[cfg(unix)]
+mod testing;
 #[cfg(unix)]
 mod unix;
 #[cfg(not(unix))]
@@ -46,15 +43,14 @@ use unix as system;
 #[cfg(not(unix))]
 use windows as system;
 
-pub use cached::identity_cached;
 pub use contract::{Failure, Listed, LockAttempt, OpenFor, StableInodes};
 pub use file_changes::{read_some, set_modified, sync_all, sync_data, write_all};
-pub use open::met_a_link;
-pub use random::random_bytes;
+pub use open::{identity_cached, met_a_link};
 pub use stat::{FileIdentity, FileKind, Stat, StatFacts};
 #[cfg(target_os = "linux")]
 pub use system::reports_all_changes;
 pub use system::{
     Dir, canonical, carry_attributes, file_size_limit, file_stat, identity, is_in_use, is_process_file_limit,
-    is_system_file_limit, next_data, next_hole, open_files, raise_open_files, set_mode, survive_large_writes, try_lock,
+    is_system_file_limit, next_data, next_hole, open_files, raise_open_files, random_bytes, set_mode,
+    survive_large_writes, try_lock,
 };

@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// The kinds of entries, links not followed unless said otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
-    /// A regular file.
+    /// A regular file, whatever its content.
     File,
-    /// A directory.
+    /// A directory, also one that is a mount point (Unix).
     Directory,
-    /// A symbolic link.
+    /// A symbolic link; on Windows also a junction or a mount point.
     Symlink,
     /// A FIFO, socket or device.
     Other,
@@ -19,7 +19,7 @@ pub enum FileKind {
 /// A file's kind, size, times and identity at one moment.
 #[derive(Clone, Debug)]
 pub struct Stat {
-    /// Its kind.
+    /// Its kind, that of a link where it is one.
     pub kind: FileKind,
     /// Its length in bytes.
     pub size: u64,
@@ -36,19 +36,19 @@ pub struct FileIdentity {
     pub device: u64,
     /// The number that its names share.
     pub inode: u64,
-    /// Its names.
+    /// How many names it has (hard links).
     pub links: u64,
-    /// Kind and permissions.
+    /// Kind and permission bits, as `st_mode` has them.
     pub mode: u32,
-    /// Its owner.
+    /// The number of the user who owns it.
     pub uid: u32,
-    /// Its group.
+    /// The number of the group that owns it.
     pub gid: u32,
     /// Seconds and nanoseconds since 1970.
     pub modified: (i64, u32),
     /// The last change of content or of what is known of it, as `modified`.
     pub changed: (i64, u32),
-    /// `FILE_ATTRIBUTE_…`.
+    /// The bits `FILE_ATTRIBUTE_…` of Windows.
     #[cfg(windows)]
     pub attributes: u32,
 }
@@ -149,11 +149,11 @@ impl Stat {
 /// see [`StatFacts::is_older_than`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatFacts {
-    /// The device.
+    /// The number of its file system.
     pub device: u64,
     /// The number of the file on its device.
     pub inode: u64,
-    /// Bytes.
+    /// Its length in bytes.
     pub size: u64,
     /// When the content last changed: seconds and nanoseconds since 1970.
     pub modified: (i64, u32),

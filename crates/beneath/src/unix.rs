@@ -4,10 +4,7 @@ mod attributes;
 mod entries;
 #[cfg(target_os = "linux")]
 mod file_system;
-pub(crate) mod flags;
 mod fstat;
-#[cfg(target_os = "linux")]
-mod open_check;
 #[cfg(target_os = "linux")]
 pub(crate) mod openat2;
 mod process;
@@ -23,9 +20,9 @@ use rustix::fs::{
     AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, flock, fstat, fsync, mkdirat, openat, readlinkat, statat,
 };
 
-use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat, faults};
+use crate::contract::{READ, TRAVERSE};
+use crate::{FileKind, Listed, LockAttempt, OpenFor, Stat, testing::faults};
 
-use flags::{READ, TRAVERSE, flags_for};
 use fstat::stat_of;
 use process::{change, open, retry};
 
@@ -36,10 +33,10 @@ pub use file_system::reports_all_changes;
 pub use fstat::{canonical, file_stat, identity, next_data, next_hole};
 pub use process::{
     file_size_limit, is_in_use, is_process_file_limit, is_system_file_limit, open_files, raise_open_files,
-    survive_large_writes,
+    random_bytes, survive_large_writes,
 };
 
-/// An open directory.
+/// An open directory, by a descriptor that is closed when it is dropped.
 #[derive(Debug)]
 pub struct Dir {
     fd: OwnedFd,
@@ -87,7 +84,7 @@ impl Dir {
 
     /// A directory directly in this one; a link is refused.
     pub fn child_dir(&self, name: &OsStr, purpose: OpenFor) -> io::Result<Self> {
-        let fd = open(|| openat(&self.fd, name, flags_for(purpose), Mode::empty()))?;
+        let fd = open(|| openat(&self.fd, name, purpose.flags(), Mode::empty()))?;
         Ok(self.with(fd))
     }
 
@@ -98,6 +95,7 @@ impl Dir {
 
     /// Stats a name in this directory; links are not followed.
     pub fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
+        // Not by `retry`: it takes no descriptor, and fstatat(2) knows no EINTR.
         Ok(stat_of(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 
@@ -199,6 +197,7 @@ impl Dir {
 
     /// Writes the directory's own changes to the disk.
     pub fn sync(&self) -> io::Result<()> {
+        // A handle that only passes (`O_PATH`) cannot be synced: EBADF.
         let listed = self.reopen(OpenFor::List)?;
         change("fsync", || fsync(&listed.fd))
     }

@@ -16,14 +16,19 @@ mod dir;
 mod directory_lock;
 mod entries;
 mod fstat;
-mod host_path;
 
 use std::{fs::File, io};
 
 pub use busy::is_in_use;
-pub use dir::Dir;
+pub use dir::{Dir, canonical};
 pub use fstat::{carry_attributes, file_stat, identity, next_data, next_hole, set_mode};
-pub use host_path::canonical;
+
+/// `N` random bytes; `None` where the system gives none.
+pub fn random_bytes<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes)
+}
 
 /// This system has no such signal.
 pub fn survive_large_writes() {}

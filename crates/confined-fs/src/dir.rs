@@ -18,7 +18,7 @@ use crate::stage::StagedDir;
 
 #[derive(Debug)]
 pub(crate) enum Dir {
-    /// On the disk.
+    /// On the disk: each call goes straight to it.
     Plain(beneath::Dir),
     /// With a layer of staged changes over it.
     Staged(Box<StagedDir>),
@@ -310,7 +310,7 @@ impl<T: Deref<Target = Dir>> DirectoryStack<T> {
         self.below.truncate(depth);
     }
 
-    /// The current directory.
+    /// The current directory, which is opened again where it was closed meanwhile.
     pub(crate) fn dir(&mut self) -> Result<&Dir, Failure> {
         let Some(last) = self.below.len().checked_sub(1) else { return Ok(&self.top) };
         if self.below[last].dir.is_none() {

@@ -17,6 +17,9 @@ use super::policy::StartupRules;
 use super::{AgentFile, Root, Roots};
 
 pub(super) use server_files::home;
+
+use agent_files::FoundRules;
+use link_targets::Target;
 use server_files::{Identities, PathChain};
 
 /// The paths and settings by which the rules of a root are found.
@@ -33,8 +36,7 @@ impl DiskRules {
     pub(super) fn find(roots: &Roots, mut own: Vec<PathBuf>, agents: bool) -> (Self, Vec<AgentFile>) {
         let homes = server_files::home();
         let found = if agents { agent_files::read(roots, &homes) } else { Vec::new() };
-        // A rule file that can be rewritten restricts nothing.
-        own.extend(found.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()));
+        own.extend(hosts_of(&found));
         let this = Self { chain: server_files::all(&own, roots.list()), homes, agents };
         let targets = link_targets::targets(roots);
         let mut identities = Identities::default();
@@ -44,16 +46,14 @@ impl DiskRules {
                 optional.noticed();
             }
         }
-        (this, found.into_iter().map(agent_files::FoundRules::into_summary).collect())
+        (this, found.into_iter().map(|found| found.rules.summary).collect())
     }
 
     /// Adds the rules of a root that was missing; whether it was the first time.
     pub(super) fn appeared(&self, roots: &Roots, root: &Root) -> bool {
         let Some(optional) = root.optional.as_ref().filter(|_| root.is_unnoticed()) else { return false };
         let found = if self.agents { agent_files::read(roots, &self.homes) } else { Vec::new() };
-        let new: Vec<PathBuf> =
-            found.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()).collect();
-        let chain = server_files::all(&new, &[]);
+        let chain = server_files::all(&hosts_of(&found), &[]);
         let targets = link_targets::targets(roots);
         let chains = [&self.chain, &chain];
         root.add_appeared_rules(rules(root, &chains, &mut Identities::default(), &targets, &found));
@@ -62,20 +62,25 @@ impl DiskRules {
     }
 }
 
+/// The files with rules: one that can be rewritten restricts nothing.
+fn hosts_of(found: &[FoundRules]) -> Vec<PathBuf> {
+    found.iter().filter(|found| !found.rules.is_empty()).map(|found| found.host.clone()).collect()
+}
+
 fn rules(
     root: &Root,
     chains: &[&PathChain],
     identities: &mut Identities,
-    targets: &[link_targets::Target],
-    agents: &[agent_files::FoundRules],
+    targets: &[Target],
+    agents: &[FoundRules],
 ) -> StartupRules {
     let mut rules = StartupRules::default();
     for chain in chains {
         server_files::add(&mut rules.server_files, root, chain, identities);
     }
-    for (below, target) in link_targets::below(root, targets) {
+    for target in targets.iter().filter(|target| target.path.root().index == root.index) {
         let list = if target.secret { &mut rules.secrets } else { &mut rules.run_later };
-        list.add(&below, true, &target.why);
+        list.add(target.path.relative(), true, &target.why);
     }
     rules.agents = agents.iter().flat_map(|found| found.rules_below(root)).collect();
     rules

@@ -40,7 +40,7 @@ pub enum PathError {
     TooLong {
         /// The text that was given.
         given: String,
-        /// Bytes allowed.
+        /// Bytes that a path may have.
         limit: usize,
     },
 }
@@ -84,7 +84,7 @@ pub enum AccessErrorKind {
     TooLarge {
         /// Bytes in the file.
         size: u64,
-        /// Bytes allowed.
+        /// Bytes that the caller can take.
         limit: u64,
     },
     /// The system's permissions forbid it.
@@ -95,7 +95,7 @@ pub enum AccessErrorKind {
     InUse,
     /// More entries than one call takes.
     TooMany {
-        /// Entries allowed.
+        /// Entries that one call takes.
         limit: usize,
     },
     /// It is a root, which is never moved, copied over or deleted.
@@ -249,7 +249,7 @@ impl AccessError {
 
 /// Says of what path an error of the system is.
 pub(super) trait AtPath<T> {
-    /// With [`AccessError::from_failure`].
+    /// Makes it [`AccessError::from_failure`] of that path.
     fn at(self, path: &WorkspacePath) -> Result<T, AccessError>;
 }
 

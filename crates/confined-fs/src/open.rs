@@ -40,10 +40,12 @@ impl Shared {
                 Err(error) if error.kind == AccessErrorKind::Changed => continue,
                 answer => answer?,
             };
+            // Before anything is opened: a hidden name must answer as one that is missing, whatever is there.
             visible(&way, asked)?;
             match operation(&way.real) {
                 Ok(value) => {
                     if self.disk_rules.appeared(&self.roots, way.real.root()) {
+                        // Rules that were read just now may hide it.
                         visible(&way, asked)?;
                     }
                     return Ok((value, way));
@@ -71,73 +73,6 @@ impl Shared {
         self.reach(asked, |real| real.root().dir.dir_beneath(real.relative(), purpose))
     }
 
-    /// Opens a regular file whose content policy does not forbid.
-    pub(super) fn open_file(&self, asked: &WorkspacePath) -> Result<OpenFile, AccessError> {
-        let open = |real: &WorkspacePath| {
-            let file = real.root().dir.file_beneath(real.relative())?;
-            let stat = beneath::file_stat(&file)?;
-            Ok((file, stat))
-        };
-        let ((file, stat), way) = self.reach(asked, open)?;
-        regular(&stat, asked)?;
-        let mask = mask_or_open(way.names(), asked)?;
-        OpenFile::new(file, asked.clone(), Some(way.real), stat, mask)
-    }
-
-    /// Refuses what [`Self::open_file`] refuses by name, also where nothing is there yet. A hidden name is refused as
-    /// missing.
-    pub(super) fn check_readable(&self, asked: &WorkspacePath) -> Result<(), AccessError> {
-        let way = self.locate(asked)?;
-        visible(&way, asked)?;
-        way.names().try_for_each(|name| readable(name, asked))
-    }
-
-    /// As [`Self::open_file`], with the content of at most `limit` bytes, without waiting for a disk, another machine
-    /// or another process. `None` for every error: [`Self::open_file`] then says what it is.
-    ///
-    /// A straight line without links or retries, so that a reader sees every system call of it: the thread that reads
-    /// the client's requests makes them.
-    pub(super) fn read_cached(&self, asked: &WorkspacePath, limit: usize) -> Option<(OpenFile, Vec<u8>)> {
-        let real = self.roots.deepest(asked);
-        if real.hidden() || asked.hidden() || real.root().is_unnoticed() || !real.root().is_present_cached() {
-            return None;
-        }
-        readable(&real, asked).ok()?;
-        let (file, stat, bytes) = real.root().dir.read_cached(real.relative(), limit)?;
-        Some((OpenFile::new(file, asked.clone(), Some(real), stat, None).ok()?, bytes))
-    }
-
-    /// The whole content of a file, as it was at one moment. `known` may know the revision of a content.
-    pub(super) fn read(
-        &self,
-        asked: &WorkspacePath,
-        limit: u64,
-        known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
-    ) -> Result<Snapshot, AccessError> {
-        for _ in 0..READ_ATTEMPTS {
-            let mut open = self.open_file(asked)?;
-            let before = open.stat().clone();
-            if before.size > limit {
-                let kind = AccessErrorKind::TooLarge { size: before.size, limit };
-                return Err(AccessError::new(kind, asked));
-            }
-            let expected = usize::try_from(before.size).unwrap_or(0);
-            let mut bytes = Vec::with_capacity(expected.saturating_add(1));
-            // One byte more than allowed, to distinguish a file that grew from one that just fits.
-            (&mut open).take(limit.saturating_add(1)).read_to_end(&mut bytes).at(asked)?;
-            let after = open.restat().at(asked)?;
-            if bytes.len() as u64 > limit {
-                let kind = AccessErrorKind::TooLarge { size: after.size, limit };
-                return Err(AccessError::new(kind, asked));
-            }
-            if before.same_file_state(&after) {
-                let revision = known(open.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
-                return Ok(Snapshot { bytes, revision, stat: after, path: open.real_path().clone() });
-            }
-        }
-        Err(AccessError::new(AccessErrorKind::Changed, asked))
-    }
-
     /// Real root and real names, and the names on the way; missing last parts are kept.
     pub(super) fn locate(&self, asked: &WorkspacePath) -> Result<Location, AccessError> {
         present(asked, asked)?;
@@ -160,6 +95,84 @@ impl Shared {
 }
 
 impl Workspace {
+    /// Opens a regular file for reading; never blocks on a special one.
+    pub fn open_file(&self, asked: &WorkspacePath) -> Result<OpenFile, AccessError> {
+        let open = |real: &WorkspacePath| {
+            let file = real.root().dir.file_beneath(real.relative())?;
+            let stat = beneath::file_stat(&file)?;
+            Ok((file, stat))
+        };
+        let ((file, stat), way) = self.shared.reach(asked, open)?;
+        regular(&stat, asked)?;
+        let mask = mask_or_open(way.names(), asked)?;
+        OpenFile::new(file, asked.clone(), Some(way.real), stat, mask)
+    }
+
+    /// Refuses a path whose content policy denies by one of its names, whether or not anything is there.
+    pub fn check_readable(&self, asked: &WorkspacePath) -> Result<(), AccessError> {
+        let way = self.shared.locate(asked)?;
+        visible(&way, asked)?;
+        way.names().try_for_each(|name| readable(name, asked))
+    }
+
+    /// As [`Self::open_file`], with its content, for a file of at most `max_bytes` that the kernel has in memory:
+    /// never waits for a disk, another machine or another process. `None` for everything else and for every error.
+    ///
+    /// A straight line without links or retries, so that a reader sees every system call of it: the thread that reads
+    /// the client's requests makes them.
+    pub fn read_cached(&self, asked: &WorkspacePath, max_bytes: usize) -> Option<(OpenFile, Vec<u8>)> {
+        let real = self.shared.roots.deepest(asked);
+        if real.hidden() || asked.hidden() || real.root().is_unnoticed() || !real.root().is_present_cached() {
+            return None;
+        }
+        readable(&real, asked).ok()?;
+        let (file, stat, bytes) = real.root().dir.read_cached(real.relative(), max_bytes)?;
+        Some((OpenFile::new(file, asked.clone(), Some(real), stat, None).ok()?, bytes))
+    }
+
+    /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its
+    /// last; tried a few times when somebody is writing.
+    pub fn read(&self, path: &WorkspacePath, max_bytes: u64) -> Result<Snapshot, AccessError> {
+        self.read_known(path, max_bytes, |_, _| None)
+    }
+
+    /// As [`Self::read`], where `known` may know the revision of the bytes at a real path: what it returns must be
+    /// theirs. Hashing is most of the work on a large file.
+    pub fn read_known(
+        &self,
+        asked: &WorkspacePath,
+        max_bytes: u64,
+        known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
+    ) -> Result<Snapshot, AccessError> {
+        for _ in 0..READ_ATTEMPTS {
+            let mut open = self.open_file(asked)?;
+            let before = open.stat().clone();
+            if before.size > max_bytes {
+                let kind = AccessErrorKind::TooLarge { size: before.size, limit: max_bytes };
+                return Err(AccessError::new(kind, asked));
+            }
+            let expected = usize::try_from(before.size).unwrap_or(0);
+            let mut bytes = Vec::with_capacity(expected.saturating_add(1));
+            // One byte more than allowed, to distinguish a file that grew from one that just fits.
+            (&mut open).take(max_bytes.saturating_add(1)).read_to_end(&mut bytes).at(asked)?;
+            let after = open.restat().at(asked)?;
+            if bytes.len() as u64 > max_bytes {
+                let kind = AccessErrorKind::TooLarge { size: after.size, limit: max_bytes };
+                return Err(AccessError::new(kind, asked));
+            }
+            if before.same_file_state(&after) {
+                let revision = known(open.real_path(), &bytes).unwrap_or_else(|| Revision::of(&bytes));
+                return Ok(Snapshot { bytes, revision, stat: after, path: open.real_path().clone() });
+            }
+        }
+        Err(AccessError::new(AccessErrorKind::Changed, asked))
+    }
+
+    /// The mark of the state of a masked file: the same as long as nobody has written it. None of a file that is open.
+    pub fn masked_state(&self, path: &WorkspacePath) -> Result<Option<Revision>, AccessError> {
+        self.open_file(path).map(|file| file.masked_state())
+    }
+
     /// Each real name on the way to what a path leads to, the path of its content first: a change of any of them may be
     /// a change of what is read through the path. Nothing need be there.
     ///

@@ -25,7 +25,6 @@ pub(super) use mention::peel;
 pub use mention::peeled;
 pub use path_suffix::PathSuffix;
 pub(super) use resolve::{resolve, resolve_uri};
-pub(super) use suggest::suggest;
 
 /// A root and a path below it without `.`, `..` or empty components. Prints its public form, never
 /// a host path. Cheap to clone.

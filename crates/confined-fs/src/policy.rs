@@ -39,7 +39,7 @@ pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 /// The answer of policy about one use of one name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Verdict {
-    /// Nothing against it.
+    /// No rule is against it.
     Allowed,
     /// Refused, by this rule.
     Refused(String),
@@ -87,11 +87,12 @@ impl Policy {
 
     /// Whether the content at this path may be read or replaced.
     pub(super) fn content(&self, relative: &Path) -> Verdict {
+        // Here ends the question for nearly every file of a search, whose names are not even folded.
         if self.deny.is_empty() && self.startup.allows_all_reads() && self.secrets.rules_out(relative) {
             return Verdict::Allowed;
         }
-        if let Some(rule) = self.startup.denied(relative) {
-            return Verdict::Refused(own_rule(&rule.words(self.untrusted)));
+        if let Some(rule) = self.startup.denied(relative, self.untrusted) {
+            return Verdict::Refused(own_rule(&rule));
         }
         let path = fold(relative);
         let refused = self.deny.first_match(&path, relative).map(|rule| own_rule(&format!("{rule} of deny")));
@@ -102,7 +103,7 @@ impl Policy {
 
     /// How the content at this path is masked, where nothing but the default list of secrets refuses it.
     pub(super) fn mask(&self, relative: &Path) -> Option<MaskFormat> {
-        if !self.masks || self.startup.denied(relative).is_some() {
+        if !self.masks || self.startup.denied(relative, true).is_some() {
             return None;
         }
         let path = fold(relative);
@@ -117,8 +118,8 @@ impl Policy {
             return Verdict::Allowed;
         }
         let path = fold(relative);
-        if let Some(rule) = self.startup.protected(relative) {
-            return Verdict::Refused(own_rule(&rule.words(self.untrusted)));
+        if let Some(rule) = self.startup.protected(relative, self.untrusted) {
+            return Verdict::Refused(own_rule(&rule));
         }
         let refused = self.protect.first_match(&path, relative).map(|rule| own_rule(&format!("{rule} of protect")));
         let rules = run_later::rules().filter(|rule| !is_directory || !run_later::is_harmless_directory(*rule));
@@ -193,7 +194,7 @@ impl Policy {
     /// A digest of the rules about which content may be shown: what was kept of files under other rules, or those of
     /// another version of the program, is not used.
     pub(super) fn content_digest(&self) -> Revision {
-        let mut digest = Texts(Revision::hasher());
+        let mut digest = ListDigest(Revision::hasher());
         digest.list([env!("CARGO_PKG_VERSION"), if self.masks { "masks" } else { "denies" }]);
         digest.list(secrets().map(|rule| rule.written));
         digest.list(PUBLIC.iter().map(|rule| rule.written));
@@ -209,9 +210,9 @@ impl Policy {
 }
 
 /// Hashes lists of texts so that no other lists have the same bytes.
-struct Texts(RevisionHasher);
+struct ListDigest(RevisionHasher);
 
-impl Texts {
+impl ListDigest {
     fn list<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
         for text in texts {
             self.0.update(&(text.as_ref().len() as u64).to_le_bytes());

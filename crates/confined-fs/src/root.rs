@@ -2,7 +2,6 @@
 
 mod optional_root;
 mod root_dir;
-mod root_gone;
 mod root_identity;
 mod roots;
 
@@ -19,23 +18,23 @@ use super::stage::Layer;
 use super::{Policy, PolicyRules, Revision};
 
 pub(super) use optional_root::OptionalRoot;
+pub use optional_root::RootGone;
 use optional_root::nearest;
 use root_dir::RootDir;
-pub use root_gone::RootGone;
 pub use root_identity::{IdentityError, RootIdentity};
 pub(super) use roots::Roots;
 
 /// The rights below a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Reading only.
+    /// All below it is read and never changed.
     ReadOnly,
-    /// Reading and writing.
+    /// All below it is read and changed, as far as policy allows.
     ReadWrite,
 }
 
 impl Access {
-    /// It in words, with whether the content is untrusted.
+    /// It as text, with whether the content is untrusted.
     pub fn rights(self, is_untrusted: bool) -> &'static str {
         match (self, is_untrusted) {
             (Self::ReadOnly, false) => "read-only",
@@ -51,7 +50,7 @@ impl Access {
 pub struct RootSpec {
     /// The mount name: a bare name or a virtual absolute path. None: chosen here.
     pub name: Option<String>,
-    /// The host directory.
+    /// The directory of the host, absolute or relative to that of the process.
     pub path: PathBuf,
     /// The rights below it.
     pub access: Access,
@@ -162,7 +161,7 @@ impl<'s> OpenedRoot<'s> {
     }
 }
 
-/// See [`Root::key`].
+/// [`Root::key`] of a root at a path without links.
 pub(super) fn key(canonical: &Path, is_staged: bool) -> String {
     let mut name = canonical.as_os_str().as_encoded_bytes().to_vec();
     if is_staged {
@@ -259,7 +258,7 @@ impl Root {
     pub(super) fn sandboxed_dir(&self) -> Option<&beneath::Dir> {
         match &self.optional {
             None => Some(self.dir.held()),
-            Some(optional) => optional.rule(),
+            Some(optional) => optional.rule.as_ref(),
         }
     }
 

@@ -16,7 +16,6 @@ pub use ignores::IgnoreRules;
 pub(super) use ignores::{Ignores, RuleSource, holds_rules, is_marker, linked_content};
 pub use limits_hit::LimitsHit;
 pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, VerifiedListing, VerifiedName};
-pub(super) use tree_listing::{list_tree, verify_listing};
 pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
 pub(super) use walker::{walk, walk_child, walk_names};

@@ -30,7 +30,7 @@ mod unsupported;
 mod watch_tree;
 mod watcher;
 
-use std::{fmt, fs::File};
+use std::fs::File;
 
 use crate::Dir;
 
@@ -62,40 +62,33 @@ enum OpenPath<'o> {
 }
 
 /// Why a root cannot be watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unwatchable {
     /// The platform reports too little.
+    #[error("this platform does not report every change")]
     Platform,
     /// A file system that may change without an event, as network ones do.
+    #[error("the file system does not report every change")]
     FileSystem,
     /// The system does not say when something is mounted.
+    #[error("the system does not report mounts")]
     Mounts,
     /// The user's limit of watches is reached.
+    #[error("the limit of inotify watches is reached (sysctl fs.inotify.max_user_watches)")]
     OutOfWatches,
     /// The user's limit of inotify instances is reached: each root has one.
+    #[error("the limit of inotify instances is reached (sysctl fs.inotify.max_user_instances)")]
     OutOfInstances,
     /// One directory is in two places, as with a bind mount.
+    #[error("a directory is mounted twice")]
     Twice,
     /// Ignore rules are too many for all to count, which each answer has to say.
+    #[error("there are too many ignore rules to apply them all")]
     Rules,
     /// Changes of the root are staged: what is seen is not what the disk has.
+    #[error("changes are staged")]
     Staged,
     /// The system refused otherwise.
+    #[error("the system refused a watch")]
     Refused,
-}
-
-impl fmt::Display for Unwatchable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Platform => "this platform does not report every change",
-            Self::FileSystem => "the file system does not report every change",
-            Self::Mounts => "the system does not report mounts",
-            Self::OutOfWatches => "the limit of inotify watches is reached (sysctl fs.inotify.max_user_watches)",
-            Self::OutOfInstances => "the limit of inotify instances is reached (sysctl fs.inotify.max_user_instances)",
-            Self::Twice => "a directory is mounted twice",
-            Self::Rules => "there are too many ignore rules to apply them all",
-            Self::Staged => "changes are staged",
-            Self::Refused => "the system refused a watch",
-        })
-    }
 }

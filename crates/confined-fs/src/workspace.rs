@@ -12,8 +12,7 @@ use std::sync::Arc;
 use beneath::{FileKind, OpenFor, Stat};
 
 use super::{
-    AccessError, Entry, EntryOrigin, OpenFile, PathError, Revision, Root, Snapshot, TreeListing, Unwatchable,
-    VerifiedListing, VerifiedName, Visibility, WalkOptions, WalkReport, Watcher, WorkspacePath, WritablePath,
+    AccessError, Entry, EntryOrigin, PathError, Root, Visibility, WalkOptions, WalkReport, WorkspacePath, WritablePath,
     masked_file, path, walk, write,
 };
 
@@ -26,31 +25,9 @@ impl Workspace {
         self.shared.roots.list()
     }
 
-    /// Whether a path is in another root that is nested in its own.
-    pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
-        self.shared.roots.is_in_nested(path)
-    }
-
     /// Where walks of a root begin.
     pub fn entry_origin(&self, root: &WorkspacePath) -> EntryOrigin {
         EntryOrigin::of_root(&self.shared, root)
-    }
-
-    /// The names below a root, in a form that can be kept on the disk; `None` where the root cannot be listed, or limits
-    /// kept the walk from knowing all.
-    pub fn list_tree(&self, root: &WorkspacePath) -> Option<TreeListing> {
-        walk::list_tree(&self.shared, root)
-    }
-
-    /// Calls `met` for the names that are below the root of `start` now, in path order, as far as they are above or below
-    /// `start`: from `listing` where that is true, and from the disk where directories have changed.
-    pub fn verify_listing(
-        &self,
-        start: &WorkspacePath,
-        listing: &TreeListing,
-        met: &mut dyn FnMut(VerifiedName<'_>),
-    ) -> VerifiedListing {
-        walk::verify_listing(&self.shared, &self.root_path(start.root()), listing, start.relative(), met)
     }
 
     /// A root directory itself.
@@ -129,11 +106,6 @@ impl Workspace {
         masked_file::shown(real, bytes)
     }
 
-    /// The mark of the state of a masked file: the same as long as nobody has written it. None of a file that is open.
-    pub fn masked_state(&self, path: &WorkspacePath) -> Result<Option<Revision>, AccessError> {
-        self.shared.open_file(path).map(|file| file.masked_state())
-    }
-
     /// Checks the sentinels in the new content of a file before it is planned further. Returns what of it will be shown
     /// where the file is masked; `None` for one that is open. `old` is the content that it was made of, as it was shown.
     ///
@@ -154,34 +126,6 @@ impl Workspace {
         path.root().is_untrusted() || self.shared.roots.deepest(path).root().is_untrusted()
     }
 
-    /// Opens a regular file for reading; never blocks on a special one.
-    pub fn open_file(&self, path: &WorkspacePath) -> Result<OpenFile, AccessError> {
-        self.shared.open_file(path)
-    }
-
-    /// As [`Self::open_file`], with its content, for a file of at most `max_bytes` that the kernel has in memory:
-    /// never waits for a disk, another machine or another process. `None` for everything else and for every error.
-    pub fn read_cached(&self, path: &WorkspacePath, max_bytes: usize) -> Option<(OpenFile, Vec<u8>)> {
-        self.shared.read_cached(path, max_bytes)
-    }
-
-    /// The whole content of a file of at most `max_bytes`, unchanged from its first byte to its
-    /// last; tried a few times when somebody is writing.
-    pub fn read(&self, path: &WorkspacePath, max_bytes: u64) -> Result<Snapshot, AccessError> {
-        self.shared.read(path, max_bytes, |_, _| None)
-    }
-
-    /// As [`Self::read`], where `known` may know the revision of the bytes at a real path: what it returns must be
-    /// theirs. Hashing is most of the work on a large file.
-    pub fn read_known(
-        &self,
-        path: &WorkspacePath,
-        max_bytes: u64,
-        known: impl Fn(&WorkspacePath, &[u8]) -> Option<Revision>,
-    ) -> Result<Snapshot, AccessError> {
-        self.shared.read(path, max_bytes, known)
-    }
-
     /// Visits the entries below `start` in path order; if `start` is a file, only that.
     pub fn walk(
         &self,
@@ -200,24 +144,6 @@ impl Workspace {
         visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
     ) -> Result<WalkReport, AccessError> {
         walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
-    }
-
-    /// Begins to watch a root, for `Watcher::survey` and [`Watcher::changes`].
-    ///
-    /// # Errors
-    /// Where the system does not report every change.
-    pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
-        Watcher::new(&self.shared, root)
-    }
-
-    /// Refuses a path whose content policy denies by one of its names, whether or not anything is there.
-    pub fn check_readable(&self, path: &WorkspacePath) -> Result<(), AccessError> {
-        self.shared.check_readable(path)
-    }
-
-    /// Up to three existing paths that `missing` may have meant. Bounded work.
-    pub fn suggest(&self, missing: &WorkspacePath) -> Vec<WorkspacePath> {
-        path::suggest(&self.shared, missing)
     }
 
     /// The path as one that may be written: its root is read-write, and policy allows its real name.

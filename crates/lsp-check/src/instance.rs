@@ -5,7 +5,7 @@
 //! <https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#baseProtocol>.
 
 use std::{
-    io,
+    io::{self, PipeWriter, Write as _},
     ops::Deref,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
@@ -19,7 +19,7 @@ use std::{
 use serde_json::{Value, json};
 
 use confined_fs::escape_controls;
-use self_sandbox::{Broker, ProgramInput, ProgramOutput, StartedProgram};
+use self_sandbox::{Broker, ProgramOutput, StartedProgram};
 
 use super::{
     protocol::notification,
@@ -151,7 +151,7 @@ impl Shared {
     }
 }
 
-fn write(shared: &Shared, mut input: ProgramInput, messages: &Receiver<Vec<u8>>) {
+fn write(shared: &Shared, mut input: PipeWriter, messages: &Receiver<Vec<u8>>) {
     // A moment's wait now and then, to see that the server has ended.
     while !shared.is_stopped.load(Ordering::Acquire) {
         let Ok(frame) = messages.recv_timeout(Duration::from_millis(500)) else { continue };

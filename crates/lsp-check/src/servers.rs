@@ -246,7 +246,8 @@ impl LanguageServers {
     fn place_in(&self, workspace: &Workspace, number: usize, directory: WorkspacePath) -> Place<'_> {
         let server = &self.servers[number];
         // A person's name for a server is its program.
-        let name = server.program.program.file_stem().and_then(|name| name.to_str()).unwrap_or(&server.name);
+        let name =
+            Path::new(&server.program.program).file_stem().and_then(|name| name.to_str()).unwrap_or(&server.name);
         let key = (number, file_uri(&workspace.host_path(&directory)));
         Place { server, key, directory, uri: String::new(), extension: String::new(), name }
     }
@@ -310,10 +311,10 @@ impl LanguageServers {
             let why = slot.why.as_deref().unwrap_or("ended unexpectedly");
             return Err(format!("{why}; it is started again later"));
         }
-        let program = server.program.program.file_name().unwrap_or_default().to_string_lossy();
+        let program = Path::new(&server.program.program).file_name().unwrap_or_default().to_string_lossy();
         let options = initialization_options(&program, &server.initialization_options);
         let state = State::new(place.key.1.clone(), &options, server.settings.clone());
-        if find_program(&server.program.program).is_none() {
+        if find_program(server.program.program.as_ref()).is_none() {
             return Err("is not installed".to_owned());
         }
         let started = broker.start(place.key.0, place.directory.root().host(), place.directory.relative());

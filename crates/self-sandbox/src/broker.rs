@@ -18,14 +18,66 @@ mod connection;
 mod request;
 #[cfg(all(target_os = "linux", feature = "broker"))]
 mod serve;
-mod table;
 #[cfg(not(all(target_os = "linux", feature = "broker")))]
 mod unsupported;
 
+#[cfg(unix)]
+use std::fs;
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use crate::Confine;
+
 #[cfg(all(target_os = "linux", feature = "broker"))]
-pub use connection::{Broker, ProgramInput, ProgramOutput, StartedProgram};
+pub use connection::{Broker, ProgramOutput, StartedProgram};
 #[cfg(all(target_os = "linux", feature = "broker"))]
 pub use serve::serve as serve_broker;
-pub use table::{BROKER_COMMAND, BrokeredProgram, MAX_RUNNING, find_program};
 #[cfg(not(all(target_os = "linux", feature = "broker")))]
-pub use unsupported::{Broker, ProgramInput, ProgramOutput, StartedProgram, serve_broker};
+pub use unsupported::{Broker, ProgramOutput, StartedProgram, serve_broker};
+
+/// The subcommand that is the broker; hidden from the help, as a person has no use for it.
+pub const BROKER_COMMAND: &str = "lsp-broker";
+
+/// Programs that run at once, of all kinds and in all roots.
+pub const MAX_RUNNING: usize = 8;
+
+/// One program that may be started: everything but its root is decided before the server is confined. All texts are those
+/// of the system, since a path need not be UTF-8.
+#[cfg_attr(target_os = "linux", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BrokeredProgram {
+    /// Its file, by its absolute path.
+    pub program: OsString,
+    /// Its arguments, which no shell reads.
+    pub arguments: Vec<String>,
+    /// Variables that it gets besides those that every program gets.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Paths that it may read besides its root and the system's programs and libraries.
+    pub readable: Vec<OsString>,
+    /// Whether it may write in its root.
+    pub may_write: bool,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// Whether the kernel is to confine it.
+    pub confine: Confine,
+}
+
+/// The file at `path`, if it can be executed.
+#[cfg(unix)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program that the configuration names, looked for before a root is open"
+)]
+pub fn find_program(path: &Path) -> Option<PathBuf> {
+    let is_program = fs::metadata(path).is_ok_and(|found| found.is_file())
+        && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    is_program.then(|| path.to_owned())
+}
+
+/// Programs are not started here.
+#[cfg(not(unix))]
+pub fn find_program(_: &Path) -> Option<PathBuf> {
+    None
+}

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::GrantedDirectory;
 
 /// Whether to install the sandbox.
+#[cfg_attr(target_os = "linux", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confine {
     /// As much of it as this system has.
@@ -12,7 +13,7 @@ pub enum Confine {
     Auto,
     /// All of it, or an error.
     Required,
-    /// None of it.
+    /// None of it: the process stays as it was started.
     Off,
 }
 

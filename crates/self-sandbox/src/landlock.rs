@@ -83,7 +83,7 @@ fn command_rules(walls: &CommandWalls, program: &Path, required: bool) -> Result
     let mut rules = ruleset(required, walls.network)?;
     let network = if walls.network { NETWORK } else { &[] };
     for need in ALWAYS.iter().chain(network) {
-        let access = match need.right {
+        let access = match need.0 {
             Right::Execute => executing(),
             Right::Read => reading(),
             Right::Device => AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev,

@@ -50,8 +50,7 @@ mod seatbelt;
 mod seccomp;
 
 pub use broker::{
-    BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramInput, ProgramOutput, StartedProgram, find_program,
-    serve_broker,
+    BROKER_COMMAND, Broker, BrokeredProgram, MAX_RUNNING, ProgramOutput, StartedProgram, find_program, serve_broker,
 };
 pub use command::{CommandFailure, CommandWalls, ConfinedCommand, LET_READ, is_always_readable, runs_as_root};
 pub use confine::{Confine, ConfineReport, GrantedPath, Restart, STARTED_AS, SystemProfile, confine, restart_confined};

@@ -39,10 +39,12 @@ pub(super) fn carry_owner(fd: impl AsFd, wanted: &Stat, now: &Stat) {
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn carry_extended(old: &File, new: &File) {
     use rustix::fs::{XattrFlags, fgetxattr, flistxattr, fsetxattr};
+    // A longer list (ERANGE) is left: attributes are carried over where that is easy.
     let mut names = vec![0_u8; 16 * 1024];
     let Ok(length) = flistxattr(old, names.as_mut_slice()) else {
         return;
     };
+    // The largest value there is on Linux: `XATTR_SIZE_MAX`, xattr(7).
     let mut value = vec![0_u8; 64 * 1024];
     for name in names[..length].split(|byte| *byte == 0) {
         let wanted = name.starts_with(b"user.")

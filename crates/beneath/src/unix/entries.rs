@@ -13,14 +13,14 @@ use super::attributes::{carry_owner, permission_bits};
 use super::process::change;
 
 impl Dir {
-    /// Unlinks a file.
+    /// Unlinks a file, or a link itself.
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         change("unlinkat", || unlinkat(self, name, AtFlags::empty()))
     }
 
     /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
     pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        match self.rename_noreplace(from, self, to) {
+        match self.rename_with(from, self, to, false) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
             answer => return answer,
         }
@@ -55,7 +55,7 @@ impl Dir {
 
     /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
     pub fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
-        match self.rename_noreplace(from, to_dir, to) {
+        match self.rename_with(from, to_dir, to, false) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
             answer => return answer,
         }
@@ -67,17 +67,18 @@ impl Dir {
         }
     }
 
-    /// `RENAME_NOREPLACE` (Linux 3.15, and `RENAME_EXCL` of macOS); `Unsupported` where the kernel or the file system
-    /// lacks it.
-    fn rename_noreplace(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
+    /// Renames without replacing (`RENAME_NOREPLACE`, Linux 3.15, and `RENAME_EXCL` of macOS), or else with an exchange;
+    /// `Unsupported` where the kernel or the file system lacks it.
+    fn rename_with(&self, from: &OsStr, to_dir: &Self, to: &OsStr, is_exchange: bool) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_vendor = "apple"))]
         {
             use rustix::fs::{RenameFlags, renameat_with};
-            change("renameat2", || renameat_with(self, from, to_dir, to, RenameFlags::NOREPLACE)).map_err(unsupported)
+            let flags = if is_exchange { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
+            change("renameat2", || renameat_with(self, from, to_dir, to, flags)).map_err(unsupported)
         }
         #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
         {
-            let _ = (from, to_dir, to);
+            let _ = (from, to_dir, to, is_exchange);
             Err(io::ErrorKind::Unsupported.into())
         }
     }
@@ -89,17 +90,7 @@ impl Dir {
 
     /// Swaps two entries in one step (`RENAME_EXCHANGE`, Linux 3.15); `Unsupported` where that cannot be done.
     pub fn swap(&self, one: &OsStr, other_dir: &Self, other: &OsStr) -> io::Result<()> {
-        #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-        {
-            use rustix::fs::{RenameFlags, renameat_with};
-            change("renameat2", || renameat_with(self, one, other_dir, other, RenameFlags::EXCHANGE))
-                .map_err(unsupported)
-        }
-        #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-        {
-            let _ = (one, other_dir, other);
-            Err(io::ErrorKind::Unsupported.into())
-        }
+        self.rename_with(one, other_dir, other, true)
     }
 
     /// Writes everything of this file system to the disk; false where that cannot be asked for.
@@ -120,6 +111,7 @@ impl Dir {
 
     /// Gives this directory the permission bits of `mode`.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
+        // fchmod(2) takes no handle that only passes (`O_PATH`): EBADF.
         let listed = self.reopen(OpenFor::List)?;
         change("fchmod", || fchmod(listed.as_fd(), Mode::from_raw_mode(permission_bits(mode))))
     }

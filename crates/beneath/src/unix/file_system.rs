@@ -16,7 +16,7 @@ const DISKS: &[u64] = &[
     0x2FC1_2FC1, // ZFS
 ];
 
-/// In its memory.
+/// In the memory of this machine.
 const MEMORY: &[u64] = &[
     0x0102_1994, // tmpfs
     0x8584_58F6, // ramfs

@@ -13,11 +13,11 @@ use std::path::Path;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
-use crate::{Failure, Stat, faults};
+use crate::Stat;
+use crate::contract::{Failure, TRAVERSE};
+use crate::testing::{faults, open_check::checked};
 
-use super::flags::TRAVERSE;
 use super::fstat::stat_of;
-use super::open_check::checked;
 use super::process::wait_for_files;
 
 /// `BENEATH`: neither above the directory nor to an absolute path. `NO_SYMLINKS`: through no link, at the end

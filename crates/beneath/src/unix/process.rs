@@ -1,4 +1,4 @@
-//! What the system lets this process do: resource limits and the signals that they send.
+//! What the system lets this process do, and gives it: resource limits, the signals that they send, random bytes.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::faults;
+use crate::testing::faults;
 
 /// Open files at most: enough for all calls that run at once, and no more than macOS takes
 /// (`OPEN_MAX` in its `sys/syslimits.h`), whose hard limit says "unlimited".
@@ -104,4 +104,16 @@ pub fn file_size_limit() -> Option<u64> {
 /// Other programs keep no file from being opened or replaced here.
 pub fn is_in_use(_: &io::Error) -> bool {
     false
+}
+
+/// `N` random bytes, at most 256; `None` where the system gives none.
+pub fn random_bytes<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    // Not by the crate `getrandom`: it looks the call up by `dlsym`, which a program linked statically with glibc does not
+    // have, and opens `/dev/urandom` instead, which Landlock refuses. Up to 256 bytes are never cut: getrandom(2).
+    #[cfg(target_os = "linux")]
+    let is_filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()) == Ok(N);
+    #[cfg(not(target_os = "linux"))]
+    let is_filled = getrandom::fill(&mut bytes).is_ok();
+    is_filled.then_some(bytes)
 }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
 use std::sync::OnceLock;
 
 use cap_primitives::fs::{
@@ -15,9 +15,8 @@ use crate::{FileKind, Stat};
 use super::super::{Listed, OpenFor};
 use super::busy::{is_in_use, retried};
 use super::fstat::{BACKUP_SEMANTICS, OPEN_REPARSE_POINT, REPARSE_POINT, file_stat, kept_attributes, stat_with};
-use super::host_path;
 
-/// An open directory.
+/// An open directory, by a handle that nobody may rename or remove it under.
 #[derive(Debug)]
 pub struct Dir {
     pub(super) file: File,
@@ -35,7 +34,7 @@ impl Dir {
     /// Opens a root by its host path; only for start-up, before any call is served.
     pub fn open_ambient(path: &Path, _force_component: bool) -> io::Result<Self> {
         let file = open_ambient_dir(path, cap_primitives::ambient_authority())?;
-        Ok(Self::of(file, host_path::verbatim(path)?))
+        Ok(Self::of(file, verbatim(path)?))
     }
 
     /// Whether the kernel confines paths beneath it.
@@ -200,4 +199,30 @@ impl Dir {
         options.access_mode(0).custom_flags(OPEN_REPARSE_POINT | BACKUP_SEMANTICS);
         open(&self.file, Path::new(name), &options)
     }
+}
+
+/// `ERROR_INVALID_FUNCTION` and `ERROR_UNRECOGNIZED_VOLUME` of drives that do not say the path of an open file (`ImDisk`:
+/// <https://github.com/rust-lang/rust/issues/79449>), and `ERROR_MORE_DATA` of Wine 8 for more than 260 characters.
+const NOT_SAID: [i32; 3] = [1, 1005, 234];
+
+/// The path of the host without links, where the drive says it; else with `.` and `..` taken out.
+#[expect(clippy::disallowed_methods, reason = "once at start-up, on trusted paths, before any call is served")]
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.raw_os_error().is_some_and(|code| NOT_SAID.contains(&code)) => std::path::absolute(path),
+        answer => answer,
+    }
+}
+
+/// The path beginning with `\\?\`.
+fn verbatim(path: &Path) -> io::Result<PathBuf> {
+    let path = canonical(path)?;
+    let is_drive =
+        |part: Component<'_>| matches!(part, Component::Prefix(prefix) if matches!(prefix.kind(), Prefix::Disk(_)));
+    if !path.components().next().is_some_and(is_drive) {
+        return Ok(path);
+    }
+    let mut verbatim = OsString::from(r"\\?\");
+    verbatim.push(path.components().as_path());
+    Ok(verbatim.into())
 }

@@ -16,7 +16,7 @@ use super::super::LockAttempt;
 use super::busy::is_in_use;
 use super::dir::Dir;
 
-/// `FILE_FLAG_DELETE_ON_CLOSE`.
+/// `FILE_FLAG_DELETE_ON_CLOSE`: a process that dies leaves no lock.
 const DELETE_ON_CLOSE: u32 = 0x0400_0000;
 /// `FILE_ATTRIBUTE_TEMPORARY`: not worth writing to the disk.
 const TEMPORARY: u32 = 0x100;

@@ -27,7 +27,7 @@ pub fn next_data(_: &File, at: u64, _: u64) -> u64 {
     at
 }
 
-/// As [`next_data`].
+/// As [`next_data`]: the end, as if there were no hole.
 pub fn next_hole(_: &File, _: u64, size: u64) -> u64 {
     size
 }

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use beneath::{Failure, FileKind};
 
 use crate::policy::{AgentRules, ParsedRules, RULE_FILES, RuleFile};
-use crate::{AgentFile, Root, Roots, WorkspacePath, links};
+use crate::{Root, Roots, WorkspacePath, links};
 
 /// Longest rule file that is read, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// One rule file of one root.
 #[derive(Debug)]
@@ -27,11 +27,6 @@ pub(super) struct FoundRules {
 }
 
 impl FoundRules {
-    /// Its summary, human-readable.
-    pub(super) fn into_summary(self) -> AgentFile {
-        self.rules.summary
-    }
-
     /// Its rules as they count below `root`: those relative to its own top where that holds the root.
     pub(super) fn rules_below(&self, root: &Root) -> Vec<AgentRules> {
         let below_top = root.canonical.strip_prefix(&self.root.canonical).ok();
@@ -48,33 +43,25 @@ pub(super) fn read(roots: &Roots, homes: &[PathBuf]) -> Vec<FoundRules> {
         for file in RULE_FILES {
             let path = WorkspacePath::new(root, Path::new(file.path));
             let Some(answer) = content(roots, &path) else { continue };
-            found.push(FoundRules {
-                root: Arc::clone(root),
-                host: path.host(),
-                rules: parsed(&path, *file, answer, homes),
-            });
+            let rules = parsed(&path, *file, answer, homes);
+            found.push(FoundRules { root: Arc::clone(root), host: path.host(), rules });
         }
     }
     found
 }
 
 fn parsed(path: &WorkspacePath, file: RuleFile, answer: Result<Vec<u8>, String>, homes: &[PathBuf]) -> ParsedRules {
-    let mut rules = match answer {
+    let mut rules = ParsedRules::default();
+    let problem = match answer {
         Ok(bytes) => {
             let text = String::from_utf8_lossy(&bytes);
-            let mut rules = ParsedRules::new(&text, file.syntax, homes);
+            rules = ParsedRules::new(&text, file.syntax, homes);
             let is_odd = text.contains('\0') || text.contains(char::REPLACEMENT_CHARACTER);
-            if is_odd && rules.summary.problem.is_none() {
-                rules.summary.problem = Some("it is not UTF-8, so some of its patterns may match nothing".to_owned());
-            }
-            rules
+            is_odd.then(|| "it is not UTF-8, so some of its patterns may match nothing".to_owned())
         }
-        Err(why) => {
-            let mut none = ParsedRules::default();
-            none.summary.problem = Some(why);
-            none
-        }
+        Err(why) => Some(why),
     };
+    rules.summary.problem = rules.summary.problem.or(problem);
     rules.summary.name = path.to_string();
     rules
 }
@@ -114,9 +101,9 @@ fn bytes(file: std::fs::File) -> Result<Vec<u8>, String> {
         return Err("it is not a regular file".to_owned());
     }
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(format!("it has more than {LONGEST} bytes"));
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("it has more than {MAX_BYTES} bytes"));
     }
     Ok(bytes)
 }

@@ -6,7 +6,7 @@
 //! Limits: deeper links and later ones are judged only where a path leads through them.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use beneath::{FileKind, Listed, OpenFor};
@@ -15,8 +15,8 @@ use crate::{Policy, Root, Roots, Verdict, WorkspacePath, links};
 
 /// Entries that are looked at below one root: a start must not wait for a large directory.
 const MAX_ENTRIES: usize = 4_000;
-/// How deep below the top.
-const DEEPEST: usize = 4;
+/// Directories one below the other that are searched, the top among them.
+const MAX_DEPTH: usize = 4;
 /// Directories that are never searched: thousands of files that no program runs.
 const SKIPPED: &[&str] = &["objects", "refs", "logs", "lfs", "worktrees", "modules", "node_modules", "cache"];
 
@@ -32,22 +32,23 @@ pub(super) struct Target {
 
 /// The targets, inside the roots, of links with a protected name.
 pub(super) fn targets(roots: &Roots) -> Vec<Target> {
-    roots.list().iter().flat_map(|root| Look { roots, root, left: MAX_ENTRIES, found: Vec::new() }.run()).collect()
+    let mut found = Vec::new();
+    for root in roots.list() {
+        LinkSearch { roots, root, left: MAX_ENTRIES, found: &mut found }.directory(Path::new(""), 1);
+    }
+    found
 }
 
-struct Look<'r> {
+/// The search below one root.
+struct LinkSearch<'r> {
     roots: &'r Roots,
     root: &'r Arc<Root>,
+    /// Entries that may still be looked at.
     left: usize,
-    found: Vec<Target>,
+    found: &'r mut Vec<Target>,
 }
 
-impl Look<'_> {
-    fn run(mut self) -> Vec<Target> {
-        self.directory(Path::new(""), 1);
-        self.found
-    }
-
+impl LinkSearch<'_> {
     fn directory(&mut self, below: &Path, depth: usize) {
         let Ok(dir) = self.root.dir.dir_beneath(below, OpenFor::List) else { return };
         let Ok(mut names) = dir.list_at_most(self.left) else { return };
@@ -62,7 +63,7 @@ impl Look<'_> {
             let path = below.join(&listed.name);
             match listed.kind {
                 FileKind::Symlink => self.link(&path),
-                FileKind::Directory if depth < DEEPEST && may_hold(&path, &listed.name) => {
+                FileKind::Directory if depth < MAX_DEPTH && may_hold(&path, &listed.name) => {
                     self.directory(&path, depth + 1);
                 }
                 _ => {}
@@ -74,22 +75,19 @@ impl Look<'_> {
         let policy = self.root.policy();
         let secret = policy.content(path) != Verdict::Allowed;
         let whole = secret || policy.write(path, false) != Verdict::Allowed;
-        let rests = if whole { Vec::new() } else { Policy::rests_below(path) };
-        if !whole && rests.is_empty() {
+        // `.vscode -> plain` makes `plain/tasks.json` one that runs later, and leaves the rest of `plain` as it is.
+        let protected = if whole { vec![("", secret)] } else { Policy::rests_below(path) };
+        if protected.is_empty() {
             return;
         }
         let link = WorkspacePath::new(self.root, path);
         let Ok(way) = links::follow(self.roots, &link) else { return };
-        if whole {
-            self.found(&link, &way.real, secret);
-        } else {
-            for (rest, secret) in rests {
-                self.found(&link, &way.real.child(Path::new(rest)), secret);
-            }
+        for (below, secret) in protected {
+            self.add(&link, &way.real.child(Path::new(below)), secret);
         }
     }
 
-    fn found(&mut self, link: &WorkspacePath, target: &WorkspacePath, secret: bool) {
+    fn add(&mut self, link: &WorkspacePath, target: &WorkspacePath, secret: bool) {
         // An example stays readable, even where a link gives it the name of a secret, and instructions for agents
         // (`.claude/CLAUDE.md -> ../CLAUDE.md`) stay writable: people edit them every day.
         let is_text = target.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().ends_with(".md"));
@@ -104,11 +102,4 @@ impl Look<'_> {
 /// Whether something in the directory may have a protected name.
 fn may_hold(path: &Path, name: &OsStr) -> bool {
     !SKIPPED.iter().any(|skipped| *skipped == name) && Policy::leads_to_protected(path)
-}
-
-/// Paths below a root of targets in it.
-pub(super) fn below<'t>(root: &Root, targets: &'t [Target]) -> impl Iterator<Item = (PathBuf, &'t Target)> {
-    let index = root.index;
-    let here = targets.iter().filter(move |target| target.path.root().index == index);
-    here.map(|target| (target.path.relative().to_owned(), target))
 }

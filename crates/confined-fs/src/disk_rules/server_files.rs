@@ -34,12 +34,7 @@ pub(super) struct Identities(HashMap<PathBuf, Option<(u64, u64)>>);
 
 impl Identities {
     fn of(&mut self, path: &Path) -> Option<(u64, u64)> {
-        if let Some(known) = self.0.get(path) {
-            return *known;
-        }
-        let identity = beneath::identity(path).ok();
-        self.0.insert(path.to_owned(), identity);
-        identity
+        *self.0.entry(path.to_owned()).or_insert_with(|| beneath::identity(path).ok())
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    /// Without any link.
+    /// A place to which no link leads.
     pub(crate) fn direct(real: WorkspacePath) -> Self {
         Self { real, aliases: Vec::new() }
     }

@@ -15,11 +15,11 @@ use crate::{AccessError, AccessErrorKind, AtPath as _, Revision, Verdict, Worksp
 /// How much tools see of the content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// All of it.
+    /// All of it, as it is on the disk.
     Open,
     /// A sentinel for each value.
     Masked,
-    /// Nothing.
+    /// Nothing: it is refused to be read.
     Denied,
 }
 

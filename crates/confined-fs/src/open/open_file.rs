@@ -149,13 +149,13 @@ impl io::Seek for OpenFile {
 /// A whole file as it was at one moment.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// Its bytes, unchanged.
+    /// Its bytes, unchanged; of a masked file, its masked form.
     pub bytes: Vec<u8>,
     /// The hash of `bytes`.
     pub revision: Revision,
     /// The stat of the file, the same before and after it was read.
     pub stat: Stat,
-    /// Its real path.
+    /// Its real path, below the deepest root that holds it.
     pub path: WorkspacePath,
 }
 

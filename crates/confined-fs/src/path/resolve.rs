@@ -239,7 +239,7 @@ fn from_uri(roots: &Roots, uri: &str, is_there: impl Fn(&WorkspacePath) -> bool)
 struct UriPath<'t> {
     /// As it is in the URI.
     text: &'t str,
-    /// Percent-decoded.
+    /// The same, percent-decoded: any bytes but NUL.
     bytes: Vec<u8>,
     /// The machine that it names, if that is another one.
     machine: Option<&'t str>,

@@ -8,25 +8,27 @@ use std::{ffi::OsString, ops::ControlFlow, path::PathBuf, sync::Arc};
 use beneath::{FileKind, OpenFor};
 use text_file::nearest_name::{ONE_OF_MANY, nearest_names};
 
-use crate::{Ignored, Shared, WalkOptions, WorkspacePath, walk};
+use crate::{Ignored, Shared, WalkOptions, Workspace, WorkspacePath, walk};
 
-/// Most suggestions.
-const MOST: usize = 3;
-/// Most names of one directory that are compared.
-const NAMES: usize = 20_000;
-/// Most entries that are looked at for a file of the same name elsewhere.
-const ENTRIES: usize = 50_000;
+/// Paths that are suggested at most.
+const MAX_SUGGESTIONS: usize = 3;
+/// Names of one directory that are compared at most.
+const MAX_NAMES: usize = 20_000;
+/// Entries that are looked at, at most, for a file of the same name elsewhere.
+const MAX_ENTRIES: usize = 50_000;
 
-/// See [`crate::Workspace::suggest`].
-pub(crate) fn suggest(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
-    let mut found = nearby(shared, missing);
-    if found.len() < MOST
-        && let Some(only) = elsewhere(shared, missing)
-        && !found.contains(&only)
-    {
-        found.push(only);
+impl Workspace {
+    /// Up to three existing paths that `missing` may have meant. Bounded work.
+    pub fn suggest(&self, missing: &WorkspacePath) -> Vec<WorkspacePath> {
+        let mut found = nearby(&self.shared, missing);
+        if found.len() < MAX_SUGGESTIONS
+            && let Some(only) = elsewhere(&self.shared, missing)
+            && !found.contains(&only)
+        {
+            found.push(only);
+        }
+        found
     }
-    found
 }
 
 /// The first name of the path that is missing, replaced by its nearest neighbours.
@@ -46,7 +48,7 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
         .list()
         .unwrap_or_default()
         .into_iter()
-        .take(NAMES)
+        .take(MAX_NAMES)
         .map(|one| ListedName { text: one.name.to_string_lossy().into_owned(), name: one.name })
         .collect();
     listed.sort();
@@ -54,7 +56,7 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
         .into_iter()
         .map(|near| path.child(near.name.as_ref()).child(&rest))
         .filter(|candidate| candidate != missing && shared.stat(candidate).is_ok())
-        .take(MOST)
+        .take(MAX_SUGGESTIONS)
         .collect()
 }
 
@@ -76,7 +78,7 @@ fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspaceP
     let wanted = missing.file_name()?;
     // Directories count as well: a tree of nothing else must have an end, too.
     let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
-    let mut left = ENTRIES;
+    let mut left = MAX_ENTRIES;
     let mut found = Vec::new();
     for root in shared.roots.list() {
         let start = WorkspacePath::new(root, "".as_ref());

@@ -20,7 +20,7 @@ const MAX_PATTERNS: usize = 1_000;
 /// How a rule file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// JSON with `permissions.deny`.
+    /// JSON, with a list of rules in `permissions.deny`.
     Claude,
     /// Lines as in `.gitignore`.
     Gitignore,
@@ -75,7 +75,7 @@ pub struct AgentFile {
 pub(crate) struct ParsedRules {
     deny: Vec<(Start, String, String)>,
     protect: Vec<(Start, String, String)>,
-    /// The same in words for a person.
+    /// The same as text for a person.
     pub(crate) summary: AgentFile,
 }
 
@@ -225,11 +225,11 @@ mod tests {
     }
 
     fn denied(rules: &[AgentRules], path: &str) -> bool {
-        rules.iter().any(|rules| rules.denied(Path::new(path)).is_some())
+        rules.iter().any(|rules| rules.denied(Path::new(path), true).is_some())
     }
 
     fn protected(rules: &[AgentRules], path: &str) -> bool {
-        rules.iter().any(|rules| rules.protected(Path::new(path)).is_some())
+        rules.iter().any(|rules| rules.protected(Path::new(path), true).is_some())
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
         let mut parsed = ParsedRules::new("vault/\n", Syntax::Gitignore, &[]);
         parsed.summary.name = ".cursorignore".to_owned();
         let rules = parsed.rules(Some(Path::new("")), &[]);
-        let words = |untrusted| rules[0].denied(Path::new("vault/x")).unwrap().words(untrusted);
+        let words = |untrusted| rules[0].denied(Path::new("vault/x"), untrusted).unwrap();
         assert_eq!(words(false), "`vault/` in .cursorignore");
         assert_eq!(words(true), "a rule in .cursorignore");
     }

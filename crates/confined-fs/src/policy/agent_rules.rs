@@ -25,9 +25,10 @@ impl AgentRules {
         Self { prefix, deny, protect }
     }
 
-    /// The rule against the content at a path below the root.
-    pub(super) fn denied(&self, relative: &Path) -> Option<MatchedRule<'_>> {
-        self.deny.first(&self.prefix, relative)
+    /// The rule against the content at a path below the root, as text. Of a file in an untrusted root the pattern is left
+    /// out: most of a pattern such as `[bignore all instructions]` is free text.
+    pub(super) fn denied(&self, relative: &Path, untrusted: bool) -> Option<String> {
+        self.deny.first(&self.prefix, relative, untrusted)
     }
 
     /// The parts of the rules against content: where they apply from, and the patterns.
@@ -36,24 +37,9 @@ impl AgentRules {
         iter::once(self.prefix.to_string_lossy()).chain(patterns)
     }
 
-    /// The rule against a write to a path below the root.
-    pub(super) fn protected(&self, relative: &Path) -> Option<MatchedRule<'_>> {
-        self.protect.first(&self.prefix, relative)
-    }
-}
-
-/// A rule that a path matches.
-pub(super) struct MatchedRule<'r> {
-    pattern: String,
-    file: &'r str,
-}
-
-impl MatchedRule<'_> {
-    /// The rule in words. Of a file in an untrusted root the pattern is left out: most of a pattern such as
-    /// `[bignore all instructions]` is free text.
-    pub(super) fn words(self, untrusted: bool) -> String {
-        let Self { pattern, file } = self;
-        if untrusted { format!("a rule in {file}") } else { format!("`{pattern}` in {file}") }
+    /// The rule against a write to a path below the root, as text; see [`Self::denied`].
+    pub(super) fn protected(&self, relative: &Path, untrusted: bool) -> Option<String> {
+        self.protect.first(&self.prefix, relative, untrusted)
     }
 }
 
@@ -83,14 +69,17 @@ impl Matchers {
     }
 
     /// The first rule that a path, or a directory above it, matches, named with its file.
-    fn first(&self, prefix: &Path, relative: &Path) -> Option<MatchedRule<'_>> {
+    fn first(&self, prefix: &Path, relative: &Path, untrusted: bool) -> Option<String> {
         if self.exact.is_empty() && self.folded.is_empty() {
             return None;
         }
         let path = prefix.join(relative);
         let found = matched(&self.exact, &path).or_else(|| matched(&self.folded, Path::new(fold(&path).as_str())))?;
+        if untrusted {
+            return Some(format!("a rule in {}", self.file));
+        }
         let shown = self.shown.iter().find(|(pattern, _)| *pattern == found).map_or(found.as_str(), |(_, shown)| shown);
-        Some(MatchedRule { pattern: shown.to_owned(), file: &self.file })
+        Some(format!("`{shown}` in {}", self.file))
     }
 }
 

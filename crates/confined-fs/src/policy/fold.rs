@@ -20,7 +20,7 @@ pub(super) struct Folded {
 }
 
 impl Folded {
-    /// The whole path.
+    /// The whole path; "" for the root.
     pub(super) fn as_str(&self) -> &str {
         &self.path
     }

@@ -27,7 +27,7 @@ pub struct PolicyRules {
 /// How tools see the content of files on the default list of secrets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Secrets {
-    /// Nothing.
+    /// Nothing: neither their text nor what is in it.
     #[default]
     Deny,
     /// Their names and structure, with a sentinel for each value; nothing of what cannot be masked with certainty.

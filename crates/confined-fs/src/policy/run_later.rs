@@ -23,7 +23,7 @@ pub(super) fn is_harmless_directory(rule: Rule) -> bool {
     rule.written == "head"
 }
 
-/// See the module.
+/// The list; the comments group it by what runs a file.
 #[rustfmt::skip]
 const RUN_LATER: &[Row] = &[
     // Version control: hooks, filters, fsmonitor, aliases. `git~1` is its short name on Windows, with another

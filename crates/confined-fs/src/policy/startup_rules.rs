@@ -4,7 +4,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::agent_rules::MatchedRule;
 use super::fold::fold;
 use super::{AgentRules, Folded};
 
@@ -84,14 +83,14 @@ pub(crate) struct StartupRules {
 }
 
 impl StartupRules {
-    /// The agents' rule against the content at this path.
-    pub(super) fn denied(&self, relative: &Path) -> Option<MatchedRule<'_>> {
-        self.agents.iter().find_map(|rules| rules.denied(relative))
+    /// The agents' rule against the content at this path, as text.
+    pub(super) fn denied(&self, relative: &Path, untrusted: bool) -> Option<String> {
+        self.agents.iter().find_map(|rules| rules.denied(relative, untrusted))
     }
 
-    /// The agents' rule against a write to this path.
-    pub(super) fn protected(&self, relative: &Path) -> Option<MatchedRule<'_>> {
-        self.agents.iter().find_map(|rules| rules.protected(relative))
+    /// The agents' rule against a write to this path, as text.
+    pub(super) fn protected(&self, relative: &Path, untrusted: bool) -> Option<String> {
+        self.agents.iter().find_map(|rules| rules.protected(relative, untrusted))
     }
 
     /// Whether no rule here is about writing.

@@ -1,4 +1,4 @@
-//! A root that may be missing: where it would be, and what the kernel's sandbox allows on the way to it.
+//! A root that may be missing: where it would be, why it is not there, and what the kernel's sandbox allows on the way to it.
 //!
 //! Landlock rules name directories that exist, so the rule for such a root is on the nearest existing directory above it,
 //! with the rights of that root and no others. That makes the second barrier wider by what else is below that directory;
@@ -11,15 +11,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use beneath::Failure;
 use beneath::lexical::{lexically_normal, without_verbatim};
 
-use super::RootGone;
 use super::root_dir::RootDir;
+
+/// Why a root is not served now. Its text is the end of a sentence about the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RootGone {
+    /// It was deleted, and nothing is in its place.
+    #[error("was deleted after the server started")]
+    Deleted,
+    /// It was moved away, or a directory above it was.
+    #[error("was moved away or renamed after the server started")]
+    Moved,
+    /// Another directory is in its place: made or moved there, mounted over it, or a link on the way
+    /// leads there now.
+    #[error("was replaced after the server started: another directory, or a mounted file system, is in its place")]
+    Replaced,
+    /// It may be missing, and is.
+    #[error("does not exist yet")]
+    NotYet,
+    /// It may be missing, and something else than a directory is at its path: a link, which is never followed there, or
+    /// a file.
+    #[error("does not exist yet: a link or a file is in its place, which is not opened")]
+    NoDirectory,
+    /// It may be missing, is there now, and the sandbox that was set up at the start does not reach it.
+    #[error("was made after the server started, whose sandbox does not reach it")]
+    OutsideSandbox,
+}
 
 /// The state of a root that may be missing, besides its directory.
 #[derive(Debug)]
 pub(crate) struct OptionalRoot {
     /// The directory that the sandbox allows: the nearest existing one above it, or where that is too wide the one that
     /// was there at the start.
-    rule: Option<beneath::Dir>,
+    pub(crate) rule: Option<beneath::Dir>,
     /// The directory that the rule is on, where it is above the root.
     pub(crate) rule_above: Option<PathBuf>,
     /// The directory that was there at the start, where the rule is on that alone.
@@ -76,11 +100,6 @@ impl OptionalRoot {
         Self { rule, rule_above, only, sandboxed: AtomicBool::new(false), noticed: AtomicBool::new(false) }
     }
 
-    /// The directory that the sandbox's rule for the root is on; `None` where it gets none.
-    pub(crate) fn rule(&self) -> Option<&beneath::Dir> {
-        self.rule.as_ref()
-    }
-
     /// The sandbox is in force from now on.
     pub(crate) fn sandboxed(&self) {
         self.sandboxed.store(true, Ordering::Relaxed);
@@ -91,7 +110,7 @@ impl OptionalRoot {
         !self.noticed.load(Ordering::Acquire)
     }
 
-    /// They were read.
+    /// The rules that are found in the directory were read.
     pub(crate) fn noticed(&self) {
         self.noticed.store(true, Ordering::Release);
     }

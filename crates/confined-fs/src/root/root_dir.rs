@@ -65,7 +65,7 @@ impl RootDir {
         self.dir_beneath(Path::new(""), OpenFor::Traverse)
     }
 
-    /// As [`Dir::dir_beneath`].
+    /// As [`Dir::dir_beneath`]; "" is the root itself.
     pub(crate) fn dir_beneath(&self, relative: &Path, purpose: OpenFor) -> Result<Dir, Failure> {
         if let Some((layer, top)) = &self.staged {
             let dir = StagedDir::open(layer, &joined(top, relative), &self.held, &self.path(relative), purpose)?;

@@ -9,7 +9,7 @@ use super::Root;
 /// The directory of a root and the rules about content below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RootIdentity {
-    /// [`Root::key`].
+    /// [`Root::key`] of the root.
     pub key: String,
     /// A digest of the rules about content.
     pub policy: Revision,
@@ -21,7 +21,7 @@ pub struct RootIdentity {
     pub file_system_id: u64,
     /// The device of the directory.
     pub device: u64,
-    /// Its number there.
+    /// The number of the directory on that device.
     pub inode: u64,
     /// When the directory was made: nanoseconds since 1970 (`stx_btime` of `statx(2)`), 0 where that is not known.
     pub created: i64,
@@ -30,7 +30,7 @@ pub struct RootIdentity {
 /// Why nothing is kept of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
-    /// The platform.
+    /// The platform: elsewhere no stat is known to show every change.
     #[error("an index is stored on Linux only")]
     Platform,
     /// Stats of the file system do not report every change.

@@ -10,7 +10,7 @@ use beneath::lexical::strip_base;
 
 use crate::path::escape_name;
 use crate::stage::Layer;
-use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, disk_rules};
+use crate::{Policy, PolicyRules, StageOptions, Workspace, WorkspacePath, disk_rules};
 
 use super::{Access, OpenedRoot, Root, RootSpec, key};
 
@@ -104,11 +104,6 @@ impl Roots {
         root.policy().hidden(relative) || by_nested()
     }
 
-    /// Whether a path is below a root that is nested in its own.
-    pub(crate) fn is_in_nested(&self, path: &WorkspacePath) -> bool {
-        self.nested_root(path.root(), path.relative()).is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
-    }
-
     /// Whether another root is in this one.
     pub(crate) fn has_nested(&self, root: &Root) -> bool {
         self.nested.iter().any(|(outer, ..)| *outer == root.index)
@@ -131,6 +126,14 @@ impl Roots {
     pub(crate) fn in_nested(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
         let (inner, rest) = self.nested_root(path.root(), path.relative())?;
         Some(WorkspacePath::new(inner, rest))
+    }
+}
+
+impl Workspace {
+    /// Whether a path is in another root that is nested in its own.
+    pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
+        let nested = self.shared.roots.nested_root(path.root(), path.relative());
+        nested.is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
     }
 }
 

@@ -104,11 +104,6 @@ impl Entry {
         Self { start: Arc::clone(start), path, kind, depth, dir }
     }
 
-    /// A walk that started at a file.
-    pub(super) fn of_file(start: &Arc<WalkStart>, kind: FileKind) -> Self {
-        Self::new(start, start.asked.clone(), kind, 0, Weak::new())
-    }
-
     /// Its path, below the start as that was asked for.
     pub fn path(&self) -> &WorkspacePath {
         &self.path
@@ -261,7 +256,10 @@ impl SiblingCache {
         if cfg!(windows) || root.is_staged() {
             return None;
         }
-        if self.directory.as_ref().is_some_and(|(index, path)| *index == root.index && same(path, directory)) {
+        // By their bytes: a comparison of paths takes each apart into its names, for every entry of a search.
+        let is_current =
+            |(index, path): &(usize, PathBuf)| *index == root.index && path.as_os_str() == directory.as_os_str();
+        if self.directory.as_ref().is_some_and(is_current) {
             return Some(false);
         }
         self.dir = None;
@@ -285,11 +283,6 @@ impl SiblingCache {
         self.directory = None;
         self.dir = None;
     }
-}
-
-/// Whether both are spelled the same.
-fn same(one: &Path, other: &Path) -> bool {
-    one.as_os_str() == other.as_os_str()
 }
 
 /// The directories down to the last entry, and the index of the root that they are in. A stat through them takes a

@@ -32,7 +32,7 @@ use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, 
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
 pub(super) const IGNORE: &str = ".ignore";
-/// git's rules, gitignore(5).
+/// git's rules (gitignore(5)), which count outside of a repository as well.
 pub(super) const GITIGNORE: &str = ".gitignore";
 /// Where it is, a repository begins: git's rules from above end there.
 pub(super) const GIT: &str = ".git";
@@ -340,7 +340,7 @@ fn is_link(error: &io::Error) -> bool {
     beneath::met_a_link(error) || error.kind() == io::ErrorKind::NotADirectory
 }
 
-/// Longest ignore file that is read, in bytes; what follows does not count, which is said.
+/// Longest ignore file that is read, in bytes; what follows does not count, which is reported.
 pub(super) const MAX_RULE_BYTES: u64 = 1024 * 1024;
 /// Bytes that the compiled rules of one file take at most.
 const FILE_MEMORY: usize = 32 << 20;

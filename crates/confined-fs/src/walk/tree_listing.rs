@@ -21,8 +21,8 @@ use std::{
 use beneath::{FileKind, OpenFor, Stat};
 
 use crate::{
-    AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Shared, StatFacts, Visibility, WalkOptions,
-    WorkspacePath,
+    AccessError, Dir, DirectoryStack, Entry, Ignored, Revision, Root, Shared, StatFacts, Visibility, WalkOptions,
+    Workspace, WorkspacePath,
     walk::{
         RuleSource, Visitor,
         ignores::{CACHE_TAG, ENVIRONMENT_MARKER, EXCLUDE, GITIGNORE, IGNORE, LocatedDir},
@@ -105,16 +105,43 @@ impl DirectoryListing {
     }
 }
 
-/// Lists everything below a root. `None` where the root cannot be listed, or limits kept the walk from knowing all.
-pub(crate) fn list_tree(shared: &Arc<Shared>, root: &WorkspacePath) -> Option<TreeListing> {
-    if root.root().is_staged() || shared.roots.has_nested(root.root()) {
-        return None;
+impl Workspace {
+    /// The names below a root, in a form that can be kept on the disk; `None` where the root cannot be listed, or limits
+    /// kept the walk from knowing all.
+    pub fn list_tree(&self, root: &WorkspacePath) -> Option<TreeListing> {
+        let shared = &self.shared;
+        if root.root().is_staged() || shared.roots.has_nested(root.root()) {
+            return None;
+        }
+        let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true };
+        let mut lister = ListTree::new(shared, false);
+        let report = walk(shared, root, &options, &mut lister).ok()?;
+        let is_whole = report.limits_hit.is_empty() && !report.stopped && !lister.listing.directories.is_empty();
+        is_whole.then_some(lister.listing)
     }
-    let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: true };
-    let mut lister = ListTree::new(shared, false);
-    let report = walk(shared, root, &options, &mut lister).ok()?;
-    let is_whole = report.limits_hit.is_empty() && !report.stopped && !lister.listing.directories.is_empty();
-    is_whole.then_some(lister.listing)
+
+    /// Calls `met` for the names that are below the root of `start` now, in path order, as far as they are above or below
+    /// `start`: from `listing` where that is true, and from the disk where directories have changed.
+    pub fn verify_listing(
+        &self,
+        start: &WorkspacePath,
+        listing: &TreeListing,
+        met: &mut dyn FnMut(VerifiedName<'_>),
+    ) -> VerifiedListing {
+        let (shared, root, start) = (&self.shared, start.root(), start.relative());
+        if listing.rules != shared.ignores.digest {
+            return VerifiedListing { is_whole: false, outdated: usize::MAX };
+        }
+        let Ok(top) = root.dir.open().map(Arc::new) else {
+            return VerifiedListing { is_whole: false, outdated: 0 };
+        };
+        let dirs = DirectoryStack::new(top, OpenFor::Traverse);
+        let mut verify =
+            Verify { shared, root, listing, start, dirs, path: PathBuf::new(), met, listed_again: 0, outdated: 0 };
+        let is_possible = !root.is_staged() && !shared.roots.has_nested(root);
+        let is_whole = is_possible && verify.root().is_some();
+        VerifiedListing { is_whole, outdated: verify.outdated }
+    }
 }
 
 /// Writes down what a walk meets.
@@ -242,31 +269,9 @@ pub struct VerifiedListing {
     pub outdated: usize,
 }
 
-/// Calls `met` for the names below `root` in path order, those above and below `start` alone.
-pub(crate) fn verify_listing(
-    shared: &Arc<Shared>,
-    root: &WorkspacePath,
-    listing: &TreeListing,
-    start: &Path,
-    met: &mut dyn FnMut(VerifiedName<'_>),
-) -> VerifiedListing {
-    if listing.rules != shared.ignores.digest {
-        return VerifiedListing { is_whole: false, outdated: usize::MAX };
-    }
-    let Ok(top) = root.root().dir.open().map(Arc::new) else {
-        return VerifiedListing { is_whole: false, outdated: 0 };
-    };
-    let dirs = DirectoryStack::new(top, OpenFor::Traverse);
-    let mut verify =
-        Verify { shared, root, listing, start, dirs, path: PathBuf::new(), met, listed_again: 0, outdated: 0 };
-    let is_possible = !root.root().is_staged() && !shared.roots.has_nested(root.root());
-    let is_whole = is_possible && verify.root().is_some();
-    VerifiedListing { is_whole, outdated: verify.outdated }
-}
-
 struct Verify<'v> {
     shared: &'v Arc<Shared>,
-    root: &'v WorkspacePath,
+    root: &'v Arc<Root>,
     listing: &'v TreeListing,
     start: &'v Path,
     /// Down to the last directory that had to be opened.
@@ -400,7 +405,7 @@ impl Verify<'_> {
     fn has_same_rules(&mut self, here: &DirectoryListing, path: &Path) -> Option<bool> {
         for (name, known) in &here.rules {
             let dir = self.dirs.dir().ok()?;
-            let located = LocatedDir { root: self.root.root(), relative: path, dir };
+            let located = LocatedDir { root: self.root, relative: path, dir };
             let bytes = located.read(name, &self.shared.roots, &mut |_, _| {}).ok()?;
             if bytes.as_deref().map(Revision::of) != *known {
                 return Some(false);
@@ -419,7 +424,7 @@ impl Verify<'_> {
         }
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: Some(1), directories: true, symlinks: true };
         let mut level = ListTree::new(self.shared, true);
-        match walk(self.shared, &WorkspacePath::new(self.root.root(), path), &options, &mut level) {
+        match walk(self.shared, &WorkspacePath::new(self.root, path), &options, &mut level) {
             Ok(report) => report.limits_hit.is_empty().then_some(Ok(level.listing)),
             Err(error) => Some(Err(error)),
         }
@@ -440,7 +445,7 @@ impl Verify<'_> {
         self.path.push(directory);
         self.path.push(name);
         let is_on_way = || self.path.starts_with(self.start) || self.start.starts_with(&self.path);
-        (self.start.as_os_str().is_empty() || is_on_way()) && !self.shared.roots.hidden(self.root.root(), &self.path)
+        (self.start.as_os_str().is_empty() || is_on_way()) && !self.shared.roots.hidden(self.root, &self.path)
     }
 
     fn meet(&mut self, kind: FileKind, ignored: bool, unlisted: bool) {

@@ -26,7 +26,7 @@ use crate::{
     write::is_reserved,
 };
 
-/// See [`Workspace::walk`](crate::Workspace::walk).
+/// Walks as [`Workspace::walk`](crate::Workspace::walk) does, for any visitor.
 pub(crate) fn walk(
     shared: &Arc<Shared>,
     start: &WorkspacePath,
@@ -68,7 +68,8 @@ fn walk_in(
             report = walk.report;
         }
         FileKind::File if options.ignored != Ignored::Only => {
-            report.stopped = visitor.visit(Entry::of_file(&start, what.kind)).is_break();
+            let entry = Entry::new(&start, start.asked.clone(), what.kind, 0, Weak::new());
+            report.stopped = visitor.visit(entry).is_break();
         }
         FileKind::File => {}
         FileKind::Symlink | FileKind::Other => {
@@ -127,6 +128,7 @@ impl<'w> Walk<'w> {
         // The names were real a moment ago, so a link among them now is not followed.
         let opened = real.root().dir.dir_beneath(real.relative(), OpenFor::List);
         let dir = Arc::new(opened.at(&start.asked)?);
+        // Before it is listed: a watch that begins now misses no change of the names.
         let _ = visitor.opened(&dir, real.relative());
         let names = list(&dir).at(&start.asked)?;
         if has(&names, GIT) {
@@ -307,6 +309,7 @@ impl<'w> Walk<'w> {
     fn open_child(&mut self, list: bool) -> Option<Subdirectory> {
         let purpose = if list { OpenFor::List } else { OpenFor::Traverse };
         let mut opened = self.open_current(purpose);
+        // The walk itself may hold most descriptors: without them one more can be had.
         if opened.as_ref().is_err_and(is_out_of_files) {
             self.dirs.close_below();
             opened = self.open_current(purpose);

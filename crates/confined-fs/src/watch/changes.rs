@@ -15,9 +15,6 @@ pub(super) struct Event<'a> {
     pub(super) name: Option<&'a OsStr>,
     /// The name is a directory's.
     pub(super) directory: bool,
-    /// The name came or went, or is a directory whose rights changed: the listing has to be looked
-    /// at again.
-    pub(super) names: bool,
     /// The name came or went.
     pub(super) came_or_went: bool,
     /// The content was written to.
@@ -92,7 +89,8 @@ impl Changes {
             self.directories.entry(parent).or_default().insert(path.clone());
         }
         let child = path.child(Path::new(name));
-        if event.names {
+        // A directory whose rights changed may be listed now, or no more.
+        if event.came_or_went || event.directory {
             self.directories.entry(path.clone()).or_default().insert(child.clone());
         }
         if !event.directory {

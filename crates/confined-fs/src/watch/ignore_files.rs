@@ -68,13 +68,6 @@ impl WatchedIgnoreFiles {
         self.files.insert(place, (watch, state));
     }
 
-    fn add_link(&mut self, place: IgnoreFile, content: u64, queue: &Queue) {
-        self.drop_file(&place, queue);
-        self.links.insert(place, content);
-    }
-}
-
-impl WatchedIgnoreFiles {
     /// Rules are about to be read from the file, or were read through a link.
     ///
     /// # Errors
@@ -88,24 +81,22 @@ impl WatchedIgnoreFiles {
         roots: &Roots,
     ) -> Result<(), Unwatchable> {
         let place = (owner, name);
-        let file = match source {
-            RuleSource::Link(content) => {
-                self.add_link(place, *content, queue);
-                return Ok(());
-            }
-            RuleSource::File(file) => file,
+        let content = match source {
             RuleSource::Content(_) => return Ok(()),
+            RuleSource::Link(content) => *content,
+            RuleSource::File(file) => match queue.watch_file(file) {
+                Ok(Some(watch)) => {
+                    self.add_file(place, watch, state_of(file), queue);
+                    return Ok(());
+                }
+                Ok(None) => return Ok(()),
+                // A file mounted from elsewhere: as with a link, no event reports its changes.
+                Err(Unwatchable::FileSystem) => linked_content(roots, &place.0.child(place.1.as_ref())),
+                Err(why) => return Err(why),
+            },
         };
-        match queue.watch_file(file) {
-            Ok(Some(watch)) => self.add_file(place, watch, state_of(file), queue),
-            Ok(None) => {}
-            // A file mounted from elsewhere: as with a link, no event reports its changes.
-            Err(Unwatchable::FileSystem) => {
-                let content = linked_content(roots, &place.0.child(place.1.as_ref()));
-                self.add_link(place, content, queue);
-            }
-            Err(why) => return Err(why),
-        }
+        self.drop_file(&place, queue);
+        self.links.insert(place, content);
         Ok(())
     }
 

@@ -70,6 +70,7 @@ impl Queue {
         }
         match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
             Ok(fd) => Ok(Self { fd }),
+            // EMFILE: `fs.inotify.max_user_instances`, or the limit of open files, which inotify_init(2) does not tell apart.
             Err(Errno::MFILE) => Err(Unwatchable::OutOfInstances),
             Err(_) => Err(Unwatchable::Refused),
         }
@@ -102,10 +103,12 @@ impl Queue {
     }
 
     fn add_any(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
+        // inotify_add_watch(2) takes a path alone: this one leads to what is open, whatever its name means by now.
         let path = format!("/proc/self/fd/{}", what.as_fd().as_raw_fd());
         match inotify::add_watch(&self.fd, path, flags) {
             Ok(watch) => Ok(Some(watch)),
             Err(Errno::ACCESS) => Ok(None),
+            // ENOSPC: `fs.inotify.max_user_watches`.
             Err(Errno::NOSPC | Errno::NOMEM) => Err(Unwatchable::OutOfWatches),
             Err(_) => Err(Unwatchable::Refused),
         }
@@ -130,15 +133,13 @@ impl Queue {
             match reader.next() {
                 Ok(event) => {
                     let flags = event.events();
-                    let directory = flags.contains(ReadFlags::ISDIR);
                     let came_or_went = flags.intersects(
                         ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO,
                     );
                     each(&Event {
                         watch: event.wd(),
                         name: event.file_name().map(|name| OsStr::from_bytes(name.to_bytes())),
-                        directory,
-                        names: came_or_went || directory,
+                        directory: flags.contains(ReadFlags::ISDIR),
                         came_or_went,
                         is_written: flags.contains(ReadFlags::MODIFY),
                         is_moved: flags.contains(ReadFlags::MOVE_SELF),

@@ -19,7 +19,7 @@ use super::{Unwatchable, Watcher};
 /// One name that was listed.
 #[derive(Debug)]
 pub struct WatchedEntry {
-    /// The name.
+    /// The entry, as a walk meets it.
     pub entry: Entry,
     /// Ignore rules leave it out; below such a directory nothing is listed.
     pub ignored: bool,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use beneath::Stat;
 
-use crate::{Dir, EntryOrigin, Root, Shared, WorkspacePath};
+use crate::{Dir, EntryOrigin, Root, Shared, Workspace, WorkspacePath};
 
 use super::ignore_files::WatchedIgnoreFiles;
 use super::{Changes, Event, MountsBelow, Queue, Unwatchable};
@@ -44,29 +44,35 @@ pub struct Watcher {
     pub(super) failed: Option<Unwatchable>,
 }
 
-impl Watcher {
-    pub(crate) fn new(shared: &Arc<Shared>, root: &Arc<Root>) -> Result<Self, Unwatchable> {
+impl Workspace {
+    /// Begins to watch a root, for `Watcher::survey` and [`Watcher::changes`].
+    ///
+    /// # Errors
+    /// Where the system does not report every change.
+    pub fn watch(&self, root: &Arc<Root>) -> Result<Watcher, Unwatchable> {
         if root.is_staged() {
             return Err(Unwatchable::Staged);
         }
         let queue = Queue::new()?;
         // Before the table is read: a change from now on is one more.
-        let mounts = shared.system_events.generation().ok_or(Unwatchable::Mounts)?;
+        let mounts = self.shared.system_events.generation().ok_or(Unwatchable::Mounts)?;
         let dir = root.dir.open().map_err(|_| Unwatchable::Refused)?;
-        Ok(Self {
-            shared: Arc::clone(shared),
+        Ok(Watcher {
+            shared: Arc::clone(&self.shared),
             root: WorkspacePath::new(root, Path::new("")),
             queue,
             watched: HashMap::new(),
             by_path: BTreeMap::new(),
             ignore_files: WatchedIgnoreFiles::default(),
             mounts,
-            mounts_below: shared.system_events.below(&dir).ok_or(Unwatchable::Mounts)?,
+            mounts_below: self.shared.system_events.below(&dir).ok_or(Unwatchable::Mounts)?,
             dir,
             failed: None,
         })
     }
+}
 
+impl Watcher {
     /// Why changes can no longer be seen, if so.
     pub fn failure(&self) -> Option<Unwatchable> {
         self.failed
@@ -113,7 +119,7 @@ impl Watcher {
                 return;
             }
             changes.trees.extend(rules.owners(event.watch).cloned());
-            directories_moved |= event.directory && event.names;
+            directories_moved |= event.directory;
             if event.unmounted {
                 // The mount table says so, too, unless the list has not caught up with it yet.
                 if let Some(gone) = watched.get(&event.watch) {

@@ -58,7 +58,7 @@ pub struct Opened {
     pub workspace: Workspace,
     /// Roots that could not be used, one sentence each, with host paths: for the log only.
     pub warnings: Vec<String>,
-    /// The rule files for agents that were found, in words for a person.
+    /// The rule files for agents that were found, as text for a person.
     pub agent_files: Vec<AgentFile>,
 }
 

@@ -1,7 +1,7 @@
 //! The server's end of the socket to its broker, and of the pipes of the programs that this has started.
 
 use std::{
-    io::{self, IoSliceMut, PipeReader, PipeWriter, Read as _, Write as _},
+    io::{self, IoSliceMut, PipeReader, PipeWriter, Read as _},
     mem::MaybeUninit,
     os::fd::OwnedFd,
     path::{Path, PathBuf},
@@ -21,7 +21,7 @@ use rustix::{
 
 use super::{
     BROKER_COMMAND, BrokeredProgram,
-    request::{BrokerReply, BrokerRequest, LONGEST_REPLY, ProgramTable, TableProgram},
+    request::{BrokerReply, BrokerRequest, LONGEST_REPLY, ProgramTable},
     serve::LARGEST_TABLE,
 };
 
@@ -43,10 +43,8 @@ pub struct Broker {
 impl Broker {
     /// Starts the broker for these programs in these directories of the host. Call it before the process is confined.
     pub fn start_process(programs: &[BrokeredProgram], roots: Vec<PathBuf>) -> io::Result<Self> {
-        let table = ProgramTable {
-            programs: programs.iter().map(TableProgram::of).collect(),
-            roots: roots.iter().map(|root| root.clone().into()).collect(),
-        };
+        let table =
+            ProgramTable { programs: programs.to_vec(), roots: roots.iter().map(|root| root.clone().into()).collect() };
         let table = serde_json::to_vec(&table)?;
         if table.len() > LARGEST_TABLE {
             return Err(io::Error::other("the table of language servers is too long"));
@@ -78,7 +76,7 @@ impl Broker {
         match self.ask(&request)? {
             (number, Some([input, output, errors])) => {
                 let output = ProgramOutput { output: output.into(), errors: Some(errors.into()), tail: Vec::new() };
-                Ok(StartedProgram { number, input: ProgramInput(input.into()), output })
+                Ok(StartedProgram { number, input: input.into(), output })
             }
             (_, None) => Err(io::Error::other("the broker sent no pipes")),
         }
@@ -124,23 +122,12 @@ fn exchange(socket: &OwnedFd, request: &BrokerRequest) -> io::Result<(BrokerRepl
 /// A program that runs, with the number by which the broker knows it.
 #[derive(Debug)]
 pub struct StartedProgram {
-    /// For [`Broker::stop`].
+    /// The number by which [`Broker::stop`] ends it.
     pub number: u8,
-    /// Its stdin.
-    pub input: ProgramInput,
+    /// Its stdin, which closes when this is dropped.
+    pub input: PipeWriter,
     /// Its stdout and stderr.
     pub output: ProgramOutput,
-}
-
-/// The stdin of a program; it closes when this is dropped.
-#[derive(Debug)]
-pub struct ProgramInput(PipeWriter);
-
-impl ProgramInput {
-    /// Writes all of `bytes`; waits while the program reads nothing.
-    pub fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.0.write_all(bytes)
-    }
 }
 
 /// The stdout of a program, and the end of what it wrote to stderr.

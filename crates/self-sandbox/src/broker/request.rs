@@ -9,7 +9,6 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::BrokeredProgram;
-use crate::Confine;
 
 /// Bytes of the longest directory in a request: Linux's `PATH_MAX`.
 pub(super) const LONGEST_PATH: usize = 4096;
@@ -24,46 +23,9 @@ const STOP: u8 = 2;
 /// The programs that the broker may start, and where: sent to it once, before the server is confined.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ProgramTable {
-    pub(super) programs: Vec<TableProgram>,
+    pub(super) programs: Vec<BrokeredProgram>,
     /// Directories of the host.
     pub(super) roots: Vec<OsString>,
-}
-
-/// One row: everything but the root is decided already.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct TableProgram {
-    /// The options of `rootbound exec` after `--root`.
-    pub(super) options: Vec<OsString>,
-    pub(super) may_write: bool,
-    pub(super) command: Vec<OsString>,
-    pub(super) variables: Vec<(OsString, OsString)>,
-}
-
-impl TableProgram {
-    /// The row of a program.
-    pub(super) fn of(program: &BrokeredProgram) -> Self {
-        let mut options: Vec<OsString> = vec!["--die-with-parent".into()];
-        let confine = match program.confine {
-            Confine::Auto => "auto",
-            Confine::Required => "required",
-            Confine::Off => "off",
-        };
-        options.extend(["--confine".into(), confine.into()]);
-        for path in &program.readable {
-            options.extend(["--read".into(), path.clone().into()]);
-        }
-        for (name, _) in &program.variables {
-            options.extend(["--env".into(), name.clone()]);
-        }
-        options.extend(program.network.then(|| "--network".into()));
-        let arguments = program.arguments.iter().map(OsString::from);
-        Self {
-            options,
-            may_write: program.may_write,
-            command: std::iter::once(program.program.clone().into()).chain(arguments).collect(),
-            variables: program.variables.clone(),
-        }
-    }
 }
 
 /// A request of the server.

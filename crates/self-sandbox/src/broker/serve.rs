@@ -24,9 +24,10 @@ use rustix::{
 };
 
 use super::{
-    MAX_RUNNING,
-    request::{BrokerReply, BrokerRequest, LONGEST_REQUEST, ProgramTable, TableProgram},
+    BrokeredProgram, MAX_RUNNING,
+    request::{BrokerReply, BrokerRequest, LONGEST_REQUEST, ProgramTable},
 };
+use crate::Confine;
 
 /// Bytes of the largest table.
 pub(super) const LARGEST_TABLE: usize = 96 << 10;
@@ -53,7 +54,7 @@ pub fn serve() -> ExitCode {
 }
 
 struct Broker {
-    programs: Vec<TableProgram>,
+    programs: Vec<BrokeredProgram>,
     roots: Vec<(PathBuf, Dir)>,
     running: [Option<Process>; MAX_RUNNING],
     starts: VecDeque<Instant>,
@@ -194,7 +195,7 @@ struct Process(Child);
 impl Process {
     /// Starts a program in `directory` below `root`. Also returns the server's ends of its pipes: stdin, stdout
     /// and stderr.
-    fn start(program: &TableProgram, root: &Path, directory: &Path) -> io::Result<(Self, [OwnedFd; 3])> {
+    fn start(program: &BrokeredProgram, root: &Path, directory: &Path) -> io::Result<(Self, [OwnedFd; 3])> {
         let (stdin, to_it) = io::pipe()?;
         let (from_it, stdout) = io::pipe()?;
         let (errors, stderr) = io::pipe()?;
@@ -204,12 +205,24 @@ impl Process {
         named.push(if program.may_write { ":rw" } else { ":ro" });
         // Not by a path that may lead elsewhere by now.
         let mut command = Command::new("/proc/self/exe");
-        command.arg0("rootbound").arg("exec").arg("--root").arg(named);
+        command.arg0("rootbound").args(["exec", "--root"]).arg(named);
         if !directory.as_os_str().is_empty() {
             command.arg("--cwd").arg(directory);
         }
-        command.args(&program.options).arg("--").args(&program.command);
-        command.envs(program.variables.iter().map(|(name, value)| (name, value)));
+        let confine = match program.confine {
+            Confine::Auto => "auto",
+            Confine::Required => "required",
+            Confine::Off => "off",
+        };
+        command.args(["--die-with-parent", "--confine", confine]);
+        for path in &program.readable {
+            command.arg("--read").arg(path);
+        }
+        for (name, value) in &program.variables {
+            command.arg("--env").arg(name).env(name, value);
+        }
+        command.args(program.network.then_some("--network"));
+        command.arg("--").arg(&program.program).args(&program.arguments);
         command.stdin(stdin).stdout(stdout).stderr(stderr).process_group(0);
         Ok((Self(command.spawn()?), [to_it.into(), from_it.into(), errors.into()]))
     }
@@ -219,14 +232,9 @@ impl Process {
         Pid::from_raw(i32::try_from(self.0.id()).ok()?)
     }
 
-    /// Whether it has ended.
-    fn has_ended(&mut self) -> bool {
-        !matches!(self.0.try_wait(), Ok(None))
-    }
-
     /// Waits until it ends, at most until `deadline`.
     fn wait(&mut self, deadline: Instant) {
-        while !self.has_ended() && Instant::now() < deadline {
+        while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < deadline {
             thread::sleep(STEP);
         }
     }

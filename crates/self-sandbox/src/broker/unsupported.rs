@@ -1,7 +1,7 @@
 //! There is no broker here: the configuration refuses language servers.
 
 use std::{
-    io,
+    io::{self, PipeWriter},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -13,17 +13,17 @@ use super::BrokeredProgram;
 pub enum Broker {}
 
 impl Broker {
-    /// Fails with `Unsupported`.
+    /// Fails with `Unsupported`, on every call.
     pub fn start_process(_: &[BrokeredProgram], _: Vec<PathBuf>) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Cannot be called.
+    /// Cannot be called, as no value of this exists.
     pub fn start(&self, _: usize, _: &Path, _: &Path) -> io::Result<StartedProgram> {
         match *self {}
     }
 
-    /// Cannot be called.
+    /// Cannot be called, as no value of this exists.
     pub fn stop(&self, _: u8) {
         match *self {}
     }
@@ -32,23 +32,12 @@ impl Broker {
 /// A program that runs, with the number by which the broker knows it.
 #[derive(Debug)]
 pub struct StartedProgram {
-    /// For [`Broker::stop`].
+    /// The number by which [`Broker::stop`] ends it.
     pub number: u8,
-    /// Its stdin.
-    pub input: ProgramInput,
+    /// Its stdin, which closes when this is dropped.
+    pub input: PipeWriter,
     /// Its stdout and stderr.
     pub output: ProgramOutput,
-}
-
-/// The stdin of a program, of which there is none.
-#[derive(Debug)]
-pub enum ProgramInput {}
-
-impl ProgramInput {
-    /// Cannot be called.
-    pub fn write_all(&mut self, _: &[u8]) -> io::Result<()> {
-        match *self {}
-    }
 }
 
 /// The stdout of a program, of which there is none.
@@ -56,12 +45,12 @@ impl ProgramInput {
 pub enum ProgramOutput {}
 
 impl ProgramOutput {
-    /// Cannot be called.
+    /// Cannot be called, as no value of this exists.
     pub fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         match *self {}
     }
 
-    /// Cannot be called.
+    /// Cannot be called, as no value of this exists.
     pub fn last_errors(&self) -> String {
         match *self {}
     }

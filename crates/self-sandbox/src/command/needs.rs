@@ -11,64 +11,59 @@ pub(crate) enum Right {
     Device,
 }
 
-/// Paths with the same reason, with spaces between them. What does not exist is left out.
-pub(crate) struct Need {
-    pub(crate) right: Right,
-    paths: &'static str,
-    #[cfg_attr(not(test), expect(dead_code, reason = "for the page, and for who reads this"))]
-    pub(crate) why: &'static str,
-}
+/// How paths may be used, why, and which: with spaces between them. What does not exist is left out.
+pub(crate) struct Need(
+    pub(crate) Right,
+    #[cfg_attr(not(test), expect(dead_code, reason = "for the page, and for who reads this"))] &'static str,
+    &'static str,
+);
 
 impl Need {
     pub(crate) fn paths(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.paths.split_ascii_whitespace()
+        self.2.split_ascii_whitespace()
     }
 }
 
-const fn need(right: Right, why: &'static str, paths: &'static str) -> Need {
-    Need { right, paths, why }
-}
-
-/// For every command.
+/// Needs of every command.
 #[rustfmt::skip]
 pub(crate) const ALWAYS: &[Need] = &[
-    need(Right::Execute, "programs, libraries and their data, as packages install them",
+    Need(Right::Execute, "programs, libraries and their data, as packages install them",
         "/usr /bin /sbin /lib /lib32 /lib64 /libx32"),
-    need(Right::Execute, "the same on NixOS and Guix", "/nix/store /run/current-system /gnu/store"),
-    need(Right::Read, "where the dynamic linker finds libraries (ld.so(8))",
+    Need(Right::Execute, "the same on NixOS and Guix", "/nix/store /run/current-system /gnu/store"),
+    Need(Right::Read, "where the dynamic linker finds libraries (ld.so(8))",
         "/etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/ld.so.preload /etc/ld-musl-x86_64.path \
          /etc/ld-musl-aarch64.path"),
-    need(Right::Read, "names of people and groups, for `ls -l`, `id` and `~`; no passwords are in them",
+    Need(Right::Read, "names of people and groups, for `ls -l`, `id` and `~`; no passwords are in them",
         "/etc/passwd /etc/group /etc/nsswitch.conf"),
-    need(Right::Read, "time zone, language, terminal, name of the system",
+    Need(Right::Read, "time zone, language, terminal, name of the system",
         "/etc/localtime /etc/timezone /etc/locale.alias /etc/locale.conf /etc/terminfo /etc/inputrc \
          /etc/os-release /etc/lsb-release /etc/debian_version"),
-    need(Right::Read, "settings of interpreters and tools that do not start without them",
+    Need(Right::Read, "settings of interpreters and tools that do not start without them",
         "/etc/alternatives /etc/gitconfig /etc/magic /etc/mime.types /etc/fonts /etc/python3 /etc/perl \
          /etc/java /etc/ssl/openssl.cnf /etc/pki/tls/openssl.cnf /etc/crypto-policies"),
-    need(Right::Read, "the certificates of authorities; private keys are in other folders",
+    Need(Right::Read, "the certificates of authorities; private keys are in other folders",
         "/etc/ssl/certs /etc/ssl/cert.pem /etc/ca-certificates /etc/pki/tls/certs /etc/pki/tls/cert.pem \
          /etc/pki/ca-trust /etc/ssl/ca-bundle.pem /var/lib/ca-certificates"),
-    need(Right::Read, "what the command may know of itself; of other processes nothing, its own children included",
+    Need(Right::Read, "what the command may know of itself; of other processes nothing, its own children included",
         "/proc/self"),
-    need(Right::Read, "processors, memory and limits, by which a program chooses its threads and buffers",
+    Need(Right::Read, "processors, memory and limits, by which a program chooses its threads and buffers",
         "/proc/cpuinfo /proc/meminfo /proc/stat /proc/uptime /proc/loadavg /proc/version /proc/filesystems \
          /proc/sys/vm/overcommit_memory /proc/sys/vm/max_map_count /proc/sys/kernel/osrelease \
          /proc/sys/kernel/pid_max /proc/sys/kernel/threads-max /proc/sys/kernel/cap_last_cap \
          /proc/sys/kernel/random/uuid /proc/sys/fs/file-max /proc/sys/fs/nr_open /proc/sys/fs/pipe-max-size \
          /proc/sys/fs/inotify /sys/devices/system/cpu /sys/devices/system/node /sys/fs/cgroup \
          /sys/kernel/mm/transparent_hugepage"),
-    need(Right::Device, "devices without content, and the terminal that the command was started from",
+    Need(Right::Device, "devices without content, and the terminal that the command was started from",
         "/dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty"),
 ];
 
-/// With `--network`.
+/// Needs of one that may use the network (`--network`).
 #[rustfmt::skip]
 pub(crate) const NETWORK: &[Need] = &[
-    need(Right::Read, "how names become addresses",
+    Need(Right::Read, "how names become addresses",
         "/etc/resolv.conf /run/systemd/resolve /etc/hosts /etc/host.conf /etc/gai.conf /etc/services \
          /etc/protocols"),
-    need(Right::Read, "how long a queue of connections may be", "/proc/sys/net/core/somaxconn"),
+    Need(Right::Read, "how long a queue of connections may be", "/proc/sys/net/core/somaxconn"),
 ];
 
 #[cfg(test)]
@@ -85,12 +80,12 @@ mod tests {
         let mut text = String::from("| paths | may be | why |\n|---|---|---|\n");
         for need in needs {
             let paths: Vec<String> = need.paths().map(|path| format!("`{path}`")).collect();
-            let right = match need.right {
+            let right = match need.0 {
                 Right::Execute => "read, executed",
                 Right::Read => "read",
                 Right::Device => "read, written",
             };
-            let _ = writeln!(text, "| {} | {right} | {} |", paths.join(" "), need.why);
+            let _ = writeln!(text, "| {} | {right} | {} |", paths.join(" "), need.1);
         }
         text
     }

@@ -93,8 +93,10 @@ const COMMAND_NETWORK: &str = r#"(allow network-outbound (remote ip "*:*"))
 const END: &str = "(deny network*)\n(deny process-fork)\n(deny file-write-setugid)\n";
 
 impl Profile {
+    /// The profile of the server, with what it grants.
+    ///
     /// # Errors
-    /// A path that cannot be part of a profile, in words.
+    /// A path that cannot be part of a profile, as text.
     pub(super) fn new(grants: &Grants) -> Result<Self, String> {
         let mut profile = Self { text: START.to_owned(), parameters: Vec::new() };
         if grants.dyld_support {
@@ -130,7 +132,7 @@ impl Profile {
     /// paths.
     ///
     /// # Errors
-    /// A path that cannot be part of a profile, in words.
+    /// A path that cannot be part of a profile, as text.
     pub(super) fn of_command(
         executable: &[PathBuf],
         writable: &[PathBuf],

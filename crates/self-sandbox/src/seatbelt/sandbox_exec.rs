@@ -40,7 +40,7 @@ pub(super) fn failure(trial: &mut Command) -> Result<Option<(ExitStatus, String)
 /// nothing.
 ///
 /// # Errors
-/// Why the profile cannot be used, in words.
+/// Why the profile cannot be used, as text.
 pub(crate) fn command_behind_profile(
     program: &Path,
     writable: &[PathBuf],

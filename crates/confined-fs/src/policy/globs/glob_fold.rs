@@ -19,13 +19,13 @@ const BEYOND_ASCII: &str = "[!\u{0}-\u{7f}][\u{80}-\u{bf}],[!\u{0}-\u{7c0}][\u{8
 #[derive(Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
-    Any,
-    Stars(usize),
-    Class { negated: bool, ranges: Vec<(char, char)> },
-    Slash,
-    Open,
-    Comma,
-    Close,
+    /// `/`, `*`, or a brace or comma of a group: the same in both patterns.
+    Sign(char),
+    /// One character: those of a `[class]`; `?` is all but none.
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
 }
 
 /// `pattern`, which is a glob, for names that were folded (`folded`) or that are as they are.
@@ -41,13 +41,8 @@ pub(crate) fn translate(pattern: &str, folded: bool) -> Result<String, String> {
                 push_literal(&mut out, &fold_piece(text, begins_name(&pieces, at), ends_name(&pieces, at)));
             }
             Piece::Text(text) => push_literal(&mut out, text),
-            Piece::Any => push_class(&mut out, true, &[], folded)?,
             Piece::Class { negated, ranges } => push_class(&mut out, *negated, ranges, folded)?,
-            Piece::Stars(count) => out.extend(std::iter::repeat_n('*', *count)),
-            Piece::Slash => out.push('/'),
-            Piece::Open => out.push('{'),
-            Piece::Comma => out.push(','),
-            Piece::Close => out.push('}'),
+            Piece::Sign(sign) => out.push(*sign),
         }
     }
     Ok(out)
@@ -84,9 +79,9 @@ fn fold_piece(text: &str, begins: bool, ends: bool) -> String {
 fn begins_name(pieces: &[Piece], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     match pieces[before] {
-        Piece::Slash => true,
-        Piece::Open => begins_name(pieces, before),
-        Piece::Comma => partner(pieces, before, false).is_some_and(|open| begins_name(pieces, open)),
+        Piece::Sign('/') => true,
+        Piece::Sign('{') => begins_name(pieces, before),
+        Piece::Sign(',') => partner(pieces, before, false).is_some_and(|open| begins_name(pieces, open)),
         _ => false,
     }
 }
@@ -94,9 +89,9 @@ fn begins_name(pieces: &[Piece], at: usize) -> bool {
 fn ends_name(pieces: &[Piece], at: usize) -> bool {
     let after = at + 1;
     match pieces.get(after) {
-        None | Some(Piece::Slash) => true,
-        Some(Piece::Close) => ends_name(pieces, after),
-        Some(Piece::Comma) => partner(pieces, after, true).is_some_and(|close| ends_name(pieces, close)),
+        None | Some(Piece::Sign('/')) => true,
+        Some(Piece::Sign('}')) => ends_name(pieces, after),
+        Some(Piece::Sign(',')) => partner(pieces, after, true).is_some_and(|close| ends_name(pieces, close)),
         _ => false,
     }
 }
@@ -104,19 +99,15 @@ fn ends_name(pieces: &[Piece], at: usize) -> bool {
 /// The brace that opens or closes the group of the comma at `at`.
 fn partner(pieces: &[Piece], at: usize, closing: bool) -> Option<usize> {
     let mut depth = 0_usize;
-    let mut look = |index: &usize| {
-        let (inner, outer) = if closing { (Piece::Open, Piece::Close) } else { (Piece::Close, Piece::Open) };
-        if pieces[*index] == outer && depth == 0 {
-            return true;
-        }
-        if pieces[*index] == inner {
-            depth += 1;
-        } else if pieces[*index] == outer {
-            depth -= 1;
-        }
-        false
+    let (inner, outer) = if closing { ('{', '}') } else { ('}', '{') };
+    let mut is_partner = |index: &usize| {
+        let is_outer = pieces[*index] == Piece::Sign(outer);
+        let found = is_outer && depth == 0;
+        depth += usize::from(pieces[*index] == Piece::Sign(inner));
+        depth -= usize::from(is_outer && !found);
+        found
     };
-    if closing { (at + 1..pieces.len()).find(&mut look) } else { (0..at).rev().find(&mut look) }
+    if closing { (at + 1..pieces.len()).find(&mut is_partner) } else { (0..at).rev().find(&mut is_partner) }
 }
 
 /// One character of a set, as alternatives: `globset` would take a class beyond ASCII for bytes.
@@ -175,24 +166,14 @@ fn pieces(pattern: &str) -> Vec<Piece> {
     let mut rest = pattern.chars().peekable();
     while let Some(character) = rest.next() {
         match character {
-            '?' => pieces.push(Piece::Any),
-            '*' => {
-                let mut count = 1;
-                while rest.next_if_eq(&'*').is_some() {
-                    count += 1;
-                }
-                pieces.push(Piece::Stars(count));
-            }
+            '?' => pieces.push(Piece::Class { negated: true, ranges: Vec::new() }),
             '[' => push_set(&mut pieces, class(&mut rest)),
-            '{' => {
-                depth += 1;
-                pieces.push(Piece::Open);
+            '*' => pieces.push(Piece::Sign('*')),
+            '{' | '}' => {
+                depth = if character == '{' { depth + 1 } else { depth.saturating_sub(1) };
+                pieces.push(Piece::Sign(character));
             }
-            '}' => {
-                depth = depth.saturating_sub(1);
-                pieces.push(Piece::Close);
-            }
-            ',' if depth > 0 => pieces.push(Piece::Comma),
+            ',' if depth > 0 => pieces.push(Piece::Sign(',')),
             '\\' if !is_separator('\\') => rest.next().into_iter().for_each(|literal| push_text(&mut pieces, literal)),
             other => push_text(&mut pieces, other),
         }
@@ -210,7 +191,7 @@ fn push_set(pieces: &mut Vec<Piece>, (negated, ranges): (bool, Vec<(char, char)>
 
 fn push_text(pieces: &mut Vec<Piece>, character: char) {
     if is_separator(character) {
-        pieces.push(Piece::Slash);
+        pieces.push(Piece::Sign('/'));
     } else if let Some(Piece::Text(text)) = pieces.last_mut() {
         text.push(character);
     } else {
@@ -219,7 +200,7 @@ fn push_text(pieces: &mut Vec<Piece>, character: char) {
 }
 
 /// The inside of `[…]`, up to and with its end.
-fn class(rest: &mut Peekable<Chars<'_>>) -> (bool, Vec<(char, char)>) {
+pub(super) fn class(rest: &mut Peekable<Chars<'_>>) -> (bool, Vec<(char, char)>) {
     let negated = rest.next_if(|next| matches!(next, '!' | '^')).is_some();
     let mut ranges: Vec<(char, char)> = Vec::new();
     let mut in_range = false;

@@ -7,6 +7,8 @@ use std::path::is_separator;
 
 use text_file::with_slashes;
 
+use super::glob_fold::class;
+
 /// Why `pattern` can never match, in a few words with the next step.
 pub(crate) fn why_never(pattern: &str) -> Option<String> {
     let pattern = &*with_slashes(pattern);
@@ -47,19 +49,10 @@ pub(crate) fn why_never(pattern: &str) -> Option<String> {
 
 /// A letter or digit after a backslash outside of a class: nothing that would need one.
 fn escaped_letter(pattern: &str) -> Option<char> {
-    let mut rest = pattern.chars();
+    let mut rest = pattern.chars().peekable();
     while let Some(character) = rest.next() {
         match character {
-            '[' => {
-                // A `]` that comes first is a member.
-                let mut first = true;
-                for member in rest.by_ref() {
-                    if member == ']' && !first {
-                        break;
-                    }
-                    first = first && matches!(member, '!' | '^');
-                }
-            }
+            '[' => drop(class(&mut rest)),
             '\\' => match rest.next() {
                 Some(letter) if letter.is_alphanumeric() || matches!(letter, '.' | '_') => return Some(letter),
                 _ => {}

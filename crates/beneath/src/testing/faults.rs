@@ -1,5 +1,4 @@
-//! System calls that fail, or that the process does not survive, at a number that a test chooses. A program without debug
-//! assertions, as the released one, makes the calls and has nothing else of this: the branches on `cfg!` are constant.
+//! System calls that fail, or that the process does not survive, at a number that a test chooses.
 //!
 //! `_ROOTBOUND_FAULT=FAULT:N` picks the N-th call since the process started, from 1; docs/internals/testing.md lists the faults.
 //! Only calls that change the disk count (writing, naming, removing, rights, times, syncs), for `EMFILE` only calls
@@ -93,12 +92,12 @@ impl Order {
 }
 
 /// Makes a call that changes the disk.
-pub(super) fn changing<T>(name: &str, call: impl FnOnce() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+pub(crate) fn changing<T>(name: &str, call: impl FnOnce() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     changing_in_part(name, |_| call())
 }
 
 /// As [`changing`]; `call` does half of a write when it is given `true`.
-pub(super) fn changing_in_part<T, E: From<Errno>>(name: &str, call: impl FnOnce(bool) -> Result<T, E>) -> Result<T, E> {
+pub(crate) fn changing_in_part<T, E: From<Errno>>(name: &str, call: impl FnOnce(bool) -> Result<T, E>) -> Result<T, E> {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     let Some(order) = Order::given() else { return call(false) };
     if order.no_exchange && name == "renameat2" {
@@ -128,7 +127,7 @@ pub(super) fn changing_in_part<T, E: From<Errno>>(name: &str, call: impl FnOnce(
 }
 
 /// Makes a call that opens something.
-pub(super) fn opening<T>(call: impl FnOnce() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+pub(crate) fn opening<T>(call: impl FnOnce() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     static CALLS: AtomicU64 = AtomicU64::new(0);
     match Order::given() {
         Some(order) if order.fault == Injected::Fails(Errno::MFILE) && order.next(&CALLS, "open").is_some() => {
@@ -140,7 +139,7 @@ pub(super) fn opening<T>(call: impl FnOnce() -> rustix::io::Result<T>) -> rustix
 
 /// Ends the process as a crash does: no destructor runs. SIGABRT and not SIGKILL, which the server's own filter of
 /// system calls refuses; without a core file, which would be in the tree.
-pub(super) fn die() -> ! {
+pub(crate) fn die() -> ! {
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     std::process::abort()
 }

@@ -1,5 +1,5 @@
 //! Each open that the kernel confines, compared with the slow way, name by name: for tests that set
-//! `_ROOTBOUND_CHECK_OPENS`, in a program with debug assertions. cap-std does the same with its feature `racy_asserts`:
+//! `_ROOTBOUND_CHECK_OPENS`. cap-std does the same with its feature `racy_asserts`:
 //! <https://github.com/bytecodealliance/cap-std/blob/main/cap-primitives/src/fs/open.rs>.
 
 use std::io::{self, Write as _};
@@ -12,9 +12,9 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags, fstat, openat};
 use rustix::io::Errno;
 
-use crate::{Failure, faults};
+use crate::{Failure, contract::TRAVERSE};
 
-use super::flags::TRAVERSE;
+use super::faults;
 
 /// Looks again so often where the two differ: another process may rename in between, and go on with that.
 const MAX_RACES: u64 = 100;
@@ -23,7 +23,7 @@ type Opened = Result<OwnedFd, Failure>;
 
 /// The answer of `open`, which opens `relative` beneath `dir`. Ends the process where the slow way has another one: a panic
 /// would fail one call, which a test may expect.
-pub(super) fn checked(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags, open: impl Fn() -> Opened) -> Opened {
+pub(crate) fn checked(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags, open: impl Fn() -> Opened) -> Opened {
     static IS_WANTED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("_ROOTBOUND_CHECK_OPENS").is_some());
     let opened = open();
     if cfg!(debug_assertions)
@@ -74,18 +74,20 @@ fn walk(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, 
 /// Whether both have opened the same file, or failed in the same way.
 fn is_same(fast: &Opened, slow: &Result<OwnedFd, Errno>) -> bool {
     let identity = |fd: &OwnedFd| fstat(fd).map(|stat| (stat.st_dev, stat.st_ino)).ok();
+    // A limit of the process, a signal, or a rename that was met too often: nothing is known of what is there.
+    let says_nothing = |errno: Option<Errno>| {
+        matches!(errno, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::INTR | Errno::AGAIN))
+    };
+    let slow_errno = slow.as_ref().err().copied();
     match (fast, slow) {
         (Ok(fast), Ok(slow)) => identity(fast) == identity(slow),
         // A link on the way is no directory to `O_DIRECTORY | O_NOFOLLOW` (open(2)).
         (Err(Failure::Link), Err(Errno::LOOP | Errno::NOTDIR)) => true,
-        // One of them had no descriptor, or no memory, or met a rename too often.
-        (_, Err(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::INTR)) => true,
-        (Err(Failure::Io(fast)), slow) => {
-            let fast = Errno::from_io_error(fast);
-            matches!(fast, Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::AGAIN | Errno::INTR))
-                || fast == slow.as_ref().err().copied()
+        (Err(Failure::Io(error)), _) => {
+            let errno = Errno::from_io_error(error);
+            errno == slow_errno || says_nothing(errno) || says_nothing(slow_errno)
         }
-        _ => false,
+        _ => says_nothing(slow_errno),
     }
 }
 
@@ -103,8 +105,8 @@ mod tests {
     use std::cell::Cell;
     use std::fs::{self, File};
 
-    use super::super::flags::READ;
     use super::*;
+    use crate::contract::READ;
 
     /// A folder with `real/file` and a link `dir` to `real`, and what the check says of such an `open` in it.
     fn check(relative: &str, open: impl Fn(&Path) -> io::Result<File>) -> Option<String> {
