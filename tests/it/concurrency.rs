@@ -5,7 +5,7 @@ use std::{collections::HashMap, fs, path::Path};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::process::Process;
+use crate::{harness::share, process::Process};
 
 const MANY: usize = 64;
 
@@ -89,7 +89,7 @@ fn of_parallel_edits_of_one_place_one_succeeds_and_the_others_report_why() {
 
 #[test]
 fn a_thousand_edits_of_as_many_files_in_one_folder_all_succeed() {
-    const FILES: usize = 1000;
+    const FILES: usize = share(1000) as usize;
     let folder = TempDir::new().unwrap();
     let mut process = start(folder.path());
     for n in 0..FILES {

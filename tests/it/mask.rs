@@ -394,7 +394,7 @@ fn no_answer_depends_on_a_value() {
     assert!(said("restore .env") && said("too many") && said("another kind of place"), "{right:?}");
     let values =
         ["hunter23", "two", "hunt=r22", "=x", "hunt#r22", "hunt\"r22", "it's", "C=1", "'x y'", "x\\", "\\", &long];
-    for value in values {
+    for value in &values[..share(12) as usize] {
         // Both are the same one, and one is the last of the file.
         let env = format!("# note\nA={value}\nB=two\nC={value}\n");
         for (one, other) in right.iter().zip(interrogate(&env)) {

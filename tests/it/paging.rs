@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rootbound::tools::Settings;
 use serde_json::{Value, json};
 
-use crate::harness::{Harness, Setup};
+use crate::harness::{Harness, Setup, share};
 
 /// One line of a random file.
 fn line() -> impl Strategy<Value = String> {
@@ -101,7 +101,7 @@ fn assert_context(tree: &Tree, page: &Value, before: u64, after: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: crate::harness::share(24), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: share(24), ..ProptestConfig::default() })]
 
     #[test]
     fn pages_of_lines_hold_every_match_once_with_its_context(
@@ -191,7 +191,8 @@ fn context_of_skipped_matches_leaves_room_for_the_page() {
 
 #[test]
 fn thousands_of_files_are_paged_without_a_gap() {
-    let tree: Tree = (0..3000).map(|file| (format!("d{}/f{file:04}.txt", file % 7), vec!["hit".to_owned()])).collect();
+    let tree: Tree =
+        (0..share(3000)).map(|file| (format!("d{}/f{file:04}.txt", file % 7), vec!["hit".to_owned()])).collect();
     let h = server(&tree, None, 4);
     let paged = pages(&h, "grep", &json!({"pattern": "hit", "max_results": 500}), 50 << 10);
     let mut found: Vec<_> = matches(&paged).into_iter().map(|(path, _)| path).collect();

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Barrier, world::World};
+use crate::harness::share;
 
 /// Lines that a client might send; each gets at most an error, and the session continues.
 fn lines() -> Vec<(&'static str, Vec<u8>)> {
@@ -110,7 +111,7 @@ fn every_call_of_a_flood_is_answered() {
         json!({ "name": "read", "arguments": { "path": "app/fifo" } }),
     ];
     let mut waiting: Vec<u64> = Vec::new();
-    for number in 0..400 {
+    for number in 0..share(400) as usize {
         waiting.push(world.process().send("tools/call", &calls[number % calls.len()]));
     }
     while !waiting.is_empty() {

@@ -25,6 +25,11 @@ const PAGING: [&Client; 3] = [&CLIENTS[0], &CLIENTS[1], &CLIENTS[4]];
 #[cfg(windows)]
 const PAGING: [&Client; 1] = [&CLIENTS[4]];
 
+/// The folders of which the pages are followed: of several one with Wine.
+fn some(folders: [&'static str; 3]) -> impl Iterator<Item = &'static str> {
+    folders.into_iter().take(if cfg!(windows) { 1 } else { 3 })
+}
+
 /// The texts of the pages of a call, each asked for with the offset that the one before names.
 fn pages(client: Client, h: &Harness, tool: &str, arguments: &Value) -> Vec<String> {
     let (mut arguments, mut pages) = (arguments.clone(), Vec::new());
@@ -129,7 +134,7 @@ fn names(page: &str) -> Vec<String> {
 fn listing_on_gives_each_entry_once() {
     for (client, structured_output) in PAGING.iter().flat_map(|client| [(client, false), (client, true)]) {
         let h = with_data(**client, structured_output);
-        for folder in ["many", "wide", "names"] {
+        for folder in some(["wide", "many", "names"]) {
             let mut expected: Vec<String> = fs::read_dir(h.path(folder))
                 .expect("a folder of the tree")
                 .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
@@ -293,7 +298,7 @@ fn matches(pages: &[String]) -> BTreeMap<String, Vec<usize>> {
 fn searching_on_gives_each_match_and_file_once() {
     for client in PAGING {
         let h = filled(client.setup());
-        for folder in ["many", "names", "text"] {
+        for folder in some(["text", "many", "names"]) {
             let files = files_below(*client, &h, folder);
             let lines = |path: &Path| -> Vec<usize> {
                 let lines = lines_of(path);

@@ -18,7 +18,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::{Ending, kill, moment};
-use crate::{process::Process, random::Random};
+use crate::{harness::share, process::Process, random::Random};
 
 const FILES: usize = 6;
 const WORKERS: usize = 2;
@@ -235,7 +235,7 @@ fn run(with: With, usual: usize) {
 
 #[test]
 fn overlapping_changes_of_many_files_do_not_mix() {
-    run(With::Nothing, 40);
+    run(With::Nothing, share(40) as usize);
 }
 
 #[test]
