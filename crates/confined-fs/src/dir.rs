@@ -227,10 +227,10 @@ impl Dir {
     #[cfg(windows)]
     pub(crate) fn into_lock(self) -> HeldLock {
         let dir = match self {
-            Self::Plain(dir) => Some(dir),
+            Self::Plain(dir) => dir,
             Self::Staged(dir) => dir.into_locked(),
         };
-        HeldLock { _file: dir.and_then(beneath::Dir::into_lock) }
+        HeldLock { _file: dir.into_lock() }
     }
 }
 

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::{Root, Verdict};
 
 pub use escape::{escape_controls, escape_name};
-pub(super) use escape::{escape_text, is_invisible};
+pub(super) use escape::{escape_text, is_invisible, name_of};
 pub(super) use mention::peel;
 pub use mention::peeled;
 pub use path_suffix::PathSuffix;

@@ -49,13 +49,30 @@ impl Revision {
 
     /// The revision of everything that `source` still gives, held 64 KiB at a time.
     pub fn of_reader(source: &mut impl io::Read) -> io::Result<Self> {
+        Self::of_pieces(source, &mut vec![0; 64 * 1024], |_| Ok(()))
+    }
+
+    /// As [`Self::of_reader`], of what is copied meanwhile: `copy` gets each piece, at most 128 KiB, and its error ends it.
+    pub(crate) fn of_copied(
+        source: &mut (impl io::Read + ?Sized),
+        copy: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        Self::of_pieces(source, &mut vec![0; 128 * 1024], copy)
+    }
+
+    fn of_pieces(
+        source: &mut (impl io::Read + ?Sized),
+        buffer: &mut [u8],
+        mut each: impl FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Self> {
         let mut hasher = Self::hasher();
-        let mut buffer = vec![0; 64 * 1024];
         loop {
-            match read_some(source, &mut buffer)? {
-                0 => return Ok(hasher.finish()),
-                count => hasher.update(&buffer[..count]),
+            let count = read_some(source, buffer)?;
+            if count == 0 {
+                return Ok(hasher.finish());
             }
+            hasher.update(&buffer[..count]);
+            each(&buffer[..count])?;
         }
     }
 

@@ -36,6 +36,17 @@ pub struct FolderLock {
     _handle: Option<Dir>,
 }
 
+/// Takes the advisory lock of a directory. Goes on without it after `within`, and where there are no such locks; `None`
+/// where the directory cannot be opened once more.
+pub(crate) fn lock_within(dir: &Dir, within: Duration, ask_again: Duration) -> Option<Dir> {
+    let began = Instant::now();
+    let handle = dir.reopen(OpenFor::List).ok()?;
+    while handle.try_lock() == LockAttempt::HeldElsewhere && began.elapsed() < within {
+        thread::sleep(ask_again);
+    }
+    Some(handle)
+}
+
 /// The folder, open. Its files are readable by their owner only.
 #[derive(Debug)]
 pub struct StateDir {
@@ -48,16 +59,12 @@ impl StateDir {
         let mut missing = Vec::new();
         let mut base = path;
         let dir = loop {
-            match Dir::open_ambient(base, false) {
-                Ok(dir) => break dir,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    let (Some(parent), Some(name)) = (base.parent(), base.file_name()) else {
-                        return Err(error);
-                    };
+            match (Dir::open_ambient(base, false), base.parent(), base.file_name()) {
+                (Err(error), Some(parent), Some(name)) if error.kind() == io::ErrorKind::NotFound => {
                     missing.push(name);
                     base = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
                 }
-                Err(error) => return Err(error),
+                (opened, ..) => break opened?,
             }
         };
         let mut folder = Self { dir };
@@ -96,14 +103,7 @@ impl StateDir {
     /// Takes the advisory lock of this folder, against other processes and other calls. Goes on without it after 0.1 s,
     /// as the process that has it may have been stopped.
     pub fn lock(&self) -> FolderLock {
-        let began = Instant::now();
-        let handle = self.dir.reopen(OpenFor::List).ok();
-        if let Some(handle) = &handle {
-            while handle.try_lock() == LockAttempt::HeldElsewhere && began.elapsed() < LOCK_WITHIN {
-                thread::sleep(Duration::from_micros(200));
-            }
-        }
-        FolderLock { _handle: handle }
+        FolderLock { _handle: lock_within(&self.dir, LOCK_WITHIN, Duration::from_micros(200)) }
     }
 
     /// Removes temporary files that a killed process left behind.

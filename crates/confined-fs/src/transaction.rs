@@ -21,9 +21,10 @@ use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
 use beneath::{FileKind, OpenFor, Stat};
 
 use crate::{
-    AccessError, AccessErrorKind, Approval, AtPath as _, Base, EntryState, FileState, NewDirectory, Revision, Shared,
-    WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard,
-    write::{EntryLocks, NewContent, PreparedFile, allowed, random},
+    AccessError, AccessErrorKind, Approval, AtPath as _, Base, EntryState, FileLock, FileState, NewDirectory, Revision,
+    Shared, WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard,
+    tree::IfThere as _,
+    write::{EntryLocks, NewContent, allowed, entry_in_parent, random},
 };
 
 use intent_folder::{IntentFolder, OwnIntent, Stage};
@@ -47,7 +48,7 @@ pub struct Transaction<'n> {
     locks: Arc<EntryLocks>,
     /// Paths whose entries are removed or moved away.
     leaves: HashSet<PathBuf>,
-    steps: Vec<(Step, Option<NewFile<'n>>, Option<Stat>)>,
+    steps: Vec<Step<'n>>,
 }
 
 /// A file that a transaction replaces or removes.
@@ -98,25 +99,22 @@ impl<'n> Transaction<'n> {
     /// `Stale` and `Exists` as [`WriteGuard::acquire`].
     pub fn guard(&self, path: &WritablePath, base: Base) -> Result<WriteGuard<'static>, AccessError> {
         allowed(path)?;
-        let (shared, locks) = (Arc::clone(&self.shared), Arc::clone(&self.locks));
-        if base == Base::Absent && self.is_freed(path.path()) {
-            return WriteGuard::of_freed(shared, path.clone(), locks);
-        }
-        WriteGuard::under(shared, path.clone(), base, locks)
+        let lock = FileLock::of_held(Arc::clone(&self.shared), path.clone(), Arc::clone(&self.locks));
+        if base == Base::Absent && self.is_freed(path.path()) { lock.guard_of_freed() } else { lock.guard(base) }
     }
 
     /// Adds a file's new content. A new file gets the attributes of the file `like`, if any.
     pub fn write(&mut self, guard: WriteGuard<'_>, content: Arc<NewContent<'n>>, like: Option<WorkspacePath>) {
-        let PreparedFile { path, old, mode } = guard.into_prepared();
         let new = content.revision();
-        let path = path.path().clone();
+        let path = guard.path().clone();
+        let (old, mode) = guard.into_checked();
         let (action, seen) = match old {
             // Nothing to do. A masked file is written: nothing may show that a value was guessed.
             Some((_, old)) if old == new && !content.is_masked() => return,
             Some((stat, old)) => (StepAction::Replace { old, new }, Some(stat)),
             None => (StepAction::Create { is: EntryState::File(FileState::new(new, mode.unwrap_or(0))) }, None),
         };
-        self.steps.push((Step { path, action }, Some(NewFile::Content { content, mode, like }), seen));
+        self.steps.push(Step { path, action, seen, file: Some(NewFile::Content { content, mode, like }) });
     }
 
     /// Adds the removal of an entry.
@@ -125,8 +123,7 @@ impl<'n> Transaction<'n> {
     /// `Stale` when it is something else.
     pub fn remove(&mut self, entry: &WritablePath, was: EntryState) -> Result<(), AccessError> {
         let seen = self.checked(entry, &was)?;
-        let step = Step { path: entry.path().clone(), action: StepAction::Remove { was } };
-        self.steps.push((step, None, Some(seen)));
+        self.steps.push(Step { seen: Some(seen), ..Step::new(entry.path(), StepAction::Remove { was }) });
         Ok(())
     }
 
@@ -138,7 +135,7 @@ impl<'n> Transaction<'n> {
         let seen = self.checked(from, &was)?;
         self.check_free(to)?;
         let action = StepAction::Move { to: to.path().clone(), was, identity: seen.device_and_inode() };
-        self.steps.push((Step { path: from.path().clone(), action }, None, Some(seen)));
+        self.steps.push(Step { seen: Some(seen), ..Step::new(from.path(), action) });
         Ok(())
     }
 
@@ -147,10 +144,9 @@ impl<'n> Transaction<'n> {
         let seen = self.checked(from, &was)?;
         self.check_free(to)?;
         let copy = NewFile::MovedFrom { from: from.path().clone(), seen: seen.clone() };
-        let copy = Some(copy).filter(|_| matches!(was, EntryState::File(_)));
-        let create = StepAction::Create { is: was.clone() };
-        self.steps.push((Step { path: to.path().clone(), action: create }, copy, None));
-        self.steps.push((Step { path: from.path().clone(), action: StepAction::Remove { was } }, None, Some(seen)));
+        let file = Some(copy).filter(|_| matches!(was, EntryState::File(_)));
+        self.steps.push(Step { file, ..Step::new(to.path(), StepAction::Create { is: was.clone() }) });
+        self.steps.push(Step { seen: Some(seen), ..Step::new(from.path(), StepAction::Remove { was }) });
         Ok(())
     }
 
@@ -160,7 +156,7 @@ impl<'n> Transaction<'n> {
     /// `Exists` when something is there.
     pub fn create(&mut self, at: &WritablePath, is: EntryState) -> Result<(), AccessError> {
         self.check_free(at)?;
-        self.steps.push((Step { path: at.path().clone(), action: StepAction::Create { is } }, None, None));
+        self.steps.push(Step::new(at.path(), StepAction::Create { is }));
         Ok(())
     }
 
@@ -168,8 +164,8 @@ impl<'n> Transaction<'n> {
     pub fn former_files(&self) -> impl Iterator<Item = (&WorkspacePath, Result<FormerFile, AccessError>)> {
         // Where entries are moved to, and the files that are moved by a copy: nothing of these is lost.
         let (mut moved_over, mut moved) = (HashSet::new(), HashSet::new());
-        for (step, file, _) in &self.steps {
-            match (&step.action, file) {
+        for step in &self.steps {
+            match (&step.action, &step.file) {
                 (StepAction::Move { to, .. }, _) => drop(moved_over.insert(to.host())),
                 (_, Some(NewFile::MovedFrom { from, .. })) => {
                     moved_over.insert(step.path.host());
@@ -178,7 +174,7 @@ impl<'n> Transaction<'n> {
                 _ => {}
             }
         }
-        self.steps.iter().filter_map(move |(step, ..)| {
+        self.steps.iter().filter_map(move |step| {
             let (revision, is_removed) = match &step.action {
                 StepAction::Replace { old, .. } => (*old, false),
                 StepAction::Remove { .. } if moved.contains(&step.path.host()) => return None,
@@ -204,7 +200,9 @@ impl<'n> Transaction<'n> {
 
     fn check_free(&self, at: &WritablePath) -> Result<(), AccessError> {
         allowed(at)?;
-        if publish::is_free(at.path(), self.is_freed(at.path()))? {
+        let path = at.path();
+        let is_taken = || path.root().dir.stat_beneath(path.relative()).if_there().at(path);
+        if self.is_freed(path) || is_taken()?.is_none() {
             return Ok(());
         }
         Err(AccessError::new(AccessErrorKind::Exists, at.asked()))
@@ -213,21 +211,11 @@ impl<'n> Transaction<'n> {
     /// Looks at an entry again under the lock; `Stale` where it is not as the plan saw it.
     #[expect(clippy::unused_self, reason = "the locks are what entitles to the look")]
     fn checked(&self, entry: &WritablePath, was: &EntryState) -> Result<Stat, AccessError> {
-        allowed(entry)?;
-        let (path, asked) = (entry.path(), entry.asked());
+        let (asked, (parent, name)) = (entry.asked(), entry_in_parent(entry)?);
         let stale = || AccessError::new(AccessErrorKind::Stale, asked);
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
-        };
-        let dir = match path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse) {
-            Ok(dir) => dir,
-            Err(failure) if failure.is_missing() => return Err(stale()),
-            Err(failure) => return Err(AccessError::from_failure(failure, asked)),
-        };
-        let seen = match dir.child_stat(name) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(stale()),
-            answer => answer.at(asked)?,
-        };
+        let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse);
+        let dir = dir.if_there().at(asked)?.ok_or_else(stale)?;
+        let seen = dir.child_stat(name).if_there().at(asked)?.ok_or_else(stale)?;
         if seen.kind == FileKind::File && seen.is_marked_read_only() {
             return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
         }
@@ -236,23 +224,23 @@ impl<'n> Transaction<'n> {
 
     /// Drops the steps of directories that would be removed and made again.
     fn net_directories(&mut self) {
-        let going = |step: &Step| matches!(step.action, StepAction::Remove { was: EntryState::Directory { .. } });
-        let coming = |step: &Step| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } });
-        let paths = |is: fn(&Step) -> bool| -> HashSet<PathBuf> {
-            self.steps.iter().map(|(step, ..)| step).filter(|step| is(step)).map(|step| step.path.host()).collect()
+        let going = |step: &Step<'_>| matches!(step.action, StepAction::Remove { was: EntryState::Directory { .. } });
+        let coming = |step: &Step<'_>| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } });
+        let paths = |is: fn(&Step<'_>) -> bool| -> HashSet<PathBuf> {
+            self.steps.iter().filter(|step| is(step)).map(|step| step.path.host()).collect()
         };
         let both = &paths(going) & &paths(coming);
-        self.steps.retain(|(step, ..)| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
+        self.steps.retain(|step| !both.contains(&step.path.host()) || !(going(step) || coming(step)));
     }
 
     /// Adds the directories that are missing above new entries.
     fn add_missing_directories(&mut self) -> Result<(), AccessError> {
-        let arrives = |step: &Step| match &step.action {
+        let arrives = |step: &Step<'_>| match &step.action {
             StepAction::Create { .. } => Some(step.path.clone()),
             StepAction::Move { to, .. } => Some(to.clone()),
             StepAction::Replace { .. } | StepAction::Remove { .. } => None,
         };
-        let coming: Vec<WorkspacePath> = self.steps.iter().filter_map(|(step, ..)| arrives(step)).collect();
+        let coming: Vec<WorkspacePath> = self.steps.iter().filter_map(arrives).collect();
         let mut known: HashSet<PathBuf> = coming.iter().map(WorkspacePath::host).collect();
         for path in coming {
             for above in std::iter::successors(path.parent(), WorkspacePath::parent) {
@@ -260,20 +248,17 @@ impl<'n> Transaction<'n> {
                     break;
                 }
                 if !self.is_freed(&above) {
-                    match above.root().dir.stat_beneath(above.relative()) {
-                        Ok(stat) if stat.kind == FileKind::Directory => break,
-                        Ok(_) => return Err(AccessError::new(AccessErrorKind::NotADirectory, &path)),
-                        Err(failure) if failure.is_missing() => {}
-                        Err(failure) => return Err(AccessError::from_failure(failure, &path)),
+                    match above.root().dir.stat_beneath(above.relative()).if_there().at(&path)? {
+                        Some(stat) if stat.kind == FileKind::Directory => break,
+                        Some(_) => return Err(AccessError::new(AccessErrorKind::NotADirectory, &path)),
+                        None => {}
                     }
                 }
-                let step = Step { path: above, action: StepAction::Create { is: EntryState::Directory { mode: 0 } } };
-                self.steps.push((step, None, None));
+                self.steps.push(Step::new(&above, StepAction::Create { is: EntryState::Directory { mode: 0 } }));
             }
         }
         if self.steps.len() > MAX_STEPS {
-            let (step, ..) = &self.steps[0];
-            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &step.path));
+            return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &self.steps[0].path));
         }
         Ok(())
     }
@@ -317,17 +302,10 @@ impl Transaction<'_> {
     ) -> Result<CommittedTransaction, CommitError> {
         self.add_missing_directories()?;
         self.net_directories();
-        self.steps.sort_by_key(|(step, ..)| steps::order(step));
-        let (mut list, mut files, mut seen) = (Vec::new(), Vec::new(), Vec::new());
-        for (step, file, stat) in std::mem::take(&mut self.steps) {
-            list.push(step);
-            files.push(file);
-            seen.push(stat);
-        }
-        let steps = Steps::new(random(), list);
+        let steps = Steps::new(random(), std::mem::take(&mut self.steps));
         self.sweep(&steps);
         let mut intent = begin_intent(self.shared.intents.folder.get(), &steps);
-        let made = publish::prepare(&steps, &files, &seen, &self.wait_limit)
+        let made = publish::prepare(&steps, &self.wait_limit)
             .and_then(|()| made_directories(&steps))
             .and_then(|made| move_to(&mut intent, Stage::Ready, &steps).map(|()| made));
         let made = match made {
@@ -337,7 +315,7 @@ impl Transaction<'_> {
                 return Err(error.into());
             }
         };
-        let done = publish::publish(&steps, &seen)
+        let done = publish::publish(&steps)
             .and_then(|()| publish::sync(&steps))
             .and_then(|()| move_to(&mut intent, Stage::Done, &steps));
         if let Err(error) = done {
@@ -355,7 +333,7 @@ impl Transaction<'_> {
     }
 
     /// Removes temporary files that an earlier process left behind in the directories of the entries.
-    fn sweep(&self, steps: &Steps) {
+    fn sweep(&self, steps: &Steps<'_>) {
         for parent in steps.paths().filter(|path| !steps.is_in_new(path)).filter_map(WorkspacePath::parent) {
             if let Ok(dir) = steps.directory(&parent) {
                 self.shared.stale_temporaries.sweep_once(&parent, &dir);
@@ -365,7 +343,7 @@ impl Transaction<'_> {
 }
 
 /// The new directories, which are still under reserved names.
-fn made_directories(steps: &Steps) -> Result<Vec<NewDirectory>, AccessError> {
+fn made_directories(steps: &Steps<'_>) -> Result<Vec<NewDirectory>, AccessError> {
     let new = steps
         .list()
         .iter()
@@ -378,20 +356,20 @@ fn made_directories(steps: &Steps) -> Result<Vec<NewDirectory>, AccessError> {
 }
 
 /// Records the steps in the state folder; `None` where that is not possible.
-fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps) -> Option<OwnIntent> {
+fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps<'_>) -> Option<OwnIntent> {
     let folder = folder.filter(|_| !steps.list().is_empty())?;
     let begun = folder.begin(steps.id(), &intent::write(steps)?);
     begun.inspect_err(|error| tracing::warn!(%error, "a change of several files would not survive a kill")).ok()
 }
 
 /// Notes how far the transaction is. The error is that of its first entry.
-fn move_to(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps) -> Result<(), AccessError> {
+fn move_to(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps<'_>) -> Result<(), AccessError> {
     let (Some(intent), Some(step)) = (intent, steps.list().first()) else { return Ok(()) };
     intent.move_to(stage).map_err(|error| AccessError::from_io(error, &step.path))
 }
 
 /// Makes everything as it was. Returns what is not.
-fn undo(steps: &Steps, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
+fn undo(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
     let rolled = roll_back::roll_back(steps);
     let _ = publish::sync(steps);
     let noted = match rolled.error {
@@ -407,7 +385,7 @@ fn undo(steps: &Steps, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
 }
 
 /// Removes the new entries.
-fn remove_prepared(steps: &Steps, intent: Option<OwnIntent>) {
+fn remove_prepared(steps: &Steps<'_>, intent: Option<OwnIntent>) {
     match roll_back::remove_new(steps) {
         Ok(()) => intent.into_iter().for_each(forget),
         Err(error) => tracing::warn!(%error, "what a change was to write is still there under a reserved name"),

@@ -18,11 +18,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::write::WriteScope;
-use super::{AccessError, AccessErrorKind, Location, Workspace, WorkspacePath, WritablePath};
+use super::{AccessError, AccessErrorKind, AtPath as _, Location, Workspace, WorkspacePath, WritablePath};
 
 use beneath::{FileKind, OpenFor, Stat};
 pub(super) use create::copy_to_move;
 pub use create::{CreatedTree, NewNode, TreeGuard};
+pub(super) use entry_state::IfThere;
 pub use entry_state::{EntryState, FileState};
 use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};
@@ -81,11 +82,7 @@ impl Workspace {
     /// Looks at an entry itself, links not followed; `None` where nothing is.
     pub fn entry_stat(&self, entry: &WritablePath) -> Result<Option<Stat>, AccessError> {
         let real = entry.path();
-        match real.root().dir.stat_beneath(real.relative()) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(failure) if failure.is_missing() => Ok(None),
-            Err(failure) => Err(AccessError::from_failure(failure, entry.asked())),
-        }
+        real.root().dir.stat_beneath(real.relative()).if_there().at(entry.asked())
     }
 
     /// Lists an entry with everything below it, at most 20,000 entries.

@@ -19,12 +19,12 @@ mod writable_path;
 mod write_guard;
 
 pub use content::{Approval, Base, HashedBytes, NewContent};
-pub(super) use content::{check_sentinels, hash, is_unchanged};
+pub(super) use content::{check_sentinels, is_unchanged};
 pub(super) use directory_locks::DirectoryLocks;
 pub(super) use entry_locks::EntryLocks;
 pub use host_file::{HostFile, host_directory, host_path_exists};
 pub use new_directories::NewDirectory;
-pub(super) use new_directories::{NewDirs, make_dirs, remove_made};
+pub(super) use new_directories::{NewDirs, make_dirs, new_holder, remove_made};
 pub(super) use path_locks::PathLocks;
 pub use path_locks::WaitLimit;
 pub use temporary::StaleAfter;
@@ -33,6 +33,6 @@ pub(super) use temporary::{
     transaction_name,
 };
 pub use writable_path::WritablePath;
-pub(super) use writable_path::{WriteScope, allowed, writable};
+pub(super) use writable_path::{WriteScope, allowed, entry_in_parent, not_named, writable};
+pub(super) use write_guard::fill;
 pub use write_guard::{Committed, FileLock, PreviousFile, WriteGuard, closing_late};
-pub(super) use write_guard::{PreparedFile, fill};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::Revision;
 use crate::write::{is_reserved, is_temporary};
+use crate::{Revision, tree::IfThere as _};
 
 use super::NodeSummary;
 use super::layer::LayerLock;
@@ -45,13 +45,11 @@ impl StagedDir {
         let lock = self.begin()?;
         self.layer.check_room()?;
         match self.place(name)? {
-            Place::Nowhere => self.new_entry(&lock, name)?.append(name),
-            Place::Upper(_) => self.upper_dir()?.append(name),
-            Place::Lower(stat) => {
-                self.copy_up(&lock, name, &stat)?;
-                self.upper_dir()?.append(name)
-            }
+            Place::Nowhere => return self.new_entry(&lock, name)?.append(name),
+            Place::Upper(_) => {}
+            Place::Lower(stat) => self.copy_up(&lock, name, &stat)?,
         }
+        self.upper_dir()?.append(name)
     }
 
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
@@ -141,13 +139,15 @@ impl StagedDir {
 
     /// A directory of the disk is neither: what is below it would still show, or not move along.
     fn movable(&self, lock: &LayerLock<'_>, name: &OsStr, stat: &Stat) -> io::Result<()> {
-        match (stat.kind, self.shows_lower(name)?) {
-            (FileKind::Directory | FileKind::Other, true) => Err(io::ErrorKind::CrossesDevices.into()),
-            (_, true) => match self.place(name)? {
-                Place::Lower(stat) => self.copy_up(lock, name, &stat),
-                Place::Upper(_) | Place::Nowhere => Ok(()),
-            },
-            (_, false) => Ok(()),
+        if !self.shows_lower(name)? {
+            return Ok(());
+        }
+        if matches!(stat.kind, FileKind::Directory | FileKind::Other) {
+            return Err(io::ErrorKind::CrossesDevices.into());
+        }
+        match self.place(name)? {
+            Place::Lower(stat) => self.copy_up(lock, name, &stat),
+            Place::Upper(_) | Place::Nowhere => Ok(()),
         }
     }
 
@@ -164,11 +164,7 @@ impl StagedDir {
 
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.layer.sync_record()?;
-        match self.upper_dir() {
-            Ok(dir) => dir.sync(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.upper_dir().if_there()?.map_or(Ok(()), |dir| dir.sync())
     }
 
     pub(crate) fn sync_file_system(&self) -> io::Result<bool> {
@@ -204,14 +200,8 @@ impl StagedDir {
 
     /// Whether the disk has an entry of this name that is not hidden, whether or not the layer has one over it.
     fn shows_lower(&self, name: &OsStr) -> io::Result<bool> {
-        match self.lower()? {
-            Some(lower) if !self.layer.hides(&self.path.join(name))? => match lower.child_stat(name) {
-                Ok(_) => Ok(true),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-                Err(error) => Err(error),
-            },
-            _ => Ok(false),
-        }
+        let Some(lower) = self.lower_of(&self.path.join(name))? else { return Ok(false) };
+        Ok(lower.child_stat(name).if_there()?.is_some())
     }
 
     /// The directory in the layer for an entry that is made in it, with a free name.
@@ -247,12 +237,12 @@ impl StagedDir {
     fn upper_parent(&self) -> io::Result<beneath::Dir> {
         let mut dir = self.layer.upper.reopen(OpenFor::Traverse)?;
         for name in &self.path {
-            dir = match dir.child_dir(name, OpenFor::Traverse) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            dir = match dir.child_dir(name, OpenFor::Traverse).if_there()? {
+                Some(next) => next,
+                None => {
                     dir.make_dir(name, false)?;
                     dir.child_dir(name, OpenFor::Traverse)?
                 }
-                answer => answer?,
             };
         }
         Ok(dir)
@@ -283,10 +273,8 @@ impl StagedDir {
             if !RecordLine::is_writable(&path) {
                 return Err(io::ErrorKind::InvalidFilename.into());
             }
-            let base = match self.lower()? {
-                Some(lower) if !self.layer.hides(&path)? => NodeSummary::of(lower, name)?,
-                _ => NodeSummary::Absent,
-            };
+            let lower = self.lower_of(&path)?;
+            let base = lower.map_or(Ok(NodeSummary::Absent), |lower| NodeSummary::of(lower, name))?;
             if base != NodeSummary::Absent || self.layer.with_record(|record| record.base(&path))?.is_none() {
                 lines.push(RecordLine::Base(base, path));
             }
@@ -309,7 +297,7 @@ impl StagedDir {
                 break;
             }
             let copy = lock.new_copy()?;
-            let revision = copied(&source, &copy)?;
+            let revision = Revision::of_copied(&mut &source, |bytes| beneath::write_all(&copy, bytes))?;
             beneath::carry_attributes(&source, &before, &copy)?;
             if let Some(modified) = before.modified {
                 // A file system may not keep times; the content is what counts.
@@ -330,19 +318,5 @@ impl StagedDir {
             return lock.publish_copy(&self.upper_parent()?, name);
         }
         Err(io::ErrorKind::StaleNetworkFileHandle.into())
-    }
-}
-
-fn copied(mut source: &File, copy: &File) -> io::Result<Revision> {
-    let mut hasher = Revision::hasher();
-    let mut buffer = vec![0; 128 * 1024];
-    loop {
-        match beneath::read_some(&mut source, &mut buffer)? {
-            0 => return Ok(hasher.finish()),
-            count => {
-                hasher.update(&buffer[..count]);
-                beneath::write_all(copy, &buffer[..count])?;
-            }
-        }
     }
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use beneath::{Failure, FileKind, LockAttempt, OpenFor, Stat};
 
-use crate::LayerFull;
+use crate::{LayerFull, tree::IfThere as _};
 
 use super::record::{Record, RecordLine};
 
@@ -75,7 +75,7 @@ pub struct LayerSize {
 pub(crate) struct LayerLock<'l> {
     pub(super) layer: &'l Layer,
     _turn: MutexGuard<'l, ()>,
-    _handle: Option<beneath::Dir>,
+    _handle: beneath::Dir,
 }
 
 impl Layer {
@@ -101,10 +101,9 @@ impl Layer {
         let handle = self.folder.reopen(OpenFor::List)?;
         loop {
             match handle.try_lock() {
-                LockAttempt::Acquired => {
-                    return Ok(LayerLock { layer: self, _turn: turn, _handle: Some(handle) });
+                LockAttempt::Acquired | LockAttempt::Unsupported => {
+                    return Ok(LayerLock { layer: self, _turn: turn, _handle: handle });
                 }
-                LockAttempt::Unsupported => return Ok(LayerLock { layer: self, _turn: turn, _handle: None }),
                 LockAttempt::HeldElsewhere if began.elapsed() > LOCK_WITHIN => {
                     return Err(io::Error::new(
                         io::ErrorKind::TimedOut,
@@ -133,17 +132,13 @@ impl Layer {
     /// # Errors
     /// `Link` or `NotADirectory` for a path that passes through something else than directories of the layer.
     pub(super) fn upper_stat(&self, path: &Path) -> Result<Option<Stat>, Failure> {
-        match self.upper.stat_beneath(path) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(failure) if failure.is_missing() => Ok(None),
-            Err(failure) => Err(failure),
-        }
+        self.upper.stat_beneath(path).if_there()
     }
 
     /// How large the layer is, as far as it can be read.
     pub(crate) fn size(&self) -> LayerSize {
         let mut size = LayerSize::default();
-        let _ = measure(&self.upper, &mut size, 0);
+        let _ = measure(&self.upper, &mut size);
         size
     }
 
@@ -165,11 +160,10 @@ impl Layer {
 
     /// Writes the record to the disk.
     pub(super) fn sync_record(&self) -> io::Result<()> {
-        match self.folder.child_file(OsStr::new(RECORD)) {
+        match self.folder.child_file(OsStr::new(RECORD)).if_there()? {
             // Through a handle that may write, as Windows wants it.
-            Ok(_) => beneath::sync_data(&self.folder.append(OsStr::new(RECORD))?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(error),
+            Some(_) => beneath::sync_data(&self.folder.append(OsStr::new(RECORD))?),
+            None => Ok(()),
         }
     }
 }
@@ -201,10 +195,8 @@ impl LayerLock<'_> {
 
     /// A new file outside of the merged view, to be filled and then moved into it, and what removes it.
     pub(super) fn new_copy(&self) -> io::Result<File> {
-        match self.layer.folder.remove(OsStr::new(COPY)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        // Left by a process that was killed while it copied.
+        self.layer.folder.remove(OsStr::new(COPY)).if_there()?;
         self.layer.folder.create(OsStr::new(COPY), true)
     }
 
@@ -217,10 +209,7 @@ impl LayerLock<'_> {
     pub(super) fn drop_empty_record(&self) -> io::Result<()> {
         let is_empty = self.layer.with_record(Record::is_empty)?;
         if is_empty && self.layer.upper.reopen(OpenFor::List)?.list_at_most(1)?.is_empty() {
-            match self.layer.folder.remove(OsStr::new(RECORD)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            self.layer.folder.remove(OsStr::new(RECORD)).if_there()?;
         }
         Ok(())
     }
@@ -229,15 +218,11 @@ impl LayerLock<'_> {
 impl ReadRecord {
     /// Reads what was added since the last time; all of it where it is another file.
     fn refresh(&mut self, folder: &beneath::Dir) -> io::Result<()> {
-        let now = match folder.child_stat(OsStr::new(RECORD)) {
-            Ok(now) => now,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if self.file.is_some() {
-                    *self = Self { record: self.record.emptied(), ..Self::default() };
-                }
-                return Ok(());
+        let Some(now) = folder.child_stat(OsStr::new(RECORD)).if_there()? else {
+            if self.file.is_some() {
+                *self = Self { record: self.record.emptied(), ..Self::default() };
             }
-            Err(error) => return Err(error),
+            return Ok(());
         };
         if self.file.as_ref().is_some_and(|file| file.same_content_state(&now)) {
             return Ok(());
@@ -274,10 +259,10 @@ fn made(dir: &beneath::Dir, name: &str) -> io::Result<beneath::Dir> {
 /// Deeper directories are not counted: no call makes them, as a path has at most 4096 bytes.
 const DEEPEST: usize = 2_100;
 
-fn measure(dir: &beneath::Dir, size: &mut LayerSize, depth: usize) -> io::Result<()> {
+fn measure(dir: &beneath::Dir, size: &mut LayerSize) -> io::Result<()> {
     let mut todo: Vec<PathBuf> = vec![PathBuf::new()];
     while let Some(path) = todo.pop() {
-        if path.iter().count() + depth > DEEPEST || size.entries > MAX_ENTRIES {
+        if path.iter().count() > DEEPEST || size.entries > MAX_ENTRIES {
             break;
         }
         // What is removed meanwhile is not counted.

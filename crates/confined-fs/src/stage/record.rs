@@ -12,7 +12,7 @@
 
 use std::{
     collections::{BTreeMap, HashSet},
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     fmt::{self, Write as _},
     io,
     path::{Component, Path, PathBuf},
@@ -21,7 +21,7 @@ use std::{
 
 use beneath::FileKind;
 
-use crate::Revision;
+use crate::{Revision, path::name_of, tree::IfThere as _};
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,26 +199,9 @@ fn encoded(path: &Path) -> Option<String> {
     Some(word)
 }
 
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "on Windows a name may be no Unicode")]
-fn name_bytes(name: &std::ffi::OsStr) -> Option<&[u8]> {
-    Some(std::os::unix::ffi::OsStrExt::as_bytes(name))
-}
-
-#[cfg(not(unix))]
-fn name_bytes(name: &std::ffi::OsStr) -> Option<&[u8]> {
-    name.to_str().map(str::as_bytes)
-}
-
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "on Windows a name is Unicode")]
-fn name_of(bytes: Vec<u8>) -> Option<OsString> {
-    Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
-}
-
-#[cfg(not(unix))]
-fn name_of(bytes: Vec<u8>) -> Option<OsString> {
-    String::from_utf8(bytes).ok().map(OsString::from)
+/// The bytes of a name; `None` on Windows for one that is no Unicode.
+fn name_bytes(name: &OsStr) -> Option<&[u8]> {
+    if cfg!(unix) { Some(name.as_encoded_bytes()) } else { name.to_str().map(str::as_bytes) }
 }
 
 /// The path of a word; `None` for what [`encoded`] does not write, `..` and an absolute path among it.
@@ -269,11 +252,7 @@ pub enum NodeSummary {
 impl NodeSummary {
     /// Looks at a name in `dir`, and hashes the file there.
     pub(super) fn of(dir: &beneath::Dir, name: &OsStr) -> io::Result<Self> {
-        let stat = match dir.child_stat(name) {
-            Ok(stat) => stat,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::Absent),
-            Err(error) => return Err(error),
-        };
+        let Some(stat) = dir.child_stat(name).if_there()? else { return Ok(Self::Absent) };
         Ok(match stat.kind {
             FileKind::File => Self::File(Revision::of_reader(&mut dir.child_file(name)?)?, stat.permissions()),
             FileKind::Directory => Self::Directory,

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use beneath::{Failure, FileKind, OpenFor};
+use beneath::{FileKind, OpenFor};
 
 use super::{
     Layer, NodeSummary,
@@ -18,6 +18,7 @@ use super::{
 use crate::{
     AccessError, AccessErrorKind, Dir, Root, Roots, Workspace, WorkspacePath,
     dir::remove_all,
+    tree::IfThere as _,
     write::{is_reserved, is_temporary},
 };
 
@@ -134,7 +135,7 @@ fn changes_of(
             staged = disk;
         }
         let holds_more = staged != NodeSummary::Directory && disk == NodeSummary::Directory && {
-            holds_more(disk_root, below, &paths).map_err(failed)?
+            !all_below(disk_root, below, |own, _| paths.contains(own)).map_err(failed)?
         };
         let base = layer.with_record(|record| record.base(below)).map_err(failed)?;
         changes.push(StagedChange {
@@ -172,21 +173,21 @@ fn upper_paths(layer: &Layer) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Whether a directory of the disk has something that the layer does not know.
-fn holds_more(root: &beneath::Dir, directory: &Path, known: &BTreeSet<PathBuf>) -> io::Result<bool> {
+/// Whether everything below a directory is so; `is` gets each path below `root`, and the kind of what is there.
+fn all_below(root: &beneath::Dir, directory: &Path, is: impl Fn(&Path, FileKind) -> bool) -> io::Result<bool> {
     let mut todo = vec![directory.to_owned()];
     while let Some(path) = todo.pop() {
         for listed in root.dir_beneath(&path, OpenFor::List)?.list()? {
             let own = path.join(&listed.name);
-            if !known.contains(&own) {
-                return Ok(true);
+            if !is(&own, listed.kind) {
+                return Ok(false);
             }
             if listed.kind == FileKind::Directory {
                 todo.push(own);
             }
         }
     }
-    Ok(false)
+    Ok(true)
 }
 
 /// Looks at a path; nothing is below a link or a file.
@@ -203,7 +204,7 @@ fn summary(root: &beneath::Dir, path: &Path) -> io::Result<NodeSummary> {
 pub(super) fn parent<'p>(root: &beneath::Dir, path: &'p Path) -> io::Result<(beneath::Dir, &'p OsStr)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let dir = root.dir_beneath(path.parent().unwrap_or(Path::new("")), OpenFor::Traverse);
-    Ok((dir.map_err(|failure: Failure| io::Error::from(failure))?, name))
+    Ok((dir?, name))
 }
 
 // Dropping staged changes: the disk shows again.
@@ -238,7 +239,9 @@ impl Workspace {
                 continue;
             }
             if now == NodeSummary::Directory {
-                if goes_with_above(&lock, name)? || !holds_only(&lock, name, applied)? {
+                // Below a hidden directory: what the disk has there would not show without the layer.
+                let is_hidden = change.layer.with_record(|record| record.hides_above(name))?;
+                if is_hidden || !holds_only(&lock, name, applied)? {
                     continue;
                 }
                 drop_tree(&lock, name)?;
@@ -266,11 +269,6 @@ impl Workspace {
     }
 }
 
-/// Whether a directory above is hidden: what the disk has at `below` would not show without the layer.
-fn goes_with_above(lock: &LayerLock<'_>, below: &Path) -> io::Result<bool> {
-    lock.layer.with_record(|record| record.hides_above(below))
-}
-
 /// Whether all that a directory of the layer holds or hides are directories that were applied.
 fn holds_only(lock: &LayerLock<'_>, directory: &Path, applied: &[StagedChange]) -> io::Result<bool> {
     let is_own = |change: &&StagedChange| {
@@ -280,17 +278,8 @@ fn holds_only(lock: &LayerLock<'_>, directory: &Path, applied: &[StagedChange]) 
     if !lock.layer.with_record(|record| record.hidden_below(directory).all(|hidden| applied.contains(hidden)))? {
         return Ok(false);
     }
-    let mut todo = vec![directory.to_owned()];
-    while let Some(path) = todo.pop() {
-        for listed in lock.layer.upper.dir_beneath(&path, OpenFor::List)?.list()? {
-            let own = path.join(&listed.name);
-            if listed.kind != FileKind::Directory || !applied.contains(&folded(&own)) {
-                return Ok(false);
-            }
-            todo.push(own);
-        }
-    }
-    Ok(true)
+    let is_applied = |own: &Path, kind| kind == FileKind::Directory && applied.contains(&folded(own));
+    all_below(&lock.layer.upper, directory, is_applied)
 }
 
 /// First from the record, so that an entry of the disk is never hidden without one of the layer in its place.
@@ -303,11 +292,7 @@ fn drop_tree(lock: &LayerLock<'_>, below: &Path) -> io::Result<()> {
             remove_staged(&dir, &listed.name)?;
         }
     } else if let Ok((dir, name)) = parent(upper, below) {
-        let dir = Dir::Plain(dir);
-        match remove_staged(&dir, name) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        remove_staged(&Dir::Plain(dir), name).if_there()?;
         drop_empty_above(lock, below)?;
     }
     lock.drop_empty_record()

@@ -11,6 +11,7 @@ use beneath::{Failure, FileKind, Listed, LockAttempt, OpenFor, Stat};
 
 use super::Layer;
 use super::record::folded;
+use crate::tree::IfThere as _;
 
 /// How often a look that raced with a change is repeated.
 const ATTEMPTS: usize = 8;
@@ -20,10 +21,9 @@ pub(crate) struct StagedDir {
     pub(super) layer: Arc<Layer>,
     /// Below the root of the layer.
     pub(super) path: PathBuf,
-    /// The directory on the disk, where it showed when this was opened.
-    lower: Option<beneath::Dir>,
-    /// That of the layer, where there is only that.
-    upper: Option<beneath::Dir>,
+    /// The directory on the disk, where it showed when this was opened; else that of the layer.
+    dir: beneath::Dir,
+    is_lower: bool,
 }
 
 /// Where a name of the merged view is.
@@ -46,28 +46,25 @@ impl StagedDir {
         relative: &Path,
         purpose: OpenFor,
     ) -> Result<Self, Failure> {
-        let lower = || from.dir_beneath(relative, purpose);
-        let of = |lower, upper| Self { layer: Arc::clone(layer), path: path.to_owned(), lower, upper };
+        let of = |dir, is_lower| Self { layer: Arc::clone(layer), path: path.to_owned(), dir, is_lower };
+        let lower = || {
+            let lower = directory_below(layer, path, from, relative, from.dir_beneath(relative, purpose))?;
+            Ok::<_, Failure>(lower.map(|dir| of(dir, true)))
+        };
+        let upper = || Ok(of(layer.upper.dir_beneath(path, purpose)?, false));
         match if path.as_os_str().is_empty() { None } else { layer.upper_stat(path)? } {
             Some(stat) if stat.kind == FileKind::Directory => {
-                let lower =
-                    if layer.hides(path)? { None } else { directory_below(layer, path, from, relative, lower())? };
-                let upper = if lower.is_some() { None } else { Some(layer.upper.dir_beneath(path, purpose)?) };
-                Ok(of(lower, upper))
+                let lower = if layer.hides(path)? { None } else { lower()? };
+                lower.map_or_else(upper, Ok)
             }
             Some(stat) if stat.kind == FileKind::Symlink => Err(Failure::Link),
             Some(_) => Err(Failure::Io(io::ErrorKind::NotADirectory.into())),
             None if layer.hides(path)? => match layer.upper_stat(path)? {
                 // It was copied up, and then hidden, between the two looks.
-                Some(stat) if stat.kind == FileKind::Directory => {
-                    Ok(of(None, Some(layer.upper.dir_beneath(path, purpose)?)))
-                }
+                Some(stat) if stat.kind == FileKind::Directory => upper(),
                 _ => Err(missing().into()),
             },
-            None => match directory_below(layer, path, from, relative, lower())? {
-                Some(lower) => Ok(of(Some(lower), None)),
-                None => Err(missing().into()),
-            },
+            None => lower()?.ok_or_else(|| missing().into()),
         }
     }
 
@@ -106,11 +103,11 @@ impl StagedDir {
             return Ok(self.reopen(purpose)?);
         }
         let path = self.path.join(relative);
-        match &self.lower {
-            Some(lower) if !self.layer.hides(&self.path)? => Self::open(&self.layer, &path, lower, relative, purpose),
-            _ => {
-                let upper = self.layer.upper.dir_beneath(&path, purpose)?;
-                Ok(Self { layer: Arc::clone(&self.layer), path, lower: None, upper: Some(upper) })
+        match self.lower()? {
+            Some(lower) => Self::open(&self.layer, &path, lower, relative, purpose),
+            None => {
+                let dir = self.layer.upper.dir_beneath(&path, purpose)?;
+                Ok(Self { layer: Arc::clone(&self.layer), path, dir, is_lower: false })
             }
         }
     }
@@ -122,23 +119,16 @@ impl StagedDir {
     }
 
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
-        let clone = |dir: &Option<beneath::Dir>| dir.as_ref().map(beneath::Dir::try_clone).transpose();
-        Ok(Self {
-            layer: Arc::clone(&self.layer),
-            path: self.path.clone(),
-            lower: clone(&self.lower)?,
-            upper: clone(&self.upper)?,
-        })
+        Ok(self.through(self.dir.try_clone()?))
     }
 
     pub(crate) fn reopen(&self, purpose: OpenFor) -> io::Result<Self> {
-        let again = |dir: &Option<beneath::Dir>| dir.as_ref().map(|dir| dir.reopen(purpose)).transpose();
-        Ok(Self {
-            layer: Arc::clone(&self.layer),
-            path: self.path.clone(),
-            lower: again(&self.lower)?,
-            upper: again(&self.upper)?,
-        })
+        Ok(self.through(self.dir.reopen(purpose)?))
+    }
+
+    /// The same directory through another handle.
+    fn through(&self, dir: beneath::Dir) -> Self {
+        Self { layer: Arc::clone(&self.layer), path: self.path.clone(), dir, is_lower: self.is_lower }
     }
 
     pub(crate) fn child_dir(&self, name: &OsStr, purpose: OpenFor) -> io::Result<Self> {
@@ -153,9 +143,9 @@ impl StagedDir {
             Err(Failure::Link) => return self.upper_dir()?.child_file(name),
             answer => return Ok(answer?),
         }
-        match self.lower()? {
-            Some(lower) if !self.layer.hides(&path)? => lower.child_file(name),
-            _ => Ok(self.layer.upper.file_beneath(&path)?),
+        match self.lower_of(&path)? {
+            Some(lower) => lower.child_file(name),
+            None => Ok(self.layer.upper.file_beneath(&path)?),
         }
     }
 
@@ -170,14 +160,9 @@ impl StagedDir {
     pub(super) fn place(&self, name: &OsStr) -> io::Result<Place> {
         let path = self.path.join(name);
         let upper = self.layer.upper_stat(&path)?;
-        let lower = match self.lower()? {
-            Some(lower) if !self.layer.hides(&path)? => match lower.child_stat(name) {
-                Ok(stat) => Some(stat),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                Err(error) if upper.is_none() => return Err(error),
-                Err(_) => None,
-            },
-            _ => None,
+        let lower = match self.lower_of(&path)?.map(|lower| lower.child_stat(name).if_there()) {
+            Some(Err(error)) if upper.is_none() => return Err(error),
+            answer => answer.and_then(Result::ok).flatten(),
         };
         Ok(match (upper, lower) {
             (Some(upper), Some(lower)) if upper.kind == FileKind::Directory && lower.kind == FileKind::Directory => {
@@ -207,23 +192,17 @@ impl StagedDir {
     }
 
     pub(crate) fn stat(&self) -> io::Result<Stat> {
-        match (&self.lower, &self.upper) {
-            (Some(dir), _) | (None, Some(dir)) => dir.stat(),
-            (None, None) => Err(missing()),
-        }
+        self.dir.stat()
     }
 
     pub(crate) fn try_lock(&self) -> LockAttempt {
-        match (&self.lower, &self.upper) {
-            (Some(dir), _) | (None, Some(dir)) => dir.try_lock(),
-            (None, None) => LockAttempt::Unsupported,
-        }
+        self.dir.try_lock()
     }
 
     /// The directory whose lock [`Self::try_lock`] takes.
     #[cfg(windows)]
-    pub(crate) fn into_locked(self) -> Option<beneath::Dir> {
-        self.lower.or(self.upper)
+    pub(crate) fn into_locked(self) -> beneath::Dir {
+        self.dir
     }
 
     pub(crate) fn list(&self) -> io::Result<Vec<Listed>> {
@@ -247,10 +226,9 @@ impl StagedDir {
     }
 
     fn merged(&self) -> io::Result<Vec<Listed>> {
-        let upper = match self.upper_dir() {
-            Ok(dir) => dir.reopen(OpenFor::List)?.list()?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(error),
+        let upper = match self.upper_dir().if_there()? {
+            Some(dir) => dir.reopen(OpenFor::List)?.list()?,
+            None => Vec::new(),
         };
         let Some(lower) = self.lower()? else { return Ok(upper) };
         let taken: HashSet<PathBuf> = upper.iter().map(|listed| folded(Path::new(&listed.name))).collect();
@@ -270,10 +248,15 @@ impl StagedDir {
 
     /// The directory on the disk, where it shows.
     pub(super) fn lower(&self) -> io::Result<Option<&beneath::Dir>> {
-        match &self.lower {
-            Some(lower) if !self.layer.hides(&self.path)? => Ok(Some(lower)),
-            _ => Ok(None),
-        }
+        Ok(if self.is_lower && !self.layer.hides(&self.path)? { Some(&self.dir) } else { None })
+    }
+
+    /// The same, where what it has at `path`, a name in it, shows as well.
+    pub(super) fn lower_of(&self, path: &Path) -> io::Result<Option<&beneath::Dir>> {
+        Ok(match self.lower()? {
+            Some(lower) if !self.layer.hides(path)? => Some(lower),
+            _ => None,
+        })
     }
 
     /// The directory in the layer.
@@ -285,7 +268,7 @@ impl StagedDir {
 #[cfg(unix)]
 impl std::os::fd::AsFd for StagedDir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.lower.as_ref().or(self.upper.as_ref()).unwrap_or(&self.layer.upper).as_fd()
+        self.dir.as_fd()
     }
 }
 
@@ -298,10 +281,8 @@ fn shadowed<T>(
     relative: &Path,
     answer: Result<T, Failure>,
 ) -> Result<T, Failure> {
-    match &answer {
-        Err(Failure::Link) => {}
-        Err(Failure::Io(error)) if error.kind() == io::ErrorKind::NotADirectory => {}
-        _ => return answer,
+    if !answer.as_ref().is_err_and(passes_no_directory) {
+        return answer;
     }
     let above = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
     for (above, below) in above(path).iter().zip(above(relative)) {
@@ -326,10 +307,15 @@ fn directory_below(
 ) -> Result<Option<beneath::Dir>, Failure> {
     let is_staged = !path.as_os_str().is_empty() && layer.upper_stat(path)?.is_some();
     match shadowed(layer, path, from, relative, answer) {
-        Ok(dir) => Ok(Some(dir)),
-        Err(failure) if failure.is_missing() && is_staged => Ok(None),
-        Err(Failure::Link) if is_staged => Ok(None),
-        Err(Failure::Io(error)) if is_staged && error.kind() == io::ErrorKind::NotADirectory => Ok(None),
-        Err(failure) => Err(failure),
+        Err(failure) if is_staged && (failure.is_missing() || passes_no_directory(&failure)) => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
+/// Whether a path passes through a link or a file, `ENOTDIR`.
+fn passes_no_directory(failure: &Failure) -> bool {
+    match failure {
+        Failure::Link => true,
+        Failure::Io(error) => error.kind() == io::ErrorKind::NotADirectory,
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use beneath::FileKind;
 
 use super::StateDir;
-use crate::Dir;
+use crate::{Dir, tree::IfThere as _};
 
 /// Rotated files that are kept: `FILE.1` is the newest.
 const KEPT: usize = 5;
@@ -55,22 +55,15 @@ impl AppendLog {
         let mut files: Vec<File> = Vec::new();
         // The newest first: if it is rotated meanwhile, it is found twice, and not left out.
         for name in Self::names(path) {
-            let is_file = std::fs::metadata(&name).map(|found| found.is_file());
-            let opened = match is_file {
-                Ok(true) => File::open(&name),
-                Ok(false) => Err(io::ErrorKind::InvalidInput.into()),
-                Err(error) => Err(error),
-            };
-            match opened {
-                Ok(file) => {
-                    let stat = beneath::file_stat(&file)?;
-                    let is_it = |other: &File| beneath::file_stat(other).is_ok_and(|other| other.same_file(&stat));
-                    if !cfg!(unix) || !files.last().is_some_and(is_it) {
-                        files.push(file);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+            let Some(found) = std::fs::metadata(&name).if_there()? else { continue };
+            if !found.is_file() {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            let Some(file) = File::open(&name).if_there()? else { continue };
+            let stat = beneath::file_stat(&file)?;
+            let is_it = |other: &File| beneath::file_stat(other).is_ok_and(|other| other.same_file(&stat));
+            if !cfg!(unix) || !files.last().is_some_and(is_it) {
+                files.push(file);
             }
         }
         files.reverse();
@@ -104,10 +97,7 @@ impl AppendLog {
     /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.
     fn rotate(&self) -> io::Result<()> {
         for number in (1..KEPT).rev() {
-            match self.dir.move_over(&self.numbered(number), &self.dir, &self.numbered(number + 1)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            self.dir.move_over(&self.numbered(number), &self.dir, &self.numbered(number + 1)).if_there()?;
         }
         self.dir.move_over(&self.name, &self.dir, &self.numbered(1))
     }

@@ -53,23 +53,14 @@ impl StateDir {
     /// `FileTooLarge` when there is more.
     pub fn store(&self, content: &mut dyn Read, limit: u64, durable: Durable) -> io::Result<(Revision, u64)> {
         let mut temporary = Temporary::create(&self.dir, true)?;
-        let mut hasher = Revision::hasher();
-        let mut buffer = vec![0; 128 * 1024];
         let mut size = 0_u64;
-        loop {
-            let count = match content.read(&mut buffer) {
-                Ok(0) => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                answer => answer?,
-            };
-            size += count as u64;
+        let revision = Revision::of_copied(content, |bytes| {
+            size += bytes.len() as u64;
             if size > limit {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
-            hasher.update(&buffer[..count]);
-            beneath::write_all(temporary.file(), &buffer[..count])?;
-        }
-        let revision = hasher.finish();
+            beneath::write_all(temporary.file(), bytes)
+        })?;
         let file = self.name_object(temporary, revision)?;
         if durable == Durable::Now || !SYNCS_ALL_AT_ONCE {
             beneath::sync_all(&file)?;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::path::name_of;
 use crate::write::is_reserved;
 use crate::{EntryState, Revision, Root, WorkspacePath};
 
@@ -87,7 +88,7 @@ pub(super) enum Unusable {
 }
 
 /// The text of the intent of `steps`; `None` where a name cannot be written down.
-pub(super) fn write(steps: &Steps) -> Option<Vec<u8>> {
+pub(super) fn write(steps: &Steps<'_>) -> Option<Vec<u8>> {
     let head = IntentHead { rootbound: VERSION, id: format!("{:016x}", steps.id()), steps: steps.list().len() };
     let mut text = line_of(&head)?;
     for step in steps.list() {
@@ -103,7 +104,7 @@ fn line_of(value: &impl Serialize) -> Option<String> {
 }
 
 /// Reads the intent that the name of its file says is of the transaction `id`.
-pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps, Unusable> {
+pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps<'static>, Unusable> {
     let damaged = Unusable::Damaged;
     let text = str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
     let (first, _) = text.split_once('\n').ok_or(damaged("it is cut"))?;
@@ -127,12 +128,11 @@ pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps, 
         let line: IntentLine = serde_json::from_str(line).map_err(|_| damaged("a line is not a step"))?;
         line.step(roots)
     };
-    let list: Vec<Step> = lines.iter().map(step).collect::<Result<_, _>>()?;
-    Ok(Steps::new(id, list))
+    Ok(Steps::new(id, lines.iter().map(step).collect::<Result<_, _>>()?))
 }
 
 impl IntentLine {
-    fn of(step: &Step) -> Option<Self> {
+    fn of(step: &Step<'_>) -> Option<Self> {
         let action = match &step.action {
             StepAction::Replace { old, new } => LineAction::Replace { old: old.to_string(), new: new.to_string() },
             StepAction::Remove { was } => LineAction::Remove(LineState::of(was)?),
@@ -149,7 +149,7 @@ impl IntentLine {
         Some(Self { root: RootId::of(step.path.root()), path, action })
     }
 
-    fn step(self, roots: &[Arc<Root>]) -> Result<Step, Unusable> {
+    fn step(self, roots: &[Arc<Root>]) -> Result<Step<'static>, Unusable> {
         let action = match self.action {
             LineAction::Replace { old, new } => StepAction::Replace { old: revision(&old)?, new: revision(&new)? },
             LineAction::Remove(was) => StepAction::Remove { was: was.entry()? },
@@ -158,7 +158,7 @@ impl IntentLine {
             }
             LineAction::Create(is) => StepAction::Create { is: is.entry()? },
         };
-        Ok(Step { path: self.path.path(&self.root, roots)?, action })
+        Ok(Step::new(&self.path.path(&self.root, roots)?, action))
     }
 }
 
@@ -231,18 +231,9 @@ fn revision(digits: &str) -> Result<Revision, Unusable> {
     digits.parse().map_err(|_| Unusable::Damaged("a hash is none"))
 }
 
-#[cfg(unix)]
 fn of_bytes(hex: &str) -> Option<OsString> {
-    use std::os::unix::ffi::OsStringExt as _;
-    let pairs = hex.as_bytes().chunks_exact(2);
-    if !pairs.remainder().is_empty() {
-        return None;
-    }
-    let byte = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
-    pairs.map(byte).collect::<Option<Vec<u8>>>().map(OsString::from_vec)
-}
-
-#[cfg(not(unix))]
-fn of_bytes(_: &str) -> Option<OsString> {
-    None
+    let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    let bytes = pairs.iter().map(byte).collect::<Option<Vec<u8>>>();
+    name_of(bytes.filter(|_| rest.is_empty())?)
 }

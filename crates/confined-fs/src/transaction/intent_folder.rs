@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use beneath::{OpenFor, Stat};
 
-use crate::{Dir, StateDir};
+use crate::{Dir, StateDir, tree::IfThere as _};
 
 use super::intent::LARGEST;
 
@@ -139,10 +139,8 @@ impl IntentFolder {
 
     /// The intents that are there and not ignored, in no order.
     pub(super) fn list(&self) -> io::Result<Vec<FoundIntent>> {
-        let folder = match self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::List) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            answer => answer?,
-        };
+        let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::List).if_there()?;
+        let Some(folder) = folder else { return Ok(Vec::new()) };
         let look = self.look.lock().unwrap_or_else(PoisonError::into_inner);
         let found = folder.list()?.into_iter().filter_map(|listed| FoundIntent::of(&listed.name));
         Ok(found.filter(|found| !look.ignored.contains(&found.id)).collect())
@@ -162,10 +160,10 @@ impl IntentFolder {
         let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
         let name = file_name(id, stage);
         let file = match folder.open_locked(&name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Claim::Gone),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Claim::Held),
-            answer => answer?,
+            answer => answer.if_there()?,
         };
+        let Some(file) = file else { return Ok(Claim::Gone) };
         let own = OwnIntent { folder, id, stage, file };
         // It may have been moved on, or removed, before the lock was taken.
         let seen = beneath::file_stat(&own.file)?;
@@ -179,9 +177,9 @@ impl LastLook {
         for _ in 0..2 {
             let folder = match &self.folder {
                 Some(folder) => folder,
-                None => match state.child_dir(OsStr::new(FOLDER), OpenFor::List) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-                    answer => self.folder.insert(answer?),
+                None => match state.child_dir(OsStr::new(FOLDER), OpenFor::List).if_there()? {
+                    None => return Ok(false),
+                    Some(folder) => self.folder.insert(folder),
                 },
             };
             let now = folder.stat()?;

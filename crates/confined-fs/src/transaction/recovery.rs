@@ -161,7 +161,7 @@ fn recover_one(
 }
 
 /// Rolls back a transaction whose names may have changed.
-fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps) -> std::io::Result<()> {
+fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
     if own.stage() == Stage::Ready {
         own.move_to(Stage::RollingBack)?;
     }
@@ -177,13 +177,13 @@ fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps) -> std::io::Result<(
     remove_prepared(own, steps)
 }
 
-fn remove_prepared(own: OwnIntent, steps: &Steps) -> std::io::Result<()> {
+fn remove_prepared(own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
     roll_back::remove_new(steps)?;
     own.remove()
 }
 
 /// Removes what a transaction that counts has replaced.
-fn complete(shared: &Shared, own: OwnIntent, steps: &Steps) -> std::io::Result<()> {
+fn complete(shared: &Shared, own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
     let rolled = roll_back::remove_old(steps, false);
     if let Some(error) = rolled.error {
         return Err(error);
@@ -195,7 +195,7 @@ fn complete(shared: &Shared, own: OwnIntent, steps: &Steps) -> std::io::Result<(
 }
 
 /// Whether this process may change everything in it: its rules may be stricter.
-fn all_allowed(shared: &Shared, steps: &Steps) -> bool {
+fn all_allowed(shared: &Shared, steps: &Steps<'_>) -> bool {
     let is_allowed = |path: &WorkspacePath| {
         shared.roots.deepest(path) == *path
             && WritablePath::new(path, Location::direct(path.clone()), WriteScope::Content).is_ok()
@@ -203,7 +203,7 @@ fn all_allowed(shared: &Shared, steps: &Steps) -> bool {
     steps.paths().all(is_allowed)
 }
 
-fn of_files(shared: &Shared, steps: &Steps) -> String {
+fn of_files(shared: &Shared, steps: &Steps<'_>) -> String {
     // Names below an untrusted root are not repeated outside of a fence.
     if steps.paths().any(|path| path.root().is_untrusted() || shared.roots.deepest(path).root().is_untrusted()) {
         return format!("an interrupted change of {} entries", steps.list().len());

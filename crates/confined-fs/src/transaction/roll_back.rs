@@ -11,10 +11,11 @@ use std::{fmt, io};
 use beneath::{FileKind, OpenFor};
 
 use crate::dir::remove_all;
+use crate::tree::IfThere as _;
 use crate::write::{Exchanged, keep_aside, swap_if};
 use crate::{Dir, EntryState, WorkspacePath};
 
-use super::steps::{Step, StepAction, Steps, last_name};
+use super::steps::{Place, Step, StepAction, Steps, last_name};
 
 /// An entry that is neither as before the transaction nor as after it.
 #[derive(Clone, Debug)]
@@ -59,25 +60,32 @@ type Undone = io::Result<Option<Unreverted>>;
 ///
 /// # Errors
 /// With what could not be put back, where the system refuses something.
-pub(super) fn roll_back(steps: &Steps) -> RolledBack {
+pub(super) fn roll_back(steps: &Steps<'_>) -> RolledBack {
     let mut rolled = RolledBack::default();
+    // What came last goes first: each move arrives after all other steps.
     for (index, step) in steps.list().iter().enumerate() {
         if let StepAction::Move { to, was, identity } = &step.action {
-            rolled.note(to, revert_move(steps, index, step, to, was, *identity));
+            rolled.note(to, revert_move(steps, index, to, was, *identity));
         }
     }
     for (index, step) in steps.list().iter().enumerate().rev() {
-        let undone = match &step.action {
-            StepAction::Create { .. } if steps.is_in_new(&step.path) => continue,
-            StepAction::Create { is: EntryState::Directory { .. } } => revert_create_directory(steps, index, step),
-            StepAction::Create { is } => revert_create(steps, index, step, is),
-            StepAction::Replace { .. } => revert_replace(steps, index, step),
-            StepAction::Remove { was: EntryState::Link(target) } => restore_link(steps, step, target),
-            StepAction::Remove { was } | StepAction::Move { was, .. } => restore_removed(steps, index, step, was),
-        };
-        rolled.note(&step.path, undone);
+        let is_with_directory = matches!(step.action, StepAction::Create { .. }) && steps.is_in_new(&step.path);
+        if !is_with_directory {
+            rolled.note(&step.path, revert(steps, index, step));
+        }
     }
     rolled
+}
+
+fn revert(steps: &Steps<'_>, index: usize, step: &Step<'_>) -> Undone {
+    let Some(at) = there(steps.place(index))? else { return Ok(None) };
+    match &step.action {
+        StepAction::Create { is: EntryState::Directory { .. } } => revert_create_directory(steps, &at, step),
+        StepAction::Create { is } => revert_create(&at, is),
+        StepAction::Replace { old, new } => revert_replace(&at, &EntryState::from(*old), &EntryState::from(*new)),
+        StepAction::Remove { was: EntryState::Link(target) } => restore_link(&at, target),
+        StepAction::Remove { was } | StepAction::Move { was, .. } => restore_removed(&at, was),
+    }
 }
 
 /// The result of rolling back.
@@ -105,21 +113,27 @@ impl RolledBack {
     }
 }
 
-/// The directory that holds an entry; `None` where it is gone, and with it whatever was in it.
-fn holder(steps: &Steps, path: &WorkspacePath) -> io::Result<Option<Dir>> {
-    match steps.holder(path) {
-        Ok(dir) => Ok(Some(dir)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error),
+/// What was opened of a directory that holds an entry; `None` where it is gone, and with it whatever was in it.
+fn there<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
+        answer => answer.if_there(),
     }
 }
 
-pub(super) fn exists(dir: &Dir, name: &OsStr) -> io::Result<bool> {
-    match dir.child_stat(name) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+fn exists(dir: &Dir, name: &OsStr) -> io::Result<bool> {
+    Ok(dir.child_stat(name).if_there()?.is_some())
+}
+
+/// Renames what was looked at under its old name; one that turns out to be something else gets that name back, or one that
+/// is not removed as a stale temporary. Whether it is what it should be.
+fn rename_checked(dir: &Dir, from: &OsStr, to: &OsStr, is: &EntryState) -> io::Result<bool> {
+    dir.rename_new(from, to)?;
+    let same = is.is_at(dir, to)?;
+    if !same && dir.rename_new(to, from).is_err() {
+        keep_aside(dir, to, from);
     }
+    Ok(same)
 }
 
 /// Where the system has no rename that replaces nothing, a file gets its new name first and loses the old one then: it
@@ -135,78 +149,62 @@ fn remove_second_name(dir: &Dir, name: &OsStr, second_dir: &Dir, second: &OsStr)
 
 /// Moves an entry from its new path to its reserved name at the old place.
 fn revert_move(
-    steps: &Steps,
+    steps: &Steps<'_>,
     index: usize,
-    step: &Step,
     to: &WorkspacePath,
     was: &EntryState,
     (_, inode): (u64, u64),
 ) -> Undone {
-    let (Some(from_dir), Some(to_dir)) = (holder(steps, &step.path)?, holder(steps, to)?) else { return Ok(None) };
-    let (from, aside, name) = (last_name(&step.path)?, steps.old_name(index), last_name(to)?);
-    if exists(&from_dir, &aside)? {
-        return remove_second_name(&from_dir, &aside, &to_dir, name).map(|_| None);
+    let (Some(from), Some(to_dir)) = (there(steps.place(index))?, there(steps.holder(to))?) else { return Ok(None) };
+    let name = last_name(to)?;
+    if exists(&from.dir, &from.old)? {
+        return remove_second_name(&from.dir, &from.old, &to_dir, name).map(|_| None);
     }
-    if !exists(&to_dir, name)? {
-        return Ok(None);
-    }
+    let Some(now) = to_dir.child_stat(name).if_there()? else { return Ok(None) };
     // In a cycle the old path has another entry by now, and two files may hold the same. Where the system has no lasting
     // numbers, the old path must be free.
-    let same_inode = to_dir.child_stat(name)?.inode() == inode;
-    if !same_inode && exists(&from_dir, from)? {
+    let same_inode = now.inode() == inode;
+    if !same_inode && exists(&from.dir, from.name)? {
         return Ok(None);
     }
     if !was.is_at(&to_dir, name)? {
         return Ok(same_inode.then_some(Unreverted::ChangedSince));
     }
-    to_dir.move_new(name, &from_dir, &aside)?;
+    to_dir.move_new(name, &from.dir, &from.old)?;
     let _ = to_dir.sync();
     Ok(None)
 }
 
 /// Gives a new entry its reserved name again, if nobody has changed it.
-fn revert_create(steps: &Steps, index: usize, step: &Step, is: &EntryState) -> Undone {
-    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
-    let (name, new) = (last_name(&step.path)?, steps.new_name(index));
-    if exists(&dir, &new)? {
-        return remove_second_name(&dir, &new, &dir, name).map(|_| None);
+fn revert_create(Place { dir, name, new, .. }: &Place<'_>, is: &EntryState) -> Undone {
+    if exists(dir, new)? {
+        return remove_second_name(dir, new, dir, name).map(|_| None);
     }
-    if !exists(&dir, name)? {
+    if !exists(dir, name)? {
         return Ok(None);
     }
-    if !is.is_at(&dir, name)? {
-        return Ok(Some(Unreverted::ChangedSince));
-    }
-    dir.rename_new(name, &new)?;
-    if is.is_at(&dir, &new)? {
-        return Ok(None);
-    }
-    if dir.rename_new(&new, name).is_err() {
-        keep_aside(&dir, &new, name);
-    }
-    Ok(Some(Unreverted::ChangedSince))
+    let is_own = is.is_at(dir, name)? && rename_checked(dir, name, new, is)?;
+    Ok((!is_own).then_some(Unreverted::ChangedSince))
 }
 
 /// Removes a new directory with all of its new entries. If another program has added something to it, that stays.
-fn revert_create_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
-    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
-    let (name, new) = (last_name(&step.path)?, steps.new_name(index));
-    if exists(&dir, &new)? || !exists(&dir, name)? {
+fn revert_create_directory(steps: &Steps<'_>, Place { dir, name, new, .. }: &Place<'_>, step: &Step<'_>) -> Undone {
+    if exists(dir, new)? || !exists(dir, name)? {
         return Ok(None);
     }
-    if !DIRECTORY.is_at(&dir, name)? {
+    if !DIRECTORY.is_at(dir, name)? {
         return Ok(Some(Unreverted::ChangedSince));
     }
-    dir.rename_new(name, &new)?;
-    if is_as_made(steps, &dir.child_dir(&new, OpenFor::List)?, &step.path)? {
+    dir.rename_new(name, new)?;
+    if is_as_made(steps, &dir.child_dir(new, OpenFor::List)?, &step.path)? {
         return Ok(None);
     }
-    dir.rename_new(&new, name)?;
+    dir.rename_new(new, name)?;
     let inside = steps.list().iter().filter(|one| one.path.is_in(&step.path));
     // Files are after the directories in the list, and the innermost directories after the outer ones.
     for one in inside.rev() {
         let StepAction::Create { is } = &one.action else { continue };
-        let (Some(dir), name) = (holder(steps, &one.path)?, last_name(&one.path)?) else { continue };
+        let (Some(dir), name) = (there(steps.holder(&one.path))?, last_name(&one.path)?) else { continue };
         match is {
             EntryState::Directory { .. } => {
                 let _ = dir.remove_dir(name);
@@ -215,26 +213,23 @@ fn revert_create_directory(steps: &Steps, index: usize, step: &Step) -> Undone {
             _ => {}
         }
     }
-    Ok(exists(&dir, name)?.then_some(Unreverted::ChangedSince))
+    Ok(exists(dir, name)?.then_some(Unreverted::ChangedSince))
 }
 
 /// Whether a directory holds exactly what the transaction put there. `path` is the one that it has, or had.
-fn is_as_made(steps: &Steps, dir: &Dir, path: &WorkspacePath) -> io::Result<bool> {
+fn is_as_made(steps: &Steps<'_>, dir: &Dir, path: &WorkspacePath) -> io::Result<bool> {
     for listed in dir.list()? {
         let child = path.child(listed.name.as_ref());
         let made = steps.list().iter().find_map(|step| match &step.action {
             StepAction::Create { is } if step.path == child => Some(is),
             _ => None,
         });
+        let is_directory = matches!(made, Some(EntryState::Directory { .. }));
         let same = match made {
-            None => false,
-            Some(EntryState::Directory { .. }) => {
-                DIRECTORY.is_at(dir, &listed.name)?
-                    && is_as_made(steps, &dir.child_dir(&listed.name, OpenFor::List)?, &child)?
-            }
             Some(is) => is.is_at(dir, &listed.name)?,
+            None => false,
         };
-        if !same {
+        if !same || is_directory && !is_as_made(steps, &dir.child_dir(&listed.name, OpenFor::List)?, &child)? {
             return Ok(false);
         }
     }
@@ -242,106 +237,78 @@ fn is_as_made(steps: &Steps, dir: &Dir, path: &WorkspacePath) -> io::Result<bool
 }
 
 /// The former file gets its name again, and the new one its reserved name.
-fn revert_replace(steps: &Steps, index: usize, step: &Step) -> Undone {
-    let StepAction::Replace { old, new } = &step.action else { return Ok(None) };
-    let (old, new) = (EntryState::from(*old), EntryState::from(*new));
-    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
-    let (name, next, aside) = (last_name(&step.path)?, steps.new_name(index), steps.old_name(index));
-    if exists(&dir, &aside)? {
-        return revert_replace_by_renames(&dir, name, &next, &aside, &old, &new);
+fn revert_replace(at: &Place<'_>, old: &EntryState, new: &EntryState) -> Undone {
+    let Place { dir, name, new: next, old: aside } = at;
+    if exists(dir, aside)? {
+        return revert_replace_by_renames(at, old, new);
     }
-    if !exists(&dir, &next)? || new.is_at(&dir, &next)? {
+    if !exists(dir, next)? || new.is_at(dir, next)? {
         return Ok(None);
     }
-    if !old.is_at(&dir, &next)? {
-        keep_aside(&dir, &next, name);
-        return Ok(Some(Unreverted::KeptNextToIt));
-    }
-    match swap_if(&dir, &next, name, |dir, name| new.is_at(dir, name))? {
-        Exchanged::Yes => Ok(None),
-        Exchanged::No => {
-            keep_aside(&dir, &next, name);
-            Ok(Some(Unreverted::KeptNextToIt))
+    if old.is_at(dir, next)? {
+        match swap_if(dir, next, name, |dir, name| new.is_at(dir, name))? {
+            Exchanged::Yes => return Ok(None),
+            Exchanged::No => {}
+            Exchanged::NoneLeft => return Ok(Some(Unreverted::KeptNextToIt)),
         }
-        Exchanged::NoneLeft { .. } => Ok(Some(Unreverted::KeptNextToIt)),
     }
+    keep_aside(dir, next, name);
+    Ok(Some(Unreverted::KeptNextToIt))
 }
 
 /// As [`revert_replace`], where names cannot be exchanged: the former file has a name `aside`.
-fn revert_replace_by_renames(
-    dir: &Dir,
-    name: &OsStr,
-    next: &OsStr,
-    aside: &OsStr,
-    old: &EntryState,
-    new: &EntryState,
-) -> Undone {
+fn revert_replace_by_renames(at: &Place<'_>, old: &EntryState, new: &EntryState) -> Undone {
+    let Place { dir, name, new: next, old: aside } = at;
     remove_second_name(dir, next, dir, name)?;
-    if !exists(dir, next)? && new.is_at(dir, name)? {
-        dir.rename_new(name, next)?;
-        if !new.is_at(dir, next)? {
-            if dir.rename_new(next, name).is_err() {
-                keep_aside(dir, next, name);
-            }
-            keep_aside(dir, aside, name);
-            return Ok(Some(Unreverted::KeptNextToIt));
+    let is_renamed = !exists(dir, next)? && new.is_at(dir, name)?;
+    if !is_renamed || rename_checked(dir, name, next, new)? {
+        if old.is_at(dir, name)? {
+            // It has both names, or has been put back already.
+            dir.remove(aside)?;
+            return Ok(None);
         }
-    }
-    if old.is_at(dir, name)? {
-        // It has both names, or has been put back already.
-        dir.remove(aside)?;
-        return Ok(None);
-    }
-    if old.is_at(dir, aside)? && !exists(dir, name)? {
-        dir.rename_new(aside, name)?;
-        return Ok(None);
+        if old.is_at(dir, aside)? && !exists(dir, name)? {
+            dir.rename_new(aside, name)?;
+            return Ok(None);
+        }
     }
     keep_aside(dir, aside, name);
     Ok(Some(Unreverted::KeptNextToIt))
 }
 
 /// Makes a removed link again.
-fn restore_link(steps: &Steps, step: &Step, target: &OsStr) -> Undone {
-    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
-    let name = last_name(&step.path)?;
-    if !exists(&dir, name)? {
+fn restore_link(Place { dir, name, .. }: &Place<'_>, target: &OsStr) -> Undone {
+    if !exists(dir, name)? {
         dir.make_link(target, name)?;
     }
     Ok(None)
 }
 
 /// Gives a removed entry its own name again.
-fn restore_removed(steps: &Steps, index: usize, step: &Step, was: &EntryState) -> Undone {
-    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
-    let (name, aside) = (last_name(&step.path)?, steps.old_name(index));
-    if !exists(&dir, &aside)? {
+fn restore_removed(Place { dir, name, old: aside, .. }: &Place<'_>, was: &EntryState) -> Undone {
+    if !exists(dir, aside)? || remove_second_name(dir, name, dir, aside)? {
         return Ok(None);
     }
-    if remove_second_name(&dir, name, &dir, &aside)? {
-        return Ok(None);
-    }
-    if was.is_at(&dir, &aside)? {
-        match dir.rename_new(&aside, name) {
-            Ok(()) => return Ok(None),
+    if was.is_at(dir, aside)? {
+        match dir.rename_new(aside, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+            answer => return answer.map(|()| None),
         }
     }
-    keep_aside(&dir, &aside, name);
+    keep_aside(dir, aside, name);
     Ok(Some(Unreverted::KeptNextToIt))
 }
 
 /// Removes the new entries, once every name is as it was.
-pub(super) fn remove_new(steps: &Steps) -> io::Result<()> {
+pub(super) fn remove_new(steps: &Steps<'_>) -> io::Result<()> {
     for (index, step) in steps.list().iter().enumerate().rev() {
         let is_own = matches!(step.action, StepAction::Replace { .. } | StepAction::Create { .. });
         if !is_own || steps.is_in_new(&step.path) {
             continue;
         }
-        let Some(dir) = holder(steps, &step.path)? else { continue };
-        let name = steps.new_name(index);
-        if exists(&dir, &name)? {
-            remove_all(&dir, &name)?;
+        let Some(Place { dir, new, .. }) = there(steps.place(index))? else { continue };
+        if exists(&dir, &new)? {
+            remove_all(&dir, &new)?;
         }
     }
     Ok(())
@@ -349,44 +316,41 @@ pub(super) fn remove_new(steps: &Steps) -> io::Result<()> {
 
 /// Removes the old entries, once the transaction counts. `is_known`: the process that has made it removes it unseen, as
 /// it has just looked at it; another one only what it was, and leaves the rest under a name that can be seen.
-pub(super) fn remove_old(steps: &Steps, is_known: bool) -> RolledBack {
+pub(super) fn remove_old(steps: &Steps<'_>, is_known: bool) -> RolledBack {
     let mut rolled = RolledBack::default();
     for (index, step) in steps.list().iter().enumerate() {
-        let (was, names) = match &step.action {
-            StepAction::Replace { old, .. } => {
-                (EntryState::from(*old), vec![steps.new_name(index), steps.old_name(index)])
-            }
-            StepAction::Remove { was } => (was.clone(), vec![steps.old_name(index)]),
+        let (was, is_replaced) = match &step.action {
+            StepAction::Replace { old, .. } => (EntryState::from(*old), true),
+            StepAction::Remove { was } => (was.clone(), false),
             StepAction::Move { .. } | StepAction::Create { .. } => continue,
         };
         if matches!(was, EntryState::Directory { .. }) && rolled.error.is_some() {
             // It may hold what could not be removed, which is no content of others: recovery removes both.
             continue;
         }
-        let removed =
-            names.iter().try_fold(None, |left, name| Ok(left.or(remove_one_old(steps, step, name, &was, is_known)?)));
+        let removed = there(steps.place(index)).and_then(|at| {
+            let Some(at) = at else { return Ok(None) };
+            // What was exchanged has the reserved name of the new one.
+            let exchanged = if is_replaced { remove_one_old(&at, &at.new, &was, is_known)? } else { None };
+            Ok(exchanged.or(remove_one_old(&at, &at.old, &was, is_known)?))
+        });
         rolled.note(&step.path, removed);
     }
     rolled
 }
 
-fn remove_one_old(steps: &Steps, step: &Step, aside: &OsStr, was: &EntryState, is_known: bool) -> Undone {
-    let Some(dir) = holder(steps, &step.path)? else { return Ok(None) };
-    if !exists(&dir, aside)? {
+fn remove_one_old(Place { dir, name, .. }: &Place<'_>, aside: &OsStr, was: &EntryState, is_known: bool) -> Undone {
+    if !exists(dir, aside)? {
         return Ok(None);
     }
-    if !is_known && !was.is_at(&dir, aside)? {
-        keep_aside(&dir, aside, last_name(&step.path)?);
-        return Ok(Some(Unreverted::KeptNextToIt));
+    if is_known || was.is_at(dir, aside)? {
+        let is_directory = matches!(was, EntryState::Directory { .. });
+        match if is_directory { dir.remove_dir(aside) } else { dir.remove(aside) } {
+            // Another program has put something into it.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            answer => return answer.map(|()| None),
+        }
     }
-    match was {
-        EntryState::Directory { .. } => match dir.remove_dir(aside) {
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                keep_aside(&dir, aside, last_name(&step.path)?);
-                Ok(Some(Unreverted::KeptNextToIt))
-            }
-            answer => answer.map(|()| None),
-        },
-        _ => dir.remove(aside).map(|()| None),
-    }
+    keep_aside(dir, aside, name);
+    Ok(Some(Unreverted::KeptNextToIt))
 }

@@ -10,10 +10,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use beneath::OpenFor;
+use beneath::{OpenFor, Stat};
 
+use super::publish::NewFile;
 use crate::{
     Dir, EntryState, Revision, WorkspacePath,
+    tree::IfThere as _,
     write::{is_reserved, transaction_name},
 };
 
@@ -21,23 +23,33 @@ use crate::{
 pub(super) const MAX_STEPS: usize = 5_000;
 
 /// The steps, and the names that they use besides those of the entries.
-#[derive(Debug)]
-pub(super) struct Steps {
+pub(super) struct Steps<'n> {
     id: u64,
-    list: Vec<Step>,
+    list: Vec<Step<'n>>,
     /// Removed directories, by root and path, and the reserved names that they get.
     going: HashMap<(usize, PathBuf), OsString>,
     /// The outermost new directories, and the reserved names that they are made under.
     coming: HashMap<(usize, PathBuf), OsString>,
 }
 
-impl Steps {
-    /// The steps in their order.
-    pub(super) fn new(id: u64, mut list: Vec<Step>) -> Self {
+/// Where one step is made: the directory that holds its entry, and the names that the entry has in it at some moment.
+pub(super) struct Place<'s> {
+    pub(super) dir: Dir,
+    /// Its own one.
+    pub(super) name: &'s OsStr,
+    /// The reserved name of a new entry before it gets its own, and of a replaced one afterwards.
+    pub(super) new: OsString,
+    /// The reserved name of a removed entry until the transaction is over.
+    pub(super) old: OsString,
+}
+
+impl<'n> Steps<'n> {
+    /// Brings the steps into their order.
+    pub(super) fn new(id: u64, mut list: Vec<Step<'n>>) -> Self {
         list.sort_by_key(order);
         let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new() };
         for index in 0..steps.list.len() {
-            let Step { path, action } = &steps.list[index];
+            let Step { path, action, .. } = &steps.list[index];
             match action {
                 StepAction::Remove { was: EntryState::Directory { .. } } => {
                     steps.going.insert(key(path), steps.old_name(index));
@@ -55,28 +67,31 @@ impl Steps {
         self.id
     }
 
-    pub(super) fn list(&self) -> &[Step] {
+    pub(super) fn list(&self) -> &[Step<'n>] {
         &self.list
     }
 
     /// Every path in them.
     pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
-        self.list.iter().flat_map(|step| {
-            let to = match &step.action {
-                StepAction::Move { to, .. } => Some(to),
-                _ => None,
-            };
-            std::iter::once(&step.path).chain(to)
+        self.list.iter().flat_map(Step::paths)
+    }
+
+    /// Opens the directory that holds the entry of the step with this index.
+    pub(super) fn place(&self, index: usize) -> io::Result<Place<'_>> {
+        let path = &self.list[index].path;
+        Ok(Place {
+            dir: self.holder(path)?,
+            name: last_name(path)?,
+            new: self.new_name(index),
+            old: self.old_name(index),
         })
     }
 
-    /// The reserved name of a new entry before it gets its own, and of a replaced one afterwards.
-    pub(super) fn new_name(&self, index: usize) -> OsString {
+    fn new_name(&self, index: usize) -> OsString {
         transaction_name(self.id, 2 * index)
     }
 
-    /// The reserved name of a removed entry until the transaction is over.
-    pub(super) fn old_name(&self, index: usize) -> OsString {
+    fn old_name(&self, index: usize) -> OsString {
         transaction_name(self.id, 2 * index + 1)
     }
 
@@ -117,9 +132,9 @@ impl Steps {
             below.push(name);
             here = match self.other_name(&(path.root().index, below.clone())) {
                 None => here.child_dir(name, OpenFor::Traverse)?,
-                Some(other) => match here.child_dir(other, OpenFor::Traverse) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => here.child_dir(name, OpenFor::Traverse)?,
-                    answer => answer?,
+                Some(other) => match here.child_dir(other, OpenFor::Traverse).if_there()? {
+                    Some(renamed) => renamed,
+                    None => here.child_dir(name, OpenFor::Traverse)?,
                 },
             };
         }
@@ -128,7 +143,7 @@ impl Steps {
 }
 
 /// When a step is made: removals the innermost first, creations the outermost first.
-pub(super) fn order(step: &Step) -> (u8, usize) {
+fn order(step: &Step<'_>) -> (u8, usize) {
     let depth = step.path.relative().iter().count();
     match &step.action {
         StepAction::Move { .. } => (0, 0),
@@ -152,7 +167,6 @@ pub(super) fn last_name(path: &WorkspacePath) -> io::Result<&OsStr> {
 // The steps of a transaction are all that rolling back needs: they are what its intent holds.
 
 /// The change of one entry.
-#[derive(Clone, Debug)]
 pub(super) enum StepAction {
     /// A file gets another content.
     Replace { old: Revision, new: Revision },
@@ -164,9 +178,28 @@ pub(super) enum StepAction {
     Create { is: EntryState },
 }
 
-/// One step. Its place in the list of all gives it two names: see `Steps::new_name` and `Steps::old_name`.
-#[derive(Clone, Debug)]
-pub(super) struct Step {
+/// One step. Its index in the list of all gives it two reserved names: see [`Place`].
+pub(super) struct Step<'n> {
     pub(super) path: WorkspacePath,
     pub(super) action: StepAction,
+    /// The entry when it was checked; `None` for a new one, and after a crash.
+    pub(super) seen: Option<Stat>,
+    /// The material of a new or replaced file; `None` after a crash.
+    pub(super) file: Option<NewFile<'n>>,
+}
+
+impl Step<'_> {
+    /// A step as its intent has it.
+    pub(super) fn new(path: &WorkspacePath, action: StepAction) -> Self {
+        Self { path: path.clone(), action, seen: None, file: None }
+    }
+
+    /// Its path, and the one that it moves its entry to.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
+        let to = match &self.action {
+            StepAction::Move { to, .. } => Some(to),
+            _ => None,
+        };
+        std::iter::once(&self.path).chain(to)
+    }
 }

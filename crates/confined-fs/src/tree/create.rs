@@ -16,7 +16,7 @@ use crate::{
     WaitLimit, Workspace, WorkspacePath, WritablePath,
     dir::remove_all,
     links,
-    write::{EntryLocks, NewDirs, allowed, free_name, make_dirs, remove_made, writable},
+    write::{EntryLocks, NewDirs, allowed, entry_in_parent, free_name, make_dirs, new_holder, remove_made, writable},
 };
 
 // The right to change whole entries, for as long as their locks are held.
@@ -77,26 +77,15 @@ impl TreeGuard {
     /// The directory that holds an entry, and its name there. The rights are asked again, as a
     /// guard may be old by now.
     #[expect(clippy::unused_self, reason = "the guard itself is what entitles to the change")]
-    pub(super) fn holder(&self, entry: &WritablePath) -> Result<(Dir, OsString), AccessError> {
-        let (real, asked) = (entry.path(), entry.asked());
-        allowed(entry)?;
-        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
-            return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
-        };
-        let dir = real.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse);
-        Ok((dir.at(asked)?, name.to_os_string()))
+    pub(super) fn holder<'e>(&self, entry: &'e WritablePath) -> Result<(Dir, &'e OsStr), AccessError> {
+        let (parent, name) = entry_in_parent(entry)?;
+        let dir = parent.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse);
+        Ok((dir.at(entry.asked())?, name))
     }
 
     /// As [`Self::holder`], making the directory where it is missing.
-    pub(super) fn new_holder(&self, entry: &WritablePath) -> Result<(Dir, OsString, NewDirs), AccessError> {
-        let (real, asked) = (entry.path(), entry.asked());
-        allowed(entry)?;
-        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
-            return Err(AccessError::new(AccessErrorKind::IsRoot, asked));
-        };
-        let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
-        self.shared.stale_temporaries.sweep_once(&parent, &dir);
-        Ok((dir, name.to_os_string(), new))
+    pub(super) fn new_holder<'e>(&self, entry: &'e WritablePath) -> Result<(Dir, &'e OsStr, NewDirs), AccessError> {
+        new_holder(&self.shared, &self.locks, entry)
     }
 }
 
@@ -120,65 +109,62 @@ pub enum NewNode {
     Link(OsString),
     /// A directory that is there already, into which something comes.
     ExistingDirectory,
-    /// A directory or a file with the owner, the rights and the time of the one that it takes the place of.
-    Moved(MovedNode),
-}
-
-/// A file or directory that is moved by a copy and a removal.
-pub struct MovedNode {
-    pub(super) stat: Stat,
-    /// Of a file: what it holds, and itself, for its attributes.
-    pub(super) content: Option<(Box<dyn Read>, File)>,
+    /// A directory with the owner and the rights of the one that it takes the place of.
+    MovedDirectory(Stat),
+    /// A file with what the system keeps of the one that it takes the place of: content, owner, rights, attributes, time.
+    MovedFile(UnchangedFile),
 }
 
 /// Entries to be made, each directory before what it holds, the top first.
 pub(super) type NewNodes<'p> = &'p mut dyn Iterator<Item = Result<(TreePosition, NewNode), AccessError>>;
 
-/// An entry of the tree on the disk, which is at `path`, as one to be made.
-pub(super) fn new_node(path: &WorkspacePath, entry: &TreeEntry) -> Result<(TreePosition, NewNode), AccessError> {
+/// An entry of the tree on the disk, which is at `path`, as one to be made: a copy, or the entry itself in another place.
+pub(super) fn new_node(
+    path: &WorkspacePath,
+    entry: &TreeEntry,
+    is_moved: bool,
+) -> Result<(TreePosition, NewNode), AccessError> {
     let node = match &entry.node {
+        Node::Directory(stat) if is_moved => NewNode::MovedDirectory(stat.clone()),
         Node::Directory(stat) => NewNode::Directory { mode: stat.permissions() },
         Node::Link(target) => NewNode::Link(target.clone()),
         Node::Other(stat) => return Err(AccessError::new(AccessErrorKind::Special(stat.special()), path)),
-        Node::File(seen) => NewNode::File { mode: seen.permissions(), content: Box::new(open_unchanged(path, seen)?) },
+        Node::File(seen) if is_moved => NewNode::MovedFile(UnchangedFile::open(path, seen)?),
+        Node::File(seen) => {
+            NewNode::File { mode: seen.permissions(), content: Box::new(UnchangedFile::open(path, seen)?) }
+        }
     };
     Ok((entry.position.clone(), node))
 }
 
-/// As [`new_node`], for a move: with all that the system keeps of an entry besides its content.
-pub(super) fn moved_node(path: &WorkspacePath, entry: &TreeEntry) -> Result<(TreePosition, NewNode), AccessError> {
-    match &entry.node {
-        Node::Directory(stat) => {
-            Ok((entry.position.clone(), NewNode::Moved(MovedNode { stat: stat.clone(), content: None })))
-        }
-        Node::File(seen) => {
-            let content = open_unchanged(path, seen)?;
-            let file = content.content.get_ref().try_clone().at(path)?;
-            let content: (Box<dyn Read>, _) = (Box::new(content), file);
-            Ok((entry.position.clone(), NewNode::Moved(MovedNode { stat: seen.clone(), content: Some(content) })))
-        }
-        Node::Link(_) | Node::Other(_) => new_node(path, entry),
-    }
-}
-
-/// The file at `path`, which must be the one that was seen.
-fn open_unchanged(path: &WorkspacePath, seen: &Stat) -> Result<UnchangedReader, AccessError> {
-    let opened = path.root().dir.file_beneath(path.relative());
-    let file = opened.at(path)?;
-    let stat = beneath::file_stat(&file).at(path)?;
-    if !stat.same_content_state(seen) {
-        return Err(AccessError::new(AccessErrorKind::Stale, path));
-    }
-    Ok(UnchangedReader { content: file.take(seen.size.saturating_add(1)), seen: seen.clone() })
-}
-
 /// A file that is to be what it was to its last byte: one more than there was shows that it grew.
-struct UnchangedReader {
+pub struct UnchangedFile {
     content: io::Take<File>,
     seen: Stat,
 }
 
-impl Read for UnchangedReader {
+impl UnchangedFile {
+    /// The file at `path`, which must be the one that was seen.
+    fn open(path: &WorkspacePath, seen: &Stat) -> Result<Self, AccessError> {
+        let file = path.root().dir.file_beneath(path.relative()).at(path)?;
+        if !beneath::file_stat(&file).at(path)?.same_content_state(seen) {
+            return Err(AccessError::new(AccessErrorKind::Stale, path));
+        }
+        Ok(Self { content: file.take(seen.size.saturating_add(1)), seen: seen.clone() })
+    }
+
+    /// Gives the file that takes its place its owner, rights, attributes and time.
+    fn carry_attributes(&self, to: &File) -> io::Result<()> {
+        beneath::carry_attributes(self.content.get_ref(), &self.seen, to)?;
+        if let Some(modified) = self.seen.modified {
+            // A file system may not keep times; the content is what counts.
+            let _ = beneath::set_modified(to, modified);
+        }
+        Ok(())
+    }
+}
+
+impl Read for UnchangedFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.content.read(buffer)?;
         if count == 0
@@ -191,8 +177,8 @@ impl Read for UnchangedReader {
     }
 }
 
-/// The error of an [`UnchangedReader`] whose file has changed.
-pub(super) const CHANGED: io::ErrorKind = io::ErrorKind::StaleNetworkFileHandle;
+/// The error of an [`UnchangedFile`] that has changed.
+const CHANGED: io::ErrorKind = io::ErrorKind::StaleNetworkFileHandle;
 
 // Building a tree below a temporary name: directories, files and links, each hashed, synced and given its rights.
 
@@ -235,47 +221,41 @@ pub(super) fn build(
         let (position, node) = node?;
         builder.finish(position.depth)?;
         let own = if position.depth == 0 { aside } else { &position.name };
+        let sync = builder.synced < SYNCED_ONE_BY_ONE;
         let holder = builder.stack.dir().at(asked)?;
-        let revision = match node {
+        let written = match node {
             NewNode::Directory { mode } => {
                 holder.make_dir(own, false).at(asked)?;
-                builder.stack.enter(own).at(asked)?;
-                builder.modes.push(mode);
+                builder.enter(own, mode)?;
                 None
             }
-            NewNode::Moved(MovedNode { stat, content: None }) => {
+            NewNode::MovedDirectory(stat) => {
                 holder.make_dir(own, false).at(asked)?;
-                builder.stack.enter(own).at(asked)?;
+                builder.enter(own, stat.permissions())?;
                 builder.stack.dir().at(asked)?.set_owner_of(&stat);
-                builder.modes.push(stat.permissions());
                 None
             }
             NewNode::ExistingDirectory => {
-                builder.stack.enter(own).at(asked)?;
-                builder.modes.push(0);
+                builder.enter(own, 0)?;
                 None
             }
             NewNode::Link(target) => {
                 holder.make_link(&target, own).at(asked)?;
                 None
             }
-            node @ (NewNode::File { .. } | NewNode::Moved(_)) => {
-                let (mode, content, like) = match node {
-                    NewNode::File { mode, content } => (mode, content, None),
-                    NewNode::Moved(MovedNode { stat, content: Some((content, file)) }) => {
-                        (0, content, Some((file, stat)))
-                    }
-                    _ => continue,
-                };
-                let one_by_one = builder.synced < SYNCED_ONE_BY_ONE;
-                builder.synced += 1;
-                let written = write_file(holder, own, mode, content, like.as_ref(), wait_limit, one_by_one);
-                let (revision, bytes) = written.map_err(|error| not_written(error, asked))?;
-                created.bytes += bytes;
-                Some(revision)
+            NewNode::File { mode, content } => Some(write_file(holder, own, content, wait_limit, sync, |_, file| {
+                if mode == 0 { Ok(()) } else { beneath::set_mode(file, mode) }
+            })),
+            NewNode::MovedFile(original) => {
+                Some(write_file(holder, own, original, wait_limit, sync, UnchangedFile::carry_attributes))
             }
         };
-        created.revisions.push(revision);
+        let written = written.transpose().map_err(|error| not_written(error, asked))?;
+        if let Some((_, bytes)) = written {
+            builder.synced += 1;
+            created.bytes += bytes;
+        }
+        created.revisions.push(written.map(|(revision, _)| revision));
     }
     builder.finish(0)?;
     if builder.synced > SYNCED_ONE_BY_ONE {
@@ -298,6 +278,12 @@ struct TreeBuilder<'b> {
 impl TreeBuilder<'_> {
     fn check_cancelled(&self) -> Result<(), AccessError> {
         if self.wait_limit.ended() { Err(AccessError::new(AccessErrorKind::Stopped, self.asked)) } else { Ok(()) }
+    }
+
+    /// Goes into a directory that gets these permission bits at the end; 0 leaves it those that it has.
+    fn enter(&mut self, own: &OsStr, mode: u32) -> Result<(), AccessError> {
+        self.modes.push(mode);
+        self.stack.enter(own).at(self.asked)
     }
 
     /// Finishes directories until so many are open: nothing more comes into them. One without the
@@ -339,53 +325,37 @@ pub(crate) fn copy_to_move(
     name: &OsStr,
     wait_limit: &WaitLimit,
 ) -> Result<Revision, AccessError> {
-    let content = open_unchanged(from, seen)?;
-    let like = (content.content.get_ref().try_clone().at(from)?, seen.clone());
-    let written = write_file(dir, name, 0, Box::new(content), Some(&like), wait_limit, true);
+    let original = UnchangedFile::open(from, seen)?;
+    let written = write_file(dir, name, original, wait_limit, true, UnchangedFile::carry_attributes);
     written.map(|(revision, _)| revision).map_err(|error| not_written(error, from))
 }
 
+/// Makes a file with all that `content` gives, then its `attributes`. Returns the revision of the content, and its bytes.
+///
+/// # Errors
 /// `Interrupted` when the wait limit ends first.
-fn write_file(
+fn write_file<C: Read>(
     holder: &Dir,
     name: &OsStr,
-    mode: u32,
-    mut content: Box<dyn Read>,
-    like: Option<&(File, Stat)>,
+    mut content: C,
     wait_limit: &WaitLimit,
     sync: bool,
+    attributes: impl FnOnce(&C, &File) -> io::Result<()>,
 ) -> io::Result<(Revision, u64)> {
     let file = holder.create(name, false)?;
-    let mut hasher = Revision::hasher();
-    let mut buffer = vec![0; 128 * 1024];
     let mut bytes = 0;
-    loop {
-        let count = match content.read(&mut buffer) {
-            Ok(0) => break,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            answer => answer?,
-        };
+    let revision = Revision::of_copied(&mut content, |piece| {
         if wait_limit.ended() {
             return Err(io::ErrorKind::Interrupted.into());
         }
-        hasher.update(&buffer[..count]);
-        beneath::write_all(&file, &buffer[..count])?;
-        bytes += count as u64;
-    }
-    if mode != 0 {
-        beneath::set_mode(&file, mode)?;
-    }
-    if let Some((original, stat)) = like {
-        beneath::carry_attributes(original, stat, &file)?;
-        if let Some(modified) = stat.modified {
-            // A file system may not keep times; the content is what counts.
-            let _ = beneath::set_modified(&file, modified);
-        }
-    }
+        bytes += piece.len() as u64;
+        beneath::write_all(&file, piece)
+    })?;
+    attributes(&content, &file)?;
     if sync {
         beneath::sync_data(&file)?;
     }
-    Ok((hasher.finish(), bytes))
+    Ok((revision, bytes))
 }
 
 // Making an entry with everything below it: built under a temporary name, then renamed.
@@ -400,7 +370,7 @@ impl TreeGuard {
     /// `Exists` when the name is taken; nothing is left behind then.
     pub fn create_tree(&self, to: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<CreatedTree, AccessError> {
         let (dir, name, new) = self.new_holder(to)?;
-        let created = self.put_new(&dir, &name, nodes, to.asked())?;
+        let created = self.put_new(&dir, name, nodes, to.asked())?;
         Ok(CreatedTree { made: new.keep(), ..created })
     }
 
@@ -418,7 +388,8 @@ impl TreeGuard {
             return Err(AccessError::new(AccessErrorKind::Denied, tree.top()));
         }
         let stays = both().filter(|(_, (to, entry))| !leads_out(to, entry));
-        let created = self.create_tree(to, &mut stays.map(|((path, entry), _)| new_node(&path, entry)), approval)?;
+        let created =
+            self.create_tree(to, &mut stays.map(|((path, entry), _)| new_node(&path, entry, false)), approval)?;
         Ok(CreatedTree { links_left_out: left_out, ..created })
     }
 
@@ -451,6 +422,6 @@ impl TreeGuard {
     pub fn complete(&self, entry: &WritablePath, nodes: NewNodes<'_>, _: Approval) -> Result<(), AccessError> {
         let (dir, name) = self.holder(entry)?;
         // What is put back is put back whatever time it takes.
-        build(&dir, &name, nodes, entry.asked(), &WaitLimit::default()).map(drop)
+        build(&dir, name, nodes, entry.asked(), &WaitLimit::default()).map(drop)
     }
 }

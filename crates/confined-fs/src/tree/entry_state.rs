@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use beneath::FileKind;
+use beneath::{Failure, FileKind};
 
 use crate::{Dir, Revision};
 
@@ -50,16 +50,36 @@ impl From<Revision> for EntryState {
 impl EntryState {
     /// Whether the entry of this name is in this state; false where there is none.
     pub(crate) fn is_at(&self, dir: &Dir, name: &OsStr) -> io::Result<bool> {
-        let kind = match dir.child_stat(name) {
-            Ok(stat) => stat.kind,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(error),
-        };
-        match (self, kind) {
+        let Some(stat) = dir.child_stat(name).if_there()? else { return Ok(false) };
+        match (self, stat.kind) {
             (Self::File(file), FileKind::File) => Ok(Revision::of_reader(&mut dir.child_file(name)?)? == file.revision),
             (Self::Link(target), FileKind::Symlink) => Ok(dir.child_link(name)? == *target),
             (Self::Directory { .. }, FileKind::Directory) => Ok(true),
             _ => Ok(false),
+        }
+    }
+}
+
+/// Makes an answer of "nothing is there" (`ENOENT`), which is no error where an entry need not exist.
+pub(crate) trait IfThere<T, E> {
+    /// `None` where the system finds no such entry.
+    fn if_there(self) -> Result<Option<T>, E>;
+}
+
+impl<T> IfThere<T, io::Error> for io::Result<T> {
+    fn if_there(self) -> io::Result<Option<T>> {
+        match self {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            answer => answer.map(Some),
+        }
+    }
+}
+
+impl<T> IfThere<T, Failure> for Result<T, Failure> {
+    fn if_there(self) -> Result<Option<T>, Failure> {
+        match self {
+            Err(failure) if failure.is_missing() => Ok(None),
+            answer => answer.map(Some),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     disk_rules::repository,
     links,
     open::{changeable, readable},
-    write::{hash, is_reserved},
+    write::is_reserved,
 };
 
 // An entry with everything below it, as a listing, and the marks by which two states of it are compared.
@@ -134,7 +134,7 @@ impl Tree {
             let mut content = String::new();
             if matches!(entry.node, Node::File(_)) {
                 let file = path.root().dir.file_beneath(path.relative()).ok()?;
-                content = hash(&file).ok()?.to_string();
+                content = Revision::of_reader(&mut &file).ok()?.to_string();
             }
             entry.mark(&mut hasher, |_| content);
         }
@@ -197,7 +197,11 @@ pub(super) struct PathStack {
 impl PathStack {
     /// The path of the next entry of a listing.
     pub(super) fn step(&mut self, position: &TreePosition) -> &Path {
-        self.up_to(position.depth);
+        // Up to the directory that holds it.
+        while self.depth > 0 && self.depth >= position.depth {
+            self.path.pop();
+            self.depth -= 1;
+        }
         if position.depth > 0 {
             self.path.push(&position.name);
             self.depth = position.depth;
@@ -213,14 +217,6 @@ impl PathStack {
     /// The path of an entry in the current directory.
     pub(super) fn join(&self, name: &OsStr) -> PathBuf {
         self.path.join(name)
-    }
-
-    /// Takes away what is not above an entry of this depth.
-    fn up_to(&mut self, depth: usize) {
-        while self.depth > 0 && self.depth >= depth {
-            self.path.pop();
-            self.depth -= 1;
-        }
     }
 }
 
@@ -241,6 +237,16 @@ pub enum Purpose<'a> {
     Move(&'a WritablePath),
     /// Copying it to this path.
     Copy(&'a WritablePath),
+}
+
+impl Purpose<'_> {
+    /// The path that the entry with the path `below` the top gets; `None` where it gets none.
+    fn new_path(&self, below: &Path) -> Option<WorkspacePath> {
+        match self {
+            Self::Move(to) | Self::Copy(to) => Some(to.path().child(below)),
+            Self::Remove => None,
+        }
+    }
 }
 
 /// The listing of one tree.
@@ -335,22 +341,18 @@ impl Scan<'_> {
 
     /// A link decides what its name leads to.
     fn judge_link(&self, path: &WorkspacePath, below: &Path) -> Result<(), AccessError> {
-        let link = |path: &WorkspacePath| changeable(path.root().policy().link(path.relative()), path);
-        match self.purpose {
-            Purpose::Remove => link(path),
-            Purpose::Copy(to) => link(&to.path().child(below)),
-            Purpose::Move(to) => link(path).and_then(|()| link(&to.path().child(below))),
-        }
+        self.changed(path, below).try_for_each(|path| changeable(path.root().policy().link(path.relative()), &path))
+    }
+
+    /// The paths at which the entry at `path` goes or comes.
+    fn changed(&self, path: &WorkspacePath, below: &Path) -> impl Iterator<Item = WorkspacePath> {
+        let goes = (!matches!(self.purpose, Purpose::Copy(_))).then(|| path.clone());
+        goes.into_iter().chain(self.purpose.new_path(below))
     }
 
     /// Refuses to take a repository away, and to make one.
     fn repository(&self, here: &WorkspacePath, below: &Path, names: &[Listed]) -> Result<(), AccessError> {
-        let to = match self.purpose {
-            Purpose::Move(to) | Purpose::Copy(to) => Some(to.path().child(below)),
-            Purpose::Remove => None,
-        };
-        let from = (!matches!(self.purpose, Purpose::Copy(_))).then(|| here.clone());
-        for path in from.into_iter().chain(to) {
+        for path in self.changed(here, below) {
             if let Some(rule) = repository::why_refused_listed(&path, names) {
                 return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, &path, &rule));
             }

@@ -5,14 +5,14 @@
 
 use std::{ffi::OsStr, io};
 
-use beneath::{Stat, lexical::is_same_name};
+use beneath::lexical::is_same_name;
 
 use super::{
-    CreatedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard, create::moved_node, listing::Scan,
+    CreatedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard, create::new_node, listing::Scan,
 };
 use crate::{
     AccessError, AccessErrorKind, Approval, AtPath as _, Dir, Location, NewDirectory, WorkspacePath, WritablePath,
-    write::free_name,
+    write::{free_name, not_named},
 };
 
 /// How an entry was moved.
@@ -36,23 +36,21 @@ impl TreeGuard {
         to: &WritablePath,
         _: Approval,
     ) -> Result<MovedTree, AccessError> {
-        let failed = |error| AccessError::from_io(error, to.asked());
         let (from_dir, from_name) = self.holder(from)?;
         let (to_dir, to_name, new) = self.new_holder(to)?;
-        if !is_top_of(&from_dir, &from_name, tree).unwrap_or(false) {
+        if !is_top_of(&from_dir, from_name, tree).unwrap_or(false) {
             return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
         }
-        let is_respelled = from.path().parent() == to.path().parent() && is_respelling(&to_dir, &from_name, &to_name);
+        let is_respelled = from.path().parent() == to.path().parent() && is_respelling(&to_dir, from_name, to_name);
         let renamed = if is_respelled {
-            respell(&to_dir, &from_name, &to_name)
+            respell(&to_dir, from_name, to_name)
         } else {
-            from_dir.move_new(&from_name, &to_dir, &to_name)
+            from_dir.move_new(from_name, &to_dir, to_name)
         };
         let copied = match renamed {
-            Ok(()) => false,
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let mut nodes = tree.paths().map(|(path, entry)| moved_node(&path, entry));
-                let created = self.put_new(&to_dir, &to_name, &mut nodes, to.asked())?;
+                let mut nodes = tree.paths().map(|(path, entry)| new_node(&path, entry, true));
+                let created = self.put_new(&to_dir, to_name, &mut nodes, to.asked())?;
                 if let Err(not) = self.remove(from, tree, &created.revisions, Approval::by_policy()) {
                     let error = self.take_back(from, tree, to, &to_dir, &created, not);
                     if error.kind == AccessErrorKind::MovedInPart {
@@ -62,10 +60,10 @@ impl TreeGuard {
                 }
                 true
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(AccessError::new(AccessErrorKind::Exists, to.asked()));
+            answer => {
+                answer.map_err(|error| not_named(error, to.asked()))?;
+                false
             }
-            Err(error) => return Err(failed(error)),
         };
         let made = new.keep();
         let _ = to_dir.sync();
@@ -107,19 +105,16 @@ impl TreeGuard {
         let missing = |(index, (path, entry)): (usize, (WorkspacePath, &TreeEntry))| match &entry.node {
             Node::Directory(_) if index < gone_from => Some(Ok((entry.position.clone(), NewNode::ExistingDirectory))),
             _ if index < gone_from => None,
-            Node::File(_) => Some(stat_of(&path).and_then(|stat| {
+            // The copy is another file than the one that was listed.
+            Node::File(_) => Some(path.root().dir.stat_beneath(path.relative()).at(&path).and_then(|stat| {
                 let entry = TreeEntry { position: entry.position.clone(), node: Node::File(stat) };
-                moved_node(&path, &entry)
+                new_node(&path, &entry, true)
             })),
-            _ => Some(moved_node(&path, entry)),
+            _ => Some(new_node(&path, entry, true)),
         };
         let mut nodes = tree.paths_at(to.path()).enumerate().filter_map(missing);
         self.complete(from, &mut nodes, Approval::by_policy())
     }
-}
-
-fn stat_of(path: &WorkspacePath) -> Result<Stat, AccessError> {
-    path.root().dir.stat_beneath(path.relative()).at(path)
 }
 
 /// Whether the name is still that of the entry that was listed.

@@ -11,7 +11,7 @@ use std::{
 
 use beneath::{LockAttempt, OpenFor};
 
-use super::{Node, Tree, TreeEntry, TreeGuard, TreePosition};
+use super::{IfThere as _, Node, Tree, TreeEntry, TreeGuard};
 use crate::{
     AccessError, AccessErrorKind, Approval, Dir, DirectoryStack, Limit, Revision, WorkspacePath, WritablePath,
     write::{free_name, is_unchanged, keep_aside},
@@ -34,6 +34,29 @@ impl From<RemoveError> for AccessError {
     }
 }
 
+impl RemoveError {
+    /// With everything in its place.
+    fn of_whole(error: AccessError, tree: &Tree) -> Self {
+        Self { error, in_part: false, gone_from: tree.entries().len() }
+    }
+
+    /// When the entry before `gone_from` was to be removed.
+    fn at(gone_from: usize, error: io::Error, tree: &Tree, asked: &WorkspacePath) -> Self {
+        let error = match error.kind() {
+            io::ErrorKind::WouldBlock => AccessError::new(AccessErrorKind::Locked, asked),
+            // Something else is there, or something was added to a directory.
+            io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty => {
+                AccessError::new(AccessErrorKind::Stale, asked)
+            }
+            _ => {
+                let path = tree.paths().nth(gone_from.saturating_sub(1)).map(|(path, _)| path);
+                AccessError::from_io(error, path.as_ref().unwrap_or(asked))
+            }
+        };
+        Self { error, in_part: gone_from < tree.entries().len(), gone_from }
+    }
+}
+
 impl TreeGuard {
     /// Removes `tree`, which is at `entry`, if it is still the same. `revisions` holds, in the order
     /// of its entries, the recorded content of each file.
@@ -50,34 +73,34 @@ impl TreeGuard {
         _: Approval,
     ) -> Result<(), RemoveError> {
         let asked = entry.asked();
-        let whole = |error| RemoveError { error, in_part: false, gone_from: tree.entries().len() };
+        let whole = |error| RemoveError::of_whole(error, tree);
         let failed = |error| whole(AccessError::from_io(error, asked));
         let stale = || whole(AccessError::new(AccessErrorKind::Stale, asked));
         let (dir, name) = self.holder(entry).map_err(whole)?;
         if let Node::Link(target) = tree.node() {
             // The sandbox may not allow a link to be renamed; it holds no content to lose.
-            if dir.child_link(&name).ok().as_ref() != Some(target) {
+            if dir.child_link(name).ok().as_ref() != Some(target) {
                 return Err(stale());
             }
-            dir.remove(&name).map_err(failed)?;
+            dir.remove(name).map_err(failed)?;
             let _ = dir.sync();
             return Ok(());
         }
         let aside = free_name(&dir).map_err(failed)?;
-        match dir.rename_new(&name, &aside) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(stale()),
+        let removed = match dir.rename_new(name, &aside) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices && tree.is_directory() => {
-                let removed = remove_checked(&dir, &name, tree, revisions, asked);
-                let _ = dir.sync();
-                return removed;
+                remove_checked(&dir, name, tree, revisions, asked)
             }
-            Err(error) => return Err(failed(error)),
-        }
-        let removed = remove_checked(&dir, &aside, tree, revisions, asked);
-        if removed.is_err() {
-            put_back(&dir, &aside, &name);
-        }
+            answer => {
+                answer.if_there().map_err(failed)?.ok_or_else(stale)?;
+                let removed = remove_checked(&dir, &aside, tree, revisions, asked);
+                if removed.is_err() && dir.rename_new(&aside, name).is_err() {
+                    // Its name is taken by now: it gets one that is not removed as a stale temporary.
+                    keep_aside(&dir, &aside, name);
+                }
+                removed
+            }
+        };
         let _ = dir.sync();
         removed
     }
@@ -91,29 +114,15 @@ fn remove_checked(
     revisions: &[Option<Revision>],
     asked: &WorkspacePath,
 ) -> Result<(), RemoveError> {
-    let all = tree.entries().len();
-    let not = |error, gone_from| RemoveError { error, in_part: gone_from < all, gone_from };
-    let stale = |gone_from| not(AccessError::new(AccessErrorKind::Stale, asked), gone_from);
-    let locked = |gone_from| not(AccessError::new(AccessErrorKind::Locked, asked), gone_from);
-    match is_same(dir, name, tree, revisions) {
-        Ok(true) => {}
+    let error = match is_same(dir, name, tree, revisions) {
+        Ok(true) => return remove_in_place(dir, name, tree, asked),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied || Limit::of(&error).is_some() => {
-            return Err(not(AccessError::from_io(error, asked), all));
+            AccessError::from_io(error, asked)
         }
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(locked(all)),
-        Ok(false) | Err(_) => return Err(stale(all)),
-    }
-    remove_in_place(dir, name, tree).map_err(|RemovalStopped { error, gone_from }| match error.kind() {
-        io::ErrorKind::WouldBlock => locked(gone_from),
-        // Something else is there, or something was added to a directory.
-        io::ErrorKind::StaleNetworkFileHandle | io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty => {
-            stale(gone_from)
-        }
-        _ => {
-            let path = tree.paths().nth(gone_from.saturating_sub(1)).map(|(path, _)| path);
-            not(AccessError::from_io(error, path.as_ref().unwrap_or(asked)), gone_from)
-        }
-    })
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => AccessError::new(AccessErrorKind::Locked, asked),
+        Ok(false) | Err(_) => AccessError::new(AccessErrorKind::Stale, asked),
+    };
+    Err(RemoveError::of_whole(error, tree))
 }
 
 /// Whether the entry called `name` holds exactly the recorded tree.
@@ -121,9 +130,8 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     let mut stack = DirectoryStack::new(dir, OpenFor::List);
     let mut listed = 0;
     for (entry, revision) in tree.entries().iter().zip(revisions) {
-        let TreePosition { depth, name: own } = &entry.position;
-        let own = if *depth == 0 { name } else { own };
-        stack.leave_to(*depth);
+        let own = name_of(entry, name);
+        stack.leave_to(entry.position.depth);
         let same = match (&entry.node, revision) {
             (Node::File(stat), Some(revision)) => is_unchanged(stack.dir()?, own, stat, *revision)?,
             (Node::Directory(seen), _) => {
@@ -150,13 +158,6 @@ fn is_same(dir: &Dir, name: &OsStr, tree: &Tree, revisions: &[Option<Revision>])
     Ok(listed + 1 == tree.entries().len())
 }
 
-/// Gives back the old name; where that is taken by now, one that is not removed as a stale temporary.
-fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
-    if dir.rename_new(aside, name).is_err() {
-        keep_aside(dir, aside, name);
-    }
-}
-
 // Removing a tree where it is, for a directory that the system does not rename.
 //
 // overlayfs answers the rename of a directory that a lower layer holds with EXDEV (without `redirect_dir`, which
@@ -168,26 +169,16 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr) {
 /// How long another process may take to end a change in a directory that is being removed.
 const OTHERS_END: Duration = Duration::from_secs(1);
 
-/// Why it stopped, and how much was gone by then.
-#[derive(Debug)]
-pub(super) struct RemovalStopped {
-    pub(super) error: io::Error,
-    /// The entries of the tree from here on are gone.
-    pub(super) gone_from: usize,
-}
-
 /// Removes the tree called `name` in `dir`.
-pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<(), RemovalStopped> {
+fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree, asked: &WorkspacePath) -> Result<(), RemoveError> {
     let entries = tree.entries();
-    let mut chain = Chain { stack: DirectoryStack::new(dir, OpenFor::List), open: Vec::new() };
+    let mut stack = DirectoryStack::new(dir, OpenFor::List);
     let holders = holders(entries);
     // The directory that is being emptied, and its lock; the guard has that of the one above the top.
     let mut alone: Option<(usize, Option<Dir>)> = None;
     // Backwards in a listing that has each directory before what it holds, everything comes before what holds it.
     for (index, entry) in entries.iter().enumerate().rev() {
-        let own = if entry.position.depth == 0 { name } else { entry.position.name.as_os_str() };
-        chain
-            .holder(name, entries, &holders, index)
+        go_to_holder(&mut stack, name, entries, &holders, index)
             .and_then(|holder| {
                 let in_it = holders[index];
                 if entry.position.depth > 0 && alone.as_ref().is_none_or(|(locked, _)| *locked != in_it) {
@@ -198,11 +189,16 @@ pub(super) fn remove_in_place(dir: &Dir, name: &OsStr, tree: &Tree) -> Result<()
                     // An open directory is not removed there, and the lock has a handle of it.
                     alone = None;
                 }
-                remove_one(holder, own, entry)
+                remove_one(holder, name_of(entry, name), entry)
             })
-            .map_err(|error| RemovalStopped { error, gone_from: index + 1 })?;
+            .map_err(|error| RemoveError::at(index + 1, error, tree, asked))?;
     }
     Ok(())
+}
+
+/// The name of an entry of a tree whose top is called `top`.
+fn name_of<'e>(entry: &'e TreeEntry, top: &'e OsStr) -> &'e OsStr {
+    if entry.position.depth == 0 { top } else { &entry.position.name }
 }
 
 /// For each entry the index of the directory that holds it; of the top, its own.
@@ -217,36 +213,23 @@ fn holders(entries: &[TreeEntry]) -> Vec<usize> {
     entries.iter().enumerate().map(holder).collect()
 }
 
-/// The open directories down to the one that holds an entry.
-struct Chain<'d> {
-    stack: DirectoryStack<&'d Dir>,
-    /// Which entries they are.
-    open: Vec<usize>,
-}
-
-impl Chain<'_> {
-    /// The directory that holds the entry with this index.
-    fn holder(&mut self, top: &OsStr, entries: &[TreeEntry], holders: &[usize], index: usize) -> io::Result<&Dir> {
-        let depth = entries[index].position.depth;
-        // Up as far as needed, then down again.
-        let mut missing = Vec::new();
-        let mut wanted = index;
-        for level in (0..depth).rev() {
-            wanted = holders[wanted];
-            if self.open.get(level) == Some(&wanted) {
-                break;
-            }
-            missing.push(wanted);
-        }
-        self.open.truncate(depth - missing.len());
-        self.stack.leave_to(self.open.len());
-        for at in missing.into_iter().rev() {
-            let TreePosition { depth, name } = &entries[at].position;
-            self.stack.enter(if *depth == 0 { top } else { name })?;
-            self.open.push(at);
-        }
-        Ok(self.stack.dir()?)
+/// Goes to the directory that holds the entry with this index, from the one that holds the entry after it.
+fn go_to_holder<'s>(
+    stack: &'s mut DirectoryStack<&Dir>,
+    top: &OsStr,
+    entries: &[TreeEntry],
+    holders: &[usize],
+    index: usize,
+) -> io::Result<&'s Dir> {
+    let depth = entries[index].position.depth;
+    // What is still open is above this entry as well: it is the directory that is left, or is in it.
+    stack.leave_to(depth);
+    let above = std::iter::successors(Some(holders[index]), |above| Some(holders[*above]));
+    let missing: Vec<usize> = above.take(depth - stack.depth()).collect();
+    for at in missing.into_iter().rev() {
+        stack.enter(name_of(&entries[at], top))?;
     }
+    Ok(stack.dir()?)
 }
 
 /// Removes one entry that is still what was recorded; a directory if it is empty by now.
@@ -308,12 +291,13 @@ mod tests {
 
         let other = Dir::open_ambient(&temp.path().join("d/sub"), false).unwrap().reopen(OpenFor::List).unwrap();
         assert_eq!(other.try_lock(), LockAttempt::Acquired);
-        let stopped = remove_in_place(&dir, OsStr::new("d"), &tree).unwrap_err();
-        assert_eq!((stopped.error.kind(), stopped.gone_from), (io::ErrorKind::WouldBlock, 3));
+        let asked = target.asked();
+        let stopped = remove_in_place(&dir, OsStr::new("d"), &tree, asked).unwrap_err();
+        assert_eq!((stopped.error.kind, stopped.in_part, stopped.gone_from), (AccessErrorKind::Locked, false, 3));
         assert_eq!(fs::read_to_string(temp.path().join("d/sub/f")).unwrap(), "f");
 
         drop(other);
-        remove_in_place(&dir, OsStr::new("d"), &tree).unwrap();
+        remove_in_place(&dir, OsStr::new("d"), &tree, asked).unwrap();
         assert!(!temp.path().join("d").exists());
     }
 }

@@ -9,12 +9,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use beneath::{FileKind, Stat};
+use beneath::{FileKind, Stat, read_some};
 use structured_text::mask::{MaskedText, RestoreError, new_sentinel};
 
 use super::WritablePath;
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, PlaceholderError, Revision, Shared, WorkspacePath, masked_file,
+    tree::IfThere as _,
 };
 
 // The yes to a change, and what the plan that was approved had seen.
@@ -130,7 +131,7 @@ impl ExpectedContent<'_> {
     /// Whether it is what `file` holds from its beginning, where it is placed.
     pub(super) fn is_in(self, mut file: &File) -> io::Result<bool> {
         match self {
-            Self::Revision(revision) => Ok(hash(file)? == revision),
+            Self::Revision(revision) => Ok(Revision::of_reader(&mut file)? == revision),
             Self::Bytes(content) => holds(&mut file, content.bytes),
         }
     }
@@ -140,15 +141,12 @@ impl ExpectedContent<'_> {
 fn holds(source: &mut impl io::Read, mut bytes: &[u8]) -> io::Result<bool> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        match source.read(&mut buffer) {
-            Ok(0) => return Ok(bytes.is_empty()),
-            Ok(count) => match bytes.strip_prefix(&buffer[..count]) {
-                Some(rest) => bytes = rest,
-                None => return Ok(false),
-            },
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+        let count = read_some(source, &mut buffer)?;
+        if count == 0 {
+            return Ok(bytes.is_empty());
         }
+        let Some(rest) = bytes.strip_prefix(&buffer[..count]) else { return Ok(false) };
+        bytes = rest;
     }
 }
 
@@ -170,10 +168,6 @@ pub(super) fn has_content(dir: &Dir, name: &OsStr, seen: &Stat, content: Expecte
         return Ok(true);
     }
     content.is_in(&dir.child_file(name)?)
-}
-
-pub(crate) fn hash(mut file: &File) -> io::Result<Revision> {
-    Revision::of_reader(&mut file)
 }
 
 // The new content of a file: its bytes, and what tools show of it.
@@ -284,13 +278,12 @@ pub(crate) fn check_sentinels(
         }
         return Ok(None);
     };
-    let masked = match real.root().dir.file_beneath(real.relative()) {
-        Ok(file) => {
+    let masked = match real.root().dir.file_beneath(real.relative()).if_there().at(asked)? {
+        Some(file) => {
             let stat = beneath::file_stat(&file).at(asked)?;
             masked_file::read(&file, asked, stat, format)?.0
         }
-        Err(failure) if failure.is_missing() => MaskedText::empty(format),
-        Err(failure) => return Err(AccessError::from_failure(failure, asked)),
+        None => MaskedText::empty(format),
     };
     NewContent::restored(new, &masked, asked).map(|content| content.shown)
 }

@@ -105,7 +105,9 @@ impl DirectoryLocks {
     ) -> Result<LockedDirectories, AccessErrorKind> {
         let mut attempts = 0;
         loop {
-            let ExistingDirectories { directories: wanted, there } = existing_directories(entries)?;
+            let mut wanted: Vec<ExistingDirectory> = Vec::new();
+            let there = each_directory(entries, |directory| wanted.push(directory))?;
+            wanted.sort_unstable_by_key(|directory| directory.identity);
             let before: Vec<Identity> = wanted.iter().map(|directory| directory.identity).collect();
             let mut locks = Vec::with_capacity(wanted.len());
             for directory in wanted {
@@ -275,14 +277,7 @@ impl Drop for DirectoryLock {
 /// Device and inode: two processes that want the same two directories take them in this order.
 type Identity = (u64, u64);
 
-/// The directories that hold some entries, as far as they exist: those that a change locks.
-struct ExistingDirectories {
-    /// Open, each once, in the order in which they are locked.
-    directories: Vec<ExistingDirectory>,
-    /// For each entry how many directories there are on the way to its own.
-    pub(super) there: Vec<usize>,
-}
-
+/// A directory that holds an entry, open, as a change locks it.
 struct ExistingDirectory {
     identity: Identity,
     /// On the host; of several, the first.
@@ -290,15 +285,7 @@ struct ExistingDirectory {
     dir: Dir,
 }
 
-/// Opens the directories that hold these entries.
-fn existing_directories(entries: &[&WorkspacePath]) -> Result<ExistingDirectories, AccessErrorKind> {
-    let mut directories = Vec::new();
-    let there = each_directory(entries, |directory| directories.push(directory))?;
-    directories.sort_unstable_by_key(|directory: &ExistingDirectory| directory.identity);
-    Ok(ExistingDirectories { directories, there })
-}
-
-/// As [`existing_directories`], none of which stays open: a change of many files has many.
+/// The directories that hold these entries; none of them stays open, as a change of many files has many.
 fn identities(entries: &[&WorkspacePath]) -> Result<Vec<Identity>, AccessErrorKind> {
     let mut identities = Vec::new();
     each_directory(entries, |directory| identities.push(directory.identity))?;

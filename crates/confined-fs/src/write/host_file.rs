@@ -8,20 +8,23 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use beneath::{FileKind, LockAttempt, OpenFor};
+use beneath::FileKind;
 
 use crate::Dir;
+use crate::state::lock_within;
+use crate::tree::IfThere as _;
 
 use super::Temporary;
 
 /// A configuration file of this size has something else in it.
 const MOST: u64 = 64 << 20;
 
-/// How long another process may hold the lock of the folder.
+/// How long the lock of the folder is waited for, against another run of the same command. What other programs write is
+/// found out by comparing the content.
 const LOCK_WITHIN: Duration = Duration::from_secs(10);
+const ASK_AGAIN: Duration = Duration::from_millis(2);
 
 /// Whether there is anything at a path of the host.
 pub fn host_path_exists(path: &Path) -> bool {
@@ -90,11 +93,8 @@ impl HostFile {
     /// Its content; `None` if there is no file.
     pub fn read(&self) -> io::Result<Option<Vec<u8>>> {
         let (folder, name) = self.parts()?;
-        match Dir::open_ambient(folder, false) {
-            Ok(dir) => Ok(content(&dir, name)?.map(|(bytes, _)| bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        let Some(dir) = Dir::open_ambient(folder, false).if_there()? else { return Ok(None) };
+        Ok(content(&dir, name)?.map(|(bytes, _)| bytes))
     }
 
     /// How many folders on the way to it are missing.
@@ -118,7 +118,7 @@ impl HostFile {
     pub fn remove(&self, before: &[u8], folders: usize) -> io::Result<bool> {
         let (folder, name) = self.parts()?;
         let dir = Dir::open_ambient(folder, false)?;
-        let lock = lock(&dir);
+        let lock = lock_within(&dir, LOCK_WITHIN, ASK_AGAIN);
         if !has(&dir, name, before)? {
             return Ok(false);
         }
@@ -177,7 +177,7 @@ fn remove_empty(folder: &Path, most: usize) {
 
 fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
     let dir = Dir::open_ambient(folder, false)?;
-    let _lock = lock(&dir);
+    let _lock = lock_within(&dir, LOCK_WITHIN, ASK_AGAIN);
     let old = content(&dir, name)?;
     if old.as_ref().map(|(bytes, _)| bytes.as_slice()) != before {
         return Ok(false);
@@ -208,11 +208,7 @@ fn has(dir: &Dir, name: &OsStr, expected: &[u8]) -> io::Result<bool> {
 
 /// The content of a regular file, and the file.
 fn content(dir: &Dir, name: &OsStr) -> io::Result<Option<(Vec<u8>, File)>> {
-    let mut file = match dir.child_file(name) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(mut file) = dir.child_file(name).if_there()? else { return Ok(None) };
     if beneath::file_stat(&file)?.kind != FileKind::File {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
     }
@@ -222,15 +218,4 @@ fn content(dir: &Dir, name: &OsStr) -> io::Result<Option<(Vec<u8>, File)>> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 64 MiB"));
     }
     Ok(Some((bytes, file)))
-}
-
-/// The advisory lock of the folder, against another run of the same command. What other programs write is found out by
-/// comparing the content.
-fn lock(dir: &Dir) -> Option<Dir> {
-    let began = Instant::now();
-    let handle = dir.reopen(OpenFor::List).ok()?;
-    while handle.try_lock() == LockAttempt::HeldElsewhere && began.elapsed() < LOCK_WITHIN {
-        thread::sleep(Duration::from_millis(2));
-    }
-    Some(handle)
 }

@@ -1,10 +1,11 @@
 //! The directories above what is written: made where missing, and taken back when the change fails.
 
-use std::{io, path::Path};
+use std::{ffi::OsStr, io, path::Path};
 
 use beneath::{Failure, FileKind, OpenFor, Stat};
 
-use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, WorkspacePath};
+use super::{EntryLocks, WritablePath, entry_in_parent};
+use crate::{AccessError, AccessErrorKind, AtPath as _, Dir, Shared, WorkspacePath};
 
 /// A directory that a change has made, known by what it is and not by its name alone.
 #[derive(Clone, Debug)]
@@ -80,6 +81,19 @@ impl Drop for NewDirs {
 /// that was made; returns how many are gone.
 pub(crate) fn remove_made(outermost_first: &[NewDirectory]) -> usize {
     outermost_first.iter().rev().take_while(|directory| directory.remove()).count()
+}
+
+/// The directory that is to hold an entry, made where it is missing, and the entry's name there. Temporary files that an
+/// earlier process left in it are removed.
+pub(crate) fn new_holder<'e>(
+    shared: &Shared,
+    locks: &EntryLocks,
+    entry: &'e WritablePath,
+) -> Result<(Dir, &'e OsStr, NewDirs), AccessError> {
+    let (parent, name) = entry_in_parent(entry)?;
+    let (dir, new) = make_dirs(&parent, entry.asked(), locks.there(entry.path()))?;
+    shared.stale_temporaries.sweep_once(&parent, &dir);
+    Ok((dir, name, new))
 }
 
 /// The directory at `path`, made with all above it where missing, each step in the handle before. The first

@@ -18,7 +18,7 @@ use std::{
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::{Dir, WorkspacePath, dir::remove_all};
+use crate::{Dir, WorkspacePath, dir::remove_all, tree::IfThere as _};
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]
@@ -35,15 +35,14 @@ impl<'d> Temporary<'d> {
         Self::create_by(dir, |name| dir.create(name, private))
     }
 
-    /// As [`Self::create`], for the replacement of `old`.
-    pub(super) fn create_like(dir: &'d Dir, old: &Stat) -> io::Result<Self> {
-        Self::create_by(dir, |name| dir.create_like(name, old))
+    /// As [`Self::create`], for the replacement of `old`, if any.
+    pub(super) fn create_like(dir: &'d Dir, old: Option<&Stat>) -> io::Result<Self> {
+        Self::create_by(dir, |name| new_file(dir, name, old))
     }
 
-    /// As [`Self::create`] or [`Self::create_like`], under a name that belongs to the caller.
+    /// As [`Self::create_like`], under a name that belongs to the caller.
     pub(crate) fn create_named(dir: &'d Dir, name: &OsStr, old: Option<&Stat>) -> io::Result<Self> {
-        let file = old.map_or_else(|| dir.create(name, false), |old| dir.create_like(name, old))?;
-        Ok(Self { dir, name: name.to_os_string(), file, armed: true })
+        Ok(Self { dir, name: name.to_os_string(), file: new_file(dir, name, old)?, armed: true })
     }
 
     /// It stays under the name that it has.
@@ -52,15 +51,12 @@ impl<'d> Temporary<'d> {
     }
 
     fn create_by(dir: &'d Dir, create: impl Fn(&OsStr) -> io::Result<File>) -> io::Result<Self> {
-        let mut attempts = 0;
+        let mut again = 0..8;
         loop {
             let name = random_name();
             match create(&name) {
-                Ok(file) => return Ok(Self { dir, name, file, armed: true }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < 8 => {
-                    attempts += 1;
-                }
-                Err(error) => return Err(error),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && again.next().is_some() => {}
+                created => return Ok(Self { dir, file: created?, name, armed: true }),
             }
         }
     }
@@ -84,14 +80,19 @@ impl<'d> Temporary<'d> {
         name: &OsStr,
         is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
     ) -> io::Result<bool> {
-        match exchange_if(self.dir, &self.name, name, is_base)? {
+        match swap_if(self.dir, &self.name, name, &is_base) {
             // `drop` removes what was replaced. If that fails, the replacement stays.
-            Exchanged::Yes => Ok(true),
-            Exchanged::No => Ok(false),
-            Exchanged::NoneLeft { replaced } => {
+            Ok(Exchanged::Yes) => Ok(true),
+            Ok(Exchanged::No) => Ok(false),
+            Ok(Exchanged::NoneLeft) => {
                 self.armed = false;
-                Ok(replaced)
+                Ok(false)
             }
+            // Look, then rename: the best there is where names cannot be exchanged.
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(is_base(self.dir, name)? && self.replace_any(name).map(|()| true)?)
+            }
+            Err(error) => Err(error),
         }
     }
 
@@ -103,6 +104,11 @@ impl<'d> Temporary<'d> {
     }
 }
 
+/// A new file; one that replaces `old` is private until it gets the rights of that one.
+fn new_file(dir: &Dir, name: &OsStr, old: Option<&Stat>) -> io::Result<File> {
+    old.map_or_else(|| dir.create(name, false), |old| dir.create_like(name, old))
+}
+
 /// The result of an exchange of two names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exchanged {
@@ -110,11 +116,8 @@ pub(crate) enum Exchanged {
     Yes,
     /// Everything is as it was; the other name is that of the new entry again.
     No,
-    /// Nothing has the other name any more.
-    NoneLeft {
-        /// Whether the new entry is in its place.
-        replaced: bool,
-    },
+    /// The new entry is in no place: nothing has the other name any more.
+    NoneLeft,
 }
 
 /// How often what came out of an exchange is put back, while other programs change the name at the same moments.
@@ -124,27 +127,7 @@ const PUT_BACK: usize = 8;
 /// of the exchange and is unknown is left where a caller would remove it.
 ///
 /// # Errors
-/// Those of the system. What is called `aside` then may be removed.
-fn exchange_if(
-    dir: &Dir,
-    aside: &OsStr,
-    name: &OsStr,
-    is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
-) -> io::Result<Exchanged> {
-    match swap_if(dir, aside, name, &is_base) {
-        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            // Look, then rename: the best there is where names cannot be exchanged.
-            if !is_base(dir, name)? {
-                return Ok(Exchanged::No);
-            }
-            dir.move_over(aside, dir, name)?;
-            Ok(Exchanged::NoneLeft { replaced: true })
-        }
-        answer => answer,
-    }
-}
-
-/// As [`exchange_if`]; `Unsupported` where names cannot be exchanged.
+/// `Unsupported` where names cannot be exchanged; those of the system. What is called `aside` then may be removed.
 pub(crate) fn swap_if(
     dir: &Dir,
     aside: &OsStr,
@@ -152,10 +135,8 @@ pub(crate) fn swap_if(
     is_base: impl Fn(&Dir, &OsStr) -> io::Result<bool>,
 ) -> io::Result<Exchanged> {
     let own = dir.child_stat(aside)?;
-    match dir.swap(aside, dir, name) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Exchanged::No),
-        Err(error) => return Err(error),
+    if dir.swap(aside, dir, name).if_there()?.is_none() {
+        return Ok(Exchanged::No);
     }
     // What was under `name` is under the other name now, where no other program looks for it.
     if is_base(dir, aside).unwrap_or(false) {
@@ -173,7 +154,7 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchange
             Ok(()) => {}
             // What was shown is gone, so the name is free, or was a moment ago.
             Err(error) if error.kind() == io::ErrorKind::NotFound => match dir.rename_new(aside, name) {
-                Ok(()) => return Exchanged::NoneLeft { replaced: false },
+                Ok(()) => return Exchanged::NoneLeft,
                 Err(_) => continue,
             },
             Err(_) => break,
@@ -189,7 +170,7 @@ fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchange
         shown = in_hand;
     }
     keep_aside(dir, aside, name);
-    Exchanged::NoneLeft { replaced: false }
+    Exchanged::NoneLeft
 }
 
 /// Gives an entry that must not be lost a name next to `name` that is not removed as a stale temporary.
@@ -216,10 +197,8 @@ pub(crate) fn keep_aside(dir: &Dir, aside: &OsStr, name: &OsStr) {
 pub(crate) fn free_name(dir: &Dir) -> io::Result<OsString> {
     for _ in 0..8 {
         let name = random_name();
-        match dir.child_stat(&name) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(name),
-            Err(error) => return Err(error),
-            Ok(_) => {}
+        if dir.child_stat(&name).if_there()?.is_none() {
+            return Ok(name);
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())

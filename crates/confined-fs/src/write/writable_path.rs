@@ -1,6 +1,6 @@
 //! A path that may be written, as a value that only the check makes.
 
-use std::sync::Arc;
+use std::{ffi::OsStr, io, sync::Arc};
 
 use beneath::OpenFor;
 use structured_text::mask::MaskFormat;
@@ -81,6 +81,26 @@ impl WritablePath {
 pub(crate) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
     let way = shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?;
     WritablePath::new(asked, way, WriteScope::Content)
+}
+
+/// The directory of an entry that may still be changed, and its name there. The rights are asked again, as they may have
+/// changed while the entry's lock was waited for.
+pub(crate) fn entry_in_parent(entry: &WritablePath) -> Result<(WorkspacePath, &OsStr), AccessError> {
+    allowed(entry)?;
+    entry
+        .real
+        .parent()
+        .zip(entry.real.file_name())
+        .ok_or_else(|| AccessError::new(AccessErrorKind::IsRoot, &entry.asked))
+}
+
+/// The error of an entry that could not be given its name. A name that somebody has taken meanwhile is no fault of the
+/// system, and has no cause that is worth a warning in the log.
+pub(crate) fn not_named(error: io::Error, path: &WorkspacePath) -> AccessError {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => AccessError::new(AccessErrorKind::Exists, path),
+        _ => AccessError::from_io(error, path),
+    }
 }
 
 /// Refuses what may not be made, replaced, moved or deleted, as things are now.

@@ -16,12 +16,12 @@ use structured_text::mask::MaskedText;
 use super::{
     Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath,
     content::{ExpectedContent, has_content, may_hold_sentinel, refuse_new_sentinel},
-    new_directories::{NewDirs, make_dirs},
-    writable_path::allowed,
+    new_directories::{NewDirs, new_holder},
+    writable_path::not_named,
 };
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, masked_file,
-    open::regular,
+    open::regular, tree::IfThere as _,
 };
 
 /// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
@@ -58,7 +58,12 @@ impl FileLock {
         let held = workspace
             .hold_recovered(&[path.path()], wait_limit)
             .map_err(|kind| AccessError::new(kind, path.asked()))?;
-        Ok(Self { shared, path, held: Arc::new(held) })
+        Ok(Self::of_held(shared, path, Arc::new(held)))
+    }
+
+    /// Of a path whose locks the caller holds.
+    pub(crate) fn of_held(shared: Arc<Shared>, path: WritablePath, held: Arc<EntryLocks>) -> Self {
+        Self { shared, path, held }
     }
 
     /// The right to replace the file, if it equals `base`. The lock stays when it does not, and when the
@@ -70,13 +75,55 @@ impl FileLock {
         self.checked(base.expected())
     }
 
+    /// As [`Self::guard`], of a path that will be free when the file comes: what is there now goes in the same transaction.
+    pub(crate) fn guard_of_freed(&self) -> Result<WriteGuard<'static>, AccessError> {
+        Ok(self.guard_over_old(None, self.path.mask()?.map(MaskedText::empty)))
+    }
+
     /// As [`Self::guard`], for a file that must hold just that, which saves hashing what is there.
     pub fn guard_over<'b>(&self, now: HashedBytes<'b>) -> Result<WriteGuard<'b>, AccessError> {
         self.checked(Some(ExpectedContent::Bytes(now)))
     }
 
+    /// Looks at what is there, under the lock.
     fn checked<'b>(&self, base: Option<ExpectedContent<'b>>) -> Result<WriteGuard<'b>, AccessError> {
-        WriteGuard::checked(Arc::clone(&self.shared), self.path.clone(), base, Arc::clone(&self.held))
+        let (path, asked) = (self.path.path(), self.path.asked());
+        let stale = || AccessError::new(AccessErrorKind::Stale, asked);
+        let mask = self.path.mask()?;
+        let mut masked = mask.map(MaskedText::empty);
+        let Some(file) = path.root().dir.file_beneath(path.relative()).if_there().at(asked)? else {
+            return if base.is_none() { Ok(self.guard_over_old(None, masked)) } else { Err(stale()) };
+        };
+        let stat = beneath::file_stat(&file).at(asked)?;
+        regular(&stat, asked)?;
+        let Some(expected) = base else { return Err(AccessError::new(AccessErrorKind::Exists, asked)) };
+        if stat.is_marked_read_only() {
+            return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, asked));
+        }
+        let old = if let Some(format) = mask {
+            let (text, real, stat) = masked_file::read(&file, asked, stat, format)?;
+            let is_in_state = || masked_file::state(Revision::of(&real), &stat) == expected.revision();
+            if !expected.is_of(&real, text.bytes()) && !is_in_state() {
+                return Err(stale());
+            }
+            masked = Some(text);
+            (file, stat, ExpectedContent::Revision(Revision::of(&real)))
+        } else {
+            if !expected.is_in(&file).at(asked)? {
+                return Err(stale());
+            }
+            (file, stat, expected)
+        };
+        Ok(self.guard_over_old(Some(old), masked))
+    }
+
+    fn guard_over_old<'b>(
+        &self,
+        old: Option<(File, Stat, ExpectedContent<'b>)>,
+        masked: Option<MaskedText>,
+    ) -> WriteGuard<'b> {
+        let (shared, locks) = (Arc::clone(&self.shared), Arc::clone(&self.held));
+        WriteGuard { shared, path: self.path.clone(), old, masked, former: None, mode: None, locks }
     }
 }
 
@@ -93,15 +140,6 @@ pub struct WriteGuard<'b> {
     /// Permission bits of a new file; none for what the umask gives.
     mode: Option<u32>,
     locks: Arc<EntryLocks>,
-}
-
-/// The checks of a guard without its open file, as a transaction keeps them.
-pub(crate) struct PreparedFile {
-    pub(crate) path: WritablePath,
-    /// The file to be replaced.
-    pub(crate) old: Option<(Stat, Revision)>,
-    /// Permission bits of a new file.
-    pub(crate) mode: Option<u32>,
 }
 
 /// A file that is about to be replaced.
@@ -139,75 +177,10 @@ impl WriteGuard<'static> {
 }
 
 impl<'b> WriteGuard<'b> {
-    /// Looks at what is there, under the lock.
-    fn checked(
-        shared: Arc<Shared>,
-        path: WritablePath,
-        base: Option<ExpectedContent<'b>>,
-        locks: Arc<EntryLocks>,
-    ) -> Result<Self, AccessError> {
-        let root = &path.path().root().dir;
-        let mask = path.mask()?;
-        let mut masked = mask.map(MaskedText::empty);
-        let old = match (root.file_beneath(path.path().relative()), base) {
-            (Err(failure), None) if failure.is_missing() => None,
-            (Err(failure), Some(_)) if failure.is_missing() => {
-                return Err(AccessError::new(AccessErrorKind::Stale, path.asked()));
-            }
-            (Err(failure), _) => return Err(AccessError::from_failure(failure, path.asked())),
-            (Ok(file), base) => {
-                let stat = beneath::file_stat(&file).at(path.asked())?;
-                regular(&stat, path.asked())?;
-                let Some(expected) = base else {
-                    return Err(AccessError::new(AccessErrorKind::Exists, path.asked()));
-                };
-                if stat.is_marked_read_only() {
-                    return Err(AccessError::new(AccessErrorKind::MarkedReadOnly, path.asked()));
-                }
-                let stale = || AccessError::new(AccessErrorKind::Stale, path.asked());
-                if let Some(format) = mask {
-                    let (text, real, stat) = masked_file::read(&file, path.asked(), stat, format)?;
-                    let is_in_state = || masked_file::state(Revision::of(&real), &stat) == expected.revision();
-                    if !expected.is_of(&real, text.bytes()) && !is_in_state() {
-                        return Err(stale());
-                    }
-                    masked = Some(text);
-                    Some((file, stat, ExpectedContent::Revision(Revision::of(&real))))
-                } else {
-                    if !expected.is_in(&file).at(path.asked())? {
-                        return Err(stale());
-                    }
-                    Some((file, stat, expected))
-                }
-            }
-        };
-        Ok(Self { shared, path, old, masked, former: None, mode: None, locks })
-    }
-
-    /// As [`Self::checked`], for what a plan saw.
-    pub(crate) fn under(
-        shared: Arc<Shared>,
-        path: WritablePath,
-        base: Base,
-        locks: Arc<EntryLocks>,
-    ) -> Result<Self, AccessError> {
-        Self::checked(shared, path, base.expected(), locks)
-    }
-
-    /// A guard of a path that will be free when the file comes: what is there now goes in the same transaction.
-    pub(crate) fn of_freed(
-        shared: Arc<Shared>,
-        path: WritablePath,
-        locks: Arc<EntryLocks>,
-    ) -> Result<Self, AccessError> {
-        let masked = path.mask()?.map(MaskedText::empty);
-        Ok(Self { shared, path, old: None, masked, former: None, mode: None, locks })
-    }
-
-    /// Closes the file, and keeps the checks.
-    pub(crate) fn into_prepared(self) -> PreparedFile {
-        let old = self.old.map(|(_, stat, checked)| (stat, checked.revision()));
-        PreparedFile { path: self.path, old, mode: self.mode }
+    /// Closes the file to be replaced, for a transaction of more files than may be open. Returns how it was when it was
+    /// checked, and the permission bits of a new file.
+    pub(crate) fn into_checked(self) -> (Option<(Stat, Revision)>, Option<u32>) {
+        (self.old.map(|(_, stat, checked)| (stat, checked.revision())), self.mode)
     }
 
     /// The real path of the file.
@@ -321,26 +294,18 @@ impl<'b> WriteGuard<'b> {
 
     /// The directory for the file, made where it is missing, and the file's name in it.
     fn holder(&self) -> Result<(Dir, OsString, NewDirs), AccessError> {
-        let (asked, real) = (self.path.asked(), self.path.path());
-        // The rights are asked again: a guard may be old by now, and a nested root may be there.
-        allowed(&self.path)?;
-        let Some(name) = real.file_name().map(OsString::from) else {
-            return Err(AccessError::new(AccessErrorKind::IsDirectory, asked));
-        };
-        let parent = real.parent().unwrap_or_else(|| real.clone());
-        let (dir, new) = make_dirs(&parent, asked, self.locks.there(real))?;
-        self.shared.stale_temporaries.sweep_once(&parent, &dir);
-        Ok((dir, name, new))
+        if self.path.path().is_root() {
+            return Err(AccessError::new(AccessErrorKind::IsDirectory, self.path.asked()));
+        }
+        // Asks for the rights again: a guard may be old by now, and a nested root may be there.
+        let (dir, name, new) = new_holder(&self.shared, &self.locks, &self.path)?;
+        Ok((dir, name.to_os_string(), new))
     }
 
     /// The new content in a temporary file, on the disk.
     fn written<'d>(&self, dir: &'d Dir, content: &NewContent<'_>) -> Result<Temporary<'d>, AccessError> {
         let old = self.old.as_ref().map(|(file, stat, _)| (file, stat));
-        let mut temporary = match old {
-            Some((_, stat)) => Temporary::create_like(dir, stat),
-            None => Temporary::create(dir, false),
-        }
-        .at(self.path.asked())?;
+        let mut temporary = Temporary::create_like(dir, old.map(|(_, stat)| stat)).at(self.path.asked())?;
         let filled = thread::scope(|scope| {
             if content.real().len() >= HASHED_ASIDE {
                 // Where there is no thread for it, the content is hashed when the revision is asked for.
@@ -356,10 +321,7 @@ impl<'b> WriteGuard<'b> {
     fn publish(&mut self, temporary: Temporary<'_>, dir: &Dir, name: &OsStr) -> Result<bool, AccessError> {
         let asked = self.path.asked();
         let Some((file, stat, checked)) = self.old.take() else {
-            temporary.publish_new(name).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => AccessError::new(AccessErrorKind::Exists, asked),
-                _ => AccessError::from_io(error, asked),
-            })?;
+            temporary.publish_new(name).map_err(|error| not_named(error, asked))?;
             return Ok(true);
         };
         // An open file is not replaced on Windows. Elsewhere the handle keeps its number from being used again.
