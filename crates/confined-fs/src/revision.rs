@@ -10,10 +10,10 @@ use sha2::{Digest, Sha256};
 use beneath::read_some;
 
 /// Digits that texts show.
-const SHORT: usize = 6;
+const SHORT_DIGITS: usize = 6;
 /// Digits that a prefix has at least.
-const SHORTEST: usize = 5;
-/// All digits.
+const MIN_DIGITS: usize = 5;
+/// Digits of a whole one: 128 bits.
 const DIGITS: usize = 32;
 
 /// SHA-256 of a content, cut to its first 128 bits: what is printed is what is compared.
@@ -104,7 +104,7 @@ impl Revision {
 
     /// The digits of it that texts show.
     pub fn prefix(self) -> RevisionPrefix {
-        RevisionPrefix::of(self, SHORT)
+        RevisionPrefix::of(self, SHORT_DIGITS)
     }
 
     /// For content that comes in pieces.
@@ -159,7 +159,7 @@ impl RevisionPrefix {
 
     /// As many digits of `revision`, to be compared with these; no fewer than texts show.
     pub fn same_digits_of(self, revision: Revision) -> String {
-        Self::of(revision, self.digits.max(SHORT)).to_string()
+        Self::of(revision, self.digits.max(SHORT_DIGITS)).to_string()
     }
 }
 
@@ -175,9 +175,9 @@ impl FromStr for RevisionPrefix {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let digits = text.strip_prefix("rev").map_or(text, str::trim_start);
-        if !(SHORTEST..=DIGITS).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        if !(MIN_DIGITS..=DIGITS).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(format!(
-                "a rev is {SHORTEST} to {DIGITS} hexadecimal digits, as the last line of a read shows"
+                "a rev is {MIN_DIGITS} to {DIGITS} hexadecimal digits, as the last line of a read shows"
             ));
         }
         let bits = u128::from_str_radix(digits, 16).map_err(|error| error.to_string())?;

@@ -24,22 +24,8 @@ mod record;
 mod review;
 mod staged_dir;
 
-use std::path::PathBuf;
-
 pub(crate) use layer::Layer;
-pub use layer::LayerSize;
+pub use layer::{LayerSize, StageOptions};
 pub use record::NodeSummary;
 pub use review::StagedChange;
 pub(crate) use staged_dir::StagedDir;
-
-/// Where changes are staged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StageOptions {
-    /// The state folder.
-    pub state: PathBuf,
-    /// Bytes that one layer may hold.
-    pub most_bytes: u64,
-    /// Whether calls see the merged view and change the layer; else the disk, and the layers are only opened, to be shown,
-    /// applied or discarded.
-    pub is_view: bool,
-}

@@ -82,7 +82,7 @@ impl StateDir {
         Ok(Self { dir: Dir::open_ambient(path, false)? })
     }
 
-    /// Its handle.
+    /// The handle through which its files are opened by their names.
     pub(super) fn dir(&self) -> &Dir {
         &self.dir
     }
@@ -172,7 +172,7 @@ const TOLERANCE: i64 = 1_500_000_000;
 /// The time of the wall clock, and when by that clock the machine was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredMoment {
-    /// Nanoseconds since 1970.
+    /// Nanoseconds since 1970 by the wall clock.
     pub wall: i64,
     /// When the machine was started. Changes only when the clock is set, and with the next start: it never gets smaller
     /// unless the clock went back (`CLOCK_BOOTTIME` of `clock_gettime(2)`).

@@ -75,8 +75,7 @@ impl<'n> Transaction<'n> {
         wait_limit: WaitLimit,
     ) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
-        let root = || workspace.root_path(&workspace.roots()[0]);
-        let first = entries.first().map_or_else(root, |entry| entry.asked().clone());
+        let first = workspace.first_asked(entries);
         if entries.len() > MAX_STEPS {
             return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &first));
         }
@@ -88,7 +87,7 @@ impl<'n> Transaction<'n> {
                 .is_some_and(|parent| path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse).is_ok())
         }));
         let paths: Vec<&WorkspacePath> = paths.iter().collect();
-        let locks = workspace.hold_recovered(&paths, &wait_limit).map_err(|kind| AccessError::new(kind, &first))?;
+        let locks = workspace.hold_recovered(&paths, &first, &wait_limit)?;
         let leaves = leaving.iter().map(|entry| entry.path().host()).collect();
         Ok(Self { shared, wait_limit, locks: Arc::new(locks), leaves, steps: Vec::new() })
     }
@@ -344,10 +343,8 @@ impl Transaction<'_> {
 
 /// The new directories, which are still under reserved names.
 fn made_directories(steps: &Steps<'_>) -> Result<Vec<NewDirectory>, AccessError> {
-    let new = steps
-        .list()
-        .iter()
-        .filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } }));
+    let new =
+        steps.list.iter().filter(|step| matches!(step.action, StepAction::Create { is: EntryState::Directory { .. } }));
     new.map(|step| {
         let stat = steps.directory(&step.path).and_then(|dir| dir.stat()).at(&step.path)?;
         Ok(NewDirectory::of(step.path.clone(), stat))
@@ -357,14 +354,14 @@ fn made_directories(steps: &Steps<'_>) -> Result<Vec<NewDirectory>, AccessError>
 
 /// Records the steps in the state folder; `None` where that is not possible.
 fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps<'_>) -> Option<OwnIntent> {
-    let folder = folder.filter(|_| !steps.list().is_empty())?;
-    let begun = folder.begin(steps.id(), &intent::write(steps)?);
+    let folder = folder.filter(|_| !steps.list.is_empty())?;
+    let begun = folder.begin(steps.id, &intent::write(steps)?);
     begun.inspect_err(|error| tracing::warn!(%error, "a change of several files would not survive a kill")).ok()
 }
 
 /// Notes how far the transaction is. The error is that of its first entry.
 fn move_to(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps<'_>) -> Result<(), AccessError> {
-    let (Some(intent), Some(step)) = (intent, steps.list().first()) else { return Ok(()) };
+    let (Some(intent), Some(step)) = (intent, steps.list.first()) else { return Ok(()) };
     intent.move_to(stage).map_err(|error| AccessError::from_io(error, &step.path))
 }
 

@@ -16,7 +16,7 @@ use super::record::RecordLine;
 use super::staged_dir::{Place, StagedDir};
 
 /// How often a file of the disk that changes while it is copied is copied again.
-const ATTEMPTS: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 impl StagedDir {
     pub(crate) fn make_dir(&self, name: &OsStr, private: bool) -> io::Result<()> {
@@ -237,12 +237,11 @@ impl StagedDir {
     fn upper_parent(&self) -> io::Result<beneath::Dir> {
         let mut dir = self.layer.upper.reopen(OpenFor::Traverse)?;
         for name in &self.path {
-            dir = match dir.child_dir(name, OpenFor::Traverse).if_there()? {
-                Some(next) => next,
-                None => {
-                    dir.make_dir(name, false)?;
-                    dir.child_dir(name, OpenFor::Traverse)?
-                }
+            dir = if let Some(next) = dir.child_dir(name, OpenFor::Traverse).if_there()? {
+                next
+            } else {
+                dir.make_dir(name, false)?;
+                dir.child_dir(name, OpenFor::Traverse)?
             };
         }
         Ok(dir)
@@ -290,7 +289,7 @@ impl StagedDir {
             return self.upper_parent()?.make_link(&lower.child_link(name)?, name);
         }
         self.layer.check_room()?;
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             let source = lower.child_file(name)?;
             let before = beneath::file_stat(&source)?;
             if before.kind != FileKind::File {

@@ -17,9 +17,9 @@ use super::record::{Record, RecordLine};
 /// How long another process is waited for: `rootbound stage apply` may take seconds.
 const LOCK_WITHIN: Duration = Duration::from_secs(30);
 /// A longer record was not written by this program.
-const LONGEST_RECORD: u64 = 256 << 20;
+const MAX_RECORD_BYTES: u64 = 256 << 20;
 /// After how many new files, and how much time, the size of the layer is looked at again.
-const MEASURE_AFTER: u64 = 16;
+const MAX_UNMEASURED: u64 = 16;
 const MEASURED_FOR: Duration = Duration::from_secs(1);
 /// Entries of the largest layer: as many as one change of a tree may have, ten times.
 const MAX_ENTRIES: u64 = 200_000;
@@ -27,6 +27,18 @@ const MAX_ENTRIES: u64 = 200_000;
 const RECORD: &str = "record";
 const UPPER: &str = "upper";
 const COPY: &str = "copy";
+
+/// Where changes are staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StageOptions {
+    /// The state folder; the layers are in its folder `stage`.
+    pub state: PathBuf,
+    /// Bytes that one layer may hold.
+    pub most_bytes: u64,
+    /// Whether calls see the merged view and change the layer; else the disk, and the layers are only opened, to be shown,
+    /// applied or discarded.
+    pub is_view: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct Layer {
@@ -63,9 +75,9 @@ struct Measured {
 pub struct LayerSize {
     /// Files, links and directories in it.
     pub entries: u64,
-    /// Regular files.
+    /// Regular files among them.
     pub files: u64,
-    /// Bytes in them.
+    /// Bytes in the regular files.
     pub bytes: u64,
     /// When the oldest of them was made.
     pub oldest: Option<SystemTime>,
@@ -147,7 +159,7 @@ impl Layer {
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         measured.files_since += 1;
         let is_old = measured.at.is_none_or(|at| at.elapsed() > MEASURED_FOR);
-        if is_old || measured.files_since > MEASURE_AFTER {
+        if is_old || measured.files_since > MAX_UNMEASURED {
             *measured = Measured { size: self.size(), at: Some(Instant::now()), files_since: 0 };
         }
         if measured.size.bytes >= self.limit || measured.size.entries >= MAX_ENTRIES {
@@ -231,13 +243,13 @@ impl ReadRecord {
         if !goes_on {
             *self = Self { record: self.record.emptied(), ..Self::default() };
         }
-        if now.kind != FileKind::File || now.size > LONGEST_RECORD {
+        if now.kind != FileKind::File || now.size > MAX_RECORD_BYTES {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the record of staged changes is damaged"));
         }
         let mut file = folder.child_file(OsStr::new(RECORD))?;
         file.seek(SeekFrom::Start(self.bytes))?;
         let mut bytes = Vec::new();
-        file.take(LONGEST_RECORD).read_to_end(&mut bytes)?;
+        file.take(MAX_RECORD_BYTES).read_to_end(&mut bytes)?;
         // Another process may be in the middle of a line.
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         self.record.add_text(&String::from_utf8_lossy(&bytes[..whole]));
@@ -257,12 +269,12 @@ fn made(dir: &beneath::Dir, name: &str) -> io::Result<beneath::Dir> {
 }
 
 /// Deeper directories are not counted: no call makes them, as a path has at most 4096 bytes.
-const DEEPEST: usize = 2_100;
+const MAX_DEPTH: usize = 2_100;
 
 fn measure(dir: &beneath::Dir, size: &mut LayerSize) -> io::Result<()> {
     let mut todo: Vec<PathBuf> = vec![PathBuf::new()];
     while let Some(path) = todo.pop() {
-        if path.iter().count() > DEEPEST || size.entries > MAX_ENTRIES {
+        if path.iter().count() > MAX_DEPTH || size.entries > MAX_ENTRIES {
             break;
         }
         // What is removed meanwhile is not counted.

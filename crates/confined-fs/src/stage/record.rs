@@ -13,17 +13,16 @@
 use std::{
     collections::{BTreeMap, HashSet},
     ffi::OsStr,
-    fmt::{self, Write as _},
-    io,
+    fmt, io,
     path::{Component, Path, PathBuf},
-    str::FromStr as _,
 };
 
 use beneath::FileKind;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
 use crate::{Revision, path::name_of, tree::IfThere as _};
 
-/// One line.
+/// One line of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RecordLine {
     Hide(PathBuf),
@@ -126,33 +125,23 @@ pub(super) fn folded(path: &Path) -> PathBuf {
 }
 
 impl RecordLine {
+    /// Reads one line; `None` for what no version has written.
     fn parse(line: &str) -> Option<Self> {
-        let (word, rest) = line.split_once(' ')?;
-        match word {
-            "hide" => Some(Self::Hide(decoded(rest)?)),
-            "forget" => Some(Self::Forget(decoded(rest)?)),
-            "base" => {
-                let (kind, rest) = rest.split_once(' ')?;
-                let (base, path) = match kind {
-                    "absent" => (NodeSummary::Absent, rest),
-                    "directory" => (NodeSummary::Directory, rest),
-                    "other" => (NodeSummary::Other, rest),
-                    "link" => {
-                        let (revision, path) = rest.split_once(' ')?;
-                        (NodeSummary::Link(Revision::from_str(revision).ok()?), path)
-                    }
-                    "file" => {
-                        let (revision, rest) = rest.split_once(' ')?;
-                        let (mode, path) = rest.split_once(' ')?;
-                        let mode = u32::from_str_radix(mode, 8).ok()?;
-                        (NodeSummary::File(Revision::from_str(revision).ok()?, mode), path)
-                    }
-                    _ => return None,
-                };
-                Some(Self::Base(base, decoded(path)?))
+        let (head, path) = line.rsplit_once(' ')?;
+        let path = decoded(path)?;
+        let base = match head.split(' ').collect::<Vec<_>>()[..] {
+            ["hide"] => return Some(Self::Hide(path)),
+            ["forget"] => return Some(Self::Forget(path)),
+            ["base", "absent"] => NodeSummary::Absent,
+            ["base", "directory"] => NodeSummary::Directory,
+            ["base", "other"] => NodeSummary::Other,
+            ["base", "link", target] => NodeSummary::Link(target.parse().ok()?),
+            ["base", "file", content, mode] => {
+                NodeSummary::File(content.parse().ok()?, u32::from_str_radix(mode, 8).ok()?)
             }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Some(Self::Base(base, path))
     }
 
     /// Whether its path can be written down: on Windows a name may be no Unicode.
@@ -163,62 +152,49 @@ impl RecordLine {
 
 impl fmt::Display for RecordLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = |path: &Path| encoded(path).unwrap_or_default();
         match self {
-            Self::Hide(hidden) => writeln!(f, "hide {}", path(hidden)),
-            Self::Forget(forgotten) => writeln!(f, "forget {}", path(forgotten)),
-            Self::Base(base, of) => {
-                let of = path(of);
-                match base {
-                    NodeSummary::Absent => writeln!(f, "base absent {of}"),
-                    NodeSummary::Directory => writeln!(f, "base directory {of}"),
-                    NodeSummary::Other => writeln!(f, "base other {of}"),
-                    NodeSummary::Link(revision) => writeln!(f, "base link {revision} {of}"),
-                    NodeSummary::File(revision, mode) => writeln!(f, "base file {revision} {mode:o} {of}"),
-                }
-            }
-        }
+            Self::Hide(_) => f.write_str("hide"),
+            Self::Forget(_) => f.write_str("forget"),
+            Self::Base(NodeSummary::Absent, _) => f.write_str("base absent"),
+            Self::Base(NodeSummary::Directory, _) => f.write_str("base directory"),
+            Self::Base(NodeSummary::Other, _) => f.write_str("base other"),
+            Self::Base(NodeSummary::Link(target), _) => write!(f, "base link {target}"),
+            Self::Base(NodeSummary::File(content, mode), _) => write!(f, "base file {content} {mode:o}"),
+        }?;
+        let (Self::Hide(path) | Self::Forget(path) | Self::Base(_, path)) = self;
+        writeln!(f, " {}", encoded(path).unwrap_or_default())
     }
 }
 
-/// A relative path as one word: `/` between its names, `%` and two digits for each byte that is not a plain one.
+/// The bytes of a name that are written as they are.
+const PLAIN: AsciiSet = NON_ALPHANUMERIC
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'-')
+    .remove(b'+')
+    .remove(b'@')
+    .remove(b',')
+    .remove(b'=')
+    .remove(b'~');
+
+/// A relative path as one word: `/` between its names, `%` and two digits for each byte that is not a plain one; `None` on
+/// Windows for a name that is no Unicode.
 fn encoded(path: &Path) -> Option<String> {
-    let mut word = String::new();
-    for (at, name) in path.iter().enumerate() {
-        if at > 0 {
-            word.push('/');
-        }
-        for byte in name_bytes(name)? {
-            if byte.is_ascii_alphanumeric() || b"._-+@,=~".contains(byte) {
-                word.push(char::from(*byte));
-            } else {
-                let _ = write!(word, "%{byte:02x}");
-            }
-        }
-    }
-    Some(word)
-}
-
-/// The bytes of a name; `None` on Windows for one that is no Unicode.
-fn name_bytes(name: &OsStr) -> Option<&[u8]> {
-    if cfg!(unix) { Some(name.as_encoded_bytes()) } else { name.to_str().map(str::as_bytes) }
+    let name = |name: &OsStr| {
+        let bytes = if cfg!(unix) { name.as_encoded_bytes() } else { name.to_str()?.as_bytes() };
+        Some(percent_encode(bytes, &PLAIN).to_string())
+    };
+    Some(path.iter().map(name).collect::<Option<Vec<_>>>()?.join("/"))
 }
 
 /// The path of a word; `None` for what [`encoded`] does not write, `..` and an absolute path among it.
 fn decoded(word: &str) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for part in word.split('/').filter(|_| !word.is_empty()) {
-        let mut bytes = Vec::with_capacity(part.len());
-        let mut rest = part.as_bytes();
-        while let Some((first, after)) = rest.split_first() {
-            rest = after;
-            if *first != b'%' {
-                bytes.push(*first);
-                continue;
-            }
-            let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &rest[2..];
+        let bytes: Vec<u8> = percent_decode_str(part).collect();
+        // Earlier versions wrote small digits.
+        if !percent_encode(&bytes, &PLAIN).to_string().eq_ignore_ascii_case(part) {
+            return None;
         }
         let name = name_of(bytes)?;
         let mut parts = Path::new(&name).components();
@@ -237,13 +213,13 @@ fn decoded(word: &str) -> Option<PathBuf> {
 /// The entry that the disk or a layer has at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeSummary {
-    /// Nothing.
+    /// There is nothing.
     Absent,
     /// A file with this content and these permission bits.
     File(Revision, u32),
     /// A link whose target has this hash.
     Link(Revision),
-    /// A directory.
+    /// A directory, whatever it holds.
     Directory,
     /// A FIFO, socket or device.
     Other,

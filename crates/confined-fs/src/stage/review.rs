@@ -25,7 +25,7 @@ use crate::{
 /// One path that a layer changes.
 #[derive(Debug)]
 pub struct StagedChange {
-    /// Where it is.
+    /// The path below the root, in the merged view and on the disk.
     pub path: WorkspacePath,
     /// The state of the disk before the first change in the layer; `None` where that is not known.
     pub base: Option<NodeSummary>,
@@ -84,7 +84,7 @@ impl Workspace {
         self.roots().iter().any(|root| root.is_staged())
     }
 
-    /// What the layers would change, by path, each directory before what is in it, and what they hold that is on the
+    /// Lists what the layers would change, by path, each directory before what is in it, and what they hold that is on the
     /// disk by now ([`StagedChange::is_done`]). Of a workspace that is no view.
     ///
     /// # Errors
@@ -123,7 +123,7 @@ fn changes_of(
     for below in &paths {
         let path = roots.deepest(&WorkspacePath::new(root, below));
         let failed = |error| (path.clone(), error);
-        let mut staged = summary(&layer.upper, below).map_err(failed)?;
+        let staged = summary(&layer.upper, below).map_err(failed)?;
         let is_hidden = layer.hides(below).map_err(failed)?;
         if staged == NodeSummary::Absent && !is_hidden {
             continue;
@@ -131,9 +131,6 @@ fn changes_of(
         let disk = root.dir.open().map_err(|failure| failed(failure.into()))?;
         let crate::Dir::Plain(disk_root) = &disk else { continue };
         let disk = summary(disk_root, below).map_err(failed)?;
-        if disk == NodeSummary::Absent && staged == NodeSummary::Absent {
-            staged = disk;
-        }
         let holds_more = staged != NodeSummary::Directory && disk == NodeSummary::Directory && {
             !all_below(disk_root, below, |own, _| paths.contains(own)).map_err(failed)?
         };

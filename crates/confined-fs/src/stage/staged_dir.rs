@@ -14,7 +14,7 @@ use super::record::folded;
 use crate::tree::IfThere as _;
 
 /// How often a look that raced with a change is repeated.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct StagedDir {
@@ -103,13 +103,11 @@ impl StagedDir {
             return Ok(self.reopen(purpose)?);
         }
         let path = self.path.join(relative);
-        match self.lower()? {
-            Some(lower) => Self::open(&self.layer, &path, lower, relative, purpose),
-            None => {
-                let dir = self.layer.upper.dir_beneath(&path, purpose)?;
-                Ok(Self { layer: Arc::clone(&self.layer), path, dir, is_lower: false })
-            }
+        if let Some(lower) = self.lower()? {
+            return Self::open(&self.layer, &path, lower, relative, purpose);
         }
+        let dir = self.layer.upper.dir_beneath(&path, purpose)?;
+        Ok(Self { layer: Arc::clone(&self.layer), path, dir, is_lower: false })
     }
 
     pub(crate) fn stat_beneath(&self, relative: &Path) -> Result<Stat, Failure> {
@@ -213,7 +211,7 @@ impl StagedDir {
             let names = self.merged()?;
             attempts += 1;
             // Else a name that moved meanwhile could be missing under both of its names.
-            if attempts == ATTEMPTS || generation()? == before {
+            if attempts == MAX_ATTEMPTS || generation()? == before {
                 return Ok(names);
             }
         }

@@ -40,12 +40,8 @@ impl AppendLog {
 
     /// Every file that a log at `path` may be in: the one that grows, and the rotated ones.
     pub fn names(path: &Path) -> Vec<PathBuf> {
-        let numbered = |number: usize| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(format!(".{number}"));
-            PathBuf::from(name)
-        };
-        std::iter::once(path.to_owned()).chain((1..=KEPT).map(numbered)).collect()
+        let rotated = (1..=KEPT).map(|number| numbered(path.as_os_str(), number).into());
+        std::iter::once(path.to_owned()).chain(rotated).collect()
     }
 
     /// The files of a log at `path` that exist, to be read, the oldest first. Only files are opened: a FIFO would wait
@@ -97,21 +93,22 @@ impl AppendLog {
     /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.
     fn rotate(&self) -> io::Result<()> {
         for number in (1..KEPT).rev() {
-            self.dir.move_over(&self.numbered(number), &self.dir, &self.numbered(number + 1)).if_there()?;
+            let (from, to) = (numbered(&self.name, number), numbered(&self.name, number + 1));
+            self.dir.move_over(&from, &self.dir, &to).if_there()?;
         }
-        self.dir.move_over(&self.name, &self.dir, &self.numbered(1))
+        self.dir.move_over(&self.name, &self.dir, &numbered(&self.name, 1))
     }
+}
 
-    fn numbered(&self, number: usize) -> OsString {
-        let mut name = self.name.clone();
-        name.push(OsStr::new(&format!(".{number}")));
-        name
-    }
+fn numbered(name: &OsStr, number: usize) -> OsString {
+    let mut name = name.to_owned();
+    name.push(format!(".{number}"));
+    name
 }
 
 /// The folder that holds `path`, without links.
 #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
-pub(super) fn folder_of(path: &Path) -> io::Result<PathBuf> {
+fn folder_of(path: &Path) -> io::Result<PathBuf> {
     parent_of(path).canonicalize()
 }
 
@@ -135,7 +132,7 @@ pub struct EventSink {
 enum To {
     File(AppendLog),
     #[cfg(unix)]
-    Stream(stream::LineStream),
+    Stream(LineStream),
 }
 
 impl EventSink {
@@ -143,8 +140,8 @@ impl EventSink {
     /// bytes.
     pub fn open(path: &Path, is_socket: bool, limit: u64) -> io::Result<Self> {
         #[cfg(unix)]
-        if let Some(stream) = stream::LineStream::open(path, is_socket)? {
-            return Ok(Self { to: To::Stream(stream), folder: super::append_log::folder_of(path)? });
+        if let Some(stream) = LineStream::open(path, is_socket)? {
+            return Ok(Self { to: To::Stream(stream), folder: folder_of(path)? });
         }
         if is_socket {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "there are no Unix sockets here"));
@@ -174,94 +171,90 @@ impl EventSink {
     }
 }
 
+/// A stream of lines that is never waited for.
 #[cfg(unix)]
-mod stream {
-    use std::fs::File;
-    use std::io::{self, Write};
-    use std::os::unix::net::UnixStream;
-    use std::path::Path;
+#[derive(Debug)]
+struct LineStream {
+    to: Stream,
+    /// The rest of a line that was written in part.
+    rest: Vec<u8>,
+}
 
-    use rustix::fs::{Mode, OFlags, open};
+#[cfg(unix)]
+#[derive(Debug)]
+enum Stream {
+    Fifo(File),
+    Socket(std::os::unix::net::UnixStream),
+}
 
-    use beneath::FileKind;
+#[cfg(unix)]
+impl LineStream {
+    /// The stream at `path`; `None` where a file is there, or nothing.
+    #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
+    fn open(path: &Path, is_socket: bool) -> io::Result<Option<Self>> {
+        use std::os::unix::fs::FileTypeExt as _;
 
-    /// A stream of lines that is never waited for.
-    #[derive(Debug)]
-    pub(super) struct LineStream {
-        to: Stream,
-        /// The rest of a line that was written in part.
-        rest: Vec<u8>,
+        use rustix::fs::{Mode, OFlags, open};
+
+        let kind = match std::fs::symlink_metadata(path) {
+            Ok(found) => Some(found.file_type()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_socket => None,
+            Err(error) => return Err(error),
+        };
+        let to = if is_socket || kind.is_some_and(|kind| kind.is_socket()) {
+            let socket = std::os::unix::net::UnixStream::connect(path)?;
+            socket.set_nonblocking(true)?;
+            Stream::Socket(socket)
+        } else if kind.is_some_and(|kind| kind.is_fifo()) {
+            // For reading as well: it needs no reader then, and a reader that goes ends nothing (fifo(7)).
+            let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+            let fifo = File::from(open(path, flags, Mode::empty())?);
+            if beneath::file_stat(&fifo)?.kind != FileKind::Other {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            Stream::Fifo(fifo)
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Self { to, rest: Vec::new() }))
     }
 
-    #[derive(Debug)]
-    enum Stream {
-        Fifo(File),
-        Socket(UnixStream),
+    /// Writes a line, or nothing of it: whether there was room.
+    fn write(&mut self, line: &[u8]) -> io::Result<bool> {
+        let rest = std::mem::take(&mut self.rest);
+        let written = self.write_some(&rest)?;
+        self.rest = rest.get(written..).unwrap_or_default().to_vec();
+        if !self.rest.is_empty() {
+            return Ok(false);
+        }
+        let written = self.write_some(line)?;
+        if written > 0 {
+            self.rest = line.get(written..).unwrap_or_default().to_vec();
+        }
+        Ok(written > 0)
     }
 
-    impl LineStream {
-        /// The stream at `path`; `None` where a file is there, or nothing.
-        #[expect(clippy::disallowed_methods, reason = "once at start-up, on a trusted path, before any call is served")]
-        pub(super) fn open(path: &Path, is_socket: bool) -> io::Result<Option<Self>> {
-            use std::os::unix::fs::FileTypeExt as _;
-            let kind = match std::fs::symlink_metadata(path) {
-                Ok(found) => Some(found.file_type()),
-                Err(error) if error.kind() == io::ErrorKind::NotFound && !is_socket => None,
+    fn write_some(&mut self, mut bytes: &[u8]) -> io::Result<usize> {
+        use std::io::Write as _;
+
+        let mut all = 0;
+        while !bytes.is_empty() {
+            let written = match &mut self.to {
+                Stream::Fifo(fifo) => fifo.write(bytes),
+                Stream::Socket(socket) => socket.write(bytes),
+            };
+            match written {
+                Ok(0) => break,
+                Ok(written) => {
+                    all += written;
+                    bytes = &bytes[written..];
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
-            };
-            let to = if is_socket || kind.is_some_and(|kind| kind.is_socket()) {
-                let socket = UnixStream::connect(path)?;
-                socket.set_nonblocking(true)?;
-                Stream::Socket(socket)
-            } else if kind.is_some_and(|kind| kind.is_fifo()) {
-                // For reading as well: it needs no reader then, and a reader that goes ends nothing (fifo(7)).
-                let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
-                let fifo = File::from(open(path, flags, Mode::empty())?);
-                if beneath::file_stat(&fifo)?.kind != FileKind::Other {
-                    return Err(io::ErrorKind::InvalidInput.into());
-                }
-                Stream::Fifo(fifo)
-            } else {
-                return Ok(None);
-            };
-            Ok(Some(Self { to, rest: Vec::new() }))
-        }
-
-        /// Writes a line, or nothing of it: whether there was room.
-        pub(super) fn write(&mut self, line: &[u8]) -> io::Result<bool> {
-            let rest = std::mem::take(&mut self.rest);
-            let written = self.write_some(&rest)?;
-            self.rest = rest.get(written..).unwrap_or_default().to_vec();
-            if !self.rest.is_empty() {
-                return Ok(false);
             }
-            let written = self.write_some(line)?;
-            if written > 0 {
-                self.rest = line.get(written..).unwrap_or_default().to_vec();
-            }
-            Ok(written > 0)
         }
-
-        fn write_some(&mut self, mut bytes: &[u8]) -> io::Result<usize> {
-            let mut all = 0;
-            while !bytes.is_empty() {
-                let written = match &mut self.to {
-                    Stream::Fifo(fifo) => fifo.write(bytes),
-                    Stream::Socket(socket) => socket.write(bytes),
-                };
-                match written {
-                    Ok(0) => break,
-                    Ok(written) => {
-                        all += written;
-                        bytes = &bytes[written..];
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(all)
-        }
+        Ok(all)
     }
 }
 

@@ -17,9 +17,9 @@ use super::{StateDir, bare};
 /// One file of a folder.
 #[derive(Clone, Debug)]
 pub struct StateFile {
-    /// Its name.
+    /// The name, as it is in the folder.
     pub name: String,
-    /// Bytes in it.
+    /// Bytes in the file.
     pub size: u64,
     /// When it was last written.
     pub modified: SystemTime,

@@ -19,9 +19,9 @@ use super::steps::{MAX_STEPS, Step, StepAction, Steps};
 /// The version of the format. Another one is left to the program that knows it.
 const VERSION: u32 = 1;
 /// Bytes of the longest path below a root.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 /// Bytes of the largest intent that is read.
-pub(super) const LARGEST: u64 = 32 << 20;
+pub(super) const MAX_INTENT_BYTES: u64 = 32 << 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,9 +89,9 @@ pub(super) enum Unusable {
 
 /// The text of the intent of `steps`; `None` where a name cannot be written down.
 pub(super) fn write(steps: &Steps<'_>) -> Option<Vec<u8>> {
-    let head = IntentHead { rootbound: VERSION, id: format!("{:016x}", steps.id()), steps: steps.list().len() };
+    let head = IntentHead { rootbound: VERSION, id: format!("{:016x}", steps.id), steps: steps.list.len() };
     let mut text = line_of(&head)?;
-    for step in steps.list() {
+    for step in &steps.list {
         text.push_str(&line_of(&IntentLine::of(step)?)?);
     }
     let sum = Sum { sum: Revision::of(text.as_bytes()).to_string() };
@@ -215,7 +215,7 @@ impl IntentName {
         // Again from its parts, so that no separator is doubled or at the end.
         let plain: std::path::PathBuf = path.components().collect();
         let is_path = !bytes.is_empty()
-            && bytes.len() <= LONGEST_PATH
+            && bytes.len() <= MAX_PATH_BYTES
             && !bytes.contains(&0)
             && path.components().all(is_plain)
             && plain.as_os_str() == path.as_os_str();

@@ -16,16 +16,16 @@ use beneath::{OpenFor, Stat};
 
 use crate::{Dir, StateDir, tree::IfThere as _};
 
-use super::intent::LARGEST;
+use super::intent::MAX_INTENT_BYTES;
 
 /// The folder below the state folder.
 const FOLDER: &str = "transactions";
 /// A folder that was written to this recently may be again without its time showing it; see `CLOCK_GRAIN` in
 /// `expected_content`.
-const SETTLED: Duration = Duration::from_secs(4);
+const SETTLED_AFTER: Duration = Duration::from_secs(4);
 
 /// Notes that wait for an answer to be in.
-const NOTES: usize = 20;
+const MAX_NOTES: usize = 20;
 
 /// How far a transaction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) enum Stage {
     Writing,
     /// New entries are being made under reserved names.
     Begun,
-    /// Names change.
+    /// All new entries are complete, and names change.
     Ready,
     /// It is being rolled back by recovery, which others wait for.
     RollingBack,
@@ -76,9 +76,9 @@ struct LastLook {
 #[derive(Debug)]
 pub(super) struct OwnIntent {
     folder: Dir,
-    id: u64,
-    stage: Stage,
-    /// Holds the lock.
+    pub(super) id: u64,
+    pub(super) stage: Stage,
+    /// Open as long as this process has the lock.
     file: File,
 }
 
@@ -87,16 +87,6 @@ pub(super) struct OwnIntent {
 pub(super) struct FoundIntent {
     pub(super) id: u64,
     pub(super) stage: Stage,
-}
-
-/// Whether an intent that was found can be recovered.
-pub(super) enum Claim {
-    /// Its process has ended, and this one has its lock.
-    Abandoned(OwnIntent),
-    /// Its process lives.
-    Held,
-    /// It is gone, or at another stage.
-    Gone,
 }
 
 impl IntentFolder {
@@ -150,25 +140,23 @@ impl IntentFolder {
     pub(super) fn read(&self, found: FoundIntent) -> io::Result<Vec<u8>> {
         let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
         let mut bytes = Vec::new();
-        folder.child_file(&file_name(found.id, found.stage))?.take(LARGEST).read_to_end(&mut bytes)?;
+        folder.child_file(&file_name(found.id, found.stage))?.take(MAX_INTENT_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// Takes the lock of an intent, if its process has ended.
-    pub(super) fn claim(&self, found: FoundIntent) -> io::Result<Claim> {
-        let FoundIntent { id, stage } = found;
+    /// Takes the lock of an intent, if its process has ended; `None` where it is gone, or at another stage.
+    ///
+    /// # Errors
+    /// `WouldBlock` where its process lives; those of the system.
+    pub(super) fn claim(&self, FoundIntent { id, stage }: FoundIntent) -> io::Result<Option<OwnIntent>> {
         let folder = self.state.dir().child_dir(OsStr::new(FOLDER), OpenFor::Traverse)?;
         let name = file_name(id, stage);
-        let file = match folder.open_locked(&name) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Claim::Held),
-            answer => answer.if_there()?,
-        };
-        let Some(file) = file else { return Ok(Claim::Gone) };
+        let Some(file) = folder.open_locked(&name).if_there()? else { return Ok(None) };
         let own = OwnIntent { folder, id, stage, file };
         // It may have been moved on, or removed, before the lock was taken.
         let seen = beneath::file_stat(&own.file)?;
         let is_same = own.folder.child_stat(&name).is_ok_and(|now| now.same_file(&seen));
-        Ok(if is_same { Claim::Abandoned(own) } else { Claim::Gone })
+        Ok(is_same.then_some(own))
     }
 }
 
@@ -195,7 +183,7 @@ impl LastLook {
             let some =
                 names.any(|one| FoundIntent::of(&one.name).is_some_and(|found| !self.ignored.contains(&found.id)));
             let settled = now.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
-            self.empty = (!some && settled.is_some_and(|age| age > SETTLED)).then_some(now);
+            self.empty = (!some && settled.is_some_and(|age| age > SETTLED_AFTER)).then_some(now);
             return Ok(some);
         }
         Ok(true)
@@ -203,19 +191,11 @@ impl LastLook {
 }
 
 impl OwnIntent {
-    pub(super) fn id(&self) -> u64 {
-        self.id
-    }
-
-    pub(super) fn stage(&self) -> Stage {
-        self.stage
-    }
-
-    /// Reads its text.
+    /// Reads its text, at most [`MAX_INTENT_BYTES`] bytes.
     pub(super) fn read(&self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // Through the handle that has the lock, which keeps others from reading on Windows.
-        (&self.file).take(LARGEST).read_to_end(&mut bytes)?;
+        (&self.file).take(MAX_INTENT_BYTES).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
@@ -277,7 +257,7 @@ impl Intents {
     /// Adds a sentence for the next answer.
     pub(super) fn note(&self, note: String) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        if notes.len() < NOTES && !notes.contains(&note) {
+        if notes.len() < MAX_NOTES && !notes.contains(&note) {
             notes.push(note);
         }
     }

@@ -14,12 +14,12 @@ use crate::{
     write::{Exchanged, NewContent, Temporary, fill, is_unchanged, keep_aside, not_named, swap_if},
 };
 
-/// Makes all steps.
+/// Makes all steps in their order, the new names of moved entries last.
 ///
 /// # Errors
 /// With some of them made.
 pub(super) fn publish(steps: &Steps<'_>) -> Result<(), AccessError> {
-    for (index, step) in steps.list().iter().enumerate() {
+    for (index, step) in steps.list.iter().enumerate() {
         let path = &step.path;
         if matches!(step.action, StepAction::Create { .. }) && steps.is_in_new(path) {
             continue;
@@ -36,7 +36,7 @@ pub(super) fn publish(steps: &Steps<'_>) -> Result<(), AccessError> {
             (_, None) => return Err(AccessError::new(AccessErrorKind::Stale, path)),
         }
     }
-    for (index, step) in steps.list().iter().enumerate() {
+    for (index, step) in steps.list.iter().enumerate() {
         let StepAction::Move { to, .. } = &step.action else { continue };
         let (from, to_dir) = (steps.place(index).at(&step.path)?, steps.holder(to).at(to)?);
         from.dir.move_new(&from.old, &to_dir, last_name(to).at(to)?).map_err(|error| not_named(error, to))?;
@@ -125,7 +125,7 @@ fn replace(
 /// Syncs every directory in which a name has changed.
 pub(super) fn sync(steps: &Steps<'_>) -> Result<(), AccessError> {
     let mut synced: Vec<WorkspacePath> = Vec::new();
-    let steps_shown = steps.list().iter().filter(|step| !steps.is_in_new(&step.path));
+    let steps_shown = steps.list.iter().filter(|step| !steps.is_in_new(&step.path));
     for path in steps_shown.flat_map(Step::paths) {
         let Some(parent) = path.parent().filter(|parent| !synced.contains(parent)) else { continue };
         steps.directory(&parent).and_then(|dir| dir.sync()).at(path)?;
@@ -147,7 +147,7 @@ pub(super) enum NewFile<'n> {
 
 /// Makes all new entries. The caller removes them if this fails.
 pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), AccessError> {
-    for (index, step) in steps.list().iter().enumerate() {
+    for (index, step) in steps.list.iter().enumerate() {
         let path = &step.path;
         if wait_limit.ended() {
             return Err(AccessError::new(AccessErrorKind::Stopped, path));
@@ -171,7 +171,8 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
                 temporary.keep();
             }
             (StepAction::Create { is: EntryState::File(file) }, Some(NewFile::MovedFrom { from, seen })) => {
-                if copy_to_move(from, seen, dir, name, wait_limit)? != file.revision {
+                let copied = copy_to_move(from, seen, dir, name, wait_limit)?;
+                if copied != file.revision {
                     return Err(AccessError::new(AccessErrorKind::Stale, from));
                 }
             }
@@ -181,7 +182,7 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
         }
     }
     // Rights once everything is in them, the innermost first.
-    for step in steps.list().iter().rev() {
+    for step in steps.list.iter().rev() {
         let StepAction::Create { is: EntryState::Directory { mode } } = step.action else { continue };
         let dir = steps.directory(&step.path).at(&step.path)?;
         if mode != 0 {

@@ -11,10 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::write::{EntryLocks, WriteScope};
-use crate::{AccessErrorKind, Location, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath};
+use crate::{
+    AccessError, AccessErrorKind, Location, Shared, StateDir, WaitLimit, Workspace, WorkspacePath, WritablePath,
+};
 
 use super::intent::{self, Unusable};
-use super::intent_folder::{Claim, FoundIntent, IntentFolder, OwnIntent, Stage};
+use super::intent_folder::{FoundIntent, IntentFolder, OwnIntent, Stage};
 use super::publish;
 use super::roll_back::{self, LeftEntry};
 use super::steps::Steps;
@@ -22,7 +24,7 @@ use super::steps::Steps;
 /// How long another process that is recovering is waited for.
 const OTHERS_RECOVER: Duration = Duration::from_secs(5);
 /// Entries that a note names.
-const NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 impl Workspace {
     /// Keeps the intents of transactions in this state folder, and recovers those that are there. Without it, a
@@ -61,15 +63,17 @@ impl Workspace {
     /// locks were waited for, and what it left would be taken for the content that is there.
     ///
     /// # Errors
-    /// Those of [`EntryLocks::hold`].
+    /// Those of [`EntryLocks::hold`], about `asked`.
     pub(crate) fn hold_recovered(
         &self,
         entries: &[&WorkspacePath],
+        asked: &WorkspacePath,
         wait_limit: &WaitLimit,
-    ) -> Result<EntryLocks, AccessErrorKind> {
+    ) -> Result<EntryLocks, AccessError> {
         let began = Instant::now();
         loop {
-            let locks = EntryLocks::hold(&self.shared, entries, wait_limit)?;
+            let locks = EntryLocks::hold(&self.shared, entries, wait_limit);
+            let locks = locks.map_err(|kind| AccessError::new(kind, asked))?;
             if !self.may_need_recovery() || !self.are_in_intents(entries) {
                 return Ok(locks);
             }
@@ -82,6 +86,11 @@ impl Workspace {
             self.recover(wait_limit);
             thread::sleep(Duration::from_millis(1));
         }
+    }
+
+    /// The path that an error of a change of several entries is about: the first of them.
+    pub(crate) fn first_asked(&self, entries: &[&WritablePath]) -> WorkspacePath {
+        entries.first().map_or_else(|| self.root_path(&self.roots()[0]), |entry| entry.asked().clone())
     }
 
     /// Whether a transaction that has not come to its end names one of these entries, or what is above or below one.
@@ -115,25 +124,29 @@ fn recover_one(
 ) -> std::io::Result<()> {
     let began = Instant::now();
     let own = loop {
-        match folder.claim(found)? {
-            Claim::Abandoned(own) => break own,
-            Claim::Held if found.stage == Stage::RollingBack && began.elapsed() < OTHERS_RECOVER => {
-                if wait_limit.ended() {
+        match folder.claim(found) {
+            // Its process lives: nobody but a recovery is waited for.
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                let is_recovering = found.stage == Stage::RollingBack && began.elapsed() < OTHERS_RECOVER;
+                if !is_recovering || wait_limit.ended() {
                     return Ok(());
                 }
                 thread::sleep(Duration::from_millis(1));
             }
-            Claim::Held | Claim::Gone => return Ok(()),
+            claimed => match claimed? {
+                Some(own) => break own,
+                None => return Ok(()),
+            },
         }
     };
-    if own.stage() == Stage::Writing {
+    if own.stage == Stage::Writing {
         return own.remove();
     }
-    let steps = match intent::read(&own.read()?, own.id(), shared.roots.list()) {
+    let steps = match intent::read(&own.read()?, own.id, shared.roots.list()) {
         Ok(steps) if all_allowed(shared, &steps) => steps,
         Ok(_) | Err(Unusable::Foreign) => {
             tracing::info!("a transaction is left to a process that serves its directories and may change them");
-            folder.ignore(own.id());
+            folder.ignore(own.id);
             return Ok(());
         }
         Err(Unusable::Damaged(why)) => {
@@ -141,10 +154,10 @@ fn recover_one(
             shared.intents.note(format!(
                 "the record of an interrupted change is damaged, so what it left was not put back; former contents may \
                  be in files named .rootbound-{:016x}-N.txn",
-                own.id()
+                own.id
             ));
             // Reported once, even where it cannot be renamed.
-            return own.set_aside().inspect_err(|_| folder.ignore(own.id()));
+            return own.set_aside().inspect_err(|_| folder.ignore(own.id));
         }
     };
     let paths: Vec<&WorkspacePath> = steps.paths().collect();
@@ -153,7 +166,7 @@ fn recover_one(
         Err(AccessErrorKind::Stopped) => return Ok(()),
         Err(kind) => return Err(std::io::Error::other(format!("its files cannot be locked: {kind:?}"))),
     };
-    match own.stage() {
+    match own.stage {
         Stage::Done => complete(shared, own, &steps),
         Stage::Begun => remove_prepared(own, &steps),
         _ => undo(shared, own, &steps),
@@ -162,7 +175,7 @@ fn recover_one(
 
 /// Rolls back a transaction whose names may have changed.
 fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
-    if own.stage() == Stage::Ready {
+    if own.stage == Stage::Ready {
         own.move_to(Stage::RollingBack)?;
     }
     let rolled = roll_back::roll_back(steps);
@@ -171,7 +184,7 @@ fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Resu
         shared.intents.note(format!("{} could not be rolled back yet: {error}", of_files(shared, steps)));
         return Err(error);
     }
-    tracing::warn!(files = steps.list().len(), "an interrupted change was rolled back");
+    tracing::warn!(files = steps.list.len(), "an interrupted change was rolled back");
     shared.intents.note(format!("{} was rolled back{}", of_files(shared, steps), but(&rolled.left)));
     own.move_to(Stage::Begun)?;
     remove_prepared(own, steps)
@@ -206,10 +219,10 @@ fn all_allowed(shared: &Shared, steps: &Steps<'_>) -> bool {
 fn of_files(shared: &Shared, steps: &Steps<'_>) -> String {
     // Names below an untrusted root are not repeated outside of a fence.
     if steps.paths().any(|path| path.root().is_untrusted() || shared.roots.deepest(path).root().is_untrusted()) {
-        return format!("an interrupted change of {} entries", steps.list().len());
+        return format!("an interrupted change of {} entries", steps.list.len());
     }
-    let paths: Vec<String> = steps.list().iter().take(NAMED).map(|step| step.path.to_string()).collect();
-    let more = match steps.list().len().saturating_sub(NAMED) {
+    let paths: Vec<String> = steps.list.iter().take(MAX_NAMED).map(|step| step.path.to_string()).collect();
+    let more = match steps.list.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
@@ -217,8 +230,8 @@ fn of_files(shared: &Shared, steps: &Steps<'_>) -> String {
 }
 
 fn but(left: &[LeftEntry]) -> String {
-    let list: Vec<String> = left.iter().take(NAMED).map(|left| format!("{} {}", left.path, left.how)).collect();
-    match left.len().saturating_sub(NAMED) {
+    let list: Vec<String> = left.iter().take(MAX_NAMED).map(|left| format!("{} {}", left.path, left.how)).collect();
+    match left.len().saturating_sub(MAX_NAMED) {
         _ if left.is_empty() => String::new(),
         0 => format!(", but {}", list.join("; ")),
         more => format!(", but {}; and {more} more", list.join("; ")),

@@ -20,7 +20,7 @@ use super::steps::{Place, Step, StepAction, Steps, last_name};
 /// An entry that is neither as before the transaction nor as after it.
 #[derive(Clone, Debug)]
 pub struct LeftEntry {
-    /// Where it is.
+    /// The path that the transaction had for it.
     pub path: WorkspacePath,
     /// How it is, as the rest of a sentence.
     pub how: Unreverted,
@@ -63,12 +63,12 @@ type Undone = io::Result<Option<Unreverted>>;
 pub(super) fn roll_back(steps: &Steps<'_>) -> RolledBack {
     let mut rolled = RolledBack::default();
     // What came last goes first: each move arrives after all other steps.
-    for (index, step) in steps.list().iter().enumerate() {
+    for (index, step) in steps.list.iter().enumerate() {
         if let StepAction::Move { to, was, identity } = &step.action {
             rolled.note(to, revert_move(steps, index, to, was, *identity));
         }
     }
-    for (index, step) in steps.list().iter().enumerate().rev() {
+    for (index, step) in steps.list.iter().enumerate().rev() {
         let is_with_directory = matches!(step.action, StepAction::Create { .. }) && steps.is_in_new(&step.path);
         if !is_with_directory {
             rolled.note(&step.path, revert(steps, index, step));
@@ -113,7 +113,7 @@ impl RolledBack {
     }
 }
 
-/// What was opened of a directory that holds an entry; `None` where it is gone, and with it whatever was in it.
+/// Takes a directory that is gone, and with it whatever was in it, for `None`.
 fn there<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
@@ -200,7 +200,7 @@ fn revert_create_directory(steps: &Steps<'_>, Place { dir, name, new, .. }: &Pla
         return Ok(None);
     }
     dir.rename_new(new, name)?;
-    let inside = steps.list().iter().filter(|one| one.path.is_in(&step.path));
+    let inside = steps.list.iter().filter(|one| one.path.is_in(&step.path));
     // Files are after the directories in the list, and the innermost directories after the outer ones.
     for one in inside.rev() {
         let StepAction::Create { is } = &one.action else { continue };
@@ -220,7 +220,7 @@ fn revert_create_directory(steps: &Steps<'_>, Place { dir, name, new, .. }: &Pla
 fn is_as_made(steps: &Steps<'_>, dir: &Dir, path: &WorkspacePath) -> io::Result<bool> {
     for listed in dir.list()? {
         let child = path.child(listed.name.as_ref());
-        let made = steps.list().iter().find_map(|step| match &step.action {
+        let made = steps.list.iter().find_map(|step| match &step.action {
             StepAction::Create { is } if step.path == child => Some(is),
             _ => None,
         });
@@ -301,7 +301,7 @@ fn restore_removed(Place { dir, name, old: aside, .. }: &Place<'_>, was: &EntryS
 
 /// Removes the new entries, once every name is as it was.
 pub(super) fn remove_new(steps: &Steps<'_>) -> io::Result<()> {
-    for (index, step) in steps.list().iter().enumerate().rev() {
+    for (index, step) in steps.list.iter().enumerate().rev() {
         let is_own = matches!(step.action, StepAction::Replace { .. } | StepAction::Create { .. });
         if !is_own || steps.is_in_new(&step.path) {
             continue;
@@ -318,7 +318,7 @@ pub(super) fn remove_new(steps: &Steps<'_>) -> io::Result<()> {
 /// it has just looked at it; another one only what it was, and leaves the rest under a name that can be seen.
 pub(super) fn remove_old(steps: &Steps<'_>, is_known: bool) -> RolledBack {
     let mut rolled = RolledBack::default();
-    for (index, step) in steps.list().iter().enumerate() {
+    for (index, step) in steps.list.iter().enumerate() {
         let (was, is_replaced) = match &step.action {
             StepAction::Replace { old, .. } => (EntryState::from(*old), true),
             StepAction::Remove { was } => (was.clone(), false),

@@ -24,8 +24,8 @@ pub(super) const MAX_STEPS: usize = 5_000;
 
 /// The steps, and the names that they use besides those of the entries.
 pub(super) struct Steps<'n> {
-    id: u64,
-    list: Vec<Step<'n>>,
+    pub(super) id: u64,
+    pub(super) list: Vec<Step<'n>>,
     /// Removed directories, by root and path, and the reserved names that they get.
     going: HashMap<(usize, PathBuf), OsString>,
     /// The outermost new directories, and the reserved names that they are made under.
@@ -35,7 +35,7 @@ pub(super) struct Steps<'n> {
 /// Where one step is made: the directory that holds its entry, and the names that the entry has in it at some moment.
 pub(super) struct Place<'s> {
     pub(super) dir: Dir,
-    /// Its own one.
+    /// The name that its path ends in.
     pub(super) name: &'s OsStr,
     /// The reserved name of a new entry before it gets its own, and of a replaced one afterwards.
     pub(super) new: OsString,
@@ -61,14 +61,6 @@ impl<'n> Steps<'n> {
             }
         }
         steps
-    }
-
-    pub(super) fn id(&self) -> u64 {
-        self.id
-    }
-
-    pub(super) fn list(&self) -> &[Step<'n>] {
-        &self.list
     }
 
     /// Every path in them.

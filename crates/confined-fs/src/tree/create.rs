@@ -47,10 +47,7 @@ impl TreeGuard {
     ) -> Result<Self, AccessError> {
         let paths: Vec<&WorkspacePath> = entries.iter().map(|entry| entry.path()).collect();
         let shared = Arc::clone(&workspace.shared);
-        let locks = workspace.hold_recovered(&paths, &wait_limit).map_err(|kind| match entries.first() {
-            Some(entry) => AccessError::new(kind, entry.asked()),
-            None => AccessError::new(kind, &workspace.root_path(&workspace.roots()[0])),
-        })?;
+        let locks = workspace.hold_recovered(&paths, &workspace.first_asked(entries), &wait_limit)?;
         Ok(Self { shared, wait_limit, locks })
     }
 
@@ -93,14 +90,14 @@ impl TreeGuard {
 
 /// One entry to be made. Modes are permission bits; 0 leaves them to the umask.
 pub enum NewNode {
-    /// A directory.
+    /// A new directory, with what follows it deeper down.
     Directory {
         /// Permission bits, set once everything is in it.
         mode: u32,
     },
-    /// A file.
+    /// A new file with these bytes.
     File {
-        /// Permission bits.
+        /// Permission bits, set once the content is in it.
         mode: u32,
         /// The bytes of the new file, read once.
         content: Box<dyn Read>,

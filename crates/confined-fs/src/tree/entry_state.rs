@@ -11,13 +11,13 @@ use crate::{Dir, Revision};
 /// not compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryState {
-    /// A regular file.
+    /// A regular file, with its content.
     File(FileState),
     /// A link with this target.
     Link(OsString),
     /// A directory. Its entries are not compared.
     Directory {
-        /// Permission bits.
+        /// The lower nine bits of its mode.
         mode: u32,
     },
 }
@@ -25,7 +25,7 @@ pub enum EntryState {
 /// A regular file as a change finds or leaves it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileState {
-    /// The content.
+    /// The hash of the content on the disk.
     pub revision: Revision,
     /// Permission bits; 0 where the system has none.
     pub mode: u32,

@@ -42,9 +42,9 @@ pub struct TreeEntry {
 /// A listed entry by its kind.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// A regular file.
+    /// A regular file, whose content was not looked at.
     File(Stat),
-    /// A directory.
+    /// A directory; its entries follow.
     Directory(Stat),
     /// A link, and what it says.
     Link(OsString),
@@ -231,7 +231,7 @@ const MAX_ENTRIES: usize = 20_000;
 /// The purpose of a listing: decides which entries may be in the tree.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
-    /// Deleting it.
+    /// Deleting it with all below it.
     Remove,
     /// Moving it to this path.
     Move(&'a WritablePath),

@@ -24,23 +24,23 @@ use super::path_locks::{MAX_WAITING, WaitLimit};
 use crate::{AccessErrorKind, Dir, HeldLock, Limit, WorkspacePath};
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
-/// come round in less than a second; for one alone, each turn costs the [`REST`] and the wait for its last call.
+/// come round in less than a second; for one alone, each turn costs the [`REST_DELAY`] and the wait for its last call.
 const SHARED_FOR: Duration = Duration::from_millis(100);
-/// How long this process keeps away after it has shared a lock that long. Longer than [`SELDOM`], so that
+/// How long this process keeps away after it has shared a lock that long. Longer than [`FIRST_INTERVAL`], so that
 /// a call that waits in another process asks meanwhile.
-const REST: Duration = Duration::from_millis(3);
-/// How long one who waits sleeps at most between two questions, at first and after [`LONG`].
-const SELDOM: Duration = Duration::from_millis(2);
-const OFTEN: Duration = Duration::from_micros(400);
+const REST_DELAY: Duration = Duration::from_millis(3);
+/// How long one who waits sleeps at most between two questions, at first and after [`LONG_WAIT`].
+const FIRST_INTERVAL: Duration = Duration::from_millis(2);
+const LONG_WAIT_INTERVAL: Duration = Duration::from_micros(400);
 /// A call that has waited longer asks more often than later ones, so that none starves.
-const LONG: Duration = Duration::from_millis(50);
+const LONG_WAIT: Duration = Duration::from_millis(50);
 /// After this the lock is not merely busy, and is asked for seldom: hundreds of calls may wait for a stopped process.
-const STUCK: Duration = Duration::from_secs(2);
-const RARELY: Duration = Duration::from_millis(20);
+const STUCK_WAIT: Duration = Duration::from_secs(2);
+const STUCK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long another process is waited for: a change takes milliseconds, a stopped process takes for ever.
-const MOST: Duration = Duration::from_secs(30);
+const MAX_WAIT: Duration = Duration::from_secs(30);
 /// How often a lookup that raced with a rename of the directory is tried again.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// The directories that this process has locked.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ enum Turn {
     Joined,
     /// Ask the system; the entry is [`LockState::InSystemCall`] until then.
     Ask,
-    /// Wait.
+    /// Wait until it is free, or its rest is over.
     Busy,
 }
 
@@ -116,7 +116,7 @@ impl DirectoryLocks {
             attempts += 1;
             // One may have been moved, or made, while it was waited for. One that never keeps its place is moved by
             // a program that takes no lock anyway.
-            if attempts == ATTEMPTS || identities(entries)? == before {
+            if attempts == MAX_ATTEMPTS || identities(entries)? == before {
                 return Ok(LockedDirectories { _locks: locks, there });
             }
         }
@@ -136,7 +136,7 @@ impl DirectoryLocks {
                 // Most often the system answers within microseconds: that is not worth a wait that is counted.
                 let is_asked =
                     |table: &mut LockTable| matches!(table.entries.get(&identity), Some(LockState::InSystemCall));
-                let waited = this.freed.wait_timeout_while(table, SELDOM, is_asked);
+                let waited = this.freed.wait_timeout_while(table, FIRST_INTERVAL, is_asked);
                 table = waited.unwrap_or_else(PoisonError::into_inner).0;
             }
             let mut is_elsewhere = false;
@@ -228,9 +228,9 @@ impl Wait<'_> {
     ) -> Result<(), AccessErrorKind> {
         let so_far = self.began.elapsed();
         let most = match so_far {
-            so_far if so_far < LONG => SELDOM,
-            so_far if so_far < STUCK => OFTEN,
-            _ => RARELY,
+            so_far if so_far < LONG_WAIT => FIRST_INTERVAL,
+            so_far if so_far < STUCK_WAIT => LONG_WAIT_INTERVAL,
+            _ => STUCK_INTERVAL,
         };
         // At random, so that those who wait do not ask in step.
         let share = RandomState::new().hash_one(0) % 8;
@@ -240,7 +240,7 @@ impl Wait<'_> {
         if wait_limit.ended() {
             return Err(AccessErrorKind::Stopped);
         }
-        let most = if self.has_place { MOST } else { STUCK };
+        let most = if self.has_place { MAX_WAIT } else { STUCK_WAIT };
         if is_elsewhere && so_far > most { Err(AccessErrorKind::Locked) } else { Ok(()) }
     }
 }
@@ -266,7 +266,7 @@ impl Drop for DirectoryLock {
             table.entries.remove(&self.identity);
             table.tidy();
             if rests {
-                table.entries.insert(self.identity, LockState::Resting(Instant::now() + REST));
+                table.entries.insert(self.identity, LockState::Resting(Instant::now() + REST_DELAY));
             }
         }
         drop(table);
@@ -482,9 +482,9 @@ mod tests {
             wait.sleep(directories.table(), &WaitLimit::default(), is_elsewhere)
         };
         assert_eq!(asked(Duration::ZERO, true), Ok(()));
-        assert_eq!(asked(MOST + Duration::from_secs(1), true), Err(AccessErrorKind::Locked));
+        assert_eq!(asked(MAX_WAIT + Duration::from_secs(1), true), Err(AccessErrorKind::Locked));
         // That of a call of this process, which takes its time.
-        assert_eq!(asked(MOST + Duration::from_secs(1), false), Ok(()));
+        assert_eq!(asked(MAX_WAIT + Duration::from_secs(1), false), Ok(()));
         assert_eq!(directories.table().waiting, 0);
     }
 

@@ -19,12 +19,12 @@ use crate::tree::IfThere as _;
 use super::Temporary;
 
 /// A configuration file of this size has something else in it.
-const MOST: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// How long the lock of the folder is waited for, against another run of the same command. What other programs write is
 /// found out by comparing the content.
 const LOCK_WITHIN: Duration = Duration::from_secs(10);
-const ASK_AGAIN: Duration = Duration::from_millis(2);
+const ASK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Whether there is anything at a path of the host.
 pub fn host_path_exists(path: &Path) -> bool {
@@ -40,7 +40,7 @@ pub fn host_directory(path: &Path) -> Option<PathBuf> {
 /// A file of the host, which need not exist.
 #[derive(Clone, Debug)]
 pub struct HostFile {
-    /// Without links.
+    /// The path that links led to when it was found.
     path: PathBuf,
 }
 
@@ -104,9 +104,11 @@ impl HostFile {
 
     /// Makes `after` its content if it still is `before`; false, with nothing changed, if it is not. A new file is made
     /// with the missing folders; a replaced one keeps its mode, owner and attributes.
+    #[expect(clippy::disallowed_methods, reason = "the folders of a file that a person chose")]
     pub fn replace(&self, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
         let (folder, name) = self.parts()?;
-        let made = make_folders(folder)?;
+        let made = self.missing_folders();
+        fs::create_dir_all(folder)?;
         let written = replace_in(folder, name, before, after);
         if !matches!(written, Ok(true)) {
             remove_empty(folder, made);
@@ -118,7 +120,7 @@ impl HostFile {
     pub fn remove(&self, before: &[u8], folders: usize) -> io::Result<bool> {
         let (folder, name) = self.parts()?;
         let dir = Dir::open_ambient(folder, false)?;
-        let lock = lock_within(&dir, LOCK_WITHIN, ASK_AGAIN);
+        let lock = lock_within(&dir, LOCK_WITHIN, ASK_INTERVAL);
         if !has(&dir, name, before)? {
             return Ok(false);
         }
@@ -152,19 +154,6 @@ fn is_here(folder: &Path) -> bool {
     folder.as_os_str().is_empty() || host_path_exists(folder)
 }
 
-/// Makes the missing folders; how many there were.
-#[expect(clippy::disallowed_methods, reason = "the folders of a file that a person chose")]
-fn make_folders(folder: &Path) -> io::Result<usize> {
-    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !is_here(folder)).collect();
-    for folder in missing.iter().rev() {
-        match fs::create_dir(folder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(missing.len())
-}
-
 /// Removes `most` folders, innermost first, as long as they are empty.
 #[expect(clippy::disallowed_methods, reason = "only empty folders")]
 fn remove_empty(folder: &Path, most: usize) {
@@ -177,7 +166,7 @@ fn remove_empty(folder: &Path, most: usize) {
 
 fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
     let dir = Dir::open_ambient(folder, false)?;
-    let _lock = lock_within(&dir, LOCK_WITHIN, ASK_AGAIN);
+    let _lock = lock_within(&dir, LOCK_WITHIN, ASK_INTERVAL);
     let old = content(&dir, name)?;
     if old.as_ref().map(|(bytes, _)| bytes.as_slice()) != before {
         return Ok(false);
@@ -213,8 +202,8 @@ fn content(dir: &Dir, name: &OsStr) -> io::Result<Option<(Vec<u8>, File)>> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
     }
     let mut bytes = Vec::new();
-    (&mut file).take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
+    (&mut file).take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it has more than 64 MiB"));
     }
     Ok(Some((bytes, file)))

@@ -19,7 +19,7 @@ use crate::AccessErrorKind;
 /// Changes that wait at once for other changes; each holds a thread, and the server has more.
 pub(super) const MAX_WAITING: usize = 256;
 /// How often who waits asks whether it still should.
-const ASK_AGAIN: Duration = Duration::from_millis(50);
+const ASK_INTERVAL: Duration = Duration::from_millis(50);
 
 type Question = Arc<dyn Fn() -> bool + Send + Sync>;
 type Notice = Arc<dyn Fn() + Send + Sync>;
@@ -98,7 +98,7 @@ impl PathLocks {
             wait_limit.before_waiting();
             table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);
             while table.is_taken(&keys) {
-                table = locks.freed.wait_timeout(table, ASK_AGAIN).unwrap_or_else(PoisonError::into_inner).0;
+                table = locks.freed.wait_timeout(table, ASK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
                 if wait_limit.ended() {
                     table.waiting -= 1;
                     return Err(AccessErrorKind::Stopped);

@@ -121,7 +121,7 @@ pub(crate) enum Exchanged {
 }
 
 /// How often what came out of an exchange is put back, while other programs change the name at the same moments.
-const PUT_BACK: usize = 8;
+const MAX_PUT_BACK: usize = 8;
 
 /// Gives the entry `aside` the name `name`, if `is_base` recognises what has that name; nothing that came out
 /// of the exchange and is unknown is left where a caller would remove it.
@@ -148,7 +148,7 @@ pub(crate) fn swap_if(
 /// `aside` came out of an exchange with `shown` and is not ours: gives it its name back, and looks what
 /// comes out this time. That may again be something which a program without our lock has put there.
 fn put_back(dir: &Dir, aside: &OsStr, name: &OsStr, mut shown: Stat) -> Exchanged {
-    for round in 0..PUT_BACK {
+    for round in 0..MAX_PUT_BACK {
         let Ok(in_hand) = dir.child_stat(aside) else { break };
         match dir.swap(aside, dir, name) {
             Ok(()) => {}
@@ -276,7 +276,7 @@ pub(crate) fn random() -> u64 {
 // with one: it is a copy not yet in place, or what has been replaced or recorded already.
 
 /// Directories that one process remembers to have looked at.
-const REMEMBERED: usize = 10_000;
+const MAX_REMEMBERED: usize = 10_000;
 /// A tree that is being built is not touched at its top for longer than a file.
 const TREES: u32 = 6;
 
@@ -325,7 +325,7 @@ impl StaleTemporaries {
 
     fn is_first_look(&self, directory: PathBuf) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= REMEMBERED {
+        if seen.len() >= MAX_REMEMBERED {
             seen.clear();
         }
         seen.insert(directory)
@@ -347,7 +347,7 @@ mod tests {
 
     use super::*;
 
-    /// What two names hold after a replacement during which another program acts: `meanwhile` is run between the
+    /// The contents of two names after a replacement during which another program acts: `meanwhile` is run between the
     /// exchange and the look.
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
     fn replaced(base: bool, meanwhile: impl Fn(&std::path::Path)) -> (bool, Vec<(String, String)>) {

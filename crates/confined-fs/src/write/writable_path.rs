@@ -13,7 +13,7 @@ use super::is_reserved;
 
 /// Bytes of the longest name that usual file systems take (`NAME_MAX`, pathconf(3)); a longer one is refused before a
 /// directory is made for it.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
 /// A path whose root is read-write and whose real name policy lets be written.
 #[derive(Clone, Debug)]
@@ -77,7 +77,7 @@ impl WritablePath {
     }
 }
 
-/// See [`Workspace::writable`](crate::Workspace::writable).
+/// Finds where a path leads, for [`Workspace::writable`](crate::Workspace::writable).
 pub(crate) fn writable(shared: &Arc<Shared>, asked: &WorkspacePath) -> Result<WritablePath, AccessError> {
     let way = shared.locate(asked).map_err(|error| without_hidden(shared, asked, error))?;
     WritablePath::new(asked, way, WriteScope::Content)
@@ -113,7 +113,7 @@ pub(crate) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
     if asked.hidden() || path.names().any(WorkspacePath::hidden) {
         return Err(reserved(asked));
     }
-    if real.relative().iter().any(|name| name.len() > LONGEST_NAME) {
+    if real.relative().iter().any(|name| name.len() > MAX_NAME_BYTES) {
         return Err(AccessError::new(AccessErrorKind::NameTooLong, asked));
     }
     if real.relative().iter().any(is_reserved) {

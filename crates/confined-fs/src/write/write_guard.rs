@@ -3,7 +3,7 @@
 use std::{
     cell::RefCell,
     convert::Infallible,
-    ffi::{OsStr, OsString},
+    ffi::OsStr,
     fs::File,
     io::{self, Seek as _},
     sync::Arc,
@@ -16,7 +16,7 @@ use structured_text::mask::MaskedText;
 use super::{
     Approval, Base, EntryLocks, HashedBytes, NewContent, NewDirectory, Temporary, WaitLimit, WritablePath,
     content::{ExpectedContent, has_content, may_hold_sentinel, refuse_new_sentinel},
-    new_directories::{NewDirs, new_holder},
+    new_directories::new_holder,
     writable_path::not_named,
 };
 use crate::{
@@ -49,15 +49,13 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Waits for it.
+    /// Waits until no other call and no other process has the lock.
     ///
     /// # Errors
     /// `Stopped`, `TooManyWaiting` or `Locked` when it is not free within `wait_limit`.
     pub fn acquire(workspace: &Workspace, path: WritablePath, wait_limit: &WaitLimit) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
-        let held = workspace
-            .hold_recovered(&[path.path()], wait_limit)
-            .map_err(|kind| AccessError::new(kind, path.asked()))?;
+        let held = workspace.hold_recovered(&[path.path()], path.asked(), wait_limit)?;
         Ok(Self::of_held(shared, path, Arc::new(held)))
     }
 
@@ -176,7 +174,7 @@ impl WriteGuard<'static> {
     }
 }
 
-impl<'b> WriteGuard<'b> {
+impl WriteGuard<'_> {
     /// Closes the file to be replaced, for a transaction of more files than may be open. Returns how it was when it was
     /// checked, and the permission bits of a new file.
     pub(crate) fn into_checked(self) -> (Option<(Stat, Revision)>, Option<u32>) {
@@ -271,7 +269,12 @@ impl<'b> WriteGuard<'b> {
         before: impl FnOnce(Option<PreviousFile<'_>>) -> Result<(), E>,
         note: impl FnOnce(&Committed),
     ) -> Result<Result<Committed, AccessError>, E> {
-        let (dir, name, new) = match self.holder() {
+        let path = self.path.clone();
+        if path.path().is_root() {
+            return Ok(Err(AccessError::new(AccessErrorKind::IsDirectory, path.asked())));
+        }
+        // Asks for the rights again: a guard may be old by now, and a nested root may be there.
+        let (dir, name, new) = match new_holder(&self.shared, &self.locks, &path) {
             Ok(holder) => holder,
             Err(error) => return Ok(Err(error)),
         };
@@ -280,26 +283,16 @@ impl<'b> WriteGuard<'b> {
             Err(error) => return Ok(Err(error)),
         };
         before(self.previous())?;
-        Ok(self.publish(temporary, &dir, &name).map(|created| {
+        Ok(self.publish(temporary, &dir, name).map(|created| {
             let made = new.keep();
             // fsync(2): the entry in the directory is on the disk only after a sync of the directory. The file is
             // there for every process already, so a failure undoes nothing.
             let _ = dir.sync();
-            let path = self.path.path().clone();
+            let path = path.path().clone();
             let committed = Committed { created, revision: content.shown_revision(), path, made };
             note(&committed);
             committed
         }))
-    }
-
-    /// The directory for the file, made where it is missing, and the file's name in it.
-    fn holder(&self) -> Result<(Dir, OsString, NewDirs), AccessError> {
-        if self.path.path().is_root() {
-            return Err(AccessError::new(AccessErrorKind::IsDirectory, self.path.asked()));
-        }
-        // Asks for the rights again: a guard may be old by now, and a nested root may be there.
-        let (dir, name, new) = new_holder(&self.shared, &self.locks, &self.path)?;
-        Ok((dir, name.to_os_string(), new))
     }
 
     /// The new content in a temporary file, on the disk.
@@ -366,7 +359,7 @@ pub(crate) fn fill(
 // more while the journal is written. Nothing that a call promises depends on it.
 
 /// Files of one piece of work that wait to be closed.
-const MOST: usize = 16;
+const MAX_WAITING: usize = 16;
 
 thread_local! {
     static WAITING: RefCell<Option<Vec<File>>> = const { RefCell::new(None) };
@@ -390,7 +383,7 @@ pub fn closing_late<T>(work: impl FnOnce() -> T) -> T {
 /// wait already.
 fn close_late(file: File) {
     WAITING.with_borrow_mut(|waiting| match waiting {
-        Some(waiting) if waiting.len() < MOST => waiting.push(file),
+        Some(waiting) if waiting.len() < MAX_WAITING => waiting.push(file),
         _ => drop(file),
     });
 }
@@ -406,10 +399,10 @@ mod tests {
         close_late(file());
         assert_eq!(count(), None);
         closing_late(|| {
-            for _ in 0..=MOST {
+            for _ in 0..=MAX_WAITING {
                 close_late(file());
             }
-            assert_eq!(count(), Some(MOST));
+            assert_eq!(count(), Some(MAX_WAITING));
         });
         assert_eq!(count(), None);
     }
