@@ -7,7 +7,7 @@ use std::{fmt::Write as _, process::ExitCode, time::SystemTime};
 use confined_fs::{Access, AgentFile, PolicyRules, Root, RootSpec, Secrets, Unwatchable, escape_controls};
 use lsp_check::LanguageServer;
 use self_sandbox::{Confine, ConfineReport, find_program, runs_as_root};
-use text_file::byte_size::{exact_size, file_size};
+use text_file::{exact_size, file_size};
 use tree_search::{IndexMode, PathIndex};
 
 use crate::{

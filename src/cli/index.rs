@@ -16,7 +16,7 @@ use std::{
 use confined_fs::{Root, StateDir};
 use indicatif::ProgressStyle;
 use serde_json::{Value, json};
-use text_file::byte_size::file_size;
+use text_file::file_size;
 use tree_search::{Saved, StoredIndexes, StoredStatus, Unusable};
 
 use crate::{

@@ -9,7 +9,7 @@ use std::{
 
 use confined_fs::{AppendLog, escape_controls};
 use serde_json::{Value, json};
-use text_file::{byte_size::file_size, shorten};
+use text_file::{file_size, shorten};
 
 use crate::{
     audit::stats::{AuditStats, CallTotals},

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::RangeInclusive, time::Duration};
 
-use text_file::byte_size::exact_size;
+use text_file::exact_size;
 
 use super::Config;
 

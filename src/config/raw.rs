@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Map, Value};
-use text_file::byte_size::exact_size;
+use text_file::exact_size;
 
 use super::{Config, OptionRow, UNBOUNDED, ValueKind, former_names, options::options};
 

@@ -15,6 +15,8 @@ mod places;
 mod report;
 mod search;
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,7 +30,7 @@ use super::{
     read_before_write,
 };
 use entry::{EditEntry, EntryChange, LinesEdit, TextEdit};
-use file_edit::{FileEdit, PlannedEdit};
+use file_edit::FileEdit;
 use files::{EntryTarget, FilesEdit};
 use report::Output;
 
@@ -130,7 +132,7 @@ impl Tool for Edit {
 }
 
 fn plan_one(cx: &CallContext, edit: FileEdit, dry_run: bool) -> Result<Plan, ToolError> {
-    let planned = PlannedEdit { planned: edit.work_out(cx)?, edit };
+    let planned = Arc::new(edit).work_out(cx)?;
     Ok(if dry_run { Plan::Answer(planned.answer(cx, None)) } else { Plan::Change(Box::new(planned)) })
 }
 
@@ -224,9 +226,12 @@ fn edits(cx: &CallContext, args: Args) -> Result<Vec<EditEntry>, ToolError> {
 fn entries(cx: &CallContext, edits: Vec<One>, defaults: (bool, bool)) -> Result<Vec<EditEntry>, ToolError> {
     let limit = cx.settings.max_file_size;
     let (mut entries, mut copied) = (Vec::with_capacity(edits.len()), 0);
-    for (index, one) in edits.into_iter().enumerate() {
+    for (index, mut one) in edits.into_iter().enumerate() {
         cx.check()?;
-        let entry = entry(cx, format!("edits[{index}]"), one, defaults)?;
+        let name = format!("edits[{index}]");
+        let parsed = one.take_text(cx).and_then(|(new, copied)| Ok((one.change(new, defaults)?, copied)));
+        let (change, copied_from) = parsed.map_err(|error| error.within(&name))?;
+        let entry = EditEntry { copied: copied_from, ..EditEntry::new(name, change) };
         copied += if entry.copied.is_some() { entry.change.new_text().len() as u64 } else { 0 };
         if copied > limit {
             let sentence =
@@ -236,13 +241,6 @@ fn entries(cx: &CallContext, edits: Vec<One>, defaults: (bool, bool)) -> Result<
         entries.push(entry);
     }
     Ok(entries)
-}
-
-/// Checks one of several edits.
-fn entry(cx: &CallContext, name: String, mut one: One, defaults: (bool, bool)) -> Result<EditEntry, ToolError> {
-    let parsed = one.take_text(cx).and_then(|(new, copied)| Ok((one.change(new, defaults)?, copied)));
-    let (change, copied) = parsed.map_err(|error| error.within(&name))?;
-    Ok(EditEntry { copied, ..EditEntry::new(name, change) })
 }
 
 impl One {

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fmt::Write as _};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use text_file::{byte_size::file_size, media_type};
+use text_file::{file_size, media_type};
 
 use confined_fs::{AccessErrorKind, escape_controls, escape_name};
 

@@ -218,11 +218,11 @@ impl MovedOffsets {
     }
 
     /// Where an offset is now. `after` what was inserted there, or before it.
-    fn moved(&self, mut offset: usize, behind: bool) -> Option<usize> {
+    fn moved(&self, mut offset: usize, after: bool) -> Option<usize> {
         for step in &self.steps {
             let mut moved = offset;
             for (span, length) in step {
-                let is_before = span.end < offset || span.end == offset && (!span.is_empty() || behind);
+                let is_before = span.end < offset || span.end == offset && (!span.is_empty() || after);
                 if is_before {
                     moved = moved - span.len() + length;
                 } else if span.start < offset {

@@ -23,14 +23,22 @@ pub(super) fn fold(line: &str) -> Cow<'_, str> {
 }
 
 pub(super) fn folded(text: &str) -> String {
-    let mut folded = String::with_capacity(text.len());
-    for character in text.nfc() {
+    replaced(text.len(), text.nfc(), plain)
+}
+
+/// About `length` bytes of characters, with what `plain` has for some of them in their place.
+pub(super) fn replaced(
+    length: usize,
+    text: impl Iterator<Item = char>,
+    plain: impl Fn(char) -> Option<&'static str>,
+) -> String {
+    text.fold(String::with_capacity(length), |mut text, character| {
         match plain(character) {
-            Some(plain) => folded.push_str(plain),
-            None => folded.push(character),
+            Some(plain) => text.push_str(plain),
+            None => text.push(character),
         }
-    }
-    folded
+        text
+    })
 }
 
 /// The keys of a keyboard for a typographic character. Fewer than the confusables of UTS #39

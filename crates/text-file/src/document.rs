@@ -9,7 +9,7 @@ use std::{borrow::Cow, ops::Range};
 use encoding_rs::{Encoding, UTF_8};
 
 use crate::{
-    DecodeError, Layout, LineEnding, SpliceError,
+    DecodeError, LineEnding, SpliceError,
     detect::{detect, looks_like_utf16},
     encoding::{decode_as, has_nul, is_utf16, without_outer_nuls, without_padding},
     file_kind, offsets,
@@ -198,6 +198,46 @@ impl From<String> for Document {
     }
 }
 
+/// The form of a text file: what an edit has to keep and a reader does not see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The WHATWG name of its encoding.
+    pub encoding: &'static str,
+    /// It begins with a byte-order mark.
+    pub bom: bool,
+    /// Some bytes are invalid in the encoding, and shown as U+FFFD.
+    pub lossy: bool,
+    /// How its lines end.
+    pub line_ending: LineEnding,
+}
+
+impl Layout {
+    /// Names what is not as in a UTF-8 file with LF.
+    ///
+    /// # Examples
+    /// ```
+    /// use text_file::Document;
+    ///
+    /// let layout = |bytes: &[u8]| Document::decode(bytes.to_vec(), None).unwrap().layout();
+    /// assert_eq!(layout(b"d\xe9j\xe0 vu, caf\xe9\r\n").unusual().join(", "), "windows-1252, CRLF");
+    /// assert!(layout(b"plain\n").unusual().is_empty());
+    /// ```
+    pub fn unusual(&self) -> Vec<String> {
+        let encoding = match (self.encoding, self.lossy) {
+            (name, true) => Some(format!("{name} with invalid bytes shown as \u{fffd}")),
+            ("UTF-8", false) => None,
+            (name, false) => Some(name.to_owned()),
+        };
+        let ending = match self.line_ending {
+            LineEnding::CrLf => Some("CRLF"),
+            LineEnding::Mixed => Some("mixed line endings"),
+            LineEnding::Lf | LineEnding::None => None,
+        };
+        let words = [self.bom.then_some("BOM"), ending];
+        encoding.into_iter().chain(words.into_iter().flatten().map(str::to_owned)).collect()
+    }
+}
+
 /// The text of a file, as [`Document::decode`] has it, without a copy where the bytes are UTF-8.
 ///
 /// # Errors
@@ -248,8 +288,8 @@ fn plain<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Option<(&'
     Some((text, Encoding::for_bom(bytes).map_or(0, |(_, len)| len)))
 }
 
-/// `mark`, and the text with `replacements` made, which are disjoint and ascending.
-fn spliced(mark: &str, text: &str, replacements: &[(Range<usize>, &str)]) -> String {
+/// `mark`, and after it the text with `replacements` made, which are disjoint and ascending.
+pub fn spliced(mark: &str, text: &str, replacements: &[(Range<usize>, &str)]) -> String {
     let added: usize = replacements.iter().map(|(_, new)| new.len()).sum();
     let mut result = String::with_capacity(mark.len() + text.len() + added);
     result.push_str(mark);
@@ -276,7 +316,7 @@ mod tests {
     use encoding_rs::{GB18030, SHIFT_JIS, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
 
     use super::*;
-    use crate::encode;
+    use crate::encoding::encode_piece;
 
     fn decoded(bytes: &[u8]) -> Document {
         Document::decode(bytes.to_vec(), None).unwrap()
@@ -351,7 +391,7 @@ mod tests {
         let russian = "Это обычный русский текст, который нужно прочитать.\n";
         for (text, encoding) in [(japanese, SHIFT_JIS), (russian, WINDOWS_1251), ("déjà vu à l'école\n", WINDOWS_1252)]
         {
-            let bytes = encode::encode_piece(encoding, text).unwrap();
+            let bytes = encode_piece(encoding, text).unwrap();
             let document = decoded(&bytes);
             assert_eq!((document.text(), document.encoding()), (text, encoding));
         }
@@ -360,7 +400,7 @@ mod tests {
     #[test]
     fn gbk_with_four_byte_sequences_is_gb18030() {
         let text = "这是一个用来测试编码检测的中文文件。\u{1f600}\n";
-        let bytes = encode::encode_piece(GB18030, text).unwrap();
+        let bytes = encode_piece(GB18030, text).unwrap();
         let document = decoded(&bytes);
         assert_eq!((document.text(), document.encoding()), (text, GB18030));
     }

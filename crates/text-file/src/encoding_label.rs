@@ -14,7 +14,7 @@ use super::{
 /// An encoding as a label asks for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodingLabel {
-    /// The encoding.
+    /// The encoding that is meant, by the WHATWG standard.
     pub encoding: &'static Encoding,
     /// Whether a new file begins with a byte-order mark: in UTF-16, where few readers recognise a file without one, and
     /// in UTF-8 where the label says so.

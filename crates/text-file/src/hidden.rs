@@ -5,12 +5,12 @@
 //! zero-width characters outside the emoji and scripts that need them ("Trojan Source", CVE-2021-42574, <https://trojansource.codes>, and "ASCII smuggling"). It only
 //! points them out: the text stays exact, so that an edit still matches.
 
-/// One hidden character.
+/// A character that a person does not see, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hidden {
     /// Its column, in characters from 1.
     pub column: usize,
-    /// The character.
+    /// The character itself, which is not to be printed as it is.
     pub character: char,
 }
 
@@ -28,21 +28,16 @@ pub fn in_line(line: &str) -> impl Iterator<Item = Hidden> + '_ {
     // A line of plain ASCII is decided by one fast scan.
     let suspicious = line.bytes().any(|byte| !byte.is_ascii() || is_control(char::from(byte)));
     let mut previous = Context::default();
-    let mut characters = line.chars().enumerate().take(if suspicious { usize::MAX } else { 0 }).peekable();
     let line_has = Line {
         right_to_left: suspicious && line.chars().any(is_right_to_left),
         only_ascii: suspicious && line.chars().all(|character| character.is_ascii() || is_other_space(character)),
     };
-    std::iter::from_fn(move || {
-        loop {
-            let (index, character) = characters.next()?;
-            let next = characters.peek().map(|(_, next)| *next);
-            let hidden = is_hidden(character, &previous, next, line_has);
-            previous.push(character);
-            if hidden {
-                return Some(Hidden { column: index + 1, character });
-            }
-        }
+    let characters = line.char_indices().take(if suspicious { usize::MAX } else { 0 });
+    characters.zip(1..).filter_map(move |((at, character), column)| {
+        let next = line[at + character.len_utf8()..].chars().next();
+        let is_hidden = is_hidden(character, &previous, next, line_has);
+        previous.push(character);
+        is_hidden.then_some(Hidden { column, character })
     })
 }
 

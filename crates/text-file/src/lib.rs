@@ -12,39 +12,33 @@
 //! ```
 //!
 //! # Map
-//! `document` decodes and splices: `detect` guesses the encoding, `encoding` and `encode` go both ways, `offsets` maps the
-//! text to its bytes. `lines`, `line_ending` and `layout` describe it. `file_kind` names what is no text. Smaller things
-//! about texts that other crates share: [`nearest_name`] (what a misspelt name may mean), [`hidden`] characters, `tokens`,
-//! [`byte_size`], [`wildcard`], `shorten`, `file_kind`.
+//! `document` decodes and splices: `detect` guesses the encoding, `encoding` goes both ways, `offsets` maps the text to its
+//! bytes. `lines` are its parts, with what ends them. `file_kind` names what is no text. Smaller things about texts that
+//! other crates share: [`nearest_name`] (what a misspelt name may mean), [`hidden`] characters, `tokens`, [`wildcard`], and
+//! what a `message` repeats of a text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 
-pub mod byte_size;
 mod detect;
 mod document;
-mod encode;
 mod encoding;
 mod encoding_label;
 mod file_kind;
 pub mod hidden;
-mod layout;
-mod line_ending;
 mod lines;
+mod message;
 pub mod nearest_name;
 mod offsets;
-mod shorten;
 mod tokens;
 pub mod wildcard;
 
 pub use detect::looks_like_utf16;
-pub use document::{Document, HEAD, encoding_of_head, is_padded, is_plain, view, whole_lines};
-pub use encode::{encode, first_unwritable};
+pub use document::{Document, HEAD, Layout, encoding_of_head, is_padded, is_plain, spliced, view, whole_lines};
+pub use encoding::{encode, first_unwritable};
 pub use encoding_label::EncodingLabel;
 pub use file_kind::{binary_kind, media_type};
-pub use layout::Layout;
-pub use line_ending::{LineEnding, with_lf};
-pub use lines::{Line, lines};
-pub use shorten::{shorten, shorten_around};
+pub use lines::{Line, LineEnding, lines, with_lf};
+pub use message::{exact_size, file_size, shorten, shorten_around};
 pub use tokens::estimated_tokens;
 pub use wildcard::{backslash_note, with_slashes};
 

@@ -7,7 +7,10 @@ use std::ops::Range;
 
 use encoding_rs::{DecoderResult, Encoding, ISO_2022_JP, REPLACEMENT, UTF_8};
 
-use super::{SpliceError, encode, encoding::is_utf16};
+use super::{
+    SpliceError,
+    encoding::{encode_piece, is_utf16},
+};
 
 /// The longest sequence that any WHATWG multi-byte encoding decodes in one step, in bytes.
 const LONGEST_UNIT: usize = 4;
@@ -54,7 +57,7 @@ fn encode_around(
     let pieces: Vec<&str> = new.split(char::REPLACEMENT_CHARACTER).collect();
     let has_raw = invalid.iter().any(|invalid| !invalid.is_real);
     if pieces.len() == 1 || !has_raw {
-        result.extend(encode::encode_piece(encoding, new)?);
+        result.extend(encode_piece(encoding, new)?);
         return Ok(());
     }
     // With another number of them nobody can say which invalid sequence is which.
@@ -62,7 +65,7 @@ fn encode_around(
         return Err(SpliceError::Unstable { encoding: encoding.name() });
     }
     for (index, piece) in pieces.iter().enumerate() {
-        result.extend(encode::encode_piece(encoding, piece)?);
+        result.extend(encode_piece(encoding, piece)?);
         if let Some(invalid) = invalid.get(index) {
             result.extend_from_slice(invalid.raw);
         }
@@ -108,7 +111,7 @@ impl<'d> OffsetWalk<'d> {
             let start = self.at_byte;
             self.advance(from + offset + mark.len())?;
             let raw = &self.bytes[start..self.at_byte];
-            let is_real = encode::encode_piece(self.encoding, mark).is_ok_and(|bytes| bytes == raw);
+            let is_real = encode_piece(self.encoding, mark).is_ok_and(|bytes| bytes == raw);
             found.push(Invalid { raw, is_real });
         }
         self.advance(goal)?;
@@ -276,7 +279,7 @@ mod tests {
     /// The bytes of `pieces`, those left out that the encoding cannot write.
     fn bytes_of(encoding: &'static Encoding, pieces: &[Result<String, Vec<u8>>]) -> Vec<u8> {
         let bytes = pieces.iter().flat_map(|piece| match piece {
-            Ok(text) => encode::encode_piece(encoding, text).unwrap_or_default(),
+            Ok(text) => encode_piece(encoding, text).unwrap_or_default(),
             Err(noise) => noise.clone(),
         });
         bytes.collect()
@@ -295,7 +298,7 @@ mod tests {
         ) {
             let (before, after) = (bytes_of(encoding, &before), bytes_of(encoding, &after));
             let (Ok(old_bytes), Ok(new_bytes)) =
-                (encode::encode_piece(encoding, &old), encode::encode_piece(encoding, &new)) else { return Ok(()) };
+                (encode_piece(encoding, &old), encode_piece(encoding, &new)) else { return Ok(()) };
             let file = [&before[..], &old_bytes, &after].concat();
             let Ok(document) = Document::decode(file.clone(), Some(encoding)) else { return Ok(()) };
             let head = decode_as(encoding, &before).0;

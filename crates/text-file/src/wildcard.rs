@@ -21,25 +21,18 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     if text.len() > LONGEST {
         return false;
     }
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
+    let Some((first, others)) = pattern.split_once('*') else { return text.eq_ignore_ascii_case(pattern) };
+    let (between, last) = others.rsplit_once('*').unwrap_or(("", others));
     let Some(mut rest) = after(text, first) else { return false };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.len() >= part.len()
-                && rest.is_char_boundary(rest.len() - part.len())
-                && rest[rest.len() - part.len()..].eq_ignore_ascii_case(part);
-        }
+    // The first place of each part leaves the most room for those after it.
+    for part in between.split('*') {
         match (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).find_map(|at| after(&rest[at..], part)) {
             Some(found) => rest = found,
             None => return false,
         }
     }
-    true
+    let end = rest.len().checked_sub(last.len()).and_then(|at| rest.split_at_checked(at));
+    end.is_some_and(|(_, end)| end.eq_ignore_ascii_case(last))
 }
 
 /// The rest of `text` after `beginning`.

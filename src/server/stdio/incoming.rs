@@ -19,7 +19,7 @@ use serde::{
     de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Value, error::Category, value::RawValue};
-use text_file::{byte_size::exact_size, shorten};
+use text_file::{exact_size, shorten};
 
 use crate::tools::args::{is_cut_json, quote_numbers};
 

@@ -8,7 +8,7 @@ use confined_fs::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use text_file::byte_size::exact_size;
+use text_file::exact_size;
 use tree_search::{Scope, Skipped, SkippedPaths, Tally};
 
 use super::{answer::count, context::CallContext, fence::fence};

@@ -76,7 +76,8 @@ pub(super) fn find(
         if one.replace_all {
             places.within.look(source(index), &located, &format!("cell {} line ", index + 1));
         }
-        let edit = notebook.replaced(index, &spliced(source(index), &located));
+        let spans: Vec<_> = located.replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();
+        let edit = notebook.replaced(index, &text_file::spliced("", source(index), &spans));
         places.spans.push((edit.span, edit.json));
         places.strategy = places.strategy.with(located.strategy);
         places.replacements += located.replacements.len();
@@ -144,19 +145,6 @@ fn likely(notebook: &Notebook<'_>, old: &str) -> Vec<usize> {
     let mut scores: Vec<(usize, usize)> = scores.filter(|(score, _)| *score > 0).collect();
     scores.sort_by_key(|(score, index)| (Reverse(*score), *index));
     scores.into_iter().take(LIKELY).map(|(_, index)| index).collect()
-}
-
-/// A source with the replacements made.
-fn spliced(source: &str, located: &Located) -> String {
-    let mut new = String::with_capacity(source.len());
-    let mut at = 0;
-    for replacement in &located.replacements {
-        new.push_str(&source[at..replacement.span.start]);
-        new.push_str(&replacement.text);
-        at = replacement.span.end;
-    }
-    new.push_str(&source[at..]);
-    new
 }
 
 /// The notebook that a file is by its name and its content.

@@ -154,11 +154,6 @@ pub(super) fn check_copied(edits: &[EditEntry], target: &WritablePath) -> Result
     Ok(())
 }
 
-/// The files that text was copied from.
-pub(super) fn copied_sources(edits: &[EditEntry]) -> Vec<WorkspacePath> {
-    copied(edits).map(|source| source.real.clone()).collect()
-}
-
 /// The copied texts, and the revision of the file that it is from.
 pub(super) fn copied_notes(edits: &[EditEntry]) -> Vec<String> {
     copied(edits).map(|source| format!("copied {} at rev {}", source.named, source.revision.short())).collect()

@@ -2,7 +2,7 @@
 //!
 //! Nothing is written before the commit. They are worked out again when the file turns out to be another one by then.
 
-use std::{collections::BTreeSet, mem};
+use std::{collections::BTreeSet, sync::Arc};
 
 use structured_text::mask::cuts_sentinel;
 use text_edit::{DiffExtent, MovedOffsets, Strategies};
@@ -41,14 +41,9 @@ pub(super) struct FileEdit {
     pub(super) is_one_of_several: bool,
 }
 
-/// A file and its edits as worked out on it, alone or one of several.
+/// A file and its edits as worked out on it as it is now, alone or one of several.
 pub(super) struct PlannedEdit {
-    pub(super) edit: FileEdit,
-    pub(super) planned: Planned,
-}
-
-/// The result on the file as it is now.
-pub(super) struct Planned {
+    pub(super) edit: Arc<FileEdit>,
     pub(super) base: Base,
     /// The content that is there now; none for a new file.
     pub(super) old: Option<Document>,
@@ -58,8 +53,6 @@ pub(super) struct Planned {
     pub(super) made: MadeEdits,
     /// The changed cells of a notebook, whose other text is as it was.
     pub(super) cells: Option<ChangedCells>,
-    /// The files that text was copied from.
-    sources: Vec<WorkspacePath>,
 }
 
 /// The edits that were made in a document, by entry.
@@ -91,7 +84,7 @@ impl FileEdit {
     }
 
     /// Finds every place on the file as it is now; writes nothing.
-    pub(super) fn work_out(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+    pub(super) fn work_out(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
         let was = cx.session.ledger.seen(self.target.path()).and_then(|seen| seen.content);
         self.worked_out(cx, |now| self.check_seen(cx, now)).or_else(|error| {
             let was = was.filter(|_| error.kind() == Kind::Stale && self.expected_revision.is_none());
@@ -100,7 +93,7 @@ impl FileEdit {
     }
 
     /// As [`Self::work_out`], on a file that was `was` when it was seen, where all changes are elsewhere.
-    fn work_out_elsewhere(&self, cx: &CallContext, was: &[u8]) -> Option<Planned> {
+    fn work_out_elsewhere(self: &Arc<Self>, cx: &CallContext, was: &[u8]) -> Option<PlannedEdit> {
         let planned = self.work_out_unseen(cx).ok()?;
         let old = planned.old.as_ref()?;
         if !read_before_write::is_elsewhere(was, old.text(), planned.file_text()) {
@@ -111,12 +104,12 @@ impl FileEdit {
     }
 
     /// As [`Self::work_out`], on a file that need not have been seen: nothing is changed before it is.
-    pub(super) fn work_out_unseen(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+    pub(super) fn work_out_unseen(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
         self.worked_out(cx, Ok)
     }
 
     /// As [`Self::work_out`], once more, where another change came between that and the commit.
-    pub(super) fn work_out_again(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+    pub(super) fn work_out_again(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
         self.worked_out(cx, |now| {
             read_before_write::check_again(cx, &self.path, &now, self.expected_revision)?;
             Ok(now)
@@ -156,10 +149,10 @@ impl FileEdit {
     }
 
     fn worked_out(
-        &self,
+        self: &Arc<Self>,
         cx: &CallContext,
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
-    ) -> Result<Planned, ToolError> {
+    ) -> Result<PlannedEdit, ToolError> {
         let limit = cx.settings.max_file_size;
         entry::check_copied(&self.edits, &self.target)?;
         let now = match cx.read_to_change(&self.path) {
@@ -177,7 +170,7 @@ impl FileEdit {
     }
 
     /// `old_string` = "" creates a missing file, which edits after it may change.
-    fn create(&self, cx: &CallContext) -> Result<Planned, ToolError> {
+    fn create(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
         let (new, rest) = match self.edits.as_slice() {
             [EditEntry { change: EntryChange::Text(first), .. }, rest @ ..]
                 if first.old.is_empty() && rest.iter().all(|one| matches!(one.change, EntryChange::Text(_))) =>
@@ -206,7 +199,7 @@ impl FileEdit {
         self.planned(cx, Base::Absent, None, new, made)
     }
 
-    fn splice(&self, cx: &CallContext, now: Snapshot) -> Result<Planned, ToolError> {
+    fn splice(self: &Arc<Self>, cx: &CallContext, now: Snapshot) -> Result<PlannedEdit, ToolError> {
         let (revision, size) = (now.revision, now.bytes.len() as u64);
         let old = Document::decode(now.bytes, None)
             .map_err(|error| self.label(read_before_write::not_text(&self.path, size, revision, &error)))?;
@@ -225,28 +218,27 @@ impl FileEdit {
 
     /// `new` in the place of `old`, with what will be shown of it if the file is masked.
     fn planned(
-        &self,
+        self: &Arc<Self>,
         cx: &CallContext,
         base: Base,
         old: Option<Document>,
         new: Document,
         mut made: MadeEdits,
-    ) -> Result<Planned, ToolError> {
+    ) -> Result<PlannedEdit, ToolError> {
         self.check_count(made.counts.iter().sum())?;
         cx.check()?;
         made.notes.extend(entry::copied_notes(&self.edits));
-        let cells = mem::take(&mut made.cells);
-        let mut planned =
-            Planned { base, old, new, shown: None, made, cells: None, sources: entry::copied_sources(&self.edits) };
-        planned.made.notes.extend(planned.mixed_endings_note(&self.edits));
-        planned.cells = planned.changed_cells(self.target.path(), cells);
+        let mut planned = PlannedEdit { edit: Arc::clone(self), base, old, new, shown: None, made, cells: None };
+        let of_file = planned.old.as_ref().filter(|_| planned.mixes_endings()).map(Document::line_ending);
+        planned.made.notes.extend(of_file.and_then(|of_file| entry::other_ending(&self.edits, of_file)));
+        planned.cells = planned.changed_cells();
         let was = planned.old.as_ref().map_or(&[][..], Document::bytes);
         let shown = cx.workspace.check_sentinels(&self.target, was, planned.bytes());
         let shown = shown.map_err(|error| self.label(error.into()))?;
         let refused = || ToolError::invalid(format!("{} would not be text after this change", self.path));
         let shown = shown.map(|bytes| Document::decode(bytes, None)).transpose();
-        let shown = shown.map_err(|_| self.label(refused().hint("check new_string")))?;
-        Ok(Planned { shown, ..planned })
+        planned.shown = shown.map_err(|_| self.label(refused().hint("check new_string")))?;
+        Ok(planned)
     }
 
     fn check_count(&self, replacements: usize) -> Result<(), ToolError> {
@@ -341,7 +333,7 @@ impl FileEdit {
     }
 }
 
-impl Planned {
+impl PlannedEdit {
     /// The text as it is now, "" where there is no file; of a notebook the sources that change.
     pub(super) fn old_text(&self) -> &str {
         let whole = || self.old.as_ref().map_or("", Document::text);
@@ -388,33 +380,46 @@ impl Planned {
         ![LineEnding::Mixed, LineEnding::None].contains(&was) && self.new.line_ending() == LineEnding::Mixed
     }
 
-    /// That lines which were copied end otherwise than those of the file.
-    fn mixed_endings_note(&self, edits: &[EditEntry]) -> Option<String> {
-        let of_file = self.old.as_ref().filter(|_| self.mixes_endings())?.line_ending();
-        entry::other_ending(edits, of_file)
+    /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself.
+    pub(super) fn fenced_by(&self, cx: &CallContext) -> &WorkspacePath {
+        let mut sources = self.edit.edits.iter().filter_map(|one| Some(&one.copied.as_ref()?.real));
+        sources.find(|source| cx.workspace.is_untrusted(source)).unwrap_or_else(|| self.real())
     }
 
-    /// The path by which the change is fenced: that of an untrusted file whose text was copied, else of the file itself,
-    /// which is truly at `real`.
-    pub(super) fn fenced_by<'p>(&'p self, cx: &CallContext, real: &'p WorkspacePath) -> &'p WorkspacePath {
-        self.sources.iter().find(|source| cx.workspace.is_untrusted(source)).unwrap_or(real)
+    /// Where the file truly is.
+    pub(super) fn real(&self) -> &WorkspacePath {
+        self.edit.target.path()
     }
 
     /// Whether a notebook is none afterwards.
-    pub(super) fn breaks_notebook(&self, path: &WorkspacePath) -> bool {
-        let was = self.old.as_ref().is_some_and(|old| cells::notebook(path, old).is_some());
-        was && cells::notebook(path, &self.new).is_none()
+    pub(super) fn breaks_notebook(&self) -> bool {
+        let was = self.old.as_ref().is_some_and(|old| cells::notebook(self.real(), old).is_some());
+        was && cells::notebook(self.real(), &self.new).is_none()
     }
 
-    /// The cells that change, where each edit was made in `cells` and none in the JSON of a notebook.
-    fn changed_cells(&self, path: &WorkspacePath, cells: Vec<Vec<usize>>) -> Option<ChangedCells> {
+    /// The cells that change, where each edit was made in cells and none in the JSON of a notebook.
+    fn changed_cells(&self) -> Option<ChangedCells> {
+        let (cells, real) = (&self.made.cells, self.real());
         let old = self.old.as_ref().filter(|_| !cells.iter().any(Vec::is_empty))?;
-        let (old, new) = cells::changed_sources(&cells::notebook(path, old)?, &cells::notebook(path, &self.new)?);
-        Some(ChangedCells { numbers: cells.into_iter().flatten().collect(), old, new })
+        let (old, new) = cells::changed_sources(&cells::notebook(real, old)?, &cells::notebook(real, &self.new)?);
+        Some(ChangedCells { numbers: cells.iter().flatten().copied().collect(), old, new })
+    }
+
+    /// The whole diff, as a person is shown it.
+    pub(super) fn full_diff(&self) -> String {
+        let name = shown_diff::diff_name(&self.edit.path);
+        text_edit::unified_diff(&name, self.old_text(), self.new_text(), DiffExtent::Full).text
+    }
+
+    /// Its change on the disk.
+    pub(super) fn change(&self) -> ChangeStep {
+        let bytes = self.bytes().to_vec();
+        let change = NewState::Content { base: self.base, bytes, mode: 0, like: None, former: None };
+        ChangeStep { target: self.edit.target.clone(), change }
     }
 }
 
-impl Rewrite for Planned {
+impl Rewrite for PlannedEdit {
     fn base(&self) -> Base {
         self.base
     }
@@ -428,49 +433,31 @@ impl Rewrite for Planned {
     }
 }
 
-impl PlannedEdit {
-    /// Its change on the disk.
-    pub(super) fn change(&self) -> ChangeStep {
-        let (base, bytes) = (self.planned.base, self.planned.bytes().to_vec());
-        let change = NewState::Content { base, bytes, mode: 0, like: None, former: None };
-        ChangeStep { target: self.edit.target.clone(), change }
-    }
-}
-
 impl Change for PlannedEdit {
     fn preview(&self) -> Preview {
-        let diff = text_edit::unified_diff(
-            &shown_diff::diff_name(&self.edit.path),
-            self.planned.old_text(),
-            self.planned.new_text(),
-            DiffExtent::Full,
-        );
         Preview {
-            summary: format!("Edit {}: {}", self.edit.path, count(self.planned.replacements(), "replacement")),
-            diff: diff.text,
-            destructive: !self.planned.is_new(),
+            summary: format!("Edit {}: {}", self.edit.path, count(self.replacements(), "replacement")),
+            diff: self.full_diff(),
+            destructive: !self.is_new(),
         }
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        Fingerprint {
-            path: self.edit.target.path().to_string(),
-            base: self.planned.base,
-            content: Some(Revision::of(self.planned.bytes())),
-        }
+        let content = Some(Revision::of(self.bytes()));
+        Fingerprint { path: self.real().to_string(), base: self.base, content }
     }
 
     fn cost(&self) -> Cost {
-        let (old, new) = self.planned.sizes();
-        Cost::of_file(&self.edit.target, self.planned.is_new(), old, new)
+        let (old, new) = self.sizes();
+        Cost::of_file(&self.edit.target, self.is_new(), old, new)
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { edit, planned } = *self;
+        let edit = Arc::clone(&self.edit);
         // The file was as it had been seen when the call began. Whoever changed it since: what the edit replaces
         // still has to be in it, just once.
         let (planned, committed, kept) =
-            commit::rewrite(cx, "edit", &edit.target, planned, approval, |_| edit.work_out_again(cx))?;
-        Ok(Self { edit, planned }.answer(cx, Some((committed.revision, kept))))
+            commit::rewrite(cx, "edit", &edit.target, *self, approval, |_| edit.work_out_again(cx))?;
+        Ok(planned.answer(cx, Some((committed.revision, kept))))
     }
 }

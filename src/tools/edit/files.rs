@@ -4,10 +4,9 @@
 //! All names of a file are one file. Everything is checked before anything is changed, and all that is wrong with the
 //! files is one error.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use confined_fs::{Approval, Workspace, WorkspacePath, WritablePath};
-use text_edit::DiffExtent;
 
 use crate::session::Cost;
 
@@ -16,11 +15,10 @@ use super::{
         Answer, CallContext, Change, ExistingKind, Fingerprint, Kind, Preview, ToolError,
         answer::count,
         commit::{self, ChangeStep, CommittedFiles, Undoable},
-        shown_diff,
     },
     entry::EditEntry,
     failures::Failures,
-    file_edit::{FileEdit, Planned, PlannedEdit},
+    file_edit::{FileEdit, PlannedEdit},
     glob_files::{FilesWithText, GlobFiles},
     report::{FilesReport, replacements},
 };
@@ -146,26 +144,27 @@ impl FilesEdit {
         dry_run: bool,
     ) -> Result<PlannedFiles, ToolError> {
         let Self { jobs, mut notes, globs } = self;
-        let (mut files, mut failures, mut size) = (Vec::new(), Failures::default(), TotalSize::default());
+        let (mut files, mut failures, mut size) = (Vec::new(), Failures::default(), (0, 0));
         let mut used = vec![0; globs.len()];
         for mut job in jobs {
             cx.check()?;
             let glob_of = |one: &EditEntry| globs.iter().position(|(name, _)| *name == one.name);
             let of_globs: Vec<Option<usize>> = job.edits.iter().map(glob_of).collect();
             name_file(&cx.workspace, &mut job);
+            let job = Arc::new(job);
             match work_out(cx, &job, dry_run) {
                 Ok(None) => {}
                 Ok(Some(planned)) => {
                     if files.len() == MAX_FILES {
                         return Err(too_many());
                     }
-                    size.add(cx, &planned)?;
+                    check_size(cx, &mut size, &planned)?;
                     for (glob, _) in of_globs.into_iter().zip(&planned.made.counts).filter(|(_, count)| **count > 0) {
                         if let Some(glob) = glob {
                             used[glob] += 1;
                         }
                     }
-                    files.push(PlannedEdit { edit: job, planned });
+                    files.push(planned);
                 }
                 Err(error) => failures.add_file(cx, &job, error)?,
             }
@@ -195,7 +194,7 @@ fn name_file(workspace: &Workspace, job: &mut FileEdit) {
 }
 
 /// The edits of a file. `None` if only a glob names the file, and it does not hold the text as it would be matched.
-fn work_out(cx: &CallContext, job: &FileEdit, dry_run: bool) -> Result<Option<Planned>, ToolError> {
+fn work_out(cx: &CallContext, job: &Arc<FileEdit>, dry_run: bool) -> Result<Option<PlannedEdit>, ToolError> {
     if !job.is_of_globs() {
         return job.work_out(cx).map(Some);
     }
@@ -231,13 +230,13 @@ pub(super) struct PlannedFiles {
 impl PlannedFiles {
     /// As planned before, on the files as they are now.
     fn work_out_again(self, cx: &CallContext) -> Result<Self, ToolError> {
-        let mut size = TotalSize::default();
+        let mut size = (0, 0);
         let mut files = Vec::with_capacity(self.files.len());
         for PlannedEdit { edit, .. } in self.files {
             cx.check()?;
             let planned = edit.work_out_again(cx)?;
-            size.add(cx, &planned)?;
-            files.push(PlannedEdit { edit, planned });
+            check_size(cx, &mut size, &planned)?;
+            files.push(planned);
         }
         Self { files, ..self }.counted()
     }
@@ -247,7 +246,7 @@ impl PlannedFiles {
     /// # Errors
     /// Otherwise.
     fn counted(self) -> Result<Self, ToolError> {
-        let made: usize = self.files.iter().map(|file| file.planned.replacements()).sum();
+        let made: usize = self.files.iter().map(PlannedEdit::replacements).sum();
         let Some(expected) = self.expected.filter(|expected| *expected != made) else { return Ok(self) };
         let (made_words, files) = (count(made, "replacement"), count(self.files.len(), "file"));
         Err(ToolError::new(
@@ -290,22 +289,15 @@ impl Change for PlannedFiles {
         let mut diff = String::new();
         // All names come first: a diff of many files is cut.
         for file in &self.files {
-            let replaced = if file.planned.is_new() {
-                "new".to_owned()
-            } else {
-                count(file.planned.replacements(), "replacement")
-            };
+            let replaced = if file.is_new() { "new".to_owned() } else { count(file.replacements(), "replacement") };
             let _ = writeln!(diff, " {} | {replaced}", file.edit.path);
         }
-        for PlannedEdit { edit, planned } in &self.files {
-            let name = shown_diff::diff_name(&edit.path);
+        for file in &self.files {
             diff.push('\n');
-            diff.push_str(
-                &text_edit::unified_diff(&name, planned.old_text(), planned.new_text(), DiffExtent::Full).text,
-            );
+            diff.push_str(&file.full_diff());
         }
         let (files, replaced) = (count(self.files.len(), "file"), count(replacements(&self.files), "replacement"));
-        let destructive = self.files.iter().any(|file| !file.planned.is_new());
+        let destructive = self.files.iter().any(|file| !file.is_new());
         Preview { summary: format!("Edit {files}: {replaced}"), diff, destructive }
     }
 
@@ -326,23 +318,14 @@ impl Change for PlannedFiles {
     }
 }
 
-/// Bytes of the files so far, as they are and as they will be.
-#[derive(Default)]
-struct TotalSize {
-    old: u64,
-    new: u64,
-}
-
-impl TotalSize {
-    /// Adds a file.
-    ///
-    /// # Errors
-    /// Where all of them are larger than one file may be.
-    fn add(&mut self, cx: &CallContext, planned: &Planned) -> Result<(), ToolError> {
-        let (old, new) = planned.sizes();
-        (self.old, self.new) = (self.old + old, self.new + new);
-        if self.old.max(self.new) <= cx.settings.max_file_size { Ok(()) } else { Err(too_large(cx)) }
-    }
+/// Adds a file to the `size` of those before it, in bytes as they are and as they will be.
+///
+/// # Errors
+/// Where all of them are larger than one file may be.
+fn check_size(cx: &CallContext, size: &mut (u64, u64), planned: &PlannedEdit) -> Result<(), ToolError> {
+    let (old, new) = planned.sizes();
+    *size = (size.0 + old, size.1 + new);
+    if size.0.max(size.1) <= cx.settings.max_file_size { Ok(()) } else { Err(too_large(cx)) }
 }
 
 /// The error for files that are too large together.

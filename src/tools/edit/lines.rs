@@ -58,15 +58,9 @@ fn numbers(place: &LinePlace) -> String {
 /// `line 12`, `lines 12-14` or `after line 12`.
 fn place_text(place: &LinePlace) -> String {
     match place {
-        LinePlace::Range(lines) if lines.len() == 1 => format!("line {}", lines.end),
-        LinePlace::Range(_) => format!("lines {}", numbers(place)),
         LinePlace::After(line) => format!("after line {line}"),
+        LinePlace::Range(lines) => format!("{} {}", if lines.len() == 1 { "line" } else { "lines" }, numbers(place)),
     }
-}
-
-/// The lines that must be as they were.
-fn subject_of(place: &LinePlace) -> String {
-    place_text(place).trim_start_matches("after ").to_owned()
 }
 
 /// The lines that the numbers name, counted from 0.
@@ -168,7 +162,9 @@ fn now_lines(cx: &CallContext, now: FileNow<'_>, edit: &LinesEdit) -> Result<Now
         ))
         .hint("pass text of a cell's source as old_string"));
     }
-    let (place, path, subject) = (&edit.place, now.path, subject_of(&edit.place));
+    let (place, path, text) = (&edit.place, now.path, place_text(&edit.place));
+    // The lines that must be as they were.
+    let subject = text.trim_start_matches("after ");
     if edit.rev.is_none() && !cx.session.ledger.shows_only(now.real, now.revision, &named_lines(place)) {
         return Err(ToolError::invalid(format!(
             "the argument `rev` is missing: {subject} of {path} may have been shown at another rev, too"

@@ -9,7 +9,7 @@ use source_outline::problems::Problem;
 use text_edit::{Diff, Strategy, TruncatedDiff};
 use text_file::{Document, LineEnding};
 
-use confined_fs::{Base, Revision, WorkspacePath};
+use confined_fs::{Base, Revision};
 
 use super::{
     super::{
@@ -24,7 +24,7 @@ use super::{
         shown_diff::{self, ShownDiff, hunk_lines},
     },
     cells,
-    file_edit::{Planned, PlannedEdit},
+    file_edit::PlannedEdit,
     places::WithinWords,
 };
 
@@ -98,56 +98,49 @@ impl PlannedEdit {
     /// The answer, with as much of the diff as fits. `made`: the revision of an edit that was made and
     /// what there is to say about it; none for a dry run.
     pub(super) fn answer(self, cx: &CallContext, made: Option<(Revision, Option<String>)>) -> Answer {
-        let (path, real) = (&self.edit.path, self.edit.target.path());
+        let real = self.real();
         let (revision, kept) = made.unzip();
         let report = FileReport::of(cx, &self, revision, revision.is_none(), |index| format!("edits[{index}]"));
         let cx = &report.introduced.leave_room(cx);
         let diff = &report.diff;
-        let shown = ShownDiff::of(cx, self.planned.fenced_by(cx, real), &diff.text, diff.cut_lines);
+        let shown = ShownDiff::of(cx, self.fenced_by(cx), &diff.text, diff.cut_lines);
         cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
         let mut notes = report.notes.clone();
-        notes.extend(self.planned.made.within.note(!cx.workspace.is_untrusted(real)));
+        notes.extend(self.made.within.note(!cx.workspace.is_untrusted(real)));
         notes.extend(kept.flatten());
-        let done = match (report.is_dry_run, self.planned.is_new()) {
+        let done = match (report.is_dry_run, self.is_new()) {
             (true, _) => "Dry run, nothing was written",
             (false, true) => "Created",
             (false, false) => "Edited",
         };
-        let mut text = noted(format!("{done}: {}{}", self.planned.amount(), report.rev()), &notes);
+        let mut text = noted(format!("{done}: {}{}", self.amount(), report.rev()), &notes);
         let _ = write!(text, "\n\n{}{}", shown.block, report.introduced.text);
         notes.extend(shown.hidden);
         let facts = report.facts(shown.cut_lines);
-        let file = FileOutput { path: path.to_string(), diff: shown.text, notes, facts: facts.clone() };
+        let file = FileOutput { path: self.edit.path.to_string(), diff: shown.text, notes, facts: facts.clone() };
         Answer::text(text, &facts).data(cx, &Output { file: Some(file), ..Output::default() })
     }
-}
 
-impl Planned {
     /// The bytes of a new file, else the replacements.
     fn amount(&self) -> String {
         if self.is_new() { count(self.bytes().len(), "byte") } else { count(self.replacements(), "replacement") }
     }
 
-    /// The notes on the change of the file that is truly at `real`, with the entries called by `name`.
-    fn notes(&self, real: &WorkspacePath, name: impl Fn(usize) -> String) -> Vec<String> {
-        let mut notes: Vec<String> = self
-            .made
-            .strategies
-            .iter()
-            .enumerate()
-            .filter_map(|(index, strategies)| Some((index, kept(*strategies)?)))
-            .map(|(index, kept)| {
-                let which = if self.made.strategies.len() == 1 { String::new() } else { name(index) + " " };
-                format!("{which}not exactly as given: {kept}")
-            })
-            .collect();
+    /// The notes on the change, with the entries called by `name`.
+    fn notes(&self, name: impl Fn(usize) -> String) -> Vec<String> {
+        let found = self.made.strategies.iter().enumerate();
+        let assumed = found.filter_map(|(index, strategies)| {
+            let which = if self.made.strategies.len() == 1 { String::new() } else { name(index) + " " };
+            Some(format!("{which}not exactly as given: {}", kept(*strategies)?))
+        });
+        let mut notes: Vec<String> = assumed.collect();
         notes.extend(self.made.notes.iter().cloned());
         notes.extend(self.given_layout());
         notes.extend(self.is_masked().then(|| MASKED_CHANGE.to_owned()));
         if let Some(cells) = &self.cells {
             let numbers: Vec<usize> = cells.numbers.iter().copied().collect();
             notes.insert(0, format!("in {}", cells::cells(&numbers)));
-        } else if self.breaks_notebook(real) {
+        } else if self.breaks_notebook() {
             notes.push("its JSON is no longer that of a notebook".to_owned());
         }
         notes
@@ -203,7 +196,7 @@ struct FileFacts {
     facts: Facts,
 }
 
-impl FilesReport<'_> {
+impl<'p> FilesReport<'p> {
     fn is_dry_run(&self) -> bool {
         self.written.is_none()
     }
@@ -212,16 +205,12 @@ impl FilesReport<'_> {
     pub(super) fn answer(&self, cx: &CallContext) -> Answer {
         let stop = cx.stop.with_earlier_deadline(DIAGNOSTICS);
         let share = CallContext { budget: cx.budget.share(self.files.len()), stop, ..cx.clone() };
-        let reports: Vec<FileReport<'_>> = self
-            .files
-            .iter()
-            .enumerate()
-            .map(|(index, file)| {
-                let written = self.written.as_ref().and_then(|all| all.get(index).copied().flatten());
-                let name = |index: usize| file.edit.edits[index].place().to_owned();
-                FileReport::of(&share, file, written, self.is_dry_run(), name)
-            })
-            .collect();
+        let report = |(index, file): (usize, &'p PlannedEdit)| {
+            let written = self.written.as_ref().and_then(|all| all.get(index).copied().flatten());
+            let name = |index: usize| file.edit.edits[index].place().to_owned();
+            FileReport::of(&share, file, written, self.is_dry_run(), name)
+        };
+        let reports: Vec<FileReport<'_>> = self.files.iter().enumerate().map(report).collect();
         let mut whole = Vec::new();
         let answer = fitted(cx, |room| {
             let (answer, shown_whole) = self.render(cx, &reports, room);
@@ -229,9 +218,9 @@ impl FilesReport<'_> {
             answer
         });
         if self.is_dry_run() {
-            for PlannedEdit { edit, planned } in whole.into_iter().map(|index: usize| &self.files[index]) {
-                if let (Base::Revision(revision), Some(old)) = (planned.base, &planned.old) {
-                    cx.session.ledger.saw(edit.target.path(), revision, Some(old.bytes()));
+            for file in whole.into_iter().map(|index: usize| &self.files[index]) {
+                if let (Base::Revision(revision), Some(old)) = (file.base, &file.old) {
+                    cx.session.ledger.saw(file.real(), revision, Some(old.bytes()));
                 }
             }
         }
@@ -249,7 +238,7 @@ impl FilesReport<'_> {
         let mut body: Vec<&str> = pieces[..shown].iter().map(|(text, _)| text.as_str()).collect();
         let more = format!("… {}", count(pieces.len() - shown, "more file"));
         body.extend((shown < pieces.len()).then_some(more.as_str()));
-        let reals = self.files.iter().map(|file| file.planned.fenced_by(cx, file.edit.target.path()));
+        let reals = self.files.iter().map(|file| file.fenced_by(cx));
         let mut text = format!("{}\n\n{}", self.headline(), fenced(&cx.workspace, reals, body.join("\n\n")));
         for report in &reports[..shown] {
             text.push_str(&report.introduced.text);
@@ -276,7 +265,7 @@ impl FilesReport<'_> {
     /// `Edited 3 files: 5 replacements`.
     fn headline(&self) -> String {
         let total = self.files.len();
-        let created = self.files.iter().filter(|file| file.planned.is_new()).count();
+        let created = self.files.iter().filter(|file| file.is_new()).count();
         let (edited, replacements) = (total - created, count(replacements(self.files), "replacement"));
         match (self.is_dry_run(), edited, created) {
             (true, ..) => format!("Dry run, nothing was written: {}, {replacements}", count(total, "file")),
@@ -289,10 +278,10 @@ impl FilesReport<'_> {
     /// How many places of all files were within longer words.
     fn within_words(&self, cx: &CallContext) -> Option<String> {
         let mut within = WithinWords::default();
-        for PlannedEdit { edit, planned } in self.files {
-            within.add(&planned.made.within, Some(&edit.path.to_string()));
+        for file in self.files {
+            within.add(&file.made.within, Some(&file.edit.path.to_string()));
         }
-        within.note(!self.files.iter().any(|file| cx.workspace.is_untrusted(file.edit.target.path())))
+        within.note(!self.files.iter().any(|file| cx.workspace.is_untrusted(file.real())))
     }
 
     /// The note on files that a dry run does not show whole and that were not seen otherwise.
@@ -300,16 +289,14 @@ impl FilesReport<'_> {
         if !self.is_dry_run() || cx.settings.read_before_write != ReadBeforeWrite::Strict {
             return None;
         }
-        let is_seen = |file: &PlannedEdit| match file.planned.base {
-            Base::Absent => true,
-            Base::Revision(revision) => {
-                cx.session.ledger.seen(file.edit.target.path()).is_some_and(|seen| seen.revision == revision)
-            }
+        let seen = |file: &PlannedEdit| cx.session.ledger.seen(file.real());
+        let is_unseen = |file: &&PlannedEdit| match file.base {
+            Base::Absent => false,
+            Base::Revision(revision) => seen(file).is_none_or(|seen| seen.revision != revision),
         };
-        let files: Vec<&PlannedEdit> =
-            cut.iter().map(|index| &self.files[*index]).filter(|file| !is_seen(file)).collect();
+        let files: Vec<&PlannedEdit> = cut.iter().map(|index| &self.files[*index]).filter(is_unseen).collect();
         let names: Vec<String> = files.iter().take(NAMED).map(|file| file.edit.path.to_string()).collect();
-        let is_untrusted = files.iter().any(|file| cx.workspace.is_untrusted(file.edit.target.path()));
+        let is_untrusted = files.iter().any(|file| cx.workspace.is_untrusted(file.real()));
         let which = match files.len() {
             0 => return None,
             several if is_untrusted => count(several, "file"),
@@ -324,7 +311,7 @@ impl FilesReport<'_> {
 
 /// Replacements in files that were there.
 pub(super) fn replacements(files: &[PlannedEdit]) -> usize {
-    files.iter().filter(|file| !file.planned.is_new()).map(|file| file.planned.replacements()).sum()
+    files.iter().filter(|file| !file.is_new()).map(PlannedEdit::replacements).sum()
 }
 
 impl<'p> FileReport<'p> {
@@ -336,18 +323,13 @@ impl<'p> FileReport<'p> {
         is_dry_run: bool,
         name: impl Fn(usize) -> String,
     ) -> Self {
-        let PlannedEdit { edit, planned } = file;
-        let (path, real) = (&edit.path, edit.target.path());
-        let old = planned.old.as_ref().map(Document::text);
-        let introduced = if is_dry_run {
-            IntroducedProblems::default()
-        } else {
-            IntroducedProblems::by(cx, &ChangedText { path, real, old, new: planned.file_text() })
-        };
-        let revision = written.unwrap_or_else(|| Revision::of(planned.shown_bytes()));
+        let (path, real) = (&file.edit.path, file.real());
+        let change = ChangedText { path, real, old: file.old.as_ref().map(Document::text), new: file.file_text() };
+        let introduced = if is_dry_run { IntroducedProblems::default() } else { IntroducedProblems::by(cx, &change) };
+        let revision = written.unwrap_or_else(|| Revision::of(file.shown_bytes()));
         let diff_name = shown_diff::diff_name(path);
-        let diff = text_edit::unified_diff(&diff_name, planned.old_text(), planned.new_text(), shown_diff::BRIEF);
-        Self { file, notes: planned.notes(real, name), diff, revision, introduced, is_dry_run }
+        let diff = text_edit::unified_diff(&diff_name, file.old_text(), file.new_text(), shown_diff::BRIEF);
+        Self { file, notes: file.notes(name), diff, revision, introduced, is_dry_run }
     }
 
     fn rev(&self) -> String {
@@ -356,14 +338,13 @@ impl<'p> FileReport<'p> {
 
     /// The line of the file in a report on several, without its notes.
     fn line(&self) -> String {
-        let PlannedEdit { edit, planned } = self.file;
-        let created = if planned.is_new() { "created, " } else { "" };
-        format!("{}: {created}{}{}", edit.path, planned.amount(), self.rev())
+        let created = if self.file.is_new() { "created, " } else { "" };
+        format!("{}: {created}{}{}", self.file.edit.path, self.file.amount(), self.rev())
     }
 
     /// The numbers of the change, of whose diff `cut_lines` are not shown.
     fn facts(&self, cut_lines: usize) -> Facts {
-        let planned = &self.file.planned;
+        let planned = self.file;
         Facts {
             replacements: planned.replacements(),
             strategies: planned.made.strategies.iter().map(ToString::to_string).collect(),
@@ -379,8 +360,7 @@ impl<'p> FileReport<'p> {
 
     /// The line and as much of the diff as fits into `room` bytes.
     fn piece(&self, cx: &CallContext, room: usize) -> (String, FileOutput) {
-        let edit = &self.file.edit;
-        let shown = ShownDiff::within(cx, edit.target.path(), &self.diff.text, self.diff.cut_lines, room);
+        let shown = ShownDiff::within(cx, self.file.real(), &self.diff.text, self.diff.cut_lines, room);
         let facts = self.facts(shown.cut_lines);
         let mut notes = self.notes.clone();
         let mut text = noted(self.line(), &notes);
@@ -394,6 +374,6 @@ impl<'p> FileReport<'p> {
             let _ = write!(text, "\n{hidden}");
         }
         notes.extend(shown.hidden);
-        (text, FileOutput { path: edit.path.to_string(), diff: diff.text, notes, facts })
+        (text, FileOutput { path: self.file.edit.path.to_string(), diff: diff.text, notes, facts })
     }
 }

@@ -10,7 +10,7 @@ use super::{
     cells,
     entry::TextEdit,
     no_match,
-    places::{Places, WithinWords},
+    places::Places,
 };
 
 /// Finds the places of `one` in `document`.
@@ -42,18 +42,13 @@ pub(super) fn find(
             return Ok(Places { note: Some(note), ..find(cx, target, document, &other, expected)? });
         }
     };
-    let mut within = WithinWords::default();
+    let (replacements, strategy) = (located.replacements.len(), located.strategy);
+    let mut places = Places { replacements, strategy, ..Places::default() };
     if one.replace_all {
-        within.look(text, &located, "line ");
+        places.within.look(text, &located, "line ");
     }
-    Ok(Places {
-        within,
-        note: None,
-        replacements: located.replacements.len(),
-        strategy: located.strategy,
-        spans: located.replacements.into_iter().map(|one| (one.span, one.text)).collect(),
-        cells: Vec::new(),
-    })
+    places.spans = located.replacements.into_iter().map(|one| (one.span, one.text)).collect();
+    Ok(places)
 }
 
 /// Looks for the text of `one`, which the file `path` does not have, without the names of roots before relative paths:
@@ -92,9 +87,8 @@ fn without_root_names(
         }
     }
     let (text, old) = (without_roots(document.text(), &roots, "")?, without_roots(&one.old, &roots, "")?);
-    let lines = text.match_indices(&old).map(|(at, _)| text[..at].matches('\n').count() + 1).take(NAMED_LINES);
-    let lines: Vec<usize> = lines.collect();
-    (!lines.is_empty()).then(|| Err(unclear(path, root, lines.into_iter())))
+    let mut lines = text.match_indices(&old).map(|(at, _)| text[..at].matches('\n').count() + 1).peekable();
+    lines.peek().is_some().then(|| Err(unclear(path, root, lines)))
 }
 
 /// Lines that an error names.

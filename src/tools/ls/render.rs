@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use confined_fs::{Entry, FileKind, Visibility, WorkspacePath, stop::StopReason};
-use text_file::byte_size::file_size;
+use text_file::file_size;
 use tree_search::Tally;
 
 use super::{

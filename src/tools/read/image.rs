@@ -2,7 +2,7 @@
 
 use confined_fs::{Revision, WorkspacePath};
 use image_view::{EncodedImage, ImageError, ImageFile, ImageInfo, ImageView, Region};
-use text_file::byte_size::file_size;
+use text_file::file_size;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::noted, decode_memory::DecodeMemory},

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
-use text_file::byte_size::file_size;
+use text_file::file_size;
 
 use confined_fs::{AccessError, FileKind, Ignored, WalkOptions, WorkspacePath};
 use tree_search::Pattern;

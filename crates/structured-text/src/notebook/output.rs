@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use text_file::byte_size::file_size;
+use text_file::file_size;
 
 /// The values of an object by their names, each read when it is needed.
 pub(super) type Fields<'j> = BTreeMap<Cow<'j, str>, &'j RawValue>;

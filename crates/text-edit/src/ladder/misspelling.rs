@@ -185,15 +185,8 @@ impl<'t> Words<'t> {
     /// Whether the file has `word`. Beyond the bound on looking it counts as there, which makes it no slip.
     pub(super) fn has(&self, word: &str) -> bool {
         let mut known = self.known.borrow_mut();
-        match known.get(word) {
-            Some(has) => *has,
-            None if known.len() >= WORDS => true,
-            None => {
-                let has = has_word(self.text, word);
-                known.insert(word.to_owned(), has);
-                has
-            }
-        }
+        let is_full = known.len() >= WORDS && !known.contains_key(word);
+        is_full || *known.entry(word.to_owned()).or_insert_with(|| has_word(self.text, word))
     }
 }
 

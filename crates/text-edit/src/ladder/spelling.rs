@@ -82,16 +82,19 @@ const DIFF_TIME: Duration = Duration::from_millis(50);
 /// new spelled alike. `None` where that is unclear.
 fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) -> Option<String> {
     let (old_clusters, new_clusters) = (clusters(old), clusters(new));
-    let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&clusters(file)));
+    let (file_clusters, old_bounds) = (clusters(file), folded_bounds(&old_clusters));
+    let file_bounds = folded_bounds(&file_clusters).into_iter();
+    let ends = file_clusters.iter().scan(0, |end, cluster| {
+        *end += cluster.len();
+        Some(*end)
+    });
     // Folded length up to a cluster of `file` → its offset in `file`.
-    let in_file: HashMap<usize, usize> = file_bounds.iter().map(|bound| (bound.folded, bound.real)).collect();
+    let in_file: HashMap<usize, usize> = file_bounds.zip(std::iter::once(0).chain(ends)).collect();
+    let place = |index: usize| in_file.get(&old_bounds[index]).copied();
     let mut result = String::with_capacity(new.len());
     for op in diff::ops(&old_clusters, &new_clusters, DIFF_TIME) {
         let repeated = match op {
-            DiffOp::Equal { .. } => {
-                let place = |index: usize| in_file.get(&old_bounds[index].folded).copied();
-                place(op.old_range().start).zip(place(op.old_range().end))
-            }
+            DiffOp::Equal { .. } => place(op.old_range().start).zip(place(op.old_range().end)),
             _ => None,
         };
         // A space between two new words is repeated by chance; theirs is the one that was typed. So is a quote that now
@@ -109,7 +112,6 @@ fn transfer_spelling(old: &str, file: &str, new: &str, spelling: &Spelling<'_>) 
         }
         for (offset, index) in op.new_range().enumerate() {
             let bounds = op.old_range().start + offset;
-            let place = |index: usize| in_file.get(&old_bounds[index].folded).copied();
             let own = repeated.filter(|_| !by_chance(offset)).and_then(|_| place(bounds).zip(place(bounds + 1)));
             match own {
                 Some((start, end)) => result.push_str(&file[start..end]),
@@ -209,13 +211,7 @@ pub(super) fn plain_classes(pairs: &[(&str, &str)], new: &[&str], text: &str) ->
 /// A line with plain characters for the typographic ones of these classes.
 pub(super) fn plained(line: &str, plained: [bool; CLASSES]) -> String {
     let written = |one: char| class(one).filter(|class| plained[*class]).and_then(|_| plain(one));
-    line.chars().fold(String::with_capacity(line.len()), |mut text, one| {
-        match written(one) {
-            Some(plain) => text.push_str(plain),
-            None => text.push(one),
-        }
-        text
-    })
+    typography::replaced(line.len(), line.chars(), written)
 }
 
 /// Kinds of typographic characters that whatever produces them produces together.
@@ -268,14 +264,11 @@ impl<'t> Spelling<'t> {
     ) -> Self {
         let (old_clusters, file_clusters) = (clusters(old), clusters(file));
         let (old_bounds, file_bounds) = (folded_bounds(&old_clusters), folded_bounds(&file_clusters));
-        let in_file: HashMap<(usize, usize), &str> = file_bounds
-            .windows(2)
-            .zip(&file_clusters)
-            .map(|(pair, cluster)| ((pair[0].folded, pair[1].folded), *cluster))
-            .collect();
+        let in_file: HashMap<(usize, usize), &str> =
+            file_bounds.windows(2).zip(&file_clusters).map(|(pair, cluster)| ((pair[0], pair[1]), *cluster)).collect();
         let mut spelling = Self { in_file: classes(text), ..Self::default() };
         for (index, cluster) in old_clusters.iter().enumerate() {
-            let Some(seen) = in_file.get(&(old_bounds[index].folded, old_bounds[index + 1].folded)) else { continue };
+            let Some(seen) = in_file.get(&(old_bounds[index], old_bounds[index + 1])) else { continue };
             if let Some((_, class)) = typographic(cluster) {
                 spelling.plain[class] |= seen != cluster;
                 spelling.kept[class] |= seen == cluster;
@@ -372,22 +365,15 @@ fn clusters(text: &str) -> Vec<&str> {
     clusters
 }
 
-/// An offset in a text, and how long the text before it is when folded.
-struct Bound {
-    real: usize,
-    folded: usize,
-}
-
-/// The bounds of clusters, the end included.
-fn folded_bounds(clusters: &[&str]) -> Vec<Bound> {
-    let mut bounds = vec![Bound { real: 0, folded: 0 }];
-    let (mut real, mut folded) = (0, 0);
-    for cluster in clusters {
-        real += cluster.len();
-        folded += cluster.nfc().map(|one| plain(one).map_or(one.len_utf8(), str::len)).sum::<usize>();
-        bounds.push(Bound { real, folded });
-    }
-    bounds
+/// How long the text up to each bound of clusters is when folded, the end included.
+fn folded_bounds(clusters: &[&str]) -> Vec<usize> {
+    let length = |cluster: &&str| cluster.nfc().map(|one| plain(one).map_or(one.len_utf8(), str::len)).sum::<usize>();
+    let mut folded = 0;
+    let ends = clusters.iter().map(|cluster| {
+        folded += length(cluster);
+        folded
+    });
+    std::iter::once(0).chain(ends).collect()
 }
 
 #[cfg(test)]
