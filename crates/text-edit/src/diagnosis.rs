@@ -22,13 +22,13 @@ use nearest::{Nearest, PlainRequest, line_of};
 pub use excerpt::neighbours;
 
 /// Longest summary, in characters: with the tool's own words it must stay within what clients keep of an error.
-const SUMMARY: usize = 300;
+const MAX_SUMMARY: usize = 300;
 
 /// Characters of a word that is named.
-const SHOWN_WORD: usize = 60;
+const MAX_WORD: usize = 60;
 
 /// Lines of a change that is made already which are shown.
-const SHOWN_LINES: usize = 12;
+const MAX_APPLIED_LINES: usize = 12;
 
 /// Explains why `old` was not found; `refusals` are the reasons of the steps.
 pub(super) fn diagnose(search: &Search<'_>, refusals: &[Refusal]) -> Diagnosis {
@@ -76,7 +76,7 @@ fn explanation(search: &Search<'_>, refusal: Refusal) -> String {
         ),
         Refusal::WithinWord(start) => {
             let word = longer_word(search.text, start..start + search.old.len()).unwrap_or_default();
-            let word = shorten(word, SHOWN_WORD);
+            let word = shorten(word, MAX_WORD);
             format!(
                 "old_string is there only within longer words, such as `{word}` at line {}, and word=true asks for \
                  whole ones",
@@ -93,7 +93,7 @@ fn explanation(search: &Search<'_>, refusal: Refusal) -> String {
 /// The lines from `start` on where the new text is, with their numbers.
 fn applied_lines(search: &Search<'_>, start: usize) -> String {
     let first = search.lines().partition_point(|line| line.start < start);
-    let count = search.canonical_new.lines().count().min(SHOWN_LINES);
+    let count = search.canonical_new.lines().count().min(MAX_APPLIED_LINES);
     let end = (first + count).min(search.lines().len());
     excerpt::show(search, &(first..end), &[], &[])
 }
@@ -106,7 +106,7 @@ fn by_nearest(search: &Search<'_>) -> Diagnosis {
     let already_applied = applied_at.is_some();
     let mut summary = "old_string was not found".to_owned();
     let mut add = |clause: &str| {
-        let fits = summary.chars().count() + clause.chars().count() <= SUMMARY;
+        let fits = summary.chars().count() + clause.chars().count() <= MAX_SUMMARY;
         if fits {
             summary.push_str(clause);
         }

@@ -35,22 +35,22 @@ impl DiffExtent {
 /// After so long the search for the shortest diff ends and a longer, equally true one is given.
 const PATIENCE: Duration = Duration::from_millis(300);
 /// So few pieces of text are compared to the end, which takes milliseconds at worst.
-const FEW: usize = 1_000;
+const FEW_PIECES: usize = 1_000;
 
 /// When the comparison of so many pieces of text, old and new, ends without the shortest diff; never for few, so that
 /// what comes of a small change does not depend on how busy the machine is.
 fn deadline(pieces: usize, patience: Duration) -> Option<Instant> {
-    (pieces > FEW).then(|| Instant::now() + patience)
+    (pieces > FEW_PIECES).then(|| Instant::now() + patience)
 }
 
-/// What makes `new` of `old`: the shortest way, but for many pieces the one that is found with that `patience`.
+/// The operations that make `new` of `old`: as few as possible, or as were found with that `patience` for many pieces.
 pub(super) fn ops<T: Eq + Hash>(old: &[T], new: &[T], patience: Duration) -> Vec<DiffOp> {
     similar::capture_diff_slices_deadline(Algorithm::Myers, old, new, deadline(old.len() + new.len(), patience))
 }
 
 /// Bytes of the text, after which the rest is left out: no answer holds a tenth of that, and the lines
 /// of a file may be as long as the file.
-const MOST: usize = 4 << 20;
+const MAX_TEXT: usize = 4 << 20;
 
 /// A unified diff and its size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -190,7 +190,7 @@ impl Diff {
         }
         *left -= 1;
         self.text.push_str(sign);
-        let room = MOST.saturating_sub(self.text.len());
+        let room = MAX_TEXT.saturating_sub(self.text.len());
         if line.len() > room {
             let end = (0..=room).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
             self.text.push_str(&line[..end]);

@@ -21,7 +21,7 @@ use places::{HunkCandidates, PlacedHunk};
 pub use places::{ContextNote, HunkError};
 
 /// Places of a hunk that are shown.
-const MOST_PLACES: usize = 100;
+const MAX_SHOWN_PLACES: usize = 100;
 
 /// Hunks without a place after which no other is looked for that is not there exactly: the patch is refused.
 const MAX_MISSED: usize = 20;
@@ -143,7 +143,7 @@ fn at_candidates(
     let lines = &found.places.lines;
     if !found.is_sure() {
         let content = |line: usize| text.lines.get(line).map_or("", |line| line.content(text.text));
-        let places = lines.iter().take(MOST_PLACES).map(|line| Location::of(line + 1, content(*line))).collect();
+        let places = lines.iter().take(MAX_SHOWN_PLACES).map(|line| Location::of(line + 1, content(*line))).collect();
         return Err(HunkError::Ambiguous { strategy: Strategies::default(), places });
     }
     let covered = lines[0]..lines[0] + found.covered;

@@ -17,10 +17,10 @@ use super::{
 };
 
 /// Characters of a line that are compared one by one; longer lines are alike only when equal.
-const LONGEST_LINE: usize = 2000;
+const MAX_LINE: usize = 2000;
 
 /// Lines of `old` among which the longest is looked for.
-const PROBED: usize = 4000;
+const MAX_PROBED: usize = 4000;
 
 /// Lengths of the probe and of the file's lines in the search for a single line, in characters.
 const PROBE: usize = 256;
@@ -55,7 +55,7 @@ pub(super) fn of_lines(old: &str, file: &str, budget: &mut Budget) -> (f64, usiz
     if old == file {
         return (1.0, longest);
     }
-    if longest > LONGEST_LINE || a.min(b) == 0 || !budget.spend(a, b) {
+    if longest > MAX_LINE || a.min(b) == 0 || !budget.spend(a, b) {
         return (0.0, longest);
     }
     (levenshtein::normalized_similarity(old.chars(), file.chars()), longest)
@@ -100,7 +100,7 @@ pub(super) fn of_blocks<'t>(
 
 /// The file's line most like the longest line of `old`, and that line, both counted from 0.
 pub(super) fn line_like_longest(search: &Search<'_>, old: &[&str]) -> Option<(usize, usize)> {
-    let (index, probe) = old.iter().enumerate().take(PROBED).max_by_key(|(_, line)| content(line).len())?;
+    let (index, probe) = old.iter().enumerate().take(MAX_PROBED).max_by_key(|(_, line)| content(line).len())?;
     let probe: Vec<char> = content(probe).chars().take(PROBE).collect();
     let comparator = levenshtein::BatchComparator::new(probe.iter().copied());
     let mut budget = Budget::default();
@@ -126,13 +126,13 @@ pub(super) fn line_like_longest(search: &Search<'_>, old: &[&str]) -> Option<(us
 }
 
 /// Lines of the request that vote for a place.
-const VOTERS: usize = 4000;
+const MAX_VOTERS: usize = 4000;
 
 /// A line that the file has more often than this says nothing about a place.
 const COMMON: u16 = 64;
 
 /// Places in the request of one repeated line that may vote.
-const REPEATS: usize = 4;
+const MAX_REPEATS: usize = 4;
 
 /// A line that both have.
 pub(super) struct SharedLine {
@@ -151,10 +151,10 @@ pub(super) fn shared_lines(
     file: impl Iterator<Item = Option<u64>>,
 ) -> Vec<SharedLine> {
     let mut voters: HashMap<u64, (Vec<usize>, u16)> = HashMap::new();
-    for (index, hash) in old.take(VOTERS) {
+    for (index, hash) in old.take(MAX_VOTERS) {
         let Some(hash) = hash else { continue };
         let (places, _) = voters.entry(hash).or_default();
-        if places.len() < REPEATS {
+        if places.len() < MAX_REPEATS {
             places.push(index);
         }
     }
@@ -188,7 +188,7 @@ pub(super) fn windows(shared: &[SharedLine], count: usize) -> Vec<usize> {
 }
 
 /// Lines less alike than this are different lines.
-const LEAST_ALIKE: f64 = 0.5;
+const MIN_SIMILARITY: f64 = 0.5;
 
 /// The similarity of two lines that differ in nothing but white space, punctuation and casing.
 const SAME_LETTERS: f64 = 0.97;
@@ -252,7 +252,7 @@ fn long_alike(a: &str, b: &str, budget: &mut Budget) -> f64 {
         return 0.0;
     }
     let ends = ends_shared(a, b);
-    if ends >= LEAST_ALIKE || a.len().max(b.len()) > MOST || !budget.spend(a.len() + b.len(), 1) {
+    if ends >= MIN_SIMILARITY || a.len().max(b.len()) > MOST || !budget.spend(a.len() + b.len(), 1) {
         return ends;
     }
     let mut counts: HashMap<&str, i32> = HashMap::new();
@@ -294,7 +294,7 @@ pub(super) fn shared_ends(a: &str, b: &str) -> (usize, usize) {
 
 /// A hash of the letters and digits of a line, whatever their casing; `None` where they are too few to mean anything.
 fn letters(line: &str) -> Option<u64> {
-    const FEWEST: usize = 3;
+    const MIN_LETTERS: usize = 3;
     // Fowler, Noll and Vo's hash: every line of the file is hashed, and an accident only costs a vote.
     let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
     let mut count = 0;
@@ -308,18 +308,18 @@ fn letters(line: &str) -> Option<u64> {
             character.to_lowercase().for_each(|lower| u32::from(lower).to_le_bytes().into_iter().for_each(&mut add));
         }
     }
-    (count >= FEWEST).then_some(hash)
+    (count >= MIN_LETTERS).then_some(hash)
 }
 
 /// Regions that the request is fitted into.
-const REGIONS: usize = 3;
+const MAX_REGIONS: usize = 3;
 
 /// Lines that may lie between two parts of the request, beyond those that it has there itself: a placeholder, or lines
 /// that the request knows nothing of.
-const FARTHEST: usize = 150;
+const MAX_DISTANCE: usize = 150;
 
 /// Cells of the largest table that is filled; larger requests are compared by equal lines alone.
-const CELLS: usize = 120_000;
+const MAX_CELLS: usize = 120_000;
 
 /// Time for the comparison of larger requests; beyond it the alignment is coarser.
 const DIFF_TIME: Duration = Duration::from_millis(200);
@@ -387,7 +387,7 @@ pub(super) fn nearest(search: &Search<'_>, old: &[&str], guess: &[(usize, usize)
     let keys: Vec<LineKey<'_>> = old.iter().map(|line| LineKey::new(line)).collect();
     // What was left out may be anything.
     let has_placeholder = old.iter().any(|line| placeholder::is_placeholder(line));
-    let slack = if has_placeholder { FARTHEST } else { 3 + keys.len() / 8 };
+    let slack = if has_placeholder { MAX_DISTANCE } else { 3 + keys.len() / 8 };
     let around = |(file, at): &(usize, usize)| {
         let start = file.saturating_sub(at + slack);
         start..(file + keys.len() - at + slack).min(search.lines().len())
@@ -416,7 +416,7 @@ fn regions(search: &Search<'_>, old: &[LineKey<'_>], slack: usize) -> Vec<Range<
     buckets.sort_unstable_by(|(a, first), (b, second)| second.total_cmp(first).then(a.cmp(b)));
     let mut chosen: Vec<usize> = Vec::new();
     for (bucket, _) in buckets {
-        if chosen.len() < REGIONS && chosen.iter().all(|other| other.abs_diff(bucket) > 1) {
+        if chosen.len() < MAX_REGIONS && chosen.iter().all(|other| other.abs_diff(bucket) > 1) {
             chosen.push(bucket);
         }
     }
@@ -434,7 +434,9 @@ fn regions(search: &Search<'_>, old: &[LineKey<'_>], slack: usize) -> Vec<Range<
 fn hull(anchors: &[SharedLine], near: &[&SharedLine], count: usize) -> Option<Range<usize>> {
     let (mut start, mut end) = (*near.first()?, *near.last()?);
     let follows = |first: &SharedLine, next: &SharedLine| {
-        next.old > first.old && next.file > first.file && next.file - first.file <= FARTHEST + (next.old - first.old)
+        next.old > first.old
+            && next.file > first.file
+            && next.file - first.file <= MAX_DISTANCE + (next.old - first.old)
     };
     for anchor in anchors {
         end = if follows(end, anchor) { anchor } else { end };
@@ -451,7 +453,7 @@ fn hull(anchors: &[SharedLine], near: &[&SharedLine], count: usize) -> Option<Ra
 fn fit(search: &Search<'_>, old: &[LineKey<'_>], region: Range<usize>, budget: &mut Budget) -> Alignment {
     let lines = search.lines().get(region.clone()).unwrap_or_default();
     let file: Vec<LineKey<'_>> = lines.iter().map(|line| LineKey::new(line.content(search.text))).collect();
-    let mut pairs = if old.len() * file.len() <= CELLS { fitted(old, &file, budget) } else { compared(old, &file) };
+    let mut pairs = if old.len() * file.len() <= MAX_CELLS { fitted(old, &file, budget) } else { compared(old, &file) };
     let is_both = |pair: &LinePair| pair.both().is_some();
     let first = pairs.iter().position(is_both).unwrap_or(pairs.len());
     let last = pairs.iter().rposition(is_both).unwrap_or(0);
@@ -562,7 +564,7 @@ fn gain(old: &LineKey<'_>, file: &LineKey<'_>, budget: &mut Budget) -> Option<f3
     #[expect(clippy::cast_possible_truncation, reason = "a share, of which two digits matter")]
     let worth = (2.0 * alike - 0.9) as f32;
     let indent = if old.indent == file.indent { INDENT } else { 0.0 };
-    (alike >= LEAST_ALIKE).then(|| old.weight.max(file.weight) * worth + indent)
+    (alike >= MIN_SIMILARITY).then(|| old.weight.max(file.weight) * worth + indent)
 }
 
 /// The same for more lines: those that are equal, and what is between them line by line.

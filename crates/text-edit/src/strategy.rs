@@ -46,7 +46,7 @@ const NAMES: [(Strategy, &str); 10] = [
 pub struct Strategies(u16);
 
 impl Strategies {
-    /// These and `other`.
+    /// These strategies and `other` ones, each once.
     #[must_use]
     pub fn with(self, other: impl Into<Self>) -> Self {
         Self(self.0 | other.into().0)

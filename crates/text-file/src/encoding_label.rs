@@ -78,9 +78,9 @@ fn known(label: &str, letters: &str) -> Option<&'static Encoding> {
 
 /// The letters and digits of a label, in lower case; nothing of what cannot be one.
 fn folded(label: &str) -> String {
-    const LONGEST: usize = 64;
+    const MAX_LABEL: usize = 64;
     let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | ' ');
-    if label.len() > LONGEST || !label.chars().all(fits) {
+    if label.len() > MAX_LABEL || !label.chars().all(fits) {
         return String::new();
     }
     label.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()

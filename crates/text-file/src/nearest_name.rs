@@ -16,7 +16,7 @@ pub const ONE_OF_MANY: f64 = 0.75;
 
 /// Bytes of the longest name that is compared: the longest file name that there is. The comparison takes time with
 /// the product of both lengths, and `given` may be megabytes.
-const LONGEST: usize = 255;
+const MAX_NAME: usize = 255;
 
 /// How alike two names are that one slip parts, where the longer one has three letters: `scr` for `src`. A slip in two
 /// letters says nothing.
@@ -52,7 +52,7 @@ pub struct GivenName {
 impl GivenName {
     /// `None` for one that is too long to be a name.
     pub fn new(given: &str) -> Option<Self> {
-        (given.len() <= LONGEST).then(|| Self { folded: folded(given) })
+        (given.len() <= MAX_NAME).then(|| Self { folded: folded(given) })
     }
 
     /// How alike `name` is, from 0 to 1; `None` if that is less than `least` and more than one slip parts them.
@@ -69,7 +69,7 @@ impl GivenName {
     pub fn similarity(&self, name: &str, least: f64) -> Option<f64> {
         // Most names differ in length alone, and folding costs more than that.
         let (own, other) = (self.folded.len(), name.len());
-        if other > LONGEST || other * 4 < own {
+        if other > MAX_NAME || other * 4 < own {
             return None;
         }
         let name = folded(name);
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn overlong_name_is_not_compared() {
-        assert!(nearest_names(&"a".repeat(LONGEST + 1), ["a".repeat(LONGEST + 1)], ONE_OF_FEW).is_empty());
+        assert!(nearest_names(&"a".repeat(MAX_NAME + 1), ["a".repeat(MAX_NAME + 1)], ONE_OF_FEW).is_empty());
     }
 
     #[test]

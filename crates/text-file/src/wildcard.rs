@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::is_separator;
 
 /// Bytes of the longest text that is compared: the names of programs and users are shorter.
-const LONGEST: usize = 1024;
+const MAX_TEXT: usize = 1024;
 
 /// Whether `text` is as `pattern` says: ASCII letters in either case, `*` for any text. A lookalike of a letter is another
 /// letter, and a text of more than 1 KiB matches nothing.
@@ -18,7 +18,7 @@ const LONGEST: usize = 1024;
 /// assert!(!matches("claude-*", "clаude-code"), "with a Cyrillic а");
 /// ```
 pub fn matches(pattern: &str, text: &str) -> bool {
-    if text.len() > LONGEST {
+    if text.len() > MAX_TEXT {
         return false;
     }
     let Some((first, others)) = pattern.split_once('*') else { return text.eq_ignore_ascii_case(pattern) };
@@ -84,6 +84,6 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern:?} {text:?}");
         }
-        assert!(!matches("*", &"a".repeat(LONGEST + 1)));
+        assert!(!matches("*", &"a".repeat(MAX_TEXT + 1)));
     }
 }

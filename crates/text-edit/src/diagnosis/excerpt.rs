@@ -10,26 +10,26 @@ use super::differences::range;
 use crate::{Location, search::Search};
 
 /// Lines that are shown at most.
-const LINES: usize = 80;
+const MAX_LINES: usize = 80;
 
 /// Bytes of lines that are shown at most: about 2,000 tokens, less than a second `read` of a file costs.
-const BYTES: usize = 8 << 10;
+const MAX_BLOCK_BYTES: usize = 8 << 10;
 
 /// Bytes of a line beyond which it is shown in part where not everything fits.
-const LONG: usize = 1 << 10;
+const LONG_LINE: usize = 1 << 10;
 
 /// Bytes of a part of a line, at most.
-const PART: usize = 2 << 10;
+const MAX_PART: usize = 2 << 10;
 
 /// Lines around a change that are shown where not everything fits.
 const AROUND: usize = 3;
 
 /// Lines put in front of a block and after it where it occurs more than once in the file.
-const WIDENED: usize = 6;
+const MAX_WIDENED: usize = 6;
 
 /// The part of a long line that is to be copied where the line is not.
 pub(super) struct Part {
-    /// Counted from 0.
+    /// The line, counted from 0.
     pub(super) line: usize,
     /// Bytes of the text.
     pub(super) bytes: Range<usize>,
@@ -43,7 +43,7 @@ pub(super) fn show(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usi
     let count = search.lines().len();
     let block = widened(search, block.start.min(count)..block.end.min(count));
     let bytes: usize = search.lines()[block.clone()].iter().map(|line| line.end - line.start + 1).sum();
-    if block.len() <= LINES && bytes <= BYTES {
+    if block.len() <= MAX_LINES && bytes <= MAX_BLOCK_BYTES {
         return numbered(search.text, &search.lines()[block.clone()], block.start);
     }
     let chosen = chosen(search, &block, focus);
@@ -62,7 +62,7 @@ pub(super) fn show(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usi
     }
     let mut seen = BTreeSet::new();
     for part in parts.iter().filter(|part| !chosen.contains(&part.line)) {
-        if shown.len() < BYTES + PART && seen.insert(part.line) {
+        if shown.len() < MAX_BLOCK_BYTES + MAX_PART && seen.insert(part.line) {
             shown.push_str(&self::part(search, part).unwrap_or_default());
         }
     }
@@ -85,10 +85,10 @@ fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> 
     let mut bytes = 0;
     for line in wanted {
         let length = search.lines()[line].end - search.lines()[line].start + 1;
-        if chosen.len() == LINES {
+        if chosen.len() == MAX_LINES {
             break;
         }
-        if length <= LONG && bytes + length <= BYTES && chosen.insert(line) {
+        if length <= LONG_LINE && bytes + length <= MAX_BLOCK_BYTES && chosen.insert(line) {
             bytes += length;
         }
     }
@@ -99,8 +99,8 @@ fn chosen(search: &Search<'_>, block: &Range<usize>, focus: &[Range<usize>]) -> 
 fn part(search: &Search<'_>, part: &Part) -> Option<String> {
     let line = search.lines()[part.line];
     // Where the change takes more than can be shown, the first of what differs is shown.
-    let shown = unique(search.text, &(line.start..line.end), part.bytes.clone(), PART)
-        .or_else(|| unique(search.text, &(line.start..line.end), part.differs.clone(), PART))?;
+    let shown = unique(search.text, &(line.start..line.end), part.bytes.clone(), MAX_PART)
+        .or_else(|| unique(search.text, &(line.start..line.end), part.differs.clone(), MAX_PART))?;
     let columns = |bytes: Range<usize>| search.text[bytes].chars().count();
     let before = columns(line.start..shown.start);
     Some(format!(
@@ -118,17 +118,19 @@ fn part(search: &Search<'_>, part: &Part) -> Option<String> {
 /// The block with as many lines around it as make it occur once in the file.
 fn widened(search: &Search<'_>, block: Range<usize>) -> Range<usize> {
     let lines = search.lines();
-    if block.len() > LINES {
+    if block.len() > MAX_LINES {
         return block;
     }
     let mut wide = block.clone();
-    for turn in 0..=2 * WIDENED {
+    for turn in 0..=2 * MAX_WIDENED {
         let (Some(first), Some(last)) = (lines.get(wide.start), wide.end.checked_sub(1).and_then(|end| lines.get(end)))
         else {
             return block;
         };
         let text = &search.text[first.start..last.end.max(first.start)];
-        if text.len() > BYTES || memmem::find_iter(search.text.as_bytes(), text).nth(1).is_none() && !text.is_empty() {
+        if text.len() > MAX_BLOCK_BYTES
+            || memmem::find_iter(search.text.as_bytes(), text).nth(1).is_none() && !text.is_empty()
+        {
             return wide;
         }
         if turn % 2 == 0 && wide.start > 0 {
@@ -165,13 +167,13 @@ fn unique(text: &str, line: &Range<usize>, part: Range<usize>, most: usize) -> O
 }
 
 /// Lines that are put around a place at most.
-const NEIGHBOURS: usize = 8;
+const MAX_NEIGHBOURS: usize = 8;
 
 /// Places that are shown.
 const MAX_SHOWN: usize = 20;
 
 /// Lines of a place that are shown; of a longer one only those next to its new neighbours.
-const WHOLE: usize = 6;
+const MAX_WHOLE: usize = 6;
 
 /// Bytes that are shown at most.
 const MAX_BYTES: usize = 6 << 10;
@@ -236,7 +238,7 @@ impl Neighbourhood<'_> {
             (0, _) => format!("{} after it", range(block.end, below)),
             _ => format!("{} before it and {} after it", range(start, above), range(block.end, below)),
         };
-        let lines = if block.len() <= WHOLE || above > 0 && below > 0 {
+        let lines = if block.len() <= MAX_WHOLE || above > 0 && below > 0 {
             start..end
         } else if above > 0 {
             start..block.start + 1
@@ -250,7 +252,7 @@ impl Neighbourhood<'_> {
     fn unique(&self, place: &Location) -> Option<(usize, usize)> {
         let splits = |total: usize| (0..=total).map(move |below| (total - below, below));
         let plain = |(above, below): &(usize, usize)| *above > 0 && *below > 0;
-        (1..=NEIGHBOURS).find_map(|total| {
+        (1..=MAX_NEIGHBOURS).find_map(|total| {
             let mut splits: Vec<(usize, usize)> = splits(total).collect();
             // On one side where that is enough.
             splits.sort_by_key(plain);

@@ -19,16 +19,16 @@ use crate::{
 };
 
 /// Differences that are described.
-const DESCRIBED: usize = 6;
+const MAX_DESCRIBED: usize = 6;
 
 /// Differing lines that are shown first where not everything fits.
-const FOCUS: usize = 40;
+const MAX_FOCUS: usize = 40;
 
 /// Blocks less alike than this are not worth showing.
-const LEAST: f64 = 0.3;
+const MIN_SIMILARITY: f64 = 0.3;
 
 /// Texts of one line less alike than this are looked for as a part of a line as well.
-const SURE: f64 = 0.7;
+const SURE_SIMILARITY: f64 = 0.7;
 
 /// The part of the file that is nearest to the request.
 #[derive(Default)]
@@ -58,20 +58,21 @@ impl Nearest {
         let path = line_with_other_path(search, &old);
         let mut guess: Vec<(usize, usize)> = path.map(|(old, file)| (file, old)).into_iter().collect();
         guess.extend(other_case.map(|line| (line - 1, 0)));
-        let alignment =
-            near_match::nearest(search, &old, &guess).filter(|alignment| alignment.alike >= SURE).or_else(|| {
+        let alignment = near_match::nearest(search, &old, &guess)
+            .filter(|alignment| alignment.alike >= SURE_SIMILARITY)
+            .or_else(|| {
                 guess.extend(near_match::line_like_longest(search, &old));
                 near_match::nearest(search, &old, &guess)
             });
         let by_lines = alignment
-            .filter(|alignment| alignment.alike >= LEAST || alignment.same > old.len() / 5 || path.is_some())
+            .filter(|alignment| alignment.alike >= MIN_SIMILARITY || alignment.same > old.len() / 5 || path.is_some())
             .map(|alignment| Self::by_lines(search, request, &alignment));
         let by_lines = match Self::by_unspaced_text(search, request) {
             Some(near) if !by_lines.as_ref().is_some_and(|other| near.is_covered_by(other)) => Some(near),
             _ => by_lines,
         };
         let near = match by_lines {
-            Some(near) if near.alike >= SURE || old.len() > 1 => Some(near),
+            Some(near) if near.alike >= SURE_SIMILARITY || old.len() > 1 => Some(near),
             other => Self::by_pieces(search, request).filter(|_| path.is_none()).or(other),
         };
         let near = near.or_else(|| other_case.map(|line| Self::at(line - 1..line)));
@@ -93,7 +94,7 @@ impl Nearest {
         });
         let is_changed = |pair: &&LinePair| pair.both().is_some_and(|(at, _)| changed.contains(&at));
         let mut focus = vec![alignment.place_of(changed.clone())];
-        focus.extend(differ.take(FOCUS));
+        focus.extend(differ.take(MAX_FOCUS));
         let pairs = || alignment.pairs.iter();
         let part = |pair: &LinePair| {
             let (at, file) = pair.both()?;
@@ -119,9 +120,14 @@ impl Nearest {
             pairs().filter_map(LinePair::both).any(|(at, file)| differs_in_paths(old[at], content(file)));
         Self {
             alike: alignment.alike,
-            clauses: differences::described(search, &old, alignment, DESCRIBED),
+            clauses: differences::described(search, &old, alignment, MAX_DESCRIBED),
             focus,
-            parts: pairs().filter(is_changed).chain(pairs().filter(is_other)).filter_map(part).take(FOCUS).collect(),
+            parts: pairs()
+                .filter(is_changed)
+                .chain(pairs().filter(is_other))
+                .filter_map(part)
+                .take(MAX_FOCUS)
+                .collect(),
             is_rewritten,
             shown,
             ..Self::at(block)
@@ -172,7 +178,7 @@ impl Nearest {
                 near_match::shared_ends(request.old.trim_end_matches('\n'), &search.text[bytes.clone()]);
             Part { line: first, differs: bytes.start + before..bytes.end - after, bytes }
         });
-        (alike >= LEAST && end <= lines.len()).then(|| Self {
+        (alike >= MIN_SIMILARITY && end <= lines.len()).then(|| Self {
             alike,
             clauses: clause.into_iter().collect(),
             parts: part.into_iter().collect(),
@@ -335,7 +341,7 @@ fn without_entities(text: &str) -> Option<String> {
 }
 
 /// Bytes of the file that are searched in all: the longer it is, the fewer pieces are looked for.
-const SEARCHED: usize = 1 << 30;
+const MAX_SEARCHED: usize = 1 << 30;
 
 /// Pieces of the text, at most and at least.
 const PIECES: (usize, usize) = (32, 6);
@@ -344,21 +350,21 @@ const PIECES: (usize, usize) = (32, 6);
 const PIECE: (usize, usize) = (5, 32);
 
 /// Places of one piece that are looked at.
-const PLACES: usize = 16;
+const MAX_PIECE_PLACES: usize = 16;
 
 /// Shorter texts are found everywhere and nowhere.
-const SHORTEST: usize = 10;
+const MIN_TEXT: usize = 10;
 
 /// Shorter texts are found by chance.
-const SHORTEST_UNSPACED: usize = 12;
+const MIN_UNSPACED: usize = 12;
 
 /// The bytes of `text` that hold the most pieces of `old`, where those are a good part of it.
 fn substring(text: &str, old: &str) -> Option<Range<usize>> {
     let old = old.trim();
-    if old.len() < SHORTEST {
+    if old.len() < MIN_TEXT {
         return None;
     }
-    let count = (SEARCHED / text.len().max(1)).clamp(PIECES.1, PIECES.0);
+    let count = (MAX_SEARCHED / text.len().max(1)).clamp(PIECES.1, PIECES.0);
     let size = (old.len() / 3).clamp(PIECE.0, PIECE.1);
     let step = (old.len() - size).div_ceil(count).max(1);
     // Pieces count for the place of the whole text that they speak for, give or take a few letters.
@@ -371,7 +377,7 @@ fn substring(text: &str, old: &str) -> Option<Range<usize>> {
             continue;
         }
         asked += 1;
-        for place in memmem::find_iter(text.as_bytes(), piece).take(PLACES) {
+        for place in memmem::find_iter(text.as_bytes(), piece).take(MAX_PIECE_PLACES) {
             // A place before the text's own beginning is one of the first.
             let bucket = (place + slack).saturating_sub(offset) / slack;
             for bucket in [bucket, bucket + 1] {
@@ -399,7 +405,7 @@ fn substring(text: &str, old: &str) -> Option<Range<usize>> {
 fn ignoring_whitespace(text: &str, old: &str) -> Option<Range<usize>> {
     let is_black = |byte: &u8| !byte.is_ascii_whitespace();
     let wanted: Vec<u8> = old.bytes().filter(is_black).collect();
-    if wanted.len() < SHORTEST_UNSPACED || wanted.len() > text.len() {
+    if wanted.len() < MIN_UNSPACED || wanted.len() > text.len() {
         return None;
     }
     let squeezed: Vec<u8> = text.bytes().filter(is_black).collect();

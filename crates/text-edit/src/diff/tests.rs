@@ -6,8 +6,8 @@ use super::*;
 
 #[test]
 fn a_small_change_is_compared_to_the_end_however_long_it_takes() {
-    assert_eq!(deadline(FEW, Duration::ZERO), None);
-    assert!(deadline(FEW + 1, Duration::ZERO).is_some_and(|deadline| deadline <= Instant::now()));
+    assert_eq!(deadline(FEW_PIECES, Duration::ZERO), None);
+    assert!(deadline(FEW_PIECES + 1, Duration::ZERO).is_some_and(|deadline| deadline <= Instant::now()));
 }
 
 /// The diff with nothing set aside beforehand.
@@ -40,9 +40,9 @@ fn a_line_deep_in_a_large_text_has_its_own_number() {
 
 #[test]
 fn a_diff_of_endless_lines_is_cut_and_counts_what_it_leaves_out() {
-    let (old, new) = ("é".repeat(MOST), "ü".repeat(MOST));
+    let (old, new) = ("é".repeat(MAX_TEXT), "ü".repeat(MAX_TEXT));
     let diff = unified_diff("f", &old, &new, DiffExtent::Full);
-    assert!(diff.text.len() <= MOST && diff.text.len() > MOST - 4, "{}", diff.text.len());
+    assert!(diff.text.len() <= MAX_TEXT && diff.text.len() > MAX_TEXT - 4, "{}", diff.text.len());
     assert!(diff.text.starts_with("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-éé"));
     assert_eq!((diff.added, diff.removed, diff.cut_lines), (1, 1, 1));
 }

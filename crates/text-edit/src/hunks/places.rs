@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Times that all hunks are looked at once more after some found their place.
-const ROUNDS: usize = 16;
+const MAX_ROUNDS: usize = 16;
 
 /// Lines of one name whose blocks are looked at.
 const MAX_NAMED: usize = 100;
@@ -291,7 +291,7 @@ pub(super) fn settle(text: &PatchedText<'_>, all: &mut [PlacedHunk<'_>], go_on: 
     let count = |all: &[PlacedHunk<'_>]| {
         all.iter().map(|(_, one)| one.places.lines.len() + usize::from(one.places.more)).sum::<usize>()
     };
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let before = count(all);
         in_order(all);
         for (hunk, one) in all.iter_mut().filter(|(_, one)| !one.is_sure()) {

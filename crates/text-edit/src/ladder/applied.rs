@@ -12,13 +12,13 @@ use crate::{
 };
 
 /// Letters and digits of a line that says something.
-const TELLING: usize = 3;
+const MIN_LETTERS: usize = 3;
 
 /// Similarity from which a new line counts as a version of the old one.
-const VERSION: f64 = 0.6;
+const VERSION_SIMILARITY: f64 = 0.6;
 
 /// Letters and digits of a line that identifies a place alone.
-const TELLING_ALONE: usize = 10;
+const MIN_LETTERS_ALONE: usize = 10;
 
 /// Refuses where the new lines are in the file as they are; asked when the old ones are not.
 pub(super) fn find(search: &Search<'_>) -> StepResult {
@@ -60,7 +60,7 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
     let mut last_goes = false;
     let mut has_seam = false;
     for (is_kept, from, to) in edit.changes() {
-        let lines = new[to].iter().map(String::as_str).filter(|line| has_letters([*line], TELLING));
+        let lines = new[to].iter().map(String::as_str).filter(|line| has_letters([*line], MIN_LETTERS));
         if is_kept {
             let before = context.len();
             context.extend(lines);
@@ -68,7 +68,7 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
             last_goes = false;
         } else {
             brought_in.extend(lines);
-            last_goes = old[from].iter().any(|line| has_letters([line.as_str()], TELLING));
+            last_goes = old[from].iter().any(|line| has_letters([line.as_str()], MIN_LETTERS));
         }
     }
     let fresh: Vec<&str> = brought_in.into_iter().filter(|line| !known.contains(line)).collect();
@@ -76,7 +76,8 @@ fn is_telling(edit: &LineEdit<'_>) -> bool {
         [] => has_seam,
         // A single line with nothing around it may be there by chance, unless it is a version of the old one.
         [only] if context.is_empty() => {
-            has_letters([*only], TELLING_ALONE) && old.iter().any(|old| near_match::of_starts(old, only) >= VERSION)
+            has_letters([*only], MIN_LETTERS_ALONE)
+                && old.iter().any(|old| near_match::of_starts(old, only) >= VERSION_SIMILARITY)
         }
         _ => true,
     }

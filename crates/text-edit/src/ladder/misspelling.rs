@@ -7,13 +7,13 @@ use rapidfuzz::distance::{levenshtein, osa};
 use crate::interpretation::LineEdit;
 
 /// Pairs of lines compared in all runs of changed ones.
-const PAIRS: usize = 10_000;
+const MAX_PAIRS: usize = 10_000;
 
 /// For each line of `old` that changes those of `new` in its place of which it may be a misspelt form; none beyond a
 /// bound on what is compared.
 pub(super) fn corrected<S: AsRef<str>>(edit: &LineEdit<'_>, old: &[S], new: &[S]) -> Vec<Vec<usize>> {
     let mut corrected = vec![Vec::new(); old.len()];
-    let mut pairs = PAIRS;
+    let mut pairs = MAX_PAIRS;
     for (_, from, to) in edit.changes().filter(|(is_kept, ..)| !is_kept) {
         let Some(left) = pairs.checked_sub(from.len() * to.len()) else { continue };
         pairs = left;
@@ -26,7 +26,7 @@ pub(super) fn corrected<S: AsRef<str>>(edit: &LineEdit<'_>, old: &[S], new: &[S]
 }
 
 /// Words looked for in the whole file.
-const WORDS: usize = 64;
+const MAX_WORDS: usize = 64;
 
 /// Marks that start a line of comment, where fillers may drift, whatever follows.
 const COMMENTS: [&str; 3] = ["//", "/*", "<!--"];
@@ -85,7 +85,7 @@ fn is_typo(old: &str, new: &str) -> bool {
     let (old_words, new_words) = (words(old), words(new));
     let is_typing = |(old, new): (&&str, &&str)| old == new || is_mistyped(old, new);
     old != new
-        && old.len().max(new.len()) <= LONGEST
+        && old.len().max(new.len()) <= MAX_LINE_BYTES
         && ends(old) == ends(new)
         && operators(old).eq(operators(new))
         && old_words.len() == new_words.len()
@@ -102,7 +102,7 @@ fn ends(line: &str) -> (&str, &str) {
 }
 
 /// Longest line in which typing errors are looked for, in bytes.
-const LONGEST: usize = 1000;
+const MAX_LINE_BYTES: usize = 1000;
 
 /// Letters that a line may have been mistyped in.
 const MAX_TYPOS: usize = 3;
@@ -185,7 +185,7 @@ impl<'t> Words<'t> {
     /// Whether the file has `word`. Beyond the bound on looking it counts as there, which makes it no slip.
     pub(super) fn has(&self, word: &str) -> bool {
         let mut known = self.known.borrow_mut();
-        let is_full = known.len() >= WORDS && !known.contains_key(word);
+        let is_full = known.len() >= MAX_WORDS && !known.contains_key(word);
         is_full || *known.entry(word.to_owned()).or_insert_with(|| has_word(self.text, word))
     }
 }

@@ -22,25 +22,25 @@ use crate::{
 };
 
 /// The least similarity of a block whose typos `new` repeats.
-const BLOCK: f64 = 0.9;
+const MIN_BLOCK_SIMILARITY: f64 = 0.9;
 
 /// The least similarity of each of its lines.
-const LINE: f64 = 0.7;
+const MIN_LINE_SIMILARITY: f64 = 0.7;
 
 /// No other block may come so near to it.
-const MARGIN: f64 = 0.15;
+const RIVAL_MARGIN: f64 = 0.15;
 
 /// Blocks with fewer lines have too little besides a typo that `new` repeats.
-const FEWEST_LINES: usize = 3;
+const MIN_LINES: usize = 3;
 
 /// Lines looked at before a search among ever-matching anchors is given up.
 const LINE_BUDGET: usize = 2_000_000;
 
 /// Windows that are looked at, by how many lines they share with the request.
-const WINDOWS: usize = 24;
+const MAX_WINDOWS: usize = 24;
 
 /// Letters and digits that a line must have to be the only one that is known of a place.
-const TELLING: usize = 8;
+const MIN_LETTERS: usize = 8;
 
 /// The one block that `old` is but for typos.
 pub(super) fn find(search: &Search<'_>) -> StepResult {
@@ -117,10 +117,10 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) -> O
         let known = |index: usize| typos.iter().any(|(typo, _)| *typo == index);
         let all = || request.old.iter().map(AsRef::as_ref);
         let sure = all().enumerate().filter(|(index, _)| !known(*index)).map(|(_, line)| line);
-        let is_telling = has_letters(sure, TELLING) || count <= 2 && has_letters(all(), TELLING);
+        let is_telling = has_letters(sure, MIN_LETTERS) || count <= 2 && has_letters(all(), MIN_LETTERS);
         return is_telling.then_some((start, typos));
     }
-    if count < FEWEST_LINES {
+    if count < MIN_LINES {
         return None;
     }
     let old: Vec<&str> = request.old.iter().map(AsRef::as_ref).collect();
@@ -128,17 +128,18 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) -> O
     let mut alike = |start: usize| {
         let file: Vec<Cow<'_, str>> =
             (start..start + count).map(|line| typography::content(search.line(line))).collect();
-        near_match::of_blocks(&old, file.iter().map(AsRef::as_ref), BLOCK - MARGIN, &mut budget)
+        near_match::of_blocks(&old, file.iter().map(AsRef::as_ref), MIN_BLOCK_SIMILARITY - RIVAL_MARGIN, &mut budget)
     };
-    let best = alike(start).filter(|alike| *alike >= BLOCK)?;
+    let best = alike(start).filter(|alike| *alike >= MIN_BLOCK_SIMILARITY)?;
     let has_rival = starts
         .iter()
         .filter(|other| **other != start)
         .filter_map(|other| alike(*other))
-        .any(|alike| alike >= best - MARGIN);
+        .any(|alike| alike >= best - RIVAL_MARGIN);
     let mut budget = Budget::default();
     let is_near = (0..count).all(|index| {
-        near_match::of_lines(old[index], &typography::content(search.line(start + index)), &mut budget).0 >= LINE
+        near_match::of_lines(old[index], &typography::content(search.line(start + index)), &mut budget).0
+            >= MIN_LINE_SIMILARITY
     });
     (is_near && !has_rival).then_some((start, typos))
 }
@@ -146,7 +147,7 @@ fn place(search: &Search<'_>, edit: &LineEdit<'_>, request: &PlainEdit<'_>) -> O
 /// Windows that begin and end with the lines of the request; `None` where they are too many to look at.
 fn anchored(search: &Search<'_>, request: &PlainEdit<'_>) -> Option<Vec<usize>> {
     let count = request.old.len();
-    if count < FEWEST_LINES {
+    if count < MIN_LINES {
         return Some(Vec::new());
     }
     let hashes = &search.folded(Fold::Content).hashes;
@@ -166,7 +167,7 @@ fn voted(search: &Search<'_>, request: &PlainEdit<'_>) -> Vec<usize> {
     let new = new.flat_map(|(index, corrected)| corrected.iter().map(move |to| (index, &request.new[*to])));
     let says = |line: &str| line.chars().any(char::is_alphanumeric).then(|| hash(line));
     let lines = old.chain(new).map(|(index, line)| (index, says(line)));
-    near_match::windows(&near_match::shared_lines(lines, hashes.iter().copied().map(Some)), WINDOWS)
+    near_match::windows(&near_match::shared_lines(lines, hashes.iter().copied().map(Some)), MAX_WINDOWS)
 }
 
 /// The typos of the request if it is the block at `start` but for them.

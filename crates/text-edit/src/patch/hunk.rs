@@ -174,11 +174,11 @@ fn begins_other(lines: &[&str], at: usize, expected: &ExpectedLines) -> bool {
 /// hunk follows, or items, which can be changes: nothing of a hunk may be lost.
 fn goes_on(lines: &[&str], at: usize, or_hunk: bool) -> bool {
     /// Lines that are looked at: a sentence after a patch is shorter.
-    const MOST: usize = 200;
+    const MAX_LOOKED_AT: usize = 200;
     let is_item = |line: &str| line.as_bytes().get(1) == Some(&b' ') && line.as_bytes().get(2) != Some(&b' ');
     let begins_other = |line: &str| ["@@", "diff --git ", "Index: ", "--- "].iter().any(|one| line.starts_with(one));
     let is_telling = |line: &&&str| begins_other(line) || line.starts_with(['+', '-']) && (or_hunk || !is_item(line));
-    let telling = lines.get(at..).unwrap_or_default().iter().take(MOST).find(is_telling);
+    let telling = lines.get(at..).unwrap_or_default().iter().take(MAX_LOOKED_AT).find(is_telling);
     telling.is_some_and(|line| if begins_other(line) { or_hunk && line.starts_with("@@") } else { true })
 }
 
