@@ -25,6 +25,12 @@ impl Workspace {
         self.shared.roots.list()
     }
 
+    /// Whether a path is in another root that is nested in its own.
+    pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
+        let nested = self.shared.roots.nested_root(path.root(), path.relative());
+        nested.is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
+    }
+
     /// Where walks of a root begin.
     pub fn entry_origin(&self, root: &WorkspacePath) -> EntryOrigin {
         EntryOrigin::of_root(&self.shared, root)

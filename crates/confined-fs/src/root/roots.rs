@@ -10,7 +10,7 @@ use beneath::lexical::strip_base;
 
 use crate::path::escape_name;
 use crate::stage::Layer;
-use crate::{Policy, PolicyRules, StageOptions, Workspace, WorkspacePath, disk_rules};
+use crate::{Policy, PolicyRules, StageOptions, WorkspacePath, disk_rules};
 
 use super::{Access, OpenedRoot, Root, RootSpec, key};
 
@@ -110,7 +110,7 @@ impl Roots {
     }
 
     /// The deepest root inside `root` that holds the path below it, and the path below that one.
-    fn nested_root<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
+    pub(crate) fn nested_root<'p>(&self, root: &Root, relative: &'p Path) -> Option<(&Arc<Root>, &'p Path)> {
         self.nested
             .iter()
             .filter(|(outer, ..)| *outer == root.index)
@@ -126,14 +126,6 @@ impl Roots {
     pub(crate) fn in_nested(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
         let (inner, rest) = self.nested_root(path.root(), path.relative())?;
         Some(WorkspacePath::new(inner, rest))
-    }
-}
-
-impl Workspace {
-    /// Whether a path is in another root that is nested in its own.
-    pub fn in_nested_root(&self, path: &WorkspacePath) -> bool {
-        let nested = self.shared.roots.nested_root(path.root(), path.relative());
-        nested.is_some_and(|(_, rest)| !rest.as_os_str().is_empty())
     }
 }
 
