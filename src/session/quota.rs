@@ -50,15 +50,16 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// The cost of `new` bytes that are written beneath a root in the place of `old` ones.
+    pub fn of_bytes(root: &Arc<Root>, old: u64, new: u64) -> Self {
+        let growth = RootBytes::of(root, new.saturating_sub(old));
+        Self { files: 0, bytes: new, growth, freed: RootBytes::of(root, old.saturating_sub(new)) }
+    }
+
     /// The cost of a file that has `old` bytes now (or is made, with `is_new`) and will have `new`.
     pub fn of_file(target: &WritablePath, is_new: bool, old: u64, new: u64) -> Self {
-        let root = target.path().root();
-        Self {
-            files: if is_new { 1 + target.missing_above() } else { 0 },
-            bytes: new,
-            growth: RootBytes::of(root, new.saturating_sub(old)),
-            freed: RootBytes::of(root, old.saturating_sub(new)),
-        }
+        let files = if is_new { 1 + target.missing_above() } else { 0 };
+        Self { files, ..Self::of_bytes(target.path().root(), old, new) }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use confined_fs::{Approval, Revision};
+use confined_fs::{Approval, Base, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use source_outline::problems::Problem;
@@ -21,7 +21,7 @@ use super::{
     commit::{Undoable, commit_files},
     introduced_problems::{ChangedText, IntroducedProblems},
     match_words::{kept, layout},
-    shown_diff::{BRIEF, ShownDiff},
+    shown_diff::{self, BRIEF, ShownDiff},
 };
 use crate::session::Cost;
 
@@ -84,13 +84,13 @@ impl Tool for ApplyPatch {
         }
         applied?;
         let changes = NetChanges::of(cx, files)?;
-        if changes.is_empty() {
+        if changes.files.is_empty() {
             return Err(ToolError::invalid(
                 "the patch changes nothing: every file already has the content that it asks for",
             )
             .hint("look at the files before you send another patch"));
         }
-        Ok(Plan::Change(Box::new(PlannedPatch { changes, notes: patch.notes })))
+        Ok(Plan::Change(Box::new(NetChanges { notes: patch.notes, ..changes })))
     }
 }
 
@@ -99,30 +99,64 @@ fn unreadable(error: &PatchError) -> ToolError {
     ToolError::new(kind, error.to_string()).hint(format!("nothing was changed; {}", error.hint))
 }
 
-struct PlannedPatch {
-    changes: NetChanges,
-    /// Notes on parts of the patch that were not used.
-    notes: Vec<String>,
-}
-
-impl Change for PlannedPatch {
+impl Change for NetChanges {
     fn preview(&self) -> Preview {
-        self.changes.preview()
+        let mut diff = String::new();
+        for file in &self.files {
+            let (path, from) = (shown_diff::diff_name(&file.path), file.from.as_ref().map(shown_diff::diff_name));
+            match (file.kind, from) {
+                (NetKind::Deleted, _) => {
+                    let bytes = count(usize::try_from(file.sizes.0).unwrap_or(usize::MAX), "byte");
+                    let _ = writeln!(diff, "delete {path} ({bytes})");
+                }
+                (NetKind::Renamed, Some(from)) => {
+                    let _ = writeln!(diff, "rename from {from}\nrename to {path}");
+                }
+                (NetKind::Copied, Some(from)) => {
+                    let _ = writeln!(diff, "copy from {from}\ncopy to {path}");
+                }
+                _ => {}
+            }
+            diff.push_str(&file.diff(DiffExtent::Full).text);
+        }
+        let named: Vec<String> = self.files.iter().take(5).map(NetChange::named).collect();
+        let more = self.files.len() - named.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let summary = format!("Apply a patch to {}: {}{more}", count(self.files.len(), "file"), named.join(", "));
+        let destructive = self.files.iter().any(|file| file.base != Base::Absent);
+        Preview { summary, diff, destructive }
     }
 
     fn cost(&self) -> Cost {
-        self.changes.cost()
+        let each = self.files.iter().map(|file| {
+            let (before, after) = file.sizes;
+            let cost = Cost::of_bytes(file.real.root(), before, after);
+            let is_moved = file.kind == NetKind::Renamed && file.after.is_none();
+            if is_moved { Cost { bytes: 0, ..cost } } else { cost }
+        });
+        Cost { files: self.made, ..each.sum() }
     }
 
     fn fingerprint(&self) -> Fingerprint {
-        self.changes.fingerprint()
+        let each: Vec<Fingerprint> = self
+            .files
+            .iter()
+            .map(|file| Fingerprint {
+                path: match &file.from {
+                    Some(from) => format!("{from} -> {}", file.real),
+                    None => file.real.to_string(),
+                },
+                base: file.base,
+                content: file.after,
+            })
+            .collect();
+        Fingerprint::of_several(&each)
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { changes, mut notes } = *self;
-        let committed = commit_files(cx, "apply_patch", &changes.steps, Undoable::Yes, approval)?;
-        notes.extend(committed.notes);
-        Ok(answer(cx, &changes, &committed.files, notes))
+        let committed = commit_files(cx, "apply_patch", &self.steps, Undoable::Yes, approval)?;
+        let notes = [self.notes.as_slice(), &committed.notes].concat();
+        Ok(answer(cx, &self.files, &committed.files, notes))
     }
 }
 
@@ -179,14 +213,14 @@ struct Facts<'f> {
 /// The answer. `revisions` are those of the steps, in their order.
 fn answer(
     cx: &CallContext,
-    changes: &NetChanges,
-    revisions: &[(confined_fs::WorkspacePath, Option<Revision>)],
+    changes: &[NetChange],
+    revisions: &[(WorkspacePath, Option<Revision>)],
     notes: Vec<String>,
 ) -> Answer {
     let revision =
         |change: &NetChange| revisions.iter().find(|(path, _)| *path == change.real).and_then(|(_, one)| *one);
     let (mut problems, mut problem_text) = (Vec::new(), String::new());
-    for change in changes.files.iter().filter(|change| change.kind != NetKind::Deleted).take(CHECKED) {
+    for change in changes.iter().filter(|change| change.kind != NetKind::Deleted).take(CHECKED) {
         let Some(new) = &change.new else { continue };
         let old = change.old.as_ref().map(text_file::Document::text);
         let text_change = ChangedText { path: &change.path, real: &change.real, old, new: new.text() };
@@ -194,9 +228,9 @@ fn answer(
         problem_text.push_str(&introduced.text);
         problems.extend(introduced.problems);
     }
-    let mut text = noted(format!("Applied to {}", count(changes.files.len(), "file")), &notes);
+    let mut text = noted(format!("Applied to {}", count(changes.len(), "file")), &notes);
     let mut files = Vec::new();
-    for change in &changes.files {
+    for change in changes {
         let revision = revision(change);
         let diff = change.diff(DiffExtent::Brief(0));
         let file = FileOutput {
@@ -216,7 +250,7 @@ fn answer(
     }
     let room = CallContext { budget: cx.budget.less(&text).less(&problem_text), ..cx.clone() };
     let mut diffs = String::new();
-    for change in changes.files.iter().filter(|change| !change.hunks.is_empty()) {
+    for change in changes.iter().filter(|change| !change.hunks.is_empty()) {
         let diff = change.diff(BRIEF);
         let room = CallContext { budget: room.budget.less(&diffs), ..room.clone() };
         let shown = ShownDiff::of(&room, &change.real, &diff.text, diff.cut_lines);

@@ -3,11 +3,11 @@
 //! Where it cannot be kept, a replacement goes on and says so; a removal is refused, as nothing of the
 //! file would be left.
 
-use std::io::{self, Seek as _};
+use std::io;
 
 use confined_fs::{
-    AccessError, Durable, EntryState, FileKind, FileState, NewDirectory, OpenFile, Purpose, Revision, WorkspacePath,
-    WritablePath,
+    AccessError, AccessErrorKind, Durable, EntryState, FileKind, FileState, NewDirectory, Purpose, Revision,
+    WorkspacePath, WritablePath,
 };
 
 use super::{CallContext, Kind, ToolError};
@@ -22,10 +22,33 @@ mod tree;
 
 pub(super) use file::{Rewrite, commit_file, rewrite};
 pub(super) use files::{ChangeStep, CommittedFiles, NewState, commit_files};
-pub(super) use record::{EntriesAre, record_directories, record_entries, record_moved, record_unmade};
-pub(super) use tree::remove;
+pub(super) use record::{EntriesAre, record_directories, record_entries, record_unmade};
+pub(super) use tree::{create_tree, move_tree, remove};
 
-// Keeping what a file holds before something else takes its place.
+// What is there before something else takes its place.
+
+/// The part of an entry that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChangedPart {
+    /// The content of a file.
+    Content,
+    /// The entry itself, of which a link is one.
+    Entry,
+}
+
+/// The right to change a path, also where it is in a directory that comes in the place of a file.
+pub(super) fn writable(cx: &CallContext, path: &WorkspacePath, part: ChangedPart) -> Result<WritablePath, AccessError> {
+    let target = match part {
+        ChangedPart::Content => cx.workspace.writable(path),
+        ChangedPart::Entry => cx.workspace.writable_entry(path),
+    };
+    match target {
+        Err(error) if error.kind == AccessErrorKind::NotADirectory => {
+            cx.workspace.writable_in_place_of_file(path, part == ChangedPart::Content)
+        }
+        target => target,
+    }
+}
 
 /// The state of an entry now, a link being a link; `None` where nothing is, and for a special file.
 pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option<EntryState>, ToolError> {
@@ -33,7 +56,8 @@ pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option
     let Some(stat) = cx.workspace.entry_stat(entry)? else { return Ok(None) };
     Ok(match stat.kind {
         FileKind::File => {
-            let revision = hash(cx.workspace.open_file(path)?).map_err(|error| read_failed(path, error))?;
+            let mut file = cx.workspace.open_file(path)?;
+            let revision = Revision::of_reader(&mut file).map_err(|error| read_failed(path, error))?;
             Some(EntryState::File(FileState::new(revision, stat.permissions())))
         }
         FileKind::Directory => Some(EntryState::Directory { mode: stat.permissions() }),
@@ -42,31 +66,13 @@ pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option
     })
 }
 
-/// Keeps a file as it is now. Its revision is exact even where its content could not be kept.
-fn keep_file(
-    cx: &CallContext,
-    path: &WorkspacePath,
-    known: Option<Revision>,
-    durable: Durable,
-) -> Result<(Revision, Kept), ToolError> {
-    let mut open = cx.workspace.open_file(path)?;
-    let size = open.stat().size;
-    let (revision, kept) =
-        cx.session.history.keep(&mut open, size, known, durable).map_err(|error| read_failed(path, error))?;
-    let same = |open: &OpenFile| open.restat().is_ok_and(|now| now.same_file_state(open.stat()));
-    if !same(&open) {
-        return Err(changed(path));
-    }
-    match (revision, known) {
-        (Some(revision), _) => Ok((revision, kept)),
-        (None, Some(known)) => Ok((known, kept)),
-        (None, None) => Ok((hash(open).map_err(|error| read_failed(path, error))?, kept)),
-    }
-}
+/// Most contents that are synced one by one; more are synced together (syncfs), with all that the file system has to
+/// write.
+const SYNCED_ONE_BY_ONE: usize = 16;
 
-fn hash(mut file: OpenFile) -> io::Result<Revision> {
-    file.rewind()?;
-    Revision::of_reader(&mut file)
+/// When each of so many kept contents has to be on the disk.
+fn durable(contents: usize) -> Durable {
+    if contents > SYNCED_ONE_BY_ONE { Durable::Soon } else { Durable::Now }
 }
 
 /// The sentence for what is something else now.
@@ -93,17 +99,13 @@ fn note_of(kept: &Kept) -> Option<String> {
 }
 
 /// Writes records down. A journal that cannot be written is worth a note, not a failure.
-pub(super) fn begin(
-    cx: &CallContext,
-    records: Vec<JournalRecord>,
-    note: Option<String>,
-) -> (PendingChange, Option<String>) {
+pub(super) fn begin(cx: &CallContext, records: Vec<JournalRecord>) -> (PendingChange, Option<String>) {
     let history = &cx.session.history;
     match history.begin(records, cx.by.as_ref()) {
-        Ok(pending) => (pending, note),
+        Ok(pending) => (pending, None),
         Err(error) => {
             let why = format!("the history could not be written: {}", error.kind());
-            (history.unrecorded(), note.or_else(|| Some(format!("this change is not in the history, because {why}"))))
+            (history.unrecorded(), Some(format!("this change is not in the history, because {why}")))
         }
     }
 }
@@ -113,11 +115,11 @@ pub(super) fn begin(
 pub(super) fn journaled<T>(
     cx: &CallContext,
     (tool, undoable): (&'static str, Undoable),
-    (records, note): (Vec<JournalRecord>, Option<String>),
+    records: Vec<JournalRecord>,
     act: impl FnOnce() -> Result<T, AccessError>,
     did: impl FnOnce(&T) -> Option<(Effect, Vec<NewDirectory>)>,
 ) -> Result<(T, Option<String>), AccessError> {
-    let (pending, note) = begin(cx, records, note);
+    let (pending, note) = begin(cx, records);
     let done = act().inspect_err(|_| cx.session.history.void(&pending))?;
     if let Some((effect, made)) = did(&done) {
         cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);

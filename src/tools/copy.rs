@@ -2,16 +2,11 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use confined_fs::{
-    AccessErrorKind, Approval, Base, CreatedTree, Node, Purpose, Tree, TreeGuard, WorkspacePath, WriteGuard,
-};
+use confined_fs::{AccessErrorKind, Approval, Base, CreatedTree, Node, Tree, TreeGuard, WorkspacePath, WriteGuard};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{
-    Cost, RootBytes,
-    history::{Effect, FormerEntry, JournalRecord},
-};
+use crate::session::{Cost, history::FormerEntry};
 
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Kind, Plan, Preview, Spec, Tool, ToolError,
@@ -115,9 +110,8 @@ impl PlannedCopy {
     fn make(&self, cx: &CallContext, approval: Approval) -> Result<Output, ToolError> {
         let to = &self.to.target;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[to], cx.wait_limit())?;
-        let records = vec![JournalRecord::new("copy", to.path())];
         let copy = || guard.copy(&self.tree, to, approval);
-        let did = |created: &CreatedTree| {
+        let entries = |created: &CreatedTree| {
             let mut left_out = created.links_left_out.iter().peekable();
             let mut is_made = |path: &WorkspacePath| left_out.next_if(|link| *link == path).is_none();
             let made = self.tree.paths().filter(|(path, _)| is_made(path)).zip(&created.revisions);
@@ -129,11 +123,9 @@ impl PlannedCopy {
                 .collect();
             commit::record_entries(cx, "copy", EntriesAre::There, to.path(), &entries, &created.made);
             read_before_write::carry_seen(cx, &self.tree, to.path());
-            let mark = cx.workspace.tree(to, Purpose::Remove).ok()?.content_mark();
-            let effect = Effect::Copied { to: to.path().clone(), mark, entries: Arc::new(entries) };
-            Some((effect, created.made.clone()))
+            Arc::new(entries)
         };
-        let copied = commit::journaled(cx, ("copy", Undoable::Yes), (records, None), copy, did);
+        let copied = commit::create_tree(cx, ("copy", Undoable::Yes), to, copy, entries);
         let (created, note) = copied.map_err(|error| match error.kind {
             AccessErrorKind::Stale => commit::changed(&self.source),
             _ => error.into(),
@@ -171,14 +163,11 @@ impl Change for PlannedCopy {
     }
 
     fn cost(&self) -> Cost {
-        let (root, bytes) = (self.to.target.path().root(), self.tree.bytes());
-        let replaces = self.to.occupant != Occupant::Nothing;
-        Cost {
-            files: if replaces { 0 } else { self.tree.entries().len() as u64 + self.to.target.missing_above() },
-            bytes,
-            growth: RootBytes::of(root, if replaces { bytes.saturating_sub(self.to.bytes) } else { bytes }),
-            freed: RootBytes::of(root, self.to.bytes.saturating_sub(bytes)),
-        }
+        let files = match self.to.occupant {
+            Occupant::Nothing => self.tree.entries().len() as u64 + self.to.target.missing_above(),
+            Occupant::File(_) => 0,
+        };
+        Cost { files, ..Cost::of_bytes(self.to.target.path().root(), self.to.bytes, self.tree.bytes()) }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

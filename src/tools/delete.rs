@@ -6,7 +6,7 @@ use confined_fs::{Approval, Base, Node, Purpose, Revision, Tree, TreeGuard, Work
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{Cost, RootBytes};
+use crate::session::Cost;
 
 use super::{
     Alias, Answer, CallContext, Change, ExistingKind, Group, Plan, Preview, Spec, Tool, ToolError,
@@ -112,7 +112,7 @@ impl Change for PlannedDelete {
     }
 
     fn cost(&self) -> Cost {
-        Cost { freed: RootBytes::of(self.target.path().root(), self.tree.bytes()), ..Cost::default() }
+        Cost::of_bytes(self.target.path().root(), self.tree.bytes(), 0)
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

@@ -92,12 +92,11 @@ impl Change for PlannedMkdir {
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.target], cx.wait_limit())?;
         let make = || guard.make_directory(&self.target, approval);
-        let (directories, _) =
-            commit::journaled(cx, ("mkdir", Undoable::Yes), Default::default(), make, |directories| {
-                commit::record_directories(cx, "mkdir", directories);
-                let effect = Effect::Made { directories: directories.clone() };
-                (!directories.is_empty()).then(|| (effect, Vec::new()))
-            })?;
+        let (directories, _) = commit::journaled(cx, ("mkdir", Undoable::Yes), Vec::new(), make, |directories| {
+            commit::record_directories(cx, "mkdir", directories);
+            let effect = Effect::Made { directories: directories.clone() };
+            (!directories.is_empty()).then(|| (effect, Vec::new()))
+        })?;
         let created = directories.len();
         let mut text = match created {
             0 => format!("{} already exists", self.path),

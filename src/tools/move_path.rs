@@ -2,23 +2,17 @@
 
 use std::fmt::Write as _;
 
-use confined_fs::{
-    Approval, EntryState, MovedTree, Node, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath,
-};
+use confined_fs::{Approval, EntryState, MovedTree, Purpose, Revision, Tree, TreeGuard, WorkspacePath, WritablePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::session::{
-    Cost, RootBytes,
-    history::{Effect, JournalRecord, RecordKind},
-};
+use crate::session::{Cost, RootBytes};
 
 use super::{
     Answer, CallContext, Change, ExistingKind, Fingerprint, Group, Plan, Preview, Spec, Tool, ToolError,
     answer::{count, noted},
     commit::{self, ChangeStep, CommittedFiles, NewState, Undoable},
     destination::{self, Destination, Occupant},
-    read_before_write,
 };
 
 pub(crate) struct Move;
@@ -164,31 +158,10 @@ impl PlannedMove {
         let Self { from, to, .. } = self;
         let guard = TreeGuard::acquire_within(&cx.workspace, &[from, &to.target], cx.wait_limit())?;
         let tree = self.unchanged(cx)?;
-        let kind = match tree.node() {
-            Node::Directory(_) => RecordKind::Directory,
-            Node::Link(_) => RecordKind::Link,
-            _ => RecordKind::File,
-        };
+        let moved = (from, &tree, &to.target);
         let mark = tree.content_mark();
-        let new = (kind == RecordKind::File).then(|| mark.to_string());
-        let to_path = to.target.path();
-        let record =
-            JournalRecord { kind, new, to: Some(to_path.to_string()), ..JournalRecord::new("move", from.path()) };
-        let act = || guard.move_tree(from, &tree, &to.target, approval);
-        let did = |MovedTree { copied, made }: &MovedTree| {
-            commit::record_moved(cx, "move", &tree, to_path, None, made);
-            read_before_write::carry_seen(cx, &tree, to_path);
-            let mark = if *copied {
-                // Other files by now, so another mark.
-                cx.workspace.tree(&to.target, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
-            } else {
-                Some(mark)
-            };
-            let (from, to) = (from.path().clone(), to_path.clone());
-            mark.is_some().then(|| (Effect::Moved { from, to, mark, replaced: None }, made.clone()))
-        };
         let (MovedTree { copied, .. }, note) =
-            commit::journaled(cx, ("move", Undoable::Yes), (vec![record], None), act, did)?;
+            commit::move_tree(cx, ("move", Undoable::Yes), &guard, moved, mark, approval)?;
         Ok(Moved { tree, copied, notes: note.into_iter().collect() })
     }
 

@@ -7,14 +7,13 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use confined_fs::{
     AccessError, AccessErrorKind, Approval, Base, EntryState, FileState, NodeSummary, StagedChange, Workspace,
-    WorkspacePath, WritablePath, escape_name,
+    WorkspacePath, escape_name,
 };
 
 use super::{
     CallContext, Kind, ToolError,
     answer::{count, noted},
-    commit,
-    commit::{ChangeStep, NewState, Undoable},
+    commit::{self, ChangeStep, ChangedPart, NewState, Undoable},
     shown_diff,
 };
 
@@ -119,8 +118,8 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
         let is_only_content = matches!(change.staged, NodeSummary::File(..))
             && (replaced.is_some() || change.disk == NodeSummary::Absent);
         // A masked file may be written, but not removed: its content is asked for where nothing else changes.
-        let target = if is_only_content { cx.workspace.writable(path) } else { cx.workspace.writable_entry(path) };
-        let target = in_place_of_file(cx, path, target, is_only_content)?;
+        let part = if is_only_content { ChangedPart::Content } else { ChangedPart::Entry };
+        let target = commit::writable(cx, path, part)?;
         if target.path() != path {
             return Err(ToolError::new(
                 Kind::Stale,
@@ -148,7 +147,7 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
         };
         let is_file = matches!(change.disk, NodeSummary::Absent | NodeSummary::File(..));
         let target = match change.staged {
-            NodeSummary::File(..) if is_file => in_place_of_file(cx, path, cx.workspace.writable(path), true)?,
+            NodeSummary::File(..) if is_file => commit::writable(cx, path, ChangedPart::Content)?,
             _ => target,
         };
         coming.push(ChangeStep { target, change: new });
@@ -156,21 +155,6 @@ fn steps(cx: &CallContext, changes: &[StagedChange]) -> Result<Vec<ChangeStep>, 
     going.reverse();
     going.extend(coming);
     Ok(going)
-}
-
-/// The right to change a path, also where it is in a directory that comes in the place of a file.
-fn in_place_of_file(
-    cx: &CallContext,
-    path: &WorkspacePath,
-    target: Result<WritablePath, AccessError>,
-    is_content: bool,
-) -> Result<WritablePath, AccessError> {
-    match target {
-        Err(error) if error.kind == AccessErrorKind::NotADirectory => {
-            cx.workspace.writable_in_place_of_file(path, is_content)
-        }
-        target => target,
-    }
 }
 
 /// The state of the disk at a path whose entry goes.

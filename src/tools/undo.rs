@@ -3,6 +3,7 @@
 //! A second plain undo goes one change further back, and `to=redo` takes the last plain undo back. An undo to a
 //! checkpoint is one change on the list like any other: a plain undo takes it back.
 
+mod disk;
 mod plan;
 mod planner;
 mod revert;
@@ -14,7 +15,6 @@ use std::{collections::BTreeSet, fmt::Write as _};
 use confined_fs::{Approval, Base, Revision, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use source_outline::problems::Problem;
 use text_file::Document;
 
 use crate::session::{Cost, history::Effect};
@@ -69,10 +69,7 @@ impl Tool for Undo {
             reverted in one step; the next undo reverts that step.",
         group: Group::Manage,
         aliases: &[PATH_ALIASES],
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        heavy: false,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
@@ -163,7 +160,6 @@ fn plan_revert(
             done: format!("Reverted {what}"),
             reverted: last.tool,
             others: BTreeSet::new(),
-            notes: Vec::new(),
             undoable,
             takes_back: Some((last.session, last.number)),
             plan,
@@ -172,8 +168,11 @@ fn plan_revert(
     }
     let RevertPlan { diff, cost } = revert::check(cx, &change.effect)?;
     let planned = PlannedUndo { last, diff, cost, undoable };
-    let is_dry_run = dry_run.unwrap_or(false);
-    Ok(Some(if is_dry_run { Plan::Answer(planned.dry_run(cx)) } else { Plan::Change(Box::new(planned)) }))
+    if !dry_run.unwrap_or(false) {
+        return Ok(Some(Plan::Change(Box::new(planned))));
+    }
+    let text = format!("Would do: {} (dry run, nothing was changed)", planned.words().0);
+    Ok(Some(Plan::Answer(planned.answer(cx, text, IntroducedProblems::default()))))
 }
 
 /// Why a change of several files is not taken back: all of it, or nothing.
@@ -217,7 +216,6 @@ fn plan_return(
         done: format!("Went back to {where_to} (undo takes this back)"),
         reverted: "undo".to_owned(),
         others: since.others,
-        notes: Vec::new(),
         undoable: Undoable::Yes,
         takes_back: None,
     })
@@ -271,26 +269,22 @@ struct PlannedUndo {
 }
 
 impl PlannedUndo {
-    fn output(&self, shown: ShownDiff, problems: Vec<Problem>) -> Output {
-        Output {
+    /// `text` with the diff, and the problems that came back with a former content.
+    fn answer(&self, cx: &CallContext, mut text: String, introduced: IntroducedProblems) -> Answer {
+        let shown = ShownDiff::of(&introduced.leave_room(cx), self.path(), &self.diff, 0);
+        if !shown.block.is_empty() {
+            let _ = write!(text, "\n\n{}", shown.block);
+        }
+        text.push_str(&introduced.text);
+        let output = Output {
             path: self.path().to_string(),
             reverted: self.last.tool.clone(),
             diff: shown.text,
             diff_cut_lines: shown.cut_lines,
             notes: shown.hidden.into_iter().collect(),
-            problems,
+            problems: introduced.problems,
             ..Output::default()
-        }
-    }
-
-    /// Describes the undo without doing it.
-    fn dry_run(&self, cx: &CallContext) -> Answer {
-        let mut text = format!("Would do: {} (dry run, nothing was changed)", self.words().0);
-        let shown = ShownDiff::of(cx, self.path(), &self.diff, 0);
-        if !shown.block.is_empty() {
-            let _ = write!(text, "\n\n{}", shown.block);
-        }
-        let output = self.output(shown, Vec::new());
+        };
         Answer::text(text, &output).data(cx, &output)
     }
 
@@ -328,9 +322,7 @@ impl PlannedUndo {
             Effect::Made { .. } => (format!("Remove the directory {path}"), format!("Removed the directory {path}")),
         }
     }
-}
 
-impl PlannedUndo {
     /// The text of a file whose former content comes back: what it holds now, and what it will.
     fn undone_text(&self, cx: &CallContext) -> Option<(Document, Document)> {
         let Effect::Wrote { path, before: Some(former), .. } = &self.last.change.effect else { return None };
@@ -379,14 +371,6 @@ impl Change for PlannedUndo {
             let (path, old) = (self.path(), Some(old.text()));
             IntroducedProblems::by(cx, &ChangedText { path, real: path, old, new: new.text() })
         });
-        let cx = &introduced.leave_room(cx);
-        let shown = ShownDiff::of(cx, self.path(), &self.diff, 0);
-        if !shown.block.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(&shown.block);
-        }
-        text.push_str(&introduced.text);
-        let output = self.output(shown, introduced.problems);
-        Ok(Answer::text(text, &output).data(cx, &output))
+        Ok(self.answer(cx, text, introduced))
     }
 }

@@ -68,10 +68,7 @@ impl Tool for Write {
                 Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
             ],
         ],
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        heavy: false,
+        ..Spec::CHANGES
     };
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {

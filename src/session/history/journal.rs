@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_with::skip_serializing_none;
 
-use confined_fs::{EntryState, FileState, Revision, TreePosition, WorkspacePath};
+use confined_fs::{EntryState, FileState, Node, Revision, TreePosition, WorkspacePath};
 
 use super::undo::{CheckpointName, Effect, UndoableChange};
 
@@ -83,26 +83,29 @@ impl JournalRecord {
         }
     }
 
-    /// With the content and the permission bits before the change.
-    #[must_use]
-    pub fn old(mut self, revision: Option<Revision>, mode: u32) -> Self {
-        self.old = revision.map(|revision| revision.to_string());
-        self.mode = Some(mode).filter(|mode| *mode != 0);
-        self
-    }
-
     /// With what a file was before the change.
     #[must_use]
     pub fn former(self, former: Option<FileState>) -> Self {
         let state = former.filter(|former| former.state != former.revision).map(|former| former.state.to_string());
-        Self { state, ..self.old(former.map(|former| former.revision), former.map_or(0, |former| former.mode)) }
+        let old = former.map(|former| former.revision.to_string());
+        Self { state, old, mode: former.and_then(|former| known_mode(former.mode)), ..self }
     }
 
     /// With the content after the change.
     #[must_use]
-    pub fn new_content(mut self, revision: Revision) -> Self {
-        self.new = Some(revision.to_string());
-        self
+    pub fn new_content(self, revision: Revision) -> Self {
+        Self { new: Some(revision.to_string()), ..self }
+    }
+
+    /// With where an entry is moved to, and the mark of a file.
+    #[must_use]
+    pub fn moved(self, node: &Node, mark: Revision, to: &WorkspacePath) -> Self {
+        let (kind, new) = match node {
+            Node::Directory(_) => (RecordKind::Directory, None),
+            Node::Link(_) => (RecordKind::Link, None),
+            Node::File(_) | Node::Other(_) => (RecordKind::File, Some(mark.to_string())),
+        };
+        Self { kind, new, to: Some(to.to_string()), ..self }
     }
 
     /// With what an entry was before it was removed.
@@ -110,7 +113,7 @@ impl JournalRecord {
     pub fn before(self, state: &EntryState) -> Self {
         match state {
             EntryState::File(former) => self.former(Some(*former)),
-            EntryState::Directory { mode } => Self { kind: RecordKind::Directory, ..self.old(None, *mode) },
+            EntryState::Directory { mode } => Self { kind: RecordKind::Directory, mode: known_mode(*mode), ..self },
             EntryState::Link(target) => {
                 Self { kind: RecordKind::Link, target: target.to_str().map(str::to_owned), ..self }
             }
@@ -226,6 +229,11 @@ impl JournalRecord {
 /// Seconds since 1970.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Permission bits; none where they are not known.
+fn known_mode(mode: u32) -> Option<u32> {
+    Some(mode).filter(|mode| *mode != 0)
 }
 
 fn path_hash(path: &WorkspacePath) -> String {

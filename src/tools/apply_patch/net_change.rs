@@ -2,20 +2,16 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fmt::Write as _,
     sync::Arc,
 };
 
-use confined_fs::{Base, EntryState, FileState, Revision, WorkspacePath};
+use confined_fs::{Base, EntryState, Revision, WorkspacePath};
 use text_edit::DiffExtent;
 use text_file::Document;
 
-use crate::session::{Cost, RootBytes};
-
 use super::{
     super::{
-        CallContext, Fingerprint, Preview, ToolError,
-        answer::count,
+        CallContext, ToolError,
         commit::{ChangeStep, NewState},
         shown_diff,
     },
@@ -32,7 +28,9 @@ pub(super) struct NetChanges {
     /// The net change of each file, in the order of the patch.
     pub(super) files: Vec<NetChange>,
     /// New directories and files.
-    made: u64,
+    pub(super) made: u64,
+    /// Notes on parts of the patch that were not used.
+    pub(super) notes: Vec<String>,
 }
 
 /// The net change of one path, or of a file that gets another one.
@@ -48,9 +46,12 @@ pub(super) struct NetChange {
     pub(super) new: Option<Document>,
     pub(super) is_masked: bool,
     pub(super) hunks: Vec<HunkReport>,
-    base: Base,
-    after: Option<Revision>,
-    sizes: (u64, u64),
+    /// The entry before.
+    pub(super) base: Base,
+    /// The content of a file that is written.
+    pub(super) after: Option<Revision>,
+    /// Bytes before and after.
+    pub(super) sizes: (u64, u64),
 }
 
 /// The kind of a net change.
@@ -66,13 +67,8 @@ pub(super) enum NetKind {
 impl NetKind {
     /// The letter that git and codex have for it.
     pub(super) fn letter(self) -> char {
-        match self {
-            Self::Added => 'A',
-            Self::Modified => 'M',
-            Self::Deleted => 'D',
-            Self::Renamed => 'R',
-            Self::Copied => 'C',
-        }
+        // It is the first one of the name.
+        char::from(self.name().as_bytes()[0].to_ascii_uppercase())
     }
 
     /// In the data of an answer.
@@ -108,84 +104,23 @@ impl NetChanges {
         let (mut steps, mut changes, mut problems) = (Vec::new(), Vec::new(), Problems::default());
         for file in &files {
             match net.of(file) {
-                Ok(all) => {
-                    for (step, change) in all {
-                        steps.push(step);
-                        changes.extend(change);
-                    }
+                Ok(Some((step, change))) => {
+                    steps.push(step);
+                    changes.extend(change);
                 }
+                Ok(None) => {}
                 Err(error) => problems.add(error)?,
             }
         }
         problems.finish()?;
         let made = made(cx, &changes);
-        Ok(Self { steps, files: changes, made })
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
-    pub(super) fn preview(&self) -> Preview {
-        let mut diff = String::new();
-        for file in &self.files {
-            let (path, from) = (shown_diff::diff_name(&file.path), file.from.as_ref().map(shown_diff::diff_name));
-            match (file.kind, from) {
-                (NetKind::Deleted, _) => {
-                    let _ = writeln!(diff, "delete {path} ({})", bytes(file.sizes.0));
-                }
-                (NetKind::Renamed, Some(from)) => {
-                    let _ = writeln!(diff, "rename from {from}\nrename to {path}");
-                }
-                (NetKind::Copied, Some(from)) => {
-                    let _ = writeln!(diff, "copy from {from}\ncopy to {path}");
-                }
-                _ => {}
-            }
-            diff.push_str(&file.diff(DiffExtent::Full).text);
-        }
-        let named: Vec<String> = self.files.iter().take(5).map(NetChange::named).collect();
-        let more = self.files.len() - named.len();
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let summary = format!("Apply a patch to {}: {}{more}", count(self.files.len(), "file"), named.join(", "));
-        let destructive = self.files.iter().any(|file| file.base != Base::Absent);
-        Preview { summary, diff, destructive }
-    }
-
-    pub(super) fn cost(&self) -> Cost {
-        let each = self.files.iter().map(|file| {
-            let (before, after) = file.sizes;
-            let is_moved = file.kind == NetKind::Renamed && file.after.is_none();
-            Cost {
-                files: 0,
-                bytes: if is_moved { 0 } else { after },
-                growth: RootBytes::of(file.real.root(), after.saturating_sub(before)),
-                freed: RootBytes::of(file.real.root(), before.saturating_sub(after)),
-            }
-        });
-        Cost { files: self.made, ..each.sum() }
-    }
-
-    pub(super) fn fingerprint(&self) -> Fingerprint {
-        let each: Vec<Fingerprint> = self
-            .files
-            .iter()
-            .map(|file| Fingerprint {
-                path: match &file.from {
-                    Some(from) => format!("{from} -> {}", file.real),
-                    None => file.real.to_string(),
-                },
-                base: file.base,
-                content: file.after,
-            })
-            .collect();
-        Fingerprint::of_several(&each)
+        Ok(Self { steps, files: changes, made, notes: Vec::new() })
     }
 }
 
 impl NetChange {
     /// The letter and the paths, for an approval.
-    fn named(&self) -> String {
+    pub(super) fn named(&self) -> String {
         match &self.from {
             Some(from) => format!("{} {from} -> {}", self.kind.letter(), self.path),
             None => format!("{} {}", self.kind.letter(), self.path),
@@ -199,10 +134,6 @@ impl NetChange {
         let (old, new) = if is_gone { (String::new(), String::new()) } else { (text(&self.old), text(&self.new)) };
         text_edit::unified_diff(&shown_diff::diff_name(&self.path), &old, &new, extent)
     }
-}
-
-fn bytes(size: u64) -> String {
-    count(usize::try_from(size).unwrap_or(usize::MAX), "byte")
 }
 
 /// New files, and the directories that are missing above them.
@@ -226,8 +157,11 @@ struct Net<'n> {
     by_real: &'n HashMap<&'n WorkspacePath, &'n PatchedFile>,
 }
 
+/// The step of one path, and what is shown of it: nothing for the old path of a file that is renamed.
+type NetStep = Option<(ChangeStep, Option<NetChange>)>;
+
 impl Net<'_> {
-    fn of(&self, file: &PatchedFile) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
+    fn of(&self, file: &PatchedFile) -> Result<NetStep, ToolError> {
         match &file.now {
             Some(now) => self.present(file, now),
             None => self.gone(file),
@@ -239,38 +173,30 @@ impl Net<'_> {
     fn is_renamed_as_it_is(&self, file: &PatchedFile) -> bool {
         let heir = self.heirs.get(&file.real).and_then(|heir| self.by_real.get(heir));
         file.now.is_none()
-            && heir.is_some_and(|heir| {
-                matches!(heir.disk, OnDisk::Nothing) && heir.now.as_ref().is_some_and(|now| !now.is_changed)
-            })
+            && heir.is_some_and(|heir| heir.disk.is_none() && heir.now.as_ref().is_some_and(|now| !now.is_changed))
     }
 
-    fn gone(&self, file: &PatchedFile) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
-        if self.is_renamed_as_it_is(file) {
-            return Ok(Vec::new());
-        }
-        let (base, size) = match &file.disk {
-            OnDisk::Nothing => return Ok(Vec::new()),
-            OnDisk::Link(says) => (EntryState::Link(says.clone()), 0),
-            OnDisk::File { revision, bytes } => (EntryState::File(FileState::new(*revision, 0)), bytes.len() as u64),
+    fn gone(&self, file: &PatchedFile) -> Result<NetStep, ToolError> {
+        let Some(OnDisk { state, bytes }) = file.disk.as_ref().filter(|_| !self.is_renamed_as_it_is(file)) else {
+            return Ok(None);
         };
-        let revision = if let EntryState::File(former) = &base { Some(former.revision) } else { None };
-        let step =
-            ChangeStep { target: self.cx.workspace.writable_entry(&file.asked)?, change: NewState::Removed { base } };
+        let target = self.cx.workspace.writable_entry(&file.asked)?;
+        let revision = file.file_on_disk().map_or_else(|| Revision::of(b"link"), |(revision, _)| revision);
         // What is renamed with other content is one change for whoever reads of it.
         let is_renamed = self.heirs.contains_key(&file.real);
         let change = (!is_renamed).then(|| NetChange {
             kind: NetKind::Deleted,
-            base: revision.map_or(Base::Revision(Revision::of(b"link")), Base::Revision),
-            sizes: (size, 0),
-            ..NetChange::at(file, None)
+            base: Base::Revision(revision),
+            sizes: (bytes.len() as u64, 0),
+            ..NetChange::at(file)
         });
-        Ok(vec![(step, change)])
+        Ok(Some((ChangeStep { target, change: NewState::Removed { base: state.clone() } }, change)))
     }
 
-    fn present(&self, file: &PatchedFile, now: &NewFile) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
+    fn present(&self, file: &PatchedFile, now: &NewFile) -> Result<NetStep, ToolError> {
         let is_at_home = now.origin.as_ref() == Some(&file.real) && !now.is_copy;
         if is_at_home && !now.is_changed {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let origin = now.origin.as_ref().filter(|_| !now.is_copy).and_then(|origin| self.by_real.get(origin));
         if let Some(from) = origin
@@ -279,16 +205,13 @@ impl Net<'_> {
             return self.renamed(file, from);
         }
         let from = now.origin.as_ref().filter(|_| !is_at_home).and_then(|origin| self.by_real.get(origin));
-        let replaced = match &file.disk {
-            OnDisk::File { revision, bytes } => Some((*revision, bytes)),
-            _ => None,
-        };
-        let before = from.and_then(|from| from.disk.bytes()).or(replaced.map(|(_, bytes)| bytes));
+        let replaced = file.file_on_disk();
+        let before = from.and_then(|from| from.file_on_disk()).or(replaced).map(|(_, bytes)| bytes);
         let old_bytes = before.map_or(&[][..], Vec::as_slice);
         let target = self.cx.workspace.writable(&file.asked)?;
         let bytes = now.body.bytes().to_vec();
         if replaced.is_some_and(|(_, old)| *old == bytes) {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let shown = self.cx.workspace.check_sentinels(&target, old_bytes, &bytes)?;
         let base = replaced.map_or(Base::Absent, |(revision, _)| Base::Revision(revision));
@@ -307,41 +230,36 @@ impl Net<'_> {
             base,
             after: Some(Revision::of(&bytes)),
             sizes: (if now.is_copy { 0 } else { old_bytes.len() as u64 }, bytes.len() as u64),
-            ..NetChange::at(file, Some(now))
+            hunks: now.hunks.clone(),
+            ..NetChange::at(file)
         };
         let mode = if now.executable { PROGRAM } else { 0 };
         let like = from.map(|from| from.real.clone());
-        let change_of_file = NewState::Content { base, bytes, mode, like, former: None };
-        Ok(vec![(ChangeStep { target, change: change_of_file }, Some(change))])
+        let written = NewState::Content { base, bytes, mode, like, former: None };
+        Ok(Some((ChangeStep { target, change: written }, Some(change))))
     }
 
     /// A file that only gets another path keeps its inode.
-    fn renamed(
-        &self,
-        file: &PatchedFile,
-        from: &PatchedFile,
-    ) -> Result<Vec<(ChangeStep, Option<NetChange>)>, ToolError> {
-        let OnDisk::File { revision, bytes } = &from.disk else { return Ok(Vec::new()) };
-        let base = EntryState::File(FileState::new(*revision, 0));
-        let to = self.cx.workspace.writable_entry(&file.asked)?;
-        let step =
-            ChangeStep { target: self.cx.workspace.writable_entry(&from.asked)?, change: NewState::Moved { to, base } };
+    fn renamed(&self, file: &PatchedFile, from: &PatchedFile) -> Result<NetStep, ToolError> {
+        let Some((revision, bytes)) = from.file_on_disk() else { return Ok(None) };
+        let (to, base) = (self.cx.workspace.writable_entry(&file.asked)?, EntryState::from(revision));
+        let target = self.cx.workspace.writable_entry(&from.asked)?;
         let is_same_root = Arc::ptr_eq(from.real.root(), file.real.root());
         let size = bytes.len() as u64;
         let change = NetChange {
             kind: NetKind::Renamed,
             from: Some(from.asked.clone()),
-            base: Base::Revision(*revision),
+            base: Base::Revision(revision),
             sizes: (if is_same_root { size } else { 0 }, size),
-            ..NetChange::at(file, None)
+            ..NetChange::at(file)
         };
-        Ok(vec![(step, Some(change))])
+        Ok(Some((ChangeStep { target, change: NewState::Moved { to, base } }, Some(change))))
     }
 }
 
 impl NetChange {
-    /// The part that all changes have in common.
-    fn at(file: &PatchedFile, now: Option<&NewFile>) -> Self {
+    /// What all changes have in common.
+    fn at(file: &PatchedFile) -> Self {
         Self {
             kind: NetKind::Modified,
             path: file.asked.clone(),
@@ -350,19 +268,10 @@ impl NetChange {
             old: None,
             new: None,
             is_masked: false,
-            hunks: now.map(|now| now.hunks.clone()).unwrap_or_default(),
+            hunks: Vec::new(),
             base: Base::Absent,
             after: None,
             sizes: (0, 0),
-        }
-    }
-}
-
-impl OnDisk {
-    fn bytes(&self) -> Option<&Vec<u8>> {
-        match self {
-            Self::File { bytes, .. } => Some(bytes),
-            Self::Nothing | Self::Link(_) => None,
         }
     }
 }

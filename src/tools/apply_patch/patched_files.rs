@@ -1,11 +1,11 @@
 //! The files of a patch as the sections so far leave them.
 
-use std::{collections::HashMap, ffi::OsString, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use text_edit::Strategies;
 use text_file::Document;
 
-use confined_fs::{Purpose, Revision, WorkspacePath, WritablePath};
+use confined_fs::{EntryState, FileState, Node, Purpose, Revision, Snapshot, WorkspacePath, WritablePath};
 
 use super::super::{
     CallContext, Kind, ToolError,
@@ -26,7 +26,8 @@ pub(super) struct PatchedFile {
     /// As it was asked for.
     pub(super) asked: WorkspacePath,
     pub(super) real: WorkspacePath,
-    pub(super) disk: OnDisk,
+    /// The entry on the disk; `None` for none.
+    pub(super) disk: Option<OnDisk>,
     /// The file as it will be; `None` for none.
     pub(super) now: Option<NewFile>,
     /// Whether the content on the disk is what the model has seen.
@@ -35,16 +36,26 @@ pub(super) struct PatchedFile {
     stale: Option<(ToolError, Arc<[u8]>)>,
 }
 
-/// The entry at a path before the patch.
-#[derive(Clone)]
-pub(super) enum OnDisk {
-    Nothing,
-    File {
-        revision: Revision,
-        bytes: Vec<u8>,
-    },
-    /// The target of a link.
-    Link(OsString),
+/// The entry at a path before the patch: a file or a link.
+pub(super) struct OnDisk {
+    pub(super) state: EntryState,
+    /// The content of a file; nothing for a link.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl PatchedFile {
+    /// The file that is on the disk.
+    pub(super) fn file_on_disk(&self) -> Option<(Revision, &Vec<u8>)> {
+        match self.disk.as_ref()? {
+            OnDisk { state: EntryState::File(file), bytes } => Some((file.revision, bytes)),
+            OnDisk { .. } => None,
+        }
+    }
+
+    fn new(path: &WorkspacePath, target: &WritablePath, disk: Option<OnDisk>, now: Option<NewFile>) -> Self {
+        let (asked, real) = (path.clone(), target.path().clone());
+        Self { asked, real, disk, now, is_checked: true, stale: None }
+    }
 }
 
 /// A file as it will be.
@@ -121,8 +132,15 @@ impl PatchedFiles {
         self.by_path.get(path).map(|index| &self.files[*index]).or_else(by_name)
     }
 
-    fn index(&self, target: &WritablePath) -> Option<usize> {
-        self.by_path.get(target.path()).copied()
+    /// The file of a section before, if one has named it.
+    ///
+    /// # Errors
+    /// Where that section leaves nothing there.
+    fn named(&self, target: &WritablePath, path: &WorkspacePath) -> Result<Option<usize>, ToolError> {
+        match self.by_path.get(target.path()) {
+            Some(index) if self.files[*index].now.is_none() => Err(gone(path)),
+            index => Ok(index.copied()),
+        }
     }
 
     pub(super) fn get_mut(&mut self, index: usize) -> &mut PatchedFile {
@@ -156,11 +174,9 @@ impl PatchedFiles {
     /// Where there is none, it may not be written, or is not what the model has seen.
     pub(super) fn open_changed(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
         let target = cx.workspace.writable(path)?;
-        if let Some(index) = self.index(&target) {
-            let file = &self.files[index];
-            let Some(now) = &file.now else { return Err(gone(path)) };
+        if let Some(index) = self.named(&target, path)? {
             // A file that came here from elsewhere is checked where it was.
-            if let Some(origin) = now.origin.clone() {
+            if let Some(origin) = self.files[index].now.as_ref().and_then(|now| now.origin.clone()) {
                 self.check_origin(cx, &origin)?;
             }
             return Ok(index);
@@ -181,8 +197,7 @@ impl PatchedFiles {
             }
         };
         self.take(cx, snapshot.bytes.len())?;
-        let file = on_disk(path, &target, snapshot.revision, snapshot.bytes, true);
-        Ok(self.push(PatchedFile { stale, ..file }))
+        Ok(self.push(PatchedFile { stale, ..on_disk(path, &target, snapshot) }))
     }
 
     /// Why the patch may not be applied, as somebody has changed a file where the patch does, or where it could not be
@@ -190,13 +205,13 @@ impl PatchedFiles {
     pub(super) fn stale(&mut self, cx: &CallContext, is_whole: bool) -> Option<ToolError> {
         self.files.iter_mut().find_map(|file| {
             let (error, was) = file.stale.take()?;
-            let (OnDisk::File { revision, bytes }, Some(now)) = (&file.disk, &file.now) else { return Some(error) };
+            let (Some((revision, bytes)), Some(now)) = (file.file_on_disk(), &file.now) else { return Some(error) };
             let text = |bytes: &[u8]| Document::decode(bytes.to_vec(), None).ok();
             let (old, new) = (text(bytes)?, text(now.body.bytes())?);
             if !is_whole || !read_before_write::is_elsewhere(&was, old.text(), new.text()) {
                 return Some(error);
             }
-            cx.session.ledger.found(&file.real, *revision, bytes);
+            cx.session.ledger.found(&file.real, revision, bytes);
             None
         })
     }
@@ -215,48 +230,36 @@ impl PatchedFiles {
         Ok(())
     }
 
-    /// The file at `path`, which is to be renamed, or copied: no link, and not necessarily text.
+    /// The file at `path`, text or not, which is to be renamed, copied or, with `is_deleted`, removed: then a link is one,
+    /// too.
     ///
     /// # Errors
-    /// Where there is none, or it may not be moved.
-    pub(super) fn open_moved(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
+    /// Where there is none, it may not be moved or removed, or is deleted and not what the model has seen.
+    pub(super) fn open_entry(
+        &mut self,
+        cx: &CallContext,
+        path: &WorkspacePath,
+        is_deleted: bool,
+    ) -> Result<usize, ToolError> {
         let target = cx.workspace.writable_entry(path)?;
-        if let Some(index) = self.index(&target) {
-            return if self.files[index].now.is_some() { Ok(index) } else { Err(gone(path)) };
-        }
-        let tree =
-            cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
-        if !matches!(tree.node(), confined_fs::Node::File(_)) {
-            return Err(no_file(path, tree.is_directory()));
-        }
-        let now = cx.workspace.read(path, cx.settings.max_file_size)?;
-        self.take(cx, now.bytes.len())?;
-        Ok(self.push(on_disk(path, &target, now.revision, now.bytes, false)))
-    }
-
-    /// The file or link at `path`, which is to be removed.
-    ///
-    /// # Errors
-    /// Where there is none, it may not be removed, or is not what the model has seen.
-    pub(super) fn open_deleted(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
-        let target = cx.workspace.writable_entry(path)?;
-        if let Some(index) = self.index(&target) {
-            return if self.files[index].now.is_some() { Ok(index) } else { Err(gone(path)) };
+        if let Some(index) = self.named(&target, path)? {
+            return Ok(index);
         }
         let tree =
             cx.workspace.tree(&target, Purpose::Remove).map_err(|error| ToolError::access(&cx.workspace, error))?;
         match tree.node() {
-            confined_fs::Node::Link(says) => {
-                let disk = OnDisk::Link(says.clone());
-                let now = Some(NewFile { is_changed: false, ..NewFile::added(Vec::new(), false) });
-                let (asked, real) = (path.clone(), target.path().clone());
-                Ok(self.push(PatchedFile { asked, real, disk, now, is_checked: true, stale: None }))
+            Node::Link(says) if is_deleted => {
+                let disk = OnDisk { state: EntryState::Link(says.clone()), bytes: Vec::new() };
+                let now = NewFile { is_changed: false, ..NewFile::added(Vec::new(), false) };
+                Ok(self.push(PatchedFile::new(path, &target, Some(disk), Some(now))))
             }
-            confined_fs::Node::File(_) => {
-                read_before_write::check_deletable(cx, path, &target)?;
+            Node::File(_) => {
+                if is_deleted {
+                    read_before_write::check_deletable(cx, path, &target)?;
+                }
                 let now = cx.workspace.read(path, cx.settings.max_file_size)?;
                 self.take(cx, now.bytes.len())?;
-                Ok(self.push(on_disk(path, &target, now.revision, now.bytes, false)))
+                Ok(self.push(PatchedFile { is_checked: false, ..on_disk(path, &target, now) }))
             }
             _ => Err(no_file(path, tree.is_directory())),
         }
@@ -268,12 +271,12 @@ impl PatchedFiles {
     /// Where something is there, or nothing may be.
     pub(super) fn make(&mut self, cx: &CallContext, path: &WorkspacePath) -> Result<usize, ToolError> {
         let target = cx.workspace.writable(path)?;
-        let known = self.index(&target);
-        if let Some(index) = known {
-            if self.files[index].now.is_some() {
+        if let Some(index) = self.by_path.get(target.path()).copied() {
+            let file = &self.files[index];
+            if file.now.is_some() {
                 return Err(exists(path));
             }
-            if matches!(self.files[index].disk, OnDisk::File { .. }) && !self.is_origin(&self.files[index].real) {
+            if file.file_on_disk().is_some() && !self.is_origin(&file.real) {
                 // Deleted and made again: what was there is replaced unseen.
                 read_before_write::check_replaceable(cx, path, &target)?;
             }
@@ -283,8 +286,7 @@ impl PatchedFiles {
         if cx.workspace.entry_stat(&entry)?.is_some() {
             return Err(exists(path));
         }
-        let (asked, real) = (path.clone(), target.path().clone());
-        Ok(self.push(PatchedFile { asked, real, disk: OnDisk::Nothing, now: None, is_checked: true, stale: None }))
+        Ok(self.push(PatchedFile::new(path, &target, None, None)))
     }
 
     /// Whether the content that is on the disk at `real` is at another path by now.
@@ -294,23 +296,12 @@ impl PatchedFiles {
     }
 }
 
-fn on_disk(
-    path: &WorkspacePath,
-    target: &WritablePath,
-    revision: Revision,
-    bytes: Vec<u8>,
-    is_checked: bool,
-) -> PatchedFile {
-    let now = NewFile {
-        body: FileBody::Bytes(bytes.clone()),
-        origin: Some(target.path().clone()),
-        is_copy: false,
-        is_changed: false,
-        executable: false,
-        hunks: Vec::new(),
-    };
-    let (asked, real) = (path.clone(), target.path().clone());
-    PatchedFile { asked, real, disk: OnDisk::File { revision, bytes }, now: Some(now), is_checked, stale: None }
+fn on_disk(path: &WorkspacePath, target: &WritablePath, now: Snapshot) -> PatchedFile {
+    let new = NewFile::added(now.bytes.clone(), false);
+    let new = NewFile { origin: Some(target.path().clone()), is_changed: false, ..new };
+    // A removal compares no mode.
+    let disk = OnDisk { state: EntryState::File(FileState::new(now.revision, 0)), bytes: now.bytes };
+    PatchedFile::new(path, target, Some(disk), Some(new))
 }
 
 fn gone(path: &WorkspacePath) -> ToolError {

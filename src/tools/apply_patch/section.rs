@@ -12,7 +12,7 @@ use text_file::Document;
 
 use super::{
     super::{CallContext, ExistingKind, Kind, ToolError, read_before_write},
-    patched_files::{FileBody, HunkReport, NewFile, OnDisk, PatchedFiles},
+    patched_files::{FileBody, HunkReport, NewFile, PatchedFiles},
     problems::{self, Problems},
 };
 
@@ -36,10 +36,7 @@ pub(super) fn apply(
         FileAction::Update { path, to, hunks } => applier.update(path, to.as_ref(), hunks),
         FileAction::Copy { path, to, hunks } => applier.copy(path, to, hunks),
     };
-    match outcome {
-        Ok(()) => Ok(()),
-        Err(error) => problems.add(error),
-    }
+    outcome.or_else(|error| problems.add(error))
 }
 
 struct SectionApplier<'s> {
@@ -63,8 +60,8 @@ impl SectionApplier<'_> {
 
     fn delete(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
         let path = existing_path(self.cx, self.files, path)?;
-        let index = self.files.open_deleted(self.cx, &path)?;
-        if !hunks.is_empty() && !matches!(self.files.get_mut(index).disk, OnDisk::Link(_)) {
+        let index = self.files.open_entry(self.cx, &path, true)?;
+        if !hunks.is_empty() && self.files.get_mut(index).file_on_disk().is_some() {
             let before = self.problems.count();
             let Some(made) = self.patched(index, &path, hunks)? else { return Ok(()) };
             if !made.document.text().is_empty() && self.problems.count() == before {
@@ -82,17 +79,17 @@ impl SectionApplier<'_> {
     fn update(&mut self, path: &PatchPath, to: Option<&PatchPath>, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
         let path = match existing_path(self.cx, self.files, path) {
             Err(error) if error.kind() == Kind::NotFound && to.is_none() && creates(hunks) => {
-                return self.create(path, hunks);
+                return self.create(&new_path(self.cx, path)?, hunks);
             }
             found => found?,
         };
         if to.is_none() && creates(hunks) && !self.files.holds(&path) && self.cx.workspace.is_missing(&path) {
-            return self.create_at(&path, hunks);
+            return self.create(&path, hunks);
         }
         let index = match to {
             // Before the file is read as one that changes: a link or a directory is not moved by a patch.
             Some(_) => {
-                let index = self.files.open_moved(self.cx, &path)?;
+                let index = self.files.open_entry(self.cx, &path, false)?;
                 if hunks.is_empty() { index } else { self.files.open_changed(self.cx, &path)? }
             }
             None => self.files.open_changed(self.cx, &path)?,
@@ -124,12 +121,7 @@ impl SectionApplier<'_> {
     }
 
     /// A file that is changed, and missing: models send its first content as hunks that add lines to nothing.
-    fn create(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
-        let path = new_path(self.cx, path)?;
-        self.create_at(&path, hunks)
-    }
-
-    fn create_at(&mut self, path: &WorkspacePath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
+    fn create(&mut self, path: &WorkspacePath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
         let lines: Vec<&str> = hunks.iter().flat_map(PatchHunk::new_lines).collect();
         let plain = PatchPath { choices: vec![path.to_string()] };
         self.add(&plain, lines.join("\n") + "\n", false)
@@ -141,7 +133,7 @@ impl SectionApplier<'_> {
             return Err(ToolError::new(Kind::Denied, format!("{path} has masked values, so a patch cannot copy it"))
                 .hint("work without the copy, or ask the user"));
         }
-        let index = self.files.open_moved(self.cx, &path)?;
+        let index = self.files.open_entry(self.cx, &path, false)?;
         let to = new_path(self.cx, to)?;
         let destination = self.files.make(self.cx, &to)?;
         let copy = self.files.get_mut(index).now.clone();
@@ -305,11 +297,7 @@ fn mark_apart(document: Document) -> Document {
 
 /// The path of something that is there, on the disk or by an earlier section: the first choice that is, else as every
 /// tool resolves the first one.
-pub(super) fn existing_path(
-    cx: &CallContext,
-    files: &PatchedFiles,
-    path: &PatchPath,
-) -> Result<WorkspacePath, ToolError> {
+fn existing_path(cx: &CallContext, files: &PatchedFiles, path: &PatchPath) -> Result<WorkspacePath, ToolError> {
     let known = |text: &String| cx.workspace.resolve(text).ok().filter(|path| is_there(cx, files, path));
     match path.choices.iter().find_map(known) {
         Some(found) => Ok(found),
@@ -319,7 +307,7 @@ pub(super) fn existing_path(
 }
 
 /// The path of something that is to be made: the first choice whose directory is there, else the first one.
-pub(super) fn new_path(cx: &CallContext, path: &PatchPath) -> Result<WorkspacePath, ToolError> {
+fn new_path(cx: &CallContext, path: &PatchPath) -> Result<WorkspacePath, ToolError> {
     if path.choices.len() > 1 {
         let in_directory = |text: &&String| {
             let parent = cx.workspace.resolve(text).ok().and_then(|path| path.parent());

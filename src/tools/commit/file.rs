@@ -181,7 +181,8 @@ impl Begun {
         let changes = is_masked || was.is_none_or(|former| former.revision != after);
         let (pending, note) = if changes {
             let record = JournalRecord::new(tool, path).former(was).new_content(content.state());
-            begin(cx, vec![record], note)
+            let (pending, unwritten) = begin(cx, vec![record]);
+            (pending, note.or(unwritten))
         } else {
             (history.unrecorded(), note)
         };

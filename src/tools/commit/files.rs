@@ -8,18 +8,18 @@ use std::{
 
 use confined_fs::{
     AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FileState,
-    FormerFile, LeftEntry, NewContent, Node, Purpose, Revision, Transaction, Tree, WorkspacePath, WritablePath,
-    WriteGuard,
+    FormerFile, LeftEntry, NewContent, Purpose, Revision, Transaction, Tree, WorkspacePath, WritablePath, WriteGuard,
 };
 
-use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, RecordKind, Undoable, UndoableChange};
+use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
 
 use super::{
     super::{CallContext, Kind, ToolError, read_before_write},
-    begin, changed,
+    begin, changed, durable,
     file::commit_file,
     note_of, read_failed,
     record::{EntriesAre, record_directories, record_entries, record_moved, record_written},
+    tree::content_mark,
 };
 
 /// A step of a change of many files. Every path is removed or left at most once, and gets an entry at most once.
@@ -63,9 +63,6 @@ pub(in crate::tools) struct CommittedFiles {
     /// Whether files were copied and their old places emptied, as the system does not rename them.
     pub(in crate::tools) copied: bool,
 }
-
-/// Most contents that are synced one by one; more are synced together (syncfs).
-const SYNCED_ONE_BY_ONE: usize = 16;
 
 /// The note on a change of several files without a journal.
 const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change can leave a part of it";
@@ -169,8 +166,7 @@ fn commit_steps(
     }
     let (is_kept, mut notes) = keep_all(cx, &transaction)?;
     let records: Vec<JournalRecord> = recorded.iter().filter_map(|one| one.journal_record(tool)).collect();
-    let is_empty = records.is_empty();
-    let (pending, note) = if is_empty { (cx.session.history.unrecorded(), None) } else { begin(cx, records, None) };
+    let (pending, note) = begin(cx, records);
     notes.extend(note);
     let makes_directories =
         changes.iter().any(|step| matches!(step.change, NewState::Created(EntryState::Directory { .. })));
@@ -288,8 +284,7 @@ fn add<'c>(
 /// When the content of a removed file cannot be kept: it would be lost.
 fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Vec<String>), ToolError> {
     let history = &cx.session.history;
-    let several = transaction.former_files().count() > SYNCED_ONE_BY_ONE;
-    let durable = if several { Durable::Soon } else { Durable::Now };
+    let durable = durable(transaction.former_files().count());
     let (mut is_kept, mut notes) = (true, Vec::new());
     for (path, former) in transaction.former_files() {
         cx.check()?;
@@ -310,7 +305,7 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
             notes.push(note);
         }
     }
-    if several {
+    if durable == Durable::Soon {
         history.settle().map_err(|error| {
             ToolError::new(Kind::Internal, format!("the history could not be written: {}", error.kind()))
                 .hint("nothing was changed; try once more, or ask the user")
@@ -330,14 +325,7 @@ impl Recorded<'_> {
             }
             RecordedAction::Written { before, content, .. } => record.former(*before).new_content(content.revision()),
             RecordedAction::Removed(node) => record.before(node),
-            RecordedAction::Moved { to, tree, mark, .. } => {
-                let (kind, new) = match tree.node() {
-                    Node::Directory(_) => (RecordKind::Directory, None),
-                    Node::Link(_) => (RecordKind::Link, None),
-                    Node::File(_) | Node::Other(_) => (RecordKind::File, Some(mark.to_string())),
-                };
-                JournalRecord { kind, new, to: Some(to.path().to_string()), ..record }
-            }
+            RecordedAction::Moved { to, tree, mark, .. } => record.moved(tree.node(), *mark, to.path()),
             // Recorded once they are made.
             RecordedAction::Created(_) => return None,
         })
@@ -379,8 +367,7 @@ impl Recorded<'_> {
             }
             RecordedAction::Moved { from, to, tree, mark, is_copied } => {
                 // Another file by now, so another mark.
-                let copy = || cx.workspace.tree(to, Purpose::Move(from)).map(|tree| tree.content_mark()).ok();
-                let mark = if is_copied { copy() } else { Some(mark) };
+                let mark = if is_copied { content_mark(cx, to, from) } else { Some(mark) };
                 let to = to.path();
                 let replaced = over.get(to).copied();
                 record_moved(cx, tool, &tree, to, replaced.map(|former| former.revision), &[]);

@@ -1,23 +1,63 @@
-//! Removing a file or a directory whose every content is kept first.
+//! Making, moving and removing a file or a directory with all in it; every content that goes is kept first.
 
 use std::{io, sync::Arc};
 
 use confined_fs::{
-    AccessError, Approval, Durable, EntryState, NewNode, Node, RemoveError, Tree, TreeGuard, TreePosition,
-    WorkspacePath, WritablePath,
+    AccessError, Approval, CreatedTree, Durable, EntryState, MovedTree, NewNode, Node, Purpose, RemoveError, Revision,
+    Tree, TreeGuard, TreePosition, WorkspacePath, WritablePath,
 };
 
 use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
 
 use super::{
-    super::{CallContext, Kind, ToolError},
-    keep_file,
-    record::{EntriesAre, record_entries},
+    super::{CallContext, Kind, ToolError, read_before_write},
+    changed, durable, journaled, read_failed,
+    record::{EntriesAre, record_entries, record_moved},
 };
 
-/// Most files that are synced one by one; more are synced together (syncfs), with all that the file system has to
-/// write.
-const SYNCED_ONE_BY_ONE: usize = 16;
+/// Makes a tree at `entry` with `create`; its undo removes it. `entries` reports what was made, and says what it is.
+/// Returns a note for the answer, too.
+pub(in crate::tools) fn create_tree(
+    cx: &CallContext,
+    by: (&'static str, Undoable),
+    entry: &WritablePath,
+    create: impl FnOnce() -> Result<CreatedTree, AccessError>,
+    entries: impl FnOnce(&CreatedTree) -> Arc<Vec<FormerEntry>>,
+) -> Result<(CreatedTree, Option<String>), AccessError> {
+    journaled(cx, by, vec![JournalRecord::new(by.0, entry.path())], create, |created| {
+        let entries = entries(created);
+        // Without a mark nobody could say later whether it is still what was made.
+        let mark = cx.workspace.tree(entry, Purpose::Remove).ok()?.content_mark();
+        Some((Effect::Copied { to: entry.path().clone(), mark, entries }, created.made.clone()))
+    })
+}
+
+/// Moves a tree with this [`Tree::content_mark`] to where nothing is; its undo moves it back. Returns a note for the
+/// answer, too.
+pub(in crate::tools) fn move_tree(
+    cx: &CallContext,
+    by: (&'static str, Undoable),
+    guard: &TreeGuard,
+    (from, tree, to): (&WritablePath, &Tree, &WritablePath),
+    mark: Revision,
+    approval: Approval,
+) -> Result<(MovedTree, Option<String>), AccessError> {
+    let record = JournalRecord::new(by.0, from.path()).moved(tree.node(), mark, to.path());
+    let act = || guard.move_tree(from, tree, to, approval);
+    journaled(cx, by, vec![record], act, |MovedTree { copied, made }| {
+        record_moved(cx, by.0, tree, to.path(), None, made);
+        read_before_write::carry_seen(cx, tree, to.path());
+        // Other files by now, so another mark.
+        let mark = if *copied { content_mark(cx, to, from) } else { Some(mark) };
+        let (from, to) = (from.path().clone(), to.path().clone());
+        mark.is_some().then(|| (Effect::Moved { from, to, mark, replaced: None }, made.clone()))
+    })
+}
+
+/// The mark of what was copied from `from` to `to`.
+pub(super) fn content_mark(cx: &CallContext, to: &WritablePath, from: &WritablePath) -> Option<Revision> {
+    cx.workspace.tree(to, Purpose::Move(from)).map(|tree| tree.content_mark()).ok()
+}
 
 /// Removes a tree whose every content has been kept; whether it can be brought back after the server has ended.
 ///
@@ -42,18 +82,18 @@ pub(in crate::tools) fn remove(
         return Err(refuse(shown, &why));
     }
     let (mut former, mut revisions) = (Vec::new(), Vec::new());
-    let mut durable = true;
-    let durable_when = if tree.files() > SYNCED_ONE_BY_ONE { Durable::Soon } else { Durable::Now };
+    let mut is_durable = true;
+    let durable_when = durable(tree.files());
     for (path, entry) in tree.paths() {
         cx.check()?;
         let revision = match &entry.node {
             Node::File(_) => {
-                let (revision, kept) = keep_file(cx, &path, None, durable_when)?;
+                let (revision, kept) = keep_file(cx, &path, durable_when)?;
                 if let Kept::Nowhere(why) = &kept {
                     return Err(refuse(&path, why));
                 }
-                durable &= kept == Kept::OnDisk;
-                Some(revision)
+                is_durable &= kept == Kept::OnDisk;
+                revision
             }
             _ => None,
         };
@@ -74,7 +114,7 @@ pub(in crate::tools) fn remove(
             record_entries(cx, tool, EntriesAre::Gone, tree.top(), &entries, &[]);
             let effect = Effect::Removed { path: target.path().clone(), entries };
             history.made(&pending, UndoableChange { tool, effect, made: Vec::new() }, undoable);
-            Ok(durable)
+            Ok(is_durable)
         }
         Err(RemoveError { error, in_part: true, gone_from })
             if guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok() =>
@@ -96,6 +136,15 @@ pub(in crate::tools) fn remove(
             Err(whole.error.into())
         }
     }
+}
+
+/// Keeps a file as it is now; its revision is `None` only where its content is kept nowhere.
+fn keep_file(cx: &CallContext, path: &WorkspacePath, durable: Durable) -> Result<(Option<Revision>, Kept), ToolError> {
+    let mut open = cx.workspace.open_file(path)?;
+    let size = open.stat().size;
+    let kept = cx.session.history.keep(&mut open, size, None, durable).map_err(|error| read_failed(path, error))?;
+    let is_same = open.restat().is_ok_and(|now| now.same_file_state(open.stat()));
+    if is_same { Ok(kept) } else { Err(changed(path)) }
 }
 
 /// The missing entries of a tree that was removed only from the entry with the number `gone_from` on.

@@ -5,7 +5,7 @@ use std::{
     fmt::Write as _,
 };
 
-use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, Visibility, WorkspacePath, WritablePath};
+use confined_fs::{Approval, Base, EntryState, FileKind, FileState, Revision, Visibility, WorkspacePath};
 use schemars::JsonSchema;
 use serde::Serialize;
 use source_outline::problems::Problem;
@@ -14,11 +14,12 @@ use super::{
     super::{
         Answer, CallContext, Change, Fingerprint, Kind, Plan, Preview, ToolError,
         answer::{count, noted},
-        commit::{self, ChangeStep, NewState, Undoable},
+        commit::{self, ChangeStep, ChangedPart, NewState, Undoable},
         fence::fenced,
         shown_diff::{self, ShownDiff},
     },
-    planner::{ChangedPart, DiskAndHistory as _, DiskOfCall, SkippedPath, UndoPlanner, skipped_headline},
+    disk::DiskOfCall,
+    planner::{SkippedPath, UndoPlanner, skipped_headline},
     since::ChangesSince,
     virtual_tree::TreeChange,
 };
@@ -30,9 +31,10 @@ const MOST_BYTES: u64 = 256 << 20;
 const MAX_DIFFED: usize = 8 << 20;
 
 /// From which state to which other a diff is.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(in crate::tools) enum DiffDirection {
     /// From now to the earlier state.
+    #[default]
     Back,
     /// From the earlier state to now.
     Forward,
@@ -54,6 +56,8 @@ pub(in crate::tools) struct UndoPlan {
     pub(in crate::tools) is_destructive: bool,
     /// Everything that an approval is bound to, as text.
     effect: String,
+    direction: DiffDirection,
+    /// Bytes that were compared for the diff so far.
     diffed: usize,
 }
 
@@ -65,21 +69,21 @@ impl UndoPlan {
         since: &ChangesSince,
         includes_changed: bool,
         within: &[WorkspacePath],
-        diff: DiffDirection,
+        direction: DiffDirection,
     ) -> Result<Self, ToolError> {
         let ChangesSince { changes, lost, .. } = since;
         let view = DiskOfCall(cx);
-        let mut walk = UndoPlanner::new(&view, includes_changed, BTreeMap::new());
+        let mut walk = UndoPlanner::new(view, includes_changed, BTreeMap::new());
         loop {
             for change in changes {
                 cx.check()?;
                 walk.revert(change);
             }
             let Some(pinned) = walk.ended(lost) else { break };
-            walk = UndoPlanner::new(&view, includes_changed, pinned);
+            walk = UndoPlanner::new(view, includes_changed, pinned);
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
-        let mut plan = Self::default();
+        let mut plan = Self { direction, ..Self::default() };
         for net in walk.tree.net_changes(&view) {
             let from = match &net {
                 TreeChange::Move { from, .. } => is_meant(from),
@@ -87,7 +91,7 @@ impl UndoPlan {
             };
             if from || is_meant(net.path()) {
                 cx.check()?;
-                plan.add(cx, &view, &net, diff)?;
+                plan.add(cx, &net)?;
             }
         }
         plan.skipped = walk.skipped();
@@ -100,77 +104,66 @@ impl UndoPlan {
         Revision::of(self.effect.as_bytes())
     }
 
-    fn add(
-        &mut self,
-        cx: &CallContext,
-        view: &DiskOfCall<'_>,
-        net: &TreeChange,
-        diff: DiffDirection,
-    ) -> Result<(), ToolError> {
-        let (target, change, line) = match net {
+    fn add(&mut self, cx: &CallContext, net: &TreeChange) -> Result<(), ToolError> {
+        let entry = |path: &WorkspacePath| commit::writable(cx, path, ChangedPart::Entry);
+        let size = |path: &WorkspacePath| {
+            let stat = DiskOfCall(cx).stat(path).filter(|stat| stat.kind == FileKind::File);
+            stat.map_or(0, |stat| stat.size)
+        };
+        let (step, line) = match net {
             TreeChange::Remove(path) => {
                 let base = self.former(cx, path)?;
                 let word = if matches!(base, EntryState::Directory { .. }) { "remove the directory" } else { "delete" };
                 if let EntryState::File(_) = base {
                     self.is_destructive = true;
-                    self.compare(cx, path, shown_now(cx, path), None, diff);
+                    self.compare(cx, path, cx.read_to_change(path).ok().map(|now| now.bytes), None);
                 }
-                let size = Self::size(cx, path);
-                self.pay(Cost { freed: RootBytes::of(path.root(), size), ..Cost::default() });
-                (view.writable(path, ChangedPart::Entry)?, NewState::Removed { base }, format!("{word} {path}"))
+                self.pay(Cost::of_bytes(path.root(), size(path), 0));
+                let step = ChangeStep { target: entry(path)?, change: NewState::Removed { base } };
+                (step, format!("{word} {path}"))
             }
             TreeChange::Move { from, to } => {
                 let base = self.former(cx, from)?;
                 if from.root().key() != to.root().key() {
-                    let size = Self::size(cx, from);
-                    let (growth, freed) = (RootBytes::of(to.root(), size), RootBytes::of(from.root(), size));
+                    let (growth, freed) =
+                        (RootBytes::of(to.root(), size(from)), RootBytes::of(from.root(), size(from)));
                     self.pay(Cost { growth, freed, ..Cost::default() });
                 }
-                let state = NewState::Moved { to: view.writable(to, ChangedPart::Entry)?, base };
-                (view.writable(from, ChangedPart::Entry)?, state, format!("move {from} back to {to}"))
+                let change = NewState::Moved { to: entry(to)?, base };
+                (ChangeStep { target: entry(from)?, change }, format!("move {from} back to {to}"))
             }
-            TreeChange::MakeDirectory { path, mode } => {
+            TreeChange::Create { path, is: EntryState::File(former) } | TreeChange::Restore { path, former } => {
+                let Some(restored) = self.restore(cx, path, *former, matches!(net, TreeChange::Restore { .. }))? else {
+                    return Ok(());
+                };
+                restored
+            }
+            TreeChange::Create { path, is } => {
                 self.pay(Cost { files: 1, ..Cost::default() });
-                let line = format!("make the directory {path}");
-                (
-                    view.writable(path, ChangedPart::Entry)?,
-                    NewState::Created(EntryState::Directory { mode: *mode }),
-                    line,
-                )
+                let is_link = matches!(is, EntryState::Link(_));
+                let word = if is_link { "bring back the link" } else { "make the directory" };
+                let step = ChangeStep { target: entry(path)?, change: NewState::Created(is.clone()) };
+                (step, format!("{word} {path}"))
             }
-            TreeChange::MakeLink { path, target } => {
-                self.pay(Cost { files: 1, ..Cost::default() });
-                let state = NewState::Created(EntryState::Link(target.clone()));
-                (view.writable(path, ChangedPart::Entry)?, state, format!("bring back the link {path}"))
-            }
-            TreeChange::Write { path, former, over } => match self.write(cx, view, path, *former, *over, diff)? {
-                None => return Ok(()),
-                Some((target, state, rev)) => {
-                    let word = if *over { "restore" } else { "bring back" };
-                    (target, state, format!("{word} {path}{rev}"))
-                }
-            },
         };
         let _ = writeln!(self.effect, "{net:?}");
         self.paths.push(net.path().clone());
-        self.changes.push(ChangeStep { target, change });
-        self.lines.push(if diff == DiffDirection::Forward { forward(net, &line) } else { line });
+        self.changes.push(step);
+        self.lines.push(if self.direction == DiffDirection::Forward { forward(net, &line) } else { line });
         Ok(())
     }
 
-    /// Brings a former content back; with its rev as the end of a clause. `None` where it is there already.
-    fn write(
+    /// Brings a former content back, `over` the file that is there. `None` where it is there already.
+    fn restore(
         &mut self,
         cx: &CallContext,
-        view: &DiskOfCall<'_>,
         path: &WorkspacePath,
         former: FileState,
         over: bool,
-        diff: DiffDirection,
-    ) -> Result<Option<(WritablePath, NewState, String)>, ToolError> {
+    ) -> Result<Option<(ChangeStep, String)>, ToolError> {
         // Of a masked file, that it is there already would tell that a value was guessed, or that two are equal.
         let is_masked = cx.workspace.visibility(path).is_ok_and(|seen| seen == Visibility::Masked);
-        if over && !is_masked && view.holds(path, former.revision) {
+        if over && !is_masked && DiskOfCall(cx).holds(path, former.revision) {
             return Ok(None);
         }
         let bytes = cx.session.history.content(former.revision).ok_or_else(|| path.not_stored())?;
@@ -186,21 +179,17 @@ impl UndoPlan {
         };
         let rev = shown.as_ref().map_or_else(String::new, |shown| format!(", rev {}", Revision::of(shown).short()));
         // Of a masked file the size that is shown counts.
-        let size = shown.as_ref().map_or(0, Vec::len) as u64;
-        let held = now.as_ref().map_or(0, Vec::len) as u64;
-        self.pay(Cost {
-            files: u64::from(!over),
-            bytes: size,
-            growth: RootBytes::of(path.root(), size.saturating_sub(held)),
-            freed: RootBytes::of(path.root(), held.saturating_sub(size)),
-        });
+        let [held, size] = [&now, &shown].map(|bytes| bytes.as_ref().map_or(0, Vec::len) as u64);
+        self.pay(Cost { files: u64::from(!over), ..Cost::of_bytes(path.root(), held, size) });
         if self.cost.bytes > MOST_BYTES {
             let message = format!("more than {MOST_BYTES} bytes would be brought back in one call");
             return Err(ToolError::new(Kind::TooLarge, message).hint("go back in parts: pass path as well"));
         }
-        self.compare(cx, path, now, shown, diff);
-        let state = NewState::Content { base, bytes, mode: former.mode, like: None, former: Some(former.state) };
-        Ok(Some((view.writable(path, ChangedPart::Content)?, state, rev)))
+        self.compare(cx, path, now, shown);
+        let target = commit::writable(cx, path, ChangedPart::Content)?;
+        let change = NewState::Content { base, bytes, mode: former.mode, like: None, former: Some(former.state) };
+        let word = if over { "restore" } else { "bring back" };
+        Ok(Some((ChangeStep { target, change }, format!("{word} {path}{rev}"))))
     }
 
     /// Looks at a path for the state that must still be there at the commit.
@@ -211,39 +200,19 @@ impl UndoPlan {
         Ok(node)
     }
 
-    fn size(cx: &CallContext, path: &WorkspacePath) -> u64 {
-        let entry = cx.workspace.writable_entry(path).ok();
-        let stat = entry.and_then(|entry| cx.workspace.entry_stat(&entry).ok().flatten());
-        stat.filter(|stat| stat.kind == FileKind::File).map_or(0, |stat| stat.size)
-    }
-
     fn pay(&mut self, cost: Cost) {
         self.cost = [std::mem::take(&mut self.cost), cost].into_iter().sum();
     }
 
-    fn compare(
-        &mut self,
-        cx: &CallContext,
-        path: &WorkspacePath,
-        now: Option<Vec<u8>>,
-        then: Option<Vec<u8>>,
-        diff: DiffDirection,
-    ) {
+    fn compare(&mut self, cx: &CallContext, path: &WorkspacePath, now: Option<Vec<u8>>, then: Option<Vec<u8>>) {
         let size = now.as_ref().map_or(0, Vec::len) + then.as_ref().map_or(0, Vec::len);
         self.diffed = self.diffed.saturating_add(size);
         if self.diffed > MAX_DIFFED || cx.check().is_err() {
             return;
         }
-        let text = match diff {
-            DiffDirection::Back => shown_diff::diff(path, now, then),
-            DiffDirection::Forward => shown_diff::diff(path, then, now),
-        };
-        self.diff.push_str(&text);
+        let (old, new) = if self.direction == DiffDirection::Back { (now, then) } else { (then, now) };
+        self.diff.push_str(&shown_diff::diff(path, old, new));
     }
-}
-
-fn shown_now(cx: &CallContext, path: &WorkspacePath) -> Option<Vec<u8>> {
-    cx.read_to_change(path).ok().map(|now| now.bytes)
 }
 
 /// Describes the change since, where `line` is the order to revert it.
@@ -252,10 +221,10 @@ fn forward(net: &TreeChange, line: &str) -> String {
         TreeChange::Remove(path) if line.starts_with("remove") => format!("made the directory {path}"),
         TreeChange::Remove(path) => format!("created {path}"),
         TreeChange::Move { from, to } => format!("moved {to} to {from}"),
-        TreeChange::MakeDirectory { path, .. } => format!("removed the directory {path}"),
-        TreeChange::MakeLink { path, .. } => format!("deleted the link {path}"),
-        TreeChange::Write { path, over: true, .. } => format!("changed {path}"),
-        TreeChange::Write { path, .. } => format!("deleted {path}"),
+        TreeChange::Create { path, is: EntryState::Directory { .. } } => format!("removed the directory {path}"),
+        TreeChange::Create { path, is: EntryState::Link(_) } => format!("deleted the link {path}"),
+        TreeChange::Create { path, .. } => format!("deleted {path}"),
+        TreeChange::Restore { path, .. } => format!("changed {path}"),
     }
 }
 
@@ -275,31 +244,24 @@ pub(super) struct PlannedReturn {
     pub(super) reverted: String,
     /// Paths that other sessions changed since.
     pub(super) others: BTreeSet<String>,
-    /// What else there is to know.
-    pub(super) notes: Vec<String>,
     pub(super) undoable: Undoable,
     /// The session and the number of the one change that is taken back.
     pub(super) takes_back: Option<(String, u64)>,
 }
 
 impl PlannedReturn {
+    /// The change; or an answer, where nothing is to be done, or it is only to be shown.
     pub(super) fn plan(self, cx: &CallContext, dry_run: Option<bool>) -> Plan {
-        if self.plan.changes.is_empty() {
-            return Plan::Answer(self.nothing(cx));
-        }
-        if dry_run.unwrap_or(false) { Plan::Answer(self.dry_run(cx)) } else { Plan::Change(Box::new(self)) }
-    }
-
-    /// Describes the change without making it.
-    pub(super) fn dry_run(&self, cx: &CallContext) -> Answer {
-        self.answer(cx, &format!("Would do: {} (dry run, nothing was changed)", self.order), &self.notes)
-    }
-
-    /// That there is nothing to be done.
-    pub(super) fn nothing(&self, cx: &CallContext) -> Answer {
-        let none = self.plan.skipped.is_empty() && self.others.is_empty();
-        let why = if none { "there is nothing to take back" } else { "what could be taken back is left alone" };
-        self.answer(cx, &format!("Nothing was changed: {why}"), &self.notes)
+        let what = if self.plan.changes.is_empty() {
+            let none = self.plan.skipped.is_empty() && self.others.is_empty();
+            let why = if none { "there is nothing to take back" } else { "what could be taken back is left alone" };
+            format!("Nothing was changed: {why}")
+        } else if dry_run.unwrap_or(false) {
+            format!("Would do: {} (dry run, nothing was changed)", self.order)
+        } else {
+            return Plan::Change(Box::new(self));
+        };
+        Plan::Answer(self.answer(cx, &what, &[]))
     }
 
     fn answer(&self, cx: &CallContext, what: &str, notes: &[String]) -> Answer {
@@ -308,26 +270,27 @@ impl PlannedReturn {
         let left = self.plan.skipped.len() + self.others.len();
         let left = (steps > 0 && left > 0).then(|| skipped_headline(left));
         let mut text = noted(what, &[notes, left.as_slice()].concat());
+        let skipped = self.plan.skipped.iter();
+        let skipped =
+            skipped.map(|left| LeftAlonePath { path: left.path.to_string(), reason: left.reason.to_string() });
+        let reason = "changed by another session".to_owned();
+        let others = self.others.iter().map(|path| LeftAlonePath { path: path.clone(), reason: reason.clone() });
+        let left_alone: Vec<LeftAlonePath> = skipped.chain(others).collect();
+        let left_lines = left_alone.iter().map(|left| format!("left alone: {} ({})", left.path, left.reason));
+        let mut skipped: Vec<String> = left_lines.collect();
+        let others = skipped.split_off(self.plan.skipped.len());
         let mut list = String::new();
-        for line in self.plan.lines.iter().take(NAMED) {
-            let _ = write!(list, "\n{line}");
+        for (lines, noun, end) in
+            [(&self.plan.lines, "step", ""), (&skipped, "path", " left alone"), (&others, "path", " of other sessions")]
+        {
+            for line in lines.iter().take(NAMED) {
+                let _ = write!(list, "\n{line}");
+            }
+            if lines.len() > NAMED {
+                let _ = write!(list, "\n… and {} more{end}", count(lines.len() - NAMED, noun));
+            }
         }
-        if self.plan.lines.len() > NAMED {
-            let _ = write!(list, "\n… and {} more", count(self.plan.lines.len() - NAMED, "step"));
-        }
-        for left in self.plan.skipped.iter().take(NAMED) {
-            let _ = write!(list, "\nleft alone: {} ({})", left.path, left.reason);
-        }
-        if self.plan.skipped.len() > NAMED {
-            let _ = write!(list, "\n… and {} more left alone", count(self.plan.skipped.len() - NAMED, "path"));
-        }
-        for path in self.others.iter().take(NAMED) {
-            let _ = write!(list, "\nleft alone: {path} (changed by another session)");
-        }
-        if self.others.len() > NAMED {
-            let _ = write!(list, "\n… and {} more of other sessions", count(self.others.len() - NAMED, "path"));
-        }
-        if !self.plan.skipped.is_empty() || !self.others.is_empty() {
+        if !left_alone.is_empty() {
             list.push_str("\npass include_others=true to take back what others changed as well; it is kept first");
         }
         let paths: Vec<_> = self.plan.paths.iter().chain(self.plan.skipped.iter().map(|left| &left.path)).collect();
@@ -342,23 +305,16 @@ impl PlannedReturn {
             }
             (shown_text, cut_lines, hidden) = (shown.text, shown.cut_lines, shown.hidden);
         }
-        let output =
-            Output {
-                path: self.plan.paths.first().map(ToString::to_string).unwrap_or_default(),
-                reverted: self.reverted.clone(),
-                diff: shown_text,
-                diff_cut_lines: cut_lines,
-                notes: notes.iter().cloned().chain(hidden).collect(),
-                problems: Vec::new(),
-                steps: self.plan.lines.clone(),
-                left_alone: (self.plan.skipped.iter())
-                    .map(|left| LeftAlonePath { path: left.path.to_string(), reason: left.reason.to_string() })
-                    .chain(self.others.iter().map(|path| LeftAlonePath {
-                        path: path.clone(),
-                        reason: "changed by another session".to_owned(),
-                    }))
-                    .collect(),
-            };
+        let output = Output {
+            path: self.plan.paths.first().map(ToString::to_string).unwrap_or_default(),
+            reverted: self.reverted.clone(),
+            diff: shown_text,
+            diff_cut_lines: cut_lines,
+            notes: notes.iter().cloned().chain(hidden).collect(),
+            problems: Vec::new(),
+            steps: self.plan.lines.clone(),
+            left_alone,
+        };
         Answer::text(text, &output).data(cx, &output)
     }
 }
@@ -395,9 +351,7 @@ impl Change for PlannedReturn {
         if let Some((session, number)) = &self.takes_back {
             cx.session.history.take_back(session, *number);
         }
-        let mut notes = self.notes.clone();
-        notes.extend(committed.notes);
-        Ok(self.answer(cx, &self.done, &notes))
+        Ok(self.answer(cx, &self.done, &committed.notes))
     }
 }
 

@@ -4,42 +4,20 @@
 //! and so is one whose former content is no longer kept. That is known only when the walk comes there, so the walk begins
 //! again without what it found: no file stays in a state in between.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt, io};
+use std::{collections::BTreeMap, fmt};
 
-use confined_fs::{
-    AccessError, AccessErrorKind, EntryState, FileKind, FileState, NewDirectory, Node, Purpose, Revision, TreePosition,
-    WorkspacePath, WritablePath,
-};
+use confined_fs::{EntryState, FileKind, FileState, NewDirectory, Revision, TreePosition, WorkspacePath};
 
 use super::{
-    super::{CallContext, answer::count},
-    virtual_tree::{Disk, VirtualNode, VirtualTree},
+    super::{answer::count, commit::ChangedPart},
+    disk::DiskOfCall,
+    virtual_tree::{VirtualNode, VirtualTree},
 };
 use crate::session::history::{Effect, FormerEntry, UndoableChange};
 
-/// The state of the disk and of the history that the planner asks for.
-pub(super) trait DiskAndHistory: Disk {
-    /// Whether the file there has this content, or is in the state with this mark where it is masked.
-    fn holds(&self, path: &WorkspacePath, state: Revision) -> bool;
-    /// Whether a content is still kept.
-    fn is_kept(&self, revision: Revision) -> bool;
-    /// Why a path may not be changed, if it may not: the content of its file, or the entry itself.
-    fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<String>;
-    /// The mark of the file that is there ([`Tree::content_mark`](confined_fs::Tree::content_mark)).
-    fn file_mark(&self, path: &WorkspacePath) -> Option<Revision>;
-}
-
-/// The part of an entry that changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChangedPart {
-    /// The content of a file.
-    Content,
-    Entry,
-}
-
 /// The walk so far.
 pub(super) struct UndoPlanner<'p> {
-    view: &'p dyn DiskAndHistory,
+    view: DiskOfCall<'p>,
     /// Whether changes of others are taken back as well.
     includes_changed: bool,
     pub(super) tree: VirtualTree,
@@ -58,11 +36,7 @@ pub(super) struct UndoPlanner<'p> {
 }
 
 impl<'p> UndoPlanner<'p> {
-    pub(super) fn new(
-        view: &'p dyn DiskAndHistory,
-        includes_changed: bool,
-        pinned: BTreeMap<WorkspacePath, Reason>,
-    ) -> Self {
+    pub(super) fn new(view: DiskOfCall<'p>, includes_changed: bool, pinned: BTreeMap<WorkspacePath, Reason>) -> Self {
         Self {
             view,
             includes_changed,
@@ -129,7 +103,7 @@ impl<'p> UndoPlanner<'p> {
             Effect::Made { directories } => {
                 self.remove_made(directories);
                 for directory in directories.iter().map(NewDirectory::path) {
-                    if self.tree.kind(self.view, directory) == Some(FileKind::Directory) {
+                    if self.tree.kind(&self.view, directory) == Some(FileKind::Directory) {
                         self.skip(directory, Reason::NotEmpty);
                     }
                     self.former.remove(directory);
@@ -145,7 +119,7 @@ impl<'p> UndoPlanner<'p> {
             }
             return;
         }
-        let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.view, path) {
+        let reason = self.why_kept(before).or_else(|| match self.tree.kind(&self.view, path) {
             _ if self.holds(path, after) => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
@@ -194,7 +168,7 @@ impl<'p> UndoPlanner<'p> {
             self.skip(to, Reason::Occupied);
             return;
         }
-        let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
+        let reason = match (self.tree.kind(&self.view, to), self.tree.node(to)) {
             (None, _) => Some(Reason::Gone),
             (Some(FileKind::File), VirtualNode::OnDisk(now)) if !self.includes_changed && mark.is_some() => {
                 Some(Reason::Changed).filter(|_| self.view.file_mark(&now) != mark)
@@ -208,7 +182,7 @@ impl<'p> UndoPlanner<'p> {
             return;
         }
         // What is in it and stays. Where it is a file, what stays was in something else that had its name.
-        let is_directory = self.tree.kind(self.view, to) == Some(FileKind::Directory);
+        let is_directory = self.tree.kind(&self.view, to) == Some(FileKind::Directory);
         let stays: Vec<(WorkspacePath, Reason)> = self
             .pinned
             .range(to.clone()..)
@@ -243,14 +217,14 @@ impl<'p> UndoPlanner<'p> {
                 self.former.remove(path);
                 continue;
             }
-            let kind = self.tree.kind(self.view, path);
+            let kind = self.tree.kind(&self.view, path);
             let reason = match (&entry.node, kind) {
                 // Somebody has removed it before: that is what is wanted.
                 (_, None) => continue,
                 (EntryState::File(former), _) if self.holds(path, former.revision) => None,
                 (EntryState::File(_), Some(FileKind::File)) if self.includes_changed => None,
                 (EntryState::Link(target), _) if self.says(path, target) => None,
-                (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(self.view, path) => None,
+                (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(&self.view, path) => None,
                 (EntryState::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
                 _ => Some(Reason::Changed),
             };
@@ -265,7 +239,7 @@ impl<'p> UndoPlanner<'p> {
     fn remove_made(&mut self, outermost_first: &[NewDirectory]) {
         for path in outermost_first.iter().rev().map(NewDirectory::path) {
             let goes = !self.is_frozen(path)
-                && self.tree.is_empty_directory(self.view, path)
+                && self.tree.is_empty_directory(&self.view, path)
                 && self.refusal(path, ChangedPart::Entry).is_none();
             if goes {
                 self.tree.put(path, VirtualNode::Absent);
@@ -274,8 +248,8 @@ impl<'p> UndoPlanner<'p> {
     }
 
     fn put_back(&mut self, path: &WorkspacePath, node: VirtualNode, from: Option<WorkspacePath>) {
-        let occupant = self.tree.kind(self.view, path);
-        let parent = path.parent().map(|parent| self.tree.kind(self.view, &parent));
+        let occupant = self.tree.kind(&self.view, path);
+        let parent = path.parent().map(|parent| self.tree.kind(&self.view, &parent));
         let is_below_a_file = matches!(parent, Some(Some(FileKind::File | FileKind::Symlink | FileKind::Other)));
         let replaces = self.includes_changed
             && occupant == Some(FileKind::File)
@@ -327,7 +301,7 @@ impl<'p> UndoPlanner<'p> {
     /// a state in between.
     fn stays_at(&mut self, place: WorkspacePath, reason: Reason) {
         let is_changed = !matches!(self.tree.node(&place), VirtualNode::OnDisk(_));
-        let holds = || self.tree.kind(self.view, &place).or_else(|| self.view.kind(&self.now(&place)));
+        let holds = || self.tree.kind(&self.view, &place).or_else(|| self.view.kind(&self.now(&place)));
         if is_changed && holds().is_some() {
             self.skip(&place, reason.clone());
         }
@@ -435,91 +409,4 @@ pub(in crate::tools) struct SkippedPath {
 pub(in crate::tools) fn skipped_headline(paths: usize) -> String {
     let were = if paths == 1 { "was" } else { "were" };
     format!("{} {were} left alone and not brought back", count(paths, "path"))
-}
-
-// The disk and the history as the call that undoes may see and change them.
-
-/// The disk as a call sees it. Everything that its policy does not let it change is as if nothing were there.
-pub(super) struct DiskOfCall<'c>(pub(super) &'c CallContext);
-
-impl DiskOfCall<'_> {
-    /// The path as one that may be changed, also where a file is in the place of one of its directories now.
-    pub(super) fn writable(&self, path: &WorkspacePath, part: ChangedPart) -> Result<WritablePath, AccessError> {
-        let workspace = &self.0.workspace;
-        let target = match part {
-            ChangedPart::Content => workspace.writable(path),
-            ChangedPart::Entry => workspace.writable_entry(path),
-        };
-        match target {
-            Err(error) if error.kind == AccessErrorKind::NotADirectory => {
-                workspace.writable_in_place_of_file(path, part == ChangedPart::Content)
-            }
-            target => target,
-        }
-    }
-
-    /// The entry itself. None where the way to it is no longer the one that it was, as when a directory was replaced
-    /// with a link.
-    fn entry(&self, path: &WorkspacePath) -> Option<WritablePath> {
-        self.0.workspace.writable_entry(path).ok().filter(|entry| entry.path() == path)
-    }
-}
-
-impl Disk for DiskOfCall<'_> {
-    fn kind(&self, path: &WorkspacePath) -> Option<FileKind> {
-        if path.is_root() {
-            return Some(FileKind::Directory);
-        }
-        // Not as an entry, which a masked file is not.
-        let content = || self.0.workspace.writable(path).ok().filter(|target| target.path() == path);
-        let target = self.entry(path).or_else(content)?;
-        self.0.workspace.entry_stat(&target).ok().flatten().map(|stat| stat.kind)
-    }
-
-    fn mode(&self, directory: &WorkspacePath) -> u32 {
-        let stat = self.entry(directory).and_then(|entry| self.0.workspace.entry_stat(&entry).ok().flatten());
-        stat.map_or(0, |stat| stat.permissions())
-    }
-
-    fn names(&self, directory: &WorkspacePath) -> Option<Vec<OsString>> {
-        let entry = self.entry(directory)?;
-        let tree = self.0.workspace.tree(&entry, Purpose::Remove).ok()?;
-        let inside = tree.entries().iter().filter(|entry| entry.position.depth == 1);
-        Some(inside.map(|entry| entry.position.name.clone()).collect())
-    }
-
-    fn target(&self, path: &WorkspacePath) -> Option<OsString> {
-        let tree = self.0.workspace.tree(&self.entry(path)?, Purpose::Remove).ok()?;
-        match tree.node() {
-            Node::Link(target) => Some(target.clone()),
-            _ => None,
-        }
-    }
-}
-
-impl DiskAndHistory for DiskOfCall<'_> {
-    fn holds(&self, path: &WorkspacePath, state: Revision) -> bool {
-        let hashed = || -> io::Result<bool> {
-            let mut file = self.0.workspace.open_file(path).map_err(io::Error::other)?;
-            Ok(Revision::of_reader(&mut file)? == state)
-        };
-        self.kind(path) == Some(FileKind::File)
-            && (self.0.workspace.masked_state(path).is_ok_and(|now| now == Some(state)) || hashed().unwrap_or(false))
-    }
-
-    fn is_kept(&self, revision: Revision) -> bool {
-        self.0.session.history.has_content(revision)
-    }
-
-    fn refusal(&self, path: &WorkspacePath, part: ChangedPart) -> Option<String> {
-        match self.writable(path, part) {
-            Ok(target) if target.path() == path => None,
-            Ok(_) => Some("a link leads elsewhere now".to_owned()),
-            Err(_) => Some("it may not be changed".to_owned()),
-        }
-    }
-
-    fn file_mark(&self, path: &WorkspacePath) -> Option<Revision> {
-        Some(self.0.workspace.tree(&self.entry(path)?, Purpose::Remove).ok()?.content_mark())
-    }
 }

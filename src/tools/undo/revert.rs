@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use confined_fs::{
-    AccessError, AccessErrorKind, Approval, Base, CreatedTree, EntryState, FileState, MovedTree, NewDirectory, Purpose,
-    Revision, TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
+    AccessError, AccessErrorKind, Approval, Base, CreatedTree, EntryState, FileState, NewDirectory, Purpose, Revision,
+    TreeGuard, TreePosition, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::{
@@ -17,7 +17,7 @@ use crate::session::{
 use super::super::{
     CallContext, Kind, ToolError,
     commit::{self, ChangeStep, EntriesAre, NewState, Undoable},
-    read_before_write, shown_diff,
+    shown_diff,
 };
 
 /// The effect of reverting a change.
@@ -35,24 +35,20 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
         Effect::Several(_) => return Err(of_several()),
         Effect::Wrote { path, before, after } => {
             let now = unchanged_file(cx, path, *after)?;
-            let held = now.len() as u64;
             let old = before.map(|former| kept_content(cx, path, former.revision)).transpose()?;
             // Of a masked file the size that is shown counts: the quota's refusal and the audit have the number.
             let old = old.map(|old| cx.workspace.shown(path, old).unwrap_or_default());
-            if let Some(old) = &old {
-                cost.bytes = old.len() as u64;
-                cost.growth = RootBytes::of(path.root(), cost.bytes.saturating_sub(held));
-            }
-            cost.freed = RootBytes::of(path.root(), held.saturating_sub(cost.bytes));
+            let size = old.as_ref().map_or(0, Vec::len) as u64;
+            cost = Cost::of_bytes(path.root(), now.len() as u64, size);
             shown_diff::diff(path, Some(now), old)
         }
         Effect::Removed { path, entries } => {
             check_free(cx, path)?;
-            cost.files = entries.len() as u64;
+            let mut bytes = 0;
             for former in files(entries) {
-                cost.bytes += kept_content(cx, path, former.revision)?.len() as u64;
+                bytes += kept_content(cx, path, former.revision)?.len() as u64;
             }
-            cost.growth = RootBytes::of(path.root(), cost.bytes);
+            cost = Cost { files: entries.len() as u64, ..Cost::of_bytes(path.root(), 0, bytes) };
             match entries.as_slice() {
                 [FormerEntry { node: EntryState::File(former), .. }] => {
                     shown_diff::diff(path, None, Some(kept_content(cx, path, former.revision)?))
@@ -83,7 +79,7 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             if tree.content_mark() != *mark {
                 return Err(changed_since(to));
             }
-            cost.freed = RootBytes::of(to.root(), tree.bytes());
+            cost = Cost::of_bytes(to.root(), tree.bytes(), 0);
             String::new()
         }
         Effect::Made { directories } => {
@@ -129,7 +125,7 @@ fn remove_made(
     commit::record_unmade(cx, "undo", made, removed);
     let record = |at: &WorkspacePath| JournalRecord { kind: RecordKind::Directory, ..JournalRecord::new("undo", at) };
     let gone = made[made.len() - removed..].iter().map(|one| record(one.path())).collect();
-    Ok((removed, commit::begin(cx, gone, None).0))
+    Ok((removed, commit::begin(cx, gone).0))
 }
 
 /// Reverts one effect, which goes on the list of changes as `undoable` says.
@@ -152,10 +148,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             remove(cx, &guard, &entry, None, undoable, approval)
         }
         Effect::Removed { path, entries } => bring_back(cx, path, entries, undoable, approval),
-        Effect::Moved { from, to, mark, replaced: None } => move_back(cx, [from, to], *mark, undoable, approval),
-        Effect::Moved { from, to, mark, replaced: Some(replaced) } => {
-            move_back_from_over(cx, [from, to], *mark, *replaced, undoable, approval)
-        }
+        Effect::Moved { from, to, mark, replaced } => move_back(cx, [from, to], *mark, *replaced, undoable, approval),
         Effect::Copied { to, mark, .. } => {
             let entry = cx.workspace.writable_entry(to)?;
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
@@ -218,64 +211,45 @@ fn bring_back(
     let entry = cx.workspace.writable_entry(path)?;
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
     let mut parts = entries.iter().map(|one| one.part(cx, path));
-    let records = vec![JournalRecord::new("undo", entry.path())];
     let create = || guard.create_tree(&entry, &mut parts, approval);
-    let did = |created: &CreatedTree| {
+    let there = |created: &CreatedTree| {
         if let [Some(revision)] = created.revisions.as_slice() {
             cx.session.ledger.saw(entry.path(), *revision, None);
         }
         commit::record_entries(cx, "undo", EntriesAre::There, entry.path(), entries, &[]);
         cx.session.history.undo_list().brought_back(entry.path());
-        let mark = cx.workspace.tree(&entry, Purpose::Remove).ok()?.content_mark();
-        let effect = Effect::Copied { to: entry.path().clone(), mark, entries: Arc::clone(entries) };
-        Some((effect, created.made.clone()))
+        Arc::clone(entries)
     };
-    let created = commit::journaled(cx, ("undo", undoable), (records, None), create, did);
+    let created = commit::create_tree(cx, ("undo", undoable), &entry, create, there);
     created.map(drop).map_err(|error| not_created(path, error))
 }
 
-/// Moves an entry back, and brings back the file that it had replaced, in one change.
-fn move_back_from_over(
-    cx: &CallContext,
-    [from, to]: [&WorkspacePath; 2],
-    mark: Option<Revision>,
-    FileState { revision, mode, state }: FileState,
-    undoable: Undoable,
-    approval: Approval,
-) -> Result<(), ToolError> {
-    let now = cx.workspace.writable_entry(to)?;
-    let old = old_place(cx, from, &now)?;
-    let bytes = kept_content(cx, to, revision)?;
-    unchanged_tree(cx, &now, &old, mark)?;
-    let base = commit::state_now(cx, &now)?.ok_or_else(|| changed_since(to))?;
-    let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(state) };
-    let changes = [
-        ChangeStep { target: now.clone(), change: NewState::Moved { to: old, base } },
-        ChangeStep { target: now, change: content },
-    ];
-    commit::commit_files(cx, "undo", &changes, undoable, approval).map(drop)
-}
-
+/// Moves an entry back; the file that it had `replaced` is brought back in the same change.
 fn move_back(
     cx: &CallContext,
     [from, to]: [&WorkspacePath; 2],
     mark: Option<Revision>,
+    replaced: Option<FileState>,
     undoable: Undoable,
     approval: Approval,
 ) -> Result<(), ToolError> {
     let new = cx.workspace.writable_entry(to)?;
     let old = old_place(cx, from, &new)?;
+    if let Some(FileState { revision, mode, state }) = replaced {
+        let bytes = kept_content(cx, to, revision)?;
+        unchanged_tree(cx, &new, &old, mark)?;
+        let base = commit::state_now(cx, &new)?.ok_or_else(|| changed_since(to))?;
+        let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(state) };
+        let changes = [
+            ChangeStep { target: new.clone(), change: NewState::Moved { to: old, base } },
+            ChangeStep { target: new, change: content },
+        ];
+        return commit::commit_files(cx, "undo", &changes, undoable, approval).map(drop);
+    }
     let guard = TreeGuard::acquire_within(&cx.workspace, &[&old, &new], cx.wait_limit())?;
     let tree = unchanged_tree(cx, &new, &old, mark)?;
-    let record = JournalRecord { to: Some(from.to_string()), ..JournalRecord::new("undo", to) };
-    let did = |moved: &MovedTree| {
-        commit::record_moved(cx, "undo", &tree, old.path(), None, &moved.made);
-        read_before_write::carry_seen(cx, &tree, old.path());
-        let effect = Effect::Moved { from: to.clone(), to: old.path().clone(), mark, replaced: None };
-        Some((effect, moved.made.clone()))
-    };
-    let act = || guard.move_tree(&new, &tree, &old, approval);
-    let moved = commit::journaled(cx, ("undo", undoable), (vec![record], None), act, did);
+    let mark = mark.unwrap_or_else(|| tree.content_mark());
+    let moved = commit::move_tree(cx, ("undo", undoable), &guard, (&new, &tree, &old), mark, approval);
     moved.map(drop).map_err(|error| not_created(from, error))
 }
 

@@ -9,8 +9,8 @@ use std::{
 use confined_fs::{EntryState, FileState, Revision, Workspace, WorkspacePath};
 
 use super::{
-    super::{CallContext, Kind, ToolError, references::shown},
-    planner::{ChangedPart, DiskAndHistory as _, DiskOfCall},
+    super::{CallContext, Kind, ToolError, commit::ChangedPart, references::shown},
+    disk::DiskOfCall,
 };
 use crate::session::history::{Effect, FormerEntry, JournalRecord, RecordKind, UndoableChange};
 
@@ -177,21 +177,18 @@ pub(super) fn last_recorded(cx: &CallContext, names: &[WorkspacePath]) -> Result
 
 /// The changes that these records describe, in their order. What cannot be a path here is left out.
 pub(super) fn recorded_changes(workspace: &Workspace, records: &[JournalRecord]) -> Vec<KnownChange> {
-    let mut groups: Vec<((&str, u64), Vec<&JournalRecord>)> = Vec::new();
+    let mut groups: Vec<Vec<&JournalRecord>> = Vec::new();
     let mut places: HashMap<(&str, u64), usize> = HashMap::new();
     for record in records.iter().filter(|record| record.is_of_entry()) {
-        let key = record.key();
-        let at = *places.entry(key).or_insert_with(|| {
-            groups.push((key, Vec::new()));
-            groups.len() - 1
-        });
-        groups[at].1.push(record);
+        let at = *places.entry(record.key()).or_insert(groups.len());
+        groups.resize_with(groups.len().max(at + 1), Vec::new);
+        groups[at].push(record);
     }
-    let change = |((session, number), records): ((&str, u64), Vec<&JournalRecord>)| {
+    let change = |records: Vec<&JournalRecord>| {
         let effect = Effect::Several(effects(workspace, &records));
         KnownChange {
-            session: session.to_owned(),
-            number,
+            session: records[0].session.clone(),
+            number: records[0].change,
             tool: records[0].tool.clone(),
             by: format!(" by {}", records[0].maker()),
             change: UndoableChange { tool: "undo", effect, made: Vec::new() },

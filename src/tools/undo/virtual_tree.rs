@@ -1,6 +1,6 @@
 //! The tree as it would be: what changes, laid over what is on the disk.
 //!
-//! Knows no disk: a [`Disk`] says what is there. Nothing of the disk is listed that does not change.
+//! A [`DiskOfCall`] says what is there. Nothing of the disk is listed that does not change.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -10,17 +10,7 @@ use std::{
 
 use confined_fs::{EntryState, FileKind, FileState, WorkspacePath};
 
-/// The entries of the disk.
-pub(super) trait Disk {
-    /// The kind of entry at a path, links not followed; `None` where nothing is.
-    fn kind(&self, path: &WorkspacePath) -> Option<FileKind>;
-    /// The permission bits of a directory; 0 where they are not known.
-    fn mode(&self, directory: &WorkspacePath) -> u32;
-    /// The names in a directory; `None` if they cannot be known.
-    fn names(&self, directory: &WorkspacePath) -> Option<Vec<OsString>>;
-    /// The target of a link.
-    fn target(&self, path: &WorkspacePath) -> Option<OsString>;
-}
+use super::disk::DiskOfCall;
 
 /// The entry that would be at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,12 +44,10 @@ pub(super) enum TreeChange {
     Remove(WorkspacePath),
     /// Moves an entry to another path.
     Move { from: WorkspacePath, to: WorkspacePath },
-    /// A directory is made.
-    MakeDirectory { path: WorkspacePath, mode: u32 },
-    /// A file gets a content that is kept; it is made if `over` says that no file is there now.
-    Write { path: WorkspacePath, former: FileState, over: bool },
-    /// A link is made.
-    MakeLink { path: WorkspacePath, target: OsString },
+    /// Makes an entry, a file with a content that is kept.
+    Create { path: WorkspacePath, is: EntryState },
+    /// Gives the file that is there a content that is kept.
+    Restore { path: WorkspacePath, former: FileState },
 }
 
 impl TreeChange {
@@ -68,9 +56,8 @@ impl TreeChange {
         match self {
             Self::Remove(path)
             | Self::Move { to: path, .. }
-            | Self::MakeDirectory { path, .. }
-            | Self::Write { path, .. }
-            | Self::MakeLink { path, .. } => path,
+            | Self::Create { path, .. }
+            | Self::Restore { path, .. } => path,
         }
     }
 }
@@ -129,7 +116,7 @@ impl VirtualTree {
     }
 
     /// The kind of entry that would be at `path`.
-    pub(super) fn kind(&self, disk: &dyn Disk, path: &WorkspacePath) -> Option<FileKind> {
+    pub(super) fn kind(&self, disk: &DiskOfCall<'_>, path: &WorkspacePath) -> Option<FileKind> {
         match self.node(path) {
             VirtualNode::Absent => None,
             VirtualNode::OnDisk(path) => disk.kind(&path),
@@ -159,7 +146,7 @@ impl VirtualTree {
     }
 
     /// Whether there would be a directory at `path` with nothing in it.
-    pub(super) fn is_empty_directory(&self, disk: &dyn Disk, path: &WorkspacePath) -> bool {
+    pub(super) fn is_empty_directory(&self, disk: &DiskOfCall<'_>, path: &WorkspacePath) -> bool {
         match self.node(path) {
             VirtualNode::OnDisk(path) => {
                 disk.kind(&path) == Some(FileKind::Directory) && disk.names(&path).is_some_and(|names| names.is_empty())
@@ -183,7 +170,7 @@ impl VirtualTree {
     }
 
     /// The changes of the disk that make it this tree. Nothing is in them that stays as it is.
-    pub(super) fn net_changes(&self, disk: &dyn Disk) -> Vec<TreeChange> {
+    pub(super) fn net_changes(&self, disk: &DiskOfCall<'_>) -> Vec<TreeChange> {
         let mut difference = TreeComparison { disk, moved: HashSet::new(), changes: Vec::new() };
         for (path, node) in &self.roots {
             difference.find_moved(node, Some(path));
@@ -217,7 +204,7 @@ impl VirtualNode {
 /// A directory that moves whole is one move. If something in it changes as well, each entry of it moves, so that no
 /// change is inside of another one's directory.
 struct TreeComparison<'d> {
-    disk: &'d dyn Disk,
+    disk: &'d DiskOfCall<'d>,
     /// Paths of the disk whose entries move away.
     moved: HashSet<WorkspacePath>,
     changes: Vec<TreeChange>,
@@ -264,35 +251,31 @@ impl TreeComparison<'_> {
                 }
                 return;
             }
-            VirtualNode::Kept(former) => {
-                let is_file = |there: &WorkspacePath| self.disk.kind(there) == Some(FileKind::File);
-                let over = there.is_some_and(|there| !self.moved.contains(there) && is_file(there));
-                if !over {
-                    self.clear(there);
-                }
-                self.changes.push(TreeChange::Write { path: path.clone(), former: *former, over });
+            VirtualNode::Kept(former) if there.is_some_and(|there| self.has(there, FileKind::File)) => {
+                self.changes.push(TreeChange::Restore { path: path.clone(), former: *former });
                 return;
             }
             VirtualNode::Link(target) if there.is_some_and(|there| self.has_link(there, target)) => return,
             VirtualNode::Directory(directory) => {
-                if let Some(there) = there.filter(|there| self.has_directory(there)) {
+                if let Some(there) = there.filter(|there| self.has(there, FileKind::Directory)) {
                     self.become_in_place(path, directory, there);
                     return;
                 }
-                self.clear(there);
             }
-            _ => self.clear(there),
+            _ => {}
         }
+        self.clear(there);
+        let create = |is| TreeChange::Create { path: path.clone(), is };
         match node {
             VirtualNode::OnDisk(disk) if self.disk.kind(disk).is_some() => {
                 self.changes.push(TreeChange::Move { from: disk.clone(), to: path.clone() });
             }
-            VirtualNode::Link(target) => {
-                self.changes.push(TreeChange::MakeLink { path: path.clone(), target: target.clone() });
-            }
+            VirtualNode::OnDisk(_) | VirtualNode::Absent => {}
+            VirtualNode::Kept(former) => self.changes.push(create(EntryState::File(*former))),
+            VirtualNode::Link(target) => self.changes.push(create(EntryState::Link(target.clone()))),
             VirtualNode::Directory(directory) => {
                 let mode = directory.disk.as_ref().map_or(directory.mode, |disk| self.disk.mode(disk));
-                self.changes.push(TreeChange::MakeDirectory { path: path.clone(), mode });
+                self.changes.push(create(EntryState::Directory { mode }));
                 for (name, from) in self.moving_with(directory) {
                     self.changes.push(TreeChange::Move { from, to: path.child(Path::new(&name)) });
                 }
@@ -300,7 +283,6 @@ impl TreeComparison<'_> {
                     self.add(&path.child(Path::new(name)), child, None);
                 }
             }
-            VirtualNode::OnDisk(_) | VirtualNode::Absent | VirtualNode::Kept(_) => {}
         }
     }
 
@@ -308,8 +290,9 @@ impl TreeComparison<'_> {
         !self.moved.contains(there) && self.disk.target(there).is_some_and(|says| says == target)
     }
 
-    fn has_directory(&self, there: &WorkspacePath) -> bool {
-        !self.moved.contains(there) && self.disk.kind(there) == Some(FileKind::Directory)
+    /// Whether such an entry is at `there`, and does not move away.
+    fn has(&self, there: &WorkspacePath, kind: FileKind) -> bool {
+        !self.moved.contains(there) && self.disk.kind(there) == Some(kind)
     }
 
     /// A directory that would be made, or come, where the disk has one stays that one, and holds only what the other
@@ -330,14 +313,11 @@ impl TreeComparison<'_> {
     /// Removes what is at `there`, but for what moves.
     fn clear(&mut self, there: Option<&WorkspacePath>) {
         let Some(there) = there.filter(|there| !self.moved.contains(*there)) else { return };
-        match self.disk.kind(there) {
-            None => return,
-            Some(FileKind::Directory) => {
-                for name in self.disk.names(there).unwrap_or_default() {
-                    self.clear(Some(&there.child(Path::new(&name))));
-                }
+        let Some(kind) = self.disk.kind(there) else { return };
+        if kind == FileKind::Directory {
+            for name in self.disk.names(there).unwrap_or_default() {
+                self.clear(Some(&there.child(Path::new(&name))));
             }
-            Some(_) => {}
         }
         self.changes.push(TreeChange::Remove(there.clone()));
     }
