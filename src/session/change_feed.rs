@@ -29,11 +29,11 @@ pub enum ChangeKind {
 /// The kind of an entry, now or before it was deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A regular file.
+    /// A regular file, or a special one that was moved.
     File,
     /// A directory, with everything below it.
     Directory,
-    /// A symbolic link.
+    /// A symbolic link, whatever it leads to.
     Link,
 }
 
@@ -42,9 +42,9 @@ pub enum EntryKind {
 pub struct CommittedChange {
     /// The tool that made it.
     pub tool: &'static str,
-    /// The change.
+    /// Whether the entry came, went, moved or changed.
     pub kind: ChangeKind,
-    /// To what.
+    /// The kind of the entry at `path`.
     pub entry: EntryKind,
     /// The real path, the new one of what was moved.
     pub path: WorkspacePath,

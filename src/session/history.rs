@@ -197,11 +197,8 @@ impl History {
 
     /// The change was made: writes down what was not known before, and puts it on the list as `undoable` says.
     pub fn made(&self, pending: &PendingChange, change: UndoableChange, undoable: Undoable) {
-        if let Some(store) = &self.store
-            && let Err(error) = store.write_down(self.lines(JournalRecord::made_by(&change), pending))
-        {
-            tracing::debug!(%error, "the journal does not have all that a change made");
-        }
+        let records = self.lines(JournalRecord::made_by(&change), pending);
+        self.write_late(records, "the journal does not have all that a change made");
         let is_undo = undoable == Undoable::AsUndo;
         if is_undo {
             self.made_undo(pending);
@@ -252,10 +249,9 @@ impl History {
 
     /// The change was not made after all.
     pub fn void(&self, pending: &PendingChange) {
-        if let Some(store) = self.store.as_ref().filter(|_| pending.recorded)
-            && let Err(error) = store.write_down([JournalRecord::gone(RecordKind::Void, &self.session, pending.number)])
-        {
-            tracing::debug!(%error, "the journal holds a change that was not made");
+        if pending.recorded {
+            let record = JournalRecord::gone(RecordKind::Void, &self.session, pending.number);
+            self.write_late([record], "the journal holds a change that was not made");
         }
     }
 
@@ -264,9 +260,16 @@ impl History {
         if session == self.session {
             self.undo_list().take_back(number);
         }
-        let Some(store) = &self.store else { return };
-        if let Err(error) = store.write_down([JournalRecord::gone(RecordKind::Undone, session, number)]) {
-            tracing::debug!(%error, "another process may take a change back once more");
+        let record = JournalRecord::gone(RecordKind::Undone, session, number);
+        self.write_late([record], "another process may take a change back once more");
+    }
+
+    /// Writes lines down once a change is made, or is not: an error is no reason to say otherwise.
+    fn write_late(&self, records: impl IntoIterator<Item = JournalRecord>, without: &'static str) {
+        if let Some(store) = &self.store
+            && let Err(error) = store.write_down(records)
+        {
+            tracing::debug!(%error, "{without}");
         }
     }
 

@@ -8,7 +8,6 @@ mod showings;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     fmt::Write as _,
-    mem,
     ops::Range,
     sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -383,34 +382,30 @@ impl ReadRecords {
     /// Returns whether the state file needs a new line.
     fn remember(&mut self, key: Key, revision: Revision, content: Option<&[u8]>, now: SystemTime) -> bool {
         self.clock += 1;
-        let mut old = self.files.remove(&key);
-        self.content -= old.as_ref().map_or(0, ReadRecord::size);
-        let same = old.as_ref().filter(|old| old.seen.revision == revision);
-        let (same, by, since) = same
-            .map_or((None, None, None), |same| (Some(same.written), same.seen.by.clone(), Some(same.seen.readings)));
-        let (readings, has_other) = old.as_ref().map_or((0, false), |old| (old.readings, old.has_other));
-        let mut showings = old.as_mut().map_or_else(Showings::default, |old| mem::take(&mut old.showings));
-        showings.know(revision);
-        let mut earlier = old.map_or_else(VecDeque::new, |mut old| {
-            old.pass_seen();
-            old.earlier
-        });
+        let record = self.files.entry(key).or_insert_with(|| ReadRecord::of(revision));
+        self.content -= record.size();
+        let is_same = record.seen.revision == revision;
+        record.showings.know(revision);
+        record.pass_seen();
+        let earlier = &mut record.earlier;
         // A content that is seen again is held already.
         let held = earlier.iter().position(|one| one.revision == revision).and_then(|at| earlier.remove(at)?.content);
         earlier.retain(|one| one.content.is_some());
         earlier.drain(..earlier.len().saturating_sub(MAX_EARLIER));
-        let content: Option<Arc<[u8]>> =
-            content.filter(|bytes| bytes.len() <= MAX_CONTENT).map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
-        let is_recent = |at: &SystemTime| now.duration_since(*at).is_ok_and(|age| age < RENEW);
-        let written = same.filter(is_recent);
-        let seen = Seen { revision, content, by, readings: since.unwrap_or(readings) };
-        let written_at = written.unwrap_or(now);
-        let sighting =
-            ReadRecord { seen, earlier, readings, has_other, showings, written: written_at, used: self.clock };
-        self.content += sighting.size();
-        self.files.insert(key, sighting);
+        let content = content.filter(|bytes| bytes.len() <= MAX_CONTENT);
+        let content = content.map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
+        let (by, readings) =
+            if is_same { (record.seen.by.take(), record.seen.readings) } else { (None, record.readings) };
+        record.seen = Seen { revision, content, by, readings };
+        record.used = self.clock;
+        // Not at every look: the state file would grow with each.
+        let is_written = is_same && now.duration_since(record.written).is_ok_and(|age| age < RENEW);
+        if !is_written {
+            record.written = now;
+        }
+        self.content += record.size();
         self.shrink();
-        written.is_none()
+        !is_written
     }
 
     /// Forgets the least recently used contents and files over the bounds.
@@ -449,6 +444,19 @@ impl ReadRecords {
 }
 
 impl ReadRecord {
+    /// A file that was not seen before.
+    fn of(revision: Revision) -> Self {
+        Self {
+            seen: Seen::elsewhere(revision),
+            earlier: VecDeque::new(),
+            readings: 0,
+            has_other: false,
+            showings: Showings::default(),
+            written: UNIX_EPOCH,
+            used: 0,
+        }
+    }
+
     /// Makes the state that was last seen one of the earlier ones.
     fn pass_seen(&mut self) {
         if self.earlier.iter().all(|one| one.revision != self.seen.revision) {

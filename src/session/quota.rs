@@ -43,17 +43,14 @@ pub struct Cost {
     pub files: u64,
     /// Bytes that would be written.
     pub bytes: u64,
-    /// Bytes that would be there more than before, by root.
-    pub growth: RootBytes,
-    /// Bytes that would be there less than before, by root.
-    pub freed: RootBytes,
+    /// How many bytes more or fewer would be there than before, by root.
+    pub change: RootBytes,
 }
 
 impl Cost {
     /// The cost of `new` bytes that are written beneath a root in the place of `old` ones.
     pub fn of_bytes(root: &Arc<Root>, old: u64, new: u64) -> Self {
-        let growth = RootBytes::of(root, new.saturating_sub(old));
-        Self { files: 0, bytes: new, growth, freed: RootBytes::of(root, old.saturating_sub(new)) }
+        Self { files: 0, bytes: new, change: RootBytes::of(root, old, new) }
     }
 
     /// The cost of a file that has `old` bytes now (or is made, with `is_new`) and will have `new`.
@@ -63,49 +60,48 @@ impl Cost {
     }
 }
 
-/// Numbers of bytes, each beneath a root.
+/// Differences in bytes, each beneath another root; negative where bytes are freed.
 #[derive(Clone, Debug, Default)]
-pub struct RootBytes(Vec<(Arc<Root>, u64)>);
+pub struct RootBytes(Vec<(Arc<Root>, i128)>);
 
 impl RootBytes {
-    /// So many bytes beneath one root.
-    pub fn of(root: &Arc<Root>, bytes: u64) -> Self {
-        Self(if bytes > 0 { vec![(Arc::clone(root), bytes)] } else { Vec::new() })
+    /// `new` bytes beneath a root in the place of `old` ones.
+    pub fn of(root: &Arc<Root>, old: u64, new: u64) -> Self {
+        Self(vec![(Arc::clone(root), i128::from(new) - i128::from(old))])
     }
 
-    fn add(&mut self, other: Self) {
+    /// Both together: what one of them frees beneath a root, the other one may take.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
         for (root, bytes) in other.0 {
             match self.0.iter_mut().find(|(known, _)| known.key() == root.key()) {
-                Some((_, sum)) => *sum = sum.saturating_add(bytes),
+                Some((_, sum)) => *sum += bytes,
                 None => self.0.push((root, bytes)),
             }
         }
+        self
     }
 
-    /// Takes what both have off both.
-    fn cancel(&mut self, other: &mut Self) {
-        for (root, bytes) in &mut self.0 {
-            if let Some((_, others)) = other.0.iter_mut().find(|(known, _)| known.key() == root.key()) {
-                let both = (*bytes).min(*others);
-                (*bytes, *others) = (*bytes - both, *others - both);
-            }
-        }
-        self.0.retain(|(_, bytes)| *bytes > 0);
-        other.0.retain(|(_, bytes)| *bytes > 0);
+    /// The roots that hold more, and by how much.
+    fn grown(&self) -> impl Iterator<Item = (&Arc<Root>, u64)> {
+        let bytes = |bytes: i128| u64::try_from(bytes).ok().filter(|bytes| *bytes > 0);
+        self.0.iter().filter_map(move |(root, change)| Some((root, bytes(*change)?)))
+    }
+
+    /// The roots that hold less, and by how much.
+    fn freed(&self) -> impl Iterator<Item = (&Arc<Root>, u64)> {
+        self.0.iter().filter_map(|(root, change)| Some((root, u64::try_from(-change).ok()?)))
     }
 }
 
 impl Sum for Cost {
-    /// The cost of all changes together: what one of them frees beneath a root, another one may take.
     fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
         let mut all = Self::default();
         for cost in costs {
             all.files = all.files.saturating_add(cost.files);
             all.bytes = all.bytes.saturating_add(cost.bytes);
-            all.growth.add(cost.growth);
-            all.freed.add(cost.freed);
+            all.change = all.change.and(cost.change);
         }
-        all.growth.cancel(&mut all.freed);
         all
     }
 }
@@ -156,10 +152,10 @@ struct Spent {
 
 impl Spent {
     /// The roots hold so much less.
-    fn shrink(&mut self, by: &RootBytes) {
-        for (root, bytes) in &by.0 {
+    fn shrink<'c>(&mut self, by: impl Iterator<Item = (&'c Arc<Root>, u64)>) {
+        for (root, bytes) in by {
             if let Some((holds, _)) = self.roots.get_mut(root.key()) {
-                *holds = holds.saturating_sub(*bytes);
+                *holds = holds.saturating_sub(bytes);
             }
         }
     }
@@ -174,7 +170,8 @@ impl Quota {
     /// Takes what a change costs off what is left, all of it or nothing.
     pub fn spend(&self, workspace: &Workspace, cost: &Cost) -> Result<(), QuotaError> {
         let limit = self.limits.root_bytes;
-        let grown = if limit.is_some() { cost.growth.0.as_slice() } else { &[] };
+        // Without a bound nothing is counted: it walks all of a root.
+        let grown: Vec<_> = cost.change.grown().filter(|_| limit.is_some()).collect();
         let counts: Vec<_> = grown.iter().map(|(root, _)| self.count(workspace, root)).collect();
         let mut spent = self.spent();
         let files = spent.files.saturating_add(cost.files);
@@ -206,13 +203,13 @@ impl Quota {
         let mut spent = self.spent();
         spent.files = spent.files.saturating_sub(cost.files);
         spent.bytes = spent.bytes.saturating_sub(cost.bytes);
-        spent.shrink(&cost.growth);
+        spent.shrink(cost.change.grown());
     }
 
     /// Takes what a change that was made has freed off what its root is known to hold, so that it can be
     /// reverted before the root is counted again.
     pub fn free(&self, cost: &Cost) {
-        self.spent().shrink(&cost.freed);
+        self.spent().shrink(cost.change.freed());
     }
 
     fn spent(&self) -> MutexGuard<'_, Spent> {
@@ -262,7 +259,7 @@ mod tests {
     }
 
     fn cost(workspace: &Workspace, files: u64, bytes: u64) -> Cost {
-        Cost { files, bytes, growth: RootBytes::of(&workspace.roots()[0], bytes), freed: RootBytes::default() }
+        Cost { files, ..Cost::of_bytes(&workspace.roots()[0], 0, bytes) }
     }
 
     #[test]
@@ -286,7 +283,7 @@ mod tests {
         assert_eq!(quota.spend(&workspace, &cost(&workspace, 1, 6)), Ok(()));
         let refused = quota.spend(&workspace, &cost(&workspace, 1, 6));
         assert_eq!(refused, Err(QuotaError::Root { root: ".".into(), holds: 96, limit: 100 }));
-        let shrinking = Cost { growth: RootBytes::default(), ..cost(&workspace, 0, 50) };
+        let shrinking = Cost { change: RootBytes::default(), ..cost(&workspace, 0, 50) };
         assert_eq!(quota.spend(&workspace, &shrinking), Ok(()));
     }
 
@@ -294,10 +291,7 @@ mod tests {
     fn costs_of_one_root_cancel_out_and_those_of_others_do_not() {
         let ((_one, first), (_two, second)) = (workspace(90), workspace(95));
         let quota = Quota::new(QuotaLimits { root_bytes: Some(100), ..QuotaLimits::default() });
-        let freed = |workspace: &Workspace, bytes| Cost {
-            freed: RootBytes::of(&workspace.roots()[0], bytes),
-            ..Cost::default()
-        };
+        let freed = |workspace: &Workspace, bytes| Cost::of_bytes(&workspace.roots()[0], bytes, 0);
         let both = || [cost(&first, 1, 20), freed(&first, 15), cost(&second, 0, 3)];
         let all: Cost = both().into_iter().sum();
         assert_eq!((all.files, all.bytes), (1, 23));

@@ -100,12 +100,11 @@ impl Change for PlannedMove {
 
     fn cost(&self) -> Cost {
         let to = &self.to.target;
-        // Within one root a move makes nothing larger.
-        let is_same_root = self.from.path().root().key() == to.path().root().key();
-        let left = if is_same_root { self.to.bytes } else { self.tree.bytes() };
-        let freed = RootBytes::of(self.from.path().root(), left);
-        let growth = if is_same_root { 0 } else { self.tree.bytes().saturating_sub(self.to.bytes) };
-        Cost { files: to.missing_above(), bytes: 0, growth: RootBytes::of(to.path().root(), growth), freed }
+        let bytes = self.tree.bytes();
+        let (left, came) = (self.from.path().root(), to.path().root());
+        // Within one root a move makes nothing larger: the two cancel out.
+        let change = RootBytes::of(left, bytes, 0).and(RootBytes::of(came, self.to.bytes, bytes));
+        Cost { files: to.missing_above(), bytes: 0, change }
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {

@@ -257,10 +257,7 @@ fn plan_return(
     include_others: bool,
     diff: DiffDirection,
 ) -> Result<UndoPlan, ToolError> {
-    let real = |text: &String| -> Result<WorkspacePath, ToolError> {
-        let path = cx.workspace.resolve(text)?;
-        Ok(cx.workspace.canonical(&path).unwrap_or(path))
-    };
-    let within = paths.iter().map(real).collect::<Result<Vec<_>, _>>()?;
+    let real = |text: &String| Ok(real(&cx.workspace, &cx.workspace.resolve(text)?));
+    let within = paths.iter().map(real).collect::<Result<Vec<_>, ToolError>>()?;
     UndoPlan::of(cx, &changes_since(cx, earlier, true)?, include_others, &within, diff)
 }

@@ -98,28 +98,27 @@ impl Tool for Write {
         if let Some(answer) = request.appended_already(cx)? {
             return Ok(Plan::Answer(answer));
         }
-        let (base, planned) = request.plan_content(cx)?;
-        Ok(Plan::Change(Box::new(PlannedWrite { request, base, planned })))
+        let planned = request.plan_content(cx)?;
+        Ok(Plan::Change(Box::new(PlannedWrite { request, planned })))
     }
 }
 
-impl Rewrite for (Base, NewContent) {
+impl Rewrite for NewContent {
     fn base(&self) -> Base {
-        self.0
+        self.base
     }
 
     fn old(&self) -> Option<&Document> {
-        self.1.old.as_ref()
+        self.old.as_ref()
     }
 
     fn bytes(&self) -> &[u8] {
-        &self.1.bytes
+        &self.bytes
     }
 }
 
 struct PlannedWrite {
     request: WriteRequest,
-    base: Base,
     planned: NewContent,
 }
 
@@ -138,7 +137,7 @@ impl PlannedWrite {
 
 impl Change for PlannedWrite {
     fn preview(&self) -> Preview {
-        let verb = match (self.base, self.request.mode) {
+        let verb = match (self.planned.base, self.request.mode) {
             (Base::Absent, _) => "Create",
             (_, Mode::Append) => "Append to",
             _ => "Replace",
@@ -153,7 +152,7 @@ impl Change for PlannedWrite {
             ),
             diff: new.as_deref().and_then(|new| self.diff(new, DiffExtent::Full)).map_or_else(
                 || {
-                    let old = if self.base == Base::Absent { "/dev/null" } else { "(not text)" };
+                    let old = if self.planned.base == Base::Absent { "/dev/null" } else { "(not text)" };
                     let new = new.clone().unwrap_or_else(|| String::from_utf8_lossy(self.planned.shown_bytes()));
                     let mut diff = format!("--- {old}\n+++ b/{}\n", shown_diff::diff_name(&self.request.path));
                     for line in new.split_inclusive('\n') {
@@ -164,38 +163,38 @@ impl Change for PlannedWrite {
                 },
                 |diff| diff.text,
             ),
-            destructive: self.base != Base::Absent && self.request.mode != Mode::Append,
+            destructive: self.planned.base != Base::Absent && self.request.mode != Mode::Append,
         }
     }
 
     fn fingerprint(&self) -> Fingerprint {
         Fingerprint {
             path: self.request.target.path().to_string(),
-            base: self.base,
+            base: self.planned.base,
             content: Some(Revision::of(&self.planned.bytes)),
         }
     }
 
     fn cost(&self) -> Cost {
         let new = self.planned.bytes.len() as u64;
-        Cost::of_file(&self.request.target, self.base == Base::Absent, self.planned.old_bytes, new)
+        Cost::of_file(&self.request.target, self.planned.base == Base::Absent, self.planned.old_bytes, new)
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
-        let Self { request, base, planned } = *self;
+        let Self { request, planned } = *self;
         // An append is planned again if another call or process changed the file first.
         let again = |error: AccessError| match request.mode {
             Mode::Append => request.plan_again(cx),
             Mode::Create => Err(exists(&request.path)),
             Mode::Overwrite => Err(error.into()),
         };
-        let made = commit::rewrite(cx, "write", &request.target, (base, planned), approval, again);
-        let ((base, planned), committed, kept) = match made {
+        let made = commit::rewrite(cx, "write", &request.target, planned, approval, again);
+        let (planned, committed, kept) = match made {
             // The same call may have run twice at once.
             Err(error) if error.kind() == Kind::Stale => return request.appended_already(cx)?.ok_or(error),
             made => made?,
         };
-        Ok(Self { request, base, planned }.answer(cx, &committed, kept))
+        Ok(Self { request, planned }.answer(cx, &committed, kept))
     }
 }
 
@@ -235,10 +234,10 @@ impl PlannedWrite {
         let rev = committed.revision.short();
         let total = format!("{}, {}", count(facts.bytes, "byte"), count(lines, "line"));
         let text = match self.planned.appended {
-            Some(Appended { bytes, lines }) if self.base != Base::Absent => {
+            Some(Appended { bytes, lines }) if self.planned.base != Base::Absent => {
                 format!("Appended {}, {} (now {total}), rev {rev}", count(bytes, "byte"), count(lines, "line"))
             }
-            _ if self.base == Base::Absent => {
+            _ if self.planned.base == Base::Absent => {
                 // A model knows the path that it passed; one that was resolved to another spelling is named.
                 let path = self.request.path.to_string();
                 let path = if path == self.request.given { String::new() } else { format!(" {path}") };
@@ -250,7 +249,7 @@ impl PlannedWrite {
         if let Some(shown) = shown.as_ref().filter(|shown| !shown.text.is_empty()) {
             let _ = write!(text, "\n\n{}", shown.block);
             notes.extend(shown.hidden.clone());
-        } else if self.base == Base::Revision(committed.revision) && self.planned.shown.is_none() {
+        } else if self.planned.base == Base::Revision(committed.revision) && self.planned.shown.is_none() {
             text.push_str(" (no change)");
         }
         text.push_str(&introduced.text);

@@ -16,12 +16,12 @@ use super::undo::{CheckpointName, Effect, UndoableChange};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordKind {
-    /// A regular file.
+    /// A regular file that is written, removed or moved.
     #[default]
     File,
     /// A directory of a deleted tree.
     Directory,
-    /// A link.
+    /// A link that is made, removed or moved.
     Link,
     /// A directory that was made.
     Made,
@@ -33,11 +33,11 @@ pub enum RecordKind {
     Undone,
 }
 
-/// One line.
+/// One line of the journal, as JSON.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalRecord {
-    /// Seconds since 1970.
+    /// When it was written, in seconds since 1970.
     pub time: u64,
     /// Which process made the change.
     pub session: String,
@@ -48,7 +48,7 @@ pub struct JournalRecord {
     /// The kind of the entry, or of the line.
     #[serde(default)]
     pub kind: RecordKind,
-    /// The root's key.
+    /// The key of the root that the entry is beneath.
     pub root: String,
     /// Hash of the path below the root.
     pub path: String,
@@ -61,7 +61,7 @@ pub struct JournalRecord {
     pub state: Option<String>,
     /// The content after; none if nothing is there.
     pub new: Option<String>,
-    /// Permission bits before.
+    /// Permission bits before; none where they are not known.
     pub mode: Option<u32>,
     /// The target of a link.
     pub target: Option<String>,
@@ -226,7 +226,7 @@ impl JournalRecord {
     }
 }
 
-/// Seconds since 1970.
+/// The time in seconds since 1970; 0 for a clock before that.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

@@ -30,7 +30,7 @@ const ENTRIES: usize = 60_000;
 /// Whether a change goes on the list of what can be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undoable {
-    /// It does.
+    /// A plain undo takes it back.
     Yes,
     /// It does not: a person made it at the command line, or what it replaced is kept nowhere.
     No,
@@ -43,7 +43,7 @@ pub enum Undoable {
 pub struct UndoableChange {
     /// The tool that made it.
     pub tool: &'static str,
-    /// The change itself.
+    /// The entries that it changed, and what they were.
     pub effect: Effect,
     /// The directories that it made above what it put somewhere, the outermost first.
     pub made: Vec<NewDirectory>,
@@ -54,7 +54,7 @@ pub struct UndoableChange {
 pub enum Effect {
     /// Created a file or replaced its content.
     Wrote {
-        /// The file.
+        /// The file, links followed.
         path: WorkspacePath,
         /// The former file; none for a new one.
         before: Option<FileState>,
@@ -63,16 +63,16 @@ pub enum Effect {
     },
     /// Deleted an entry with everything below it.
     Removed {
-        /// The entry.
+        /// The entry itself, of which a link is one.
         path: WorkspacePath,
         /// All former entries, each directory before what it held.
         entries: Arc<Vec<FormerEntry>>,
     },
-    /// Moved an entry.
+    /// Moved an entry with everything below it.
     Moved {
-        /// Where it was.
+        /// The path that is free since, unless something replaces it.
         from: WorkspacePath,
-        /// Where it is.
+        /// The path that it has now.
         to: WorkspacePath,
         /// The mark of its state just after, where that is known.
         mark: Option<Revision>,
@@ -81,7 +81,7 @@ pub enum Effect {
     },
     /// Made the like of an entry.
     Copied {
-        /// The new one.
+        /// The top of the copy.
         to: WorkspacePath,
         /// The mark of its state just after.
         mark: Revision,
@@ -102,7 +102,7 @@ pub enum Effect {
 pub struct FormerEntry {
     /// Its position in what was deleted.
     pub position: TreePosition,
-    /// Its state then.
+    /// What it was, with the content of a file.
     pub node: EntryState,
 }
 

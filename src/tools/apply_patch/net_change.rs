@@ -46,7 +46,7 @@ pub(super) struct NetChange {
     pub(super) new: Option<Document>,
     pub(super) is_masked: bool,
     pub(super) hunks: Vec<HunkReport>,
-    /// The entry before.
+    /// The entry before the patch; `Absent` for a new file.
     pub(super) base: Base,
     /// The content of a file that is written.
     pub(super) after: Option<Revision>,
@@ -258,7 +258,7 @@ impl Net<'_> {
 }
 
 impl NetChange {
-    /// What all changes have in common.
+    /// A change of `file` in which nothing else is known.
     fn at(file: &PatchedFile) -> Self {
         Self {
             kind: NetKind::Modified,

@@ -22,7 +22,7 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Adds one.
+    /// Adds a problem to those of the patch.
     ///
     /// # Errors
     /// At once, where the whole call has to end.

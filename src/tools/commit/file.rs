@@ -26,7 +26,7 @@ pub(in crate::tools) trait Rewrite {
     fn base(&self) -> Base;
     /// That content, where it was decoded.
     fn old(&self) -> Option<&Document>;
-    /// The new bytes.
+    /// The bytes that take its place.
     fn bytes(&self) -> &[u8];
 }
 

@@ -8,7 +8,7 @@ use std::{
 
 use confined_fs::{
     AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FileState,
-    FormerFile, LeftEntry, NewContent, Purpose, Revision, Transaction, Tree, WorkspacePath, WritablePath, WriteGuard,
+    FormerFile, LeftEntry, Purpose, Revision, Transaction, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
@@ -67,29 +67,20 @@ pub(in crate::tools) struct CommittedFiles {
 /// The note on a change of several files without a journal.
 const NOT_RECOVERABLE: &str = "without a state folder, a kill in the middle of such a change can leave a part of it";
 
-/// One change as it is recorded once it is made.
-struct Recorded<'c> {
-    path: WorkspacePath,
-    what: RecordedAction<'c>,
+/// The files in whose place the same change moves something: one change of both paths, which the move reports.
+type MovedOver<'c> = HashMap<&'c WorkspacePath, FileState>;
+
+/// A step that is checked and in the transaction.
+struct CheckedStep<'c> {
+    /// Its record in the journal. `None` for a file that already has the new content, and for what is recorded once it
+    /// is made.
+    record: Option<JournalRecord>,
+    report: Report<'c>,
 }
 
-enum RecordedAction<'c> {
-    /// `shown`: the revision of what was shown of a masked file.
-    Written {
-        before: Option<FileState>,
-        shown: Option<Revision>,
-        content: Arc<NewContent<'c>>,
-    },
-    Removed(&'c EntryState),
-    Moved {
-        from: &'c WritablePath,
-        to: &'c WritablePath,
-        tree: Tree,
-        mark: Revision,
-        is_copied: bool,
-    },
-    Created(&'c EntryState),
-}
+/// Reports a step that was made to the ledger, the audit and the listeners. Returns its row of [`CommittedFiles::files`],
+/// and how it is undone.
+type Report<'c> = Box<dyn FnOnce() -> ((WorkspacePath, Option<Revision>), Option<Effect>) + 'c>;
 
 /// Makes all of these changes, or none.
 ///
@@ -159,13 +150,14 @@ fn commit_steps(
     let unchanged = |error: AccessError| none_changed(files, error.into());
     let mut transaction =
         Transaction::acquire(&cx.workspace, &entries, &leaving, cx.wait_limit()).map_err(unchanged)?;
-    let mut recorded = Vec::with_capacity(changes.len());
+    let (mut records, mut reports) = (Vec::new(), Vec::new());
     for change in changes {
         cx.check()?;
-        recorded.push(add(cx, &mut transaction, change, by).map_err(unchanged)?);
+        let CheckedStep { record, report } = add((cx, tool), &mut transaction, change, by, &over).map_err(unchanged)?;
+        records.extend(record);
+        reports.push(report);
     }
     let (is_kept, mut notes) = keep_all(cx, &transaction)?;
-    let records: Vec<JournalRecord> = recorded.iter().filter_map(|one| one.journal_record(tool)).collect();
     let (pending, note) = begin(cx, records);
     notes.extend(note);
     let makes_directories =
@@ -174,7 +166,7 @@ fn commit_steps(
     let record = |committed: &CommittedTransaction| {
         record_directories(cx, tool, &committed.made);
         let effects: Vec<_>;
-        (done, effects) = recorded.into_iter().map(|one| one.record(cx, tool, &over)).unzip();
+        (done, effects) = reports.into_iter().map(|report| report()).unzip();
         let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
@@ -220,13 +212,12 @@ fn check_once(changes: &[ChangeStep]) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The files in whose place the same change moves something: one change of both paths.
-fn moved_over(changes: &[ChangeStep]) -> HashMap<&WorkspacePath, FileState> {
+fn moved_over(changes: &[ChangeStep]) -> MovedOver<'_> {
     let removed = changes.iter().filter_map(|ChangeStep { target, change }| match change {
         NewState::Removed { base: EntryState::File(former) } => Some((target.path(), *former)),
         _ => None,
     });
-    let mut removed: HashMap<&WorkspacePath, FileState> = removed.collect();
+    let mut removed: MovedOver<'_> = removed.collect();
     let destinations = changes.iter().filter_map(|ChangeStep { change, .. }| match change {
         NewState::Moved { to, .. } => Some(to.path()),
         _ => None,
@@ -238,13 +229,15 @@ fn moved_over(changes: &[ChangeStep]) -> HashMap<&WorkspacePath, FileState> {
 
 /// Checks one change, and adds it to the transaction.
 fn add<'c>(
-    cx: &CallContext,
+    (cx, tool): (&'c CallContext, &'static str),
     transaction: &mut Transaction<'c>,
     ChangeStep { target, change }: &'c ChangeStep,
     by: MovesBy,
-) -> Result<Recorded<'c>, AccessError> {
-    let path = target.path().clone();
-    let what = match change {
+    over: &'c MovedOver<'c>,
+) -> Result<CheckedStep<'c>, AccessError> {
+    let path = target.path();
+    let record = JournalRecord::new(tool, path);
+    Ok(match change {
         NewState::Content { base, bytes, mode, like, former } => {
             let guard = transaction.guard(target, *base)?.with_mode(*mode);
             let mut guard = guard.with_former_content(*former);
@@ -253,29 +246,71 @@ fn add<'c>(
             let before =
                 guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode, state: old.state });
             transaction.write(guard, Arc::clone(&content), like.clone());
-            RecordedAction::Written { before, shown, content }
+            let is_unchanged =
+                before.is_some_and(|before| before.revision == content.revision()) && !content.is_masked();
+            let record = (!is_unchanged).then(|| record.former(before).new_content(content.revision()));
+            let report = move || {
+                let revision = content.shown_revision();
+                cx.session.ledger.made(path, revision, content.shown(), cx.by.as_ref());
+                if is_unchanged {
+                    return ((path.clone(), Some(revision)), None);
+                }
+                let shown = before.map(|before| shown.unwrap_or(before.revision));
+                record_written(cx, tool, path, shown, revision, &[]);
+                cx.session.history.restored(path, &content);
+                let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
+                ((path.clone(), Some(revision)), Some(effect))
+            };
+            CheckedStep { record, report: Box::new(report) }
         }
         NewState::Removed { base } => {
             cx.workspace.tree(target, Purpose::Remove)?;
             transaction.remove(target, base.clone())?;
-            RecordedAction::Removed(base)
+            let report = move || {
+                let entries = vec![FormerEntry::top(base.clone())];
+                let effect = (!over.contains_key(path)).then(|| {
+                    record_entries(cx, tool, EntriesAre::Gone, path, &entries, &[]);
+                    Effect::Removed { path: path.clone(), entries: Arc::new(entries) }
+                });
+                ((path.clone(), None), effect)
+            };
+            CheckedStep { record: Some(record.before(base)), report: Box::new(report) }
         }
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
+            let mark = tree.content_mark();
             let is_copied = by == MovesBy::Copy && !matches!(base, EntryState::Directory { .. });
             if is_copied {
                 transaction.move_by_copy(target, to, base.clone())?;
             } else {
                 transaction.move_to(target, to, base.clone())?;
             }
-            RecordedAction::Moved { from: target, to, mark: tree.content_mark(), tree, is_copied }
+            let record = record.moved(tree.node(), mark, to.path());
+            let report = move || {
+                // Another file by now, so another mark.
+                let mark = if is_copied { content_mark(cx, to, target) } else { Some(mark) };
+                let (from, to) = (path.clone(), to.path().clone());
+                let replaced = over.get(&to).copied();
+                record_moved(cx, tool, &tree, &to, replaced.map(|former| former.revision), &[]);
+                read_before_write::carry_seen(cx, &tree, &to);
+                ((to.clone(), None), Some(Effect::Moved { from, to, mark, replaced }))
+            };
+            CheckedStep { record: Some(record), report: Box::new(report) }
         }
         NewState::Created(is) => {
             transaction.create(target, is.clone())?;
-            RecordedAction::Created(is)
+            let report = move || {
+                // A directory is reported with those that were missing above it.
+                let effect = matches!(is, EntryState::Link(_)).then(|| {
+                    let entries = vec![FormerEntry::top(is.clone())];
+                    record_entries(cx, tool, EntriesAre::There, path, &entries, &[]);
+                    Effect::Copied { to: path.clone(), mark: Revision::of(b""), entries: Arc::new(entries) }
+                });
+                ((path.clone(), None), effect)
+            };
+            CheckedStep { record: None, report: Box::new(report) }
         }
-    };
-    Ok(Recorded { path, what })
+    })
 }
 
 /// Keeps every content that is replaced or removed. Returns whether all are kept, and notes for the answer.
@@ -312,77 +347,6 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
         })?;
     }
     Ok((is_kept, notes))
-}
-
-impl Recorded<'_> {
-    /// Its record in the journal; `None` for a file that already has the new content.
-    fn journal_record(&self, tool: &str) -> Option<JournalRecord> {
-        let record = JournalRecord::new(tool, &self.path);
-        Some(match &self.what {
-            RecordedAction::Written { content, .. } if self.is_unchanged() => {
-                debug_assert!(!content.is_masked());
-                return None;
-            }
-            RecordedAction::Written { before, content, .. } => record.former(*before).new_content(content.revision()),
-            RecordedAction::Removed(node) => record.before(node),
-            RecordedAction::Moved { to, tree, mark, .. } => record.moved(tree.node(), *mark, to.path()),
-            // Recorded once they are made.
-            RecordedAction::Created(_) => return None,
-        })
-    }
-
-    fn is_unchanged(&self) -> bool {
-        matches!(&self.what, RecordedAction::Written { before: Some(before), content, .. }
-            if before.revision == content.revision() && !content.is_masked())
-    }
-
-    /// Reports it to the ledger, the audit and the listeners. Returns its row of [`CommittedFiles::files`], and how it is undone.
-    /// `over`: the files in whose place another one of these changes moves something, which reports both.
-    fn record(
-        self,
-        cx: &CallContext,
-        tool: &'static str,
-        over: &HashMap<&WorkspacePath, FileState>,
-    ) -> ((WorkspacePath, Option<Revision>), Option<Effect>) {
-        let is_unchanged = self.is_unchanged();
-        let Self { path, what } = self;
-        match what {
-            RecordedAction::Written { before, shown, content } => {
-                let revision = content.shown_revision();
-                cx.session.ledger.made(&path, revision, content.shown(), cx.by.as_ref());
-                if is_unchanged {
-                    return ((path, Some(revision)), None);
-                }
-                let shown = before.map(|before| shown.unwrap_or(before.revision));
-                record_written(cx, tool, &path, shown, revision, &[]);
-                cx.session.history.restored(&path, &content);
-                let effect = Effect::Wrote { path: path.clone(), before, after: content.state() };
-                ((path, Some(revision)), Some(effect))
-            }
-            RecordedAction::Removed(_) if over.contains_key(&path) => ((path, None), None),
-            RecordedAction::Removed(node) => {
-                let entries = vec![FormerEntry::top(node.clone())];
-                record_entries(cx, tool, EntriesAre::Gone, &path, &entries, &[]);
-                ((path.clone(), None), Some(Effect::Removed { path, entries: Arc::new(entries) }))
-            }
-            RecordedAction::Moved { from, to, tree, mark, is_copied } => {
-                // Another file by now, so another mark.
-                let mark = if is_copied { content_mark(cx, to, from) } else { Some(mark) };
-                let to = to.path();
-                let replaced = over.get(to).copied();
-                record_moved(cx, tool, &tree, to, replaced.map(|former| former.revision), &[]);
-                read_before_write::carry_seen(cx, &tree, to);
-                ((to.clone(), None), Some(Effect::Moved { from: path, to: to.clone(), mark, replaced }))
-            }
-            RecordedAction::Created(EntryState::Link(target)) => {
-                let entries = vec![FormerEntry::top(EntryState::Link(target.clone()))];
-                record_entries(cx, tool, EntriesAre::There, &path, &entries, &[]);
-                let (to, mark) = (path.clone(), Revision::of(b""));
-                ((path, None), Some(Effect::Copied { to, mark, entries: Arc::new(entries) }))
-            }
-            RecordedAction::Created(_) => ((path, None), None),
-        }
-    }
 }
 
 /// An error after which everything is as it was, with that said.

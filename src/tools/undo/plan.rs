@@ -124,11 +124,9 @@ impl UndoPlan {
             }
             TreeChange::Move { from, to } => {
                 let base = self.former(cx, from)?;
-                if from.root().key() != to.root().key() {
-                    let (growth, freed) =
-                        (RootBytes::of(to.root(), size(from)), RootBytes::of(from.root(), size(from)));
-                    self.pay(Cost { growth, freed, ..Cost::default() });
-                }
+                let bytes = size(from);
+                let moved = RootBytes::of(from.root(), bytes, 0).and(RootBytes::of(to.root(), 0, bytes));
+                self.pay(Cost { change: moved, ..Cost::default() });
                 let change = NewState::Moved { to: entry(to)?, base };
                 (ChangeStep { target: entry(from)?, change }, format!("move {from} back to {to}"))
             }

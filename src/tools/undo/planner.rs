@@ -88,9 +88,8 @@ impl<'p> UndoPlanner<'p> {
         match effect {
             Effect::Several(effects) => {
                 // The entries of a directory before the directory itself.
-                let (made, others): (Vec<&Effect>, Vec<&Effect>) =
+                let (made, mut others): (Vec<&Effect>, Vec<&Effect>) =
                     effects.iter().partition(|effect| matches!(effect, Effect::Made { .. }));
-                let mut others = others;
                 others.sort_by_key(|effect| std::cmp::Reverse(effect.names().last().map_or(0, |path| depth(path))));
                 for effect in others.into_iter().chain(made) {
                     self.revert_effect(effect, back);

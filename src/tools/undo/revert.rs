@@ -45,8 +45,10 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
         Effect::Removed { path, entries } => {
             check_free(cx, path)?;
             let mut bytes = 0;
-            for former in files(entries) {
-                bytes += kept_content(cx, path, former.revision)?.len() as u64;
+            for former in entries.iter() {
+                if let EntryState::File(former) = &former.node {
+                    bytes += kept_content(cx, path, former.revision)?.len() as u64;
+                }
             }
             cost = Cost { files: entries.len() as u64, ..Cost::of_bytes(path.root(), 0, bytes) };
             match entries.as_slice() {
@@ -62,15 +64,9 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             let tree = unchanged_tree(cx, &entry, &old, *mark)?;
             let replaced = replaced.map(|former| kept_content(cx, to, former.revision)).transpose()?;
             let back = replaced.as_ref().map_or(0, |bytes| bytes.len() as u64);
-            let is_same_root = from.root().key() == to.root().key();
-            let growth = if is_same_root { back } else { tree.bytes() };
-            let freed = if is_same_root { 0 } else { tree.bytes().saturating_sub(back) };
-            cost = Cost {
-                files: u64::from(replaced.is_some()),
-                bytes: back,
-                growth: RootBytes::of(from.root(), growth),
-                freed: RootBytes::of(to.root(), freed),
-            };
+            let change = RootBytes::of(to.root(), tree.bytes(), back);
+            let change = change.and(RootBytes::of(from.root(), 0, tree.bytes()));
+            cost = Cost { files: u64::from(replaced.is_some()), bytes: back, change };
             replaced.map_or_else(String::new, |bytes| shown_diff::diff(to, None, Some(bytes)))
         }
         Effect::Copied { to, mark, .. } => {
@@ -251,13 +247,6 @@ fn move_back(
     let mark = mark.unwrap_or_else(|| tree.content_mark());
     let moved = commit::move_tree(cx, ("undo", undoable), &guard, (&new, &tree, &old), mark, approval);
     moved.map(drop).map_err(|error| not_created(from, error))
-}
-
-fn files(entries: &[FormerEntry]) -> impl Iterator<Item = &FileState> {
-    entries.iter().filter_map(|entry| match &entry.node {
-        EntryState::File(former) => Some(former),
-        _ => None,
-    })
 }
 
 /// The file's bytes as they are shown, if it is what the change left.

@@ -3,12 +3,14 @@
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use text_file::{Document, EncodingLabel, LineEnding, SpliceError};
 
-use confined_fs::{Revision, Snapshot, WorkspacePath};
+use confined_fs::{Base, Revision, Snapshot, WorkspacePath};
 
 use super::super::{ToolError, answer::MASKED_CHANGE, read_before_write};
 
 /// The bytes that would be written.
 pub(super) struct NewContent {
+    /// The state that must still be there.
+    pub(super) base: Base,
     pub(super) bytes: Vec<u8>,
     /// The bytes as they are shown, if the file is masked.
     pub(super) shown: Option<Vec<u8>>,
@@ -39,7 +41,8 @@ pub(super) struct Appended {
 
 impl NewContent {
     fn of(bytes: Vec<u8>, encoding: &'static Encoding) -> Self {
-        Self { bytes, shown: None, old: None, old_bytes: 0, encoding, appended: None, notes: Vec::new() }
+        let base = Base::Absent;
+        Self { base, bytes, shown: None, old: None, old_bytes: 0, encoding, appended: None, notes: Vec::new() }
     }
 
     /// With what is shown of it, if the file is masked, and a note on that.
@@ -68,7 +71,7 @@ pub(super) fn fits_notebook(path: &WorkspacePath, wanted: Option<EncodingLabel>)
         .hint("leave encoding out"))
 }
 
-/// A new file.
+/// The bytes of a file that does not exist yet.
 ///
 /// # Errors
 /// `invalid_input` for what the encoding cannot hold, naming the character and its place.

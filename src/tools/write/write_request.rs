@@ -72,7 +72,7 @@ pub(super) enum Mode {
     Create,
 }
 
-/// A checked call.
+/// A call whose arguments fit together.
 pub(super) struct WriteRequest {
     /// The path as the call spells it.
     pub(super) given: String,
@@ -124,24 +124,24 @@ impl WriteRequest {
     }
 
     /// The new content on the file as it is now; writes nothing.
-    pub(super) fn plan_content(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
+    pub(super) fn plan_content(&self, cx: &CallContext) -> Result<NewContent, ToolError> {
         let known = if self.mode == Mode::Append { StartFrom::Grown } else { StartFrom::LastSeen };
-        let (base, planned) = self.plan_on(cx, |now| {
+        let planned = self.plan_on(cx, |now| {
             // A caller that names the rev knows what is there.
             let expected = self.expected.or_else(|| self.at.as_ref()?.rev_of(&now));
             read_before_write::check(cx, &self.path, &self.target, now, expected, known)
         })?;
         if let (Mode::Overwrite, None, Base::Revision(revision), Some(now)) =
-            (self.mode, self.expected, base, planned.old.as_ref())
+            (self.mode, self.expected, planned.base, planned.old.as_ref())
         {
             let path = (&self.path, self.target.path());
             unknown_change::check(cx, path, (now, revision), planned.shown_bytes())?;
         }
-        Ok((base, planned))
+        Ok(planned)
     }
 
     /// As [`Self::plan_content`], once more, where another change came between that and the commit.
-    pub(super) fn plan_again(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
+    pub(super) fn plan_again(&self, cx: &CallContext) -> Result<NewContent, ToolError> {
         self.plan_on(cx, |now| {
             read_before_write::check_again(cx, &self.path, &now, self.expected)?;
             Ok(now)
@@ -152,7 +152,7 @@ impl WriteRequest {
         &self,
         cx: &CallContext,
         checked: impl FnOnce(Snapshot) -> Result<Snapshot, ToolError>,
-    ) -> Result<(Base, NewContent), ToolError> {
+    ) -> Result<NewContent, ToolError> {
         let path = &self.path;
         let now = match cx.read_to_change(path) {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(cx),
@@ -175,7 +175,7 @@ impl WriteRequest {
         self.within(cx, base, planned)
     }
 
-    fn created(&self, cx: &CallContext) -> Result<(Base, NewContent), ToolError> {
+    fn created(&self, cx: &CallContext) -> Result<NewContent, ToolError> {
         if let Some(expected) = self.expected {
             return Err(read_before_write::absent(&self.path, expected));
         }
@@ -186,14 +186,14 @@ impl WriteRequest {
     }
 
     /// The plan, if its file is not too large and its sentinels are those of the file.
-    fn within(&self, cx: &CallContext, base: Base, planned: NewContent) -> Result<(Base, NewContent), ToolError> {
+    fn within(&self, cx: &CallContext, base: Base, planned: NewContent) -> Result<NewContent, ToolError> {
         let (size, limit) = (planned.bytes.len() as u64, cx.settings.max_file_size);
         if size > limit {
             return Err(ToolError::would_grow(&self.path, size, limit));
         }
         let old = planned.old.as_ref().map_or(&[][..], Document::bytes);
         let shown = cx.workspace.check_sentinels(&self.target, old, &planned.bytes)?;
-        Ok((base, planned.shown_as(shown)))
+        Ok(NewContent { base, ..planned.shown_as(shown) })
     }
 }
 
@@ -212,7 +212,7 @@ pub(super) struct AppendAt {
 }
 
 impl AppendAt {
-    /// Parses the argument.
+    /// Parses the argument `at`: a size in bytes, a rev, or digits that can be both.
     ///
     /// # Errors
     /// `invalid_input` for what is neither a size nor a rev.
