@@ -56,6 +56,7 @@ impl ConfirmCodes {
         let file = format!("used-{stretch:08x}");
         self.folder.append_synced(&file, format!("{code} {mine}\n").as_bytes())?;
         let used = self.folder.read(&file, READ_AT_MOST)?;
+        // The code may be in what was not read.
         if used.len() as u64 == READ_AT_MOST {
             return Err(io::ErrorKind::FileTooLarge.into());
         }

@@ -73,6 +73,7 @@ impl History {
         Self {
             store,
             memory: Mutex::default(),
+            // Random enough to tell processes apart; it protects nothing.
             session: format!("{:016x}", RandomState::new().hash_one(0)),
             next: AtomicU64::new(1),
             undoable: Mutex::default(),
@@ -116,6 +117,7 @@ impl History {
             });
         }
         let mut bytes = Vec::new();
+        // It may have grown since its size was read; twice as much is the most that is held.
         content.take(2 * MEMORY_EACH as u64).read_to_end(&mut bytes)?;
         let revision = Revision::of(&bytes);
         let kept = match &self.store {
@@ -161,6 +163,7 @@ impl History {
 
     /// A kept content, if it is still there.
     pub fn content(&self, revision: Revision) -> Option<Vec<u8>> {
+        // Memory first: that takes no system call.
         let remembered = self.memory().content(revision);
         remembered.or_else(|| self.store.as_ref()?.content(revision))
     }
@@ -192,6 +195,7 @@ impl History {
 
     /// A change that is made without a line in the journal, as that could not be written.
     pub fn unrecorded(&self) -> PendingChange {
+        // With a number all the same: it gives the place on the list.
         PendingChange { number: self.next.fetch_add(1, Ordering::Relaxed), recorded: false, by: None }
     }
 
@@ -347,6 +351,7 @@ impl MemoryStore {
         if bytes.len() > MEMORY_EACH {
             return false;
         }
+        // What is kept once more is the newest again.
         self.order.retain(|other| *other != revision);
         self.order.push_back(revision);
         if !self.contents.contains_key(&revision) {

@@ -173,6 +173,7 @@ impl Ledger {
         let memory = self.memory();
         let seen = memory.files.get(&Key::of(path))?.seen.clone();
         drop(memory);
+        // Compared without the lock: other calls read the ledger meanwhile.
         (*seen.content? == *bytes).then_some(seen.revision)
     }
 
@@ -183,6 +184,7 @@ impl Ledger {
         if let Err(error) = keep(state, &file_name(&key.root), &line(*now, &key.path, *revision), *now) {
             tracing::debug!(%error, "what was read is remembered in memory only");
         }
+        // Once for each process: it lists the whole folder.
         self.swept.call_once(|| sweep(state, *now));
     }
 
@@ -199,6 +201,7 @@ impl Ledger {
                 return Some(sighting.seen.clone());
             }
         }
+        // Without the lock: a file is read.
         self.recall(&key, |_| true).map(Seen::elsewhere)
     }
 
@@ -208,6 +211,7 @@ impl Ledger {
         let bytes = self.state.as_ref()?.read(&file_name(&key.root), MAX_STATE_BYTES).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let now = SystemTime::now();
+        // The newest line counts; those of other files are not parsed.
         let mut lines = text.lines().rev().filter(|line| line.contains(&key.path)).filter_map(parse);
         let found = lines.find(|line| line.path == key.path && fresh(line.time, now) && is_wanted(line));
         found.map(|line| line.revision)
@@ -357,6 +361,7 @@ impl Ledger {
         let known = showings.map_or_else(Vec::new, |known| known.revisions.clone());
         let is_certain = showings.is_none_or(|known| known.are_all_of(revision, lines));
         drop(memory);
+        // What this process knows of was counted line by line above.
         let is_other = |other: Revision| other != revision && !known.contains(&other);
         is_certain && self.recall(&key, |line| is_other(line.revision)).is_none()
     }
@@ -491,6 +496,7 @@ struct LedgerLine<'a> {
 /// Appends `line`, and keeps the file within its bound, alone: what another process appended while the file is
 /// rewritten would be lost.
 fn keep(state: &StateDir, file: &str, line: &str, now: SystemTime) -> std::io::Result<()> {
+    // Also where the file is not rewritten: another process may be about to.
     let _lock = state.lock();
     state.append(file, line.as_bytes())?;
     if state.size(file)? > COMPACT_AT {

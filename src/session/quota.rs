@@ -172,6 +172,7 @@ impl Quota {
         let limit = self.limits.root_bytes;
         // Without a bound nothing is counted: it walks all of a root.
         let grown: Vec<_> = cost.change.grown().filter(|_| limit.is_some()).collect();
+        // Before the lock: to count a large root takes seconds.
         let counts: Vec<_> = grown.iter().map(|(root, _)| self.count(workspace, root)).collect();
         let mut spent = self.spent();
         let files = spent.files.saturating_add(cost.files);
@@ -180,6 +181,7 @@ impl Quota {
         }
         let bytes = spent.bytes.saturating_add(cost.bytes);
         if cost.bytes > 0 && bytes > self.limits.bytes {
+            // Never below zero: nothing is spent beyond the limit.
             return Err(QuotaError::Bytes { left: self.limits.bytes - spent.bytes, limit: self.limits.bytes });
         }
         for ((root, growth), counted) in grown.iter().zip(counts) {

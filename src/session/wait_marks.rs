@@ -32,25 +32,26 @@ pub struct WaitMarks {
     missing: Mutex<VecDeque<WorkspacePath>>,
 }
 
+/// Puts `one` at the end, in the place of those that are the same; the oldest gives way.
+fn keep_newest<T>(list: &Mutex<VecDeque<T>>, one: T, is_same: impl Fn(&T) -> bool) {
+    let mut list = list.lock().unwrap_or_else(PoisonError::into_inner);
+    list.retain(|known| !is_same(known));
+    if list.len() >= MOST {
+        list.pop_front();
+    }
+    list.push_back(one);
+}
+
 impl WaitMarks {
     /// Keeps `mark` for `path`.
     pub fn keep(&self, path: &WorkspacePath, mark: WaitMark) {
-        let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
-        marks.retain(|(known, other)| known != path || other.lines != mark.lines);
-        if marks.len() >= MOST {
-            marks.pop_front();
-        }
-        marks.push_back((path.clone(), mark));
+        let is_same = |(known, other): &(WorkspacePath, WaitMark)| known == path && other.lines == mark.lines;
+        keep_newest(&self.marks, (path.clone(), mark), is_same);
     }
 
     /// Keeps that nothing was at `path` when a wait for it ended.
     pub fn keep_missing(&self, path: &WorkspacePath) {
-        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        missing.retain(|known| known != path);
-        if missing.len() >= MOST {
-            missing.pop_front();
-        }
-        missing.push_back(path.clone());
+        keep_newest(&self.missing, path.clone(), |known| known == path);
     }
 
     /// Whether a wait for `path` ended with nothing there, once.

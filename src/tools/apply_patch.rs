@@ -71,6 +71,7 @@ impl Tool for ApplyPatch {
         }
         let patch = Patch::parse(&args.patch).map_err(|error| unreadable(&error))?;
         let (mut files, mut problems) = (PatchedFiles::default(), Problems::default());
+        // Past the first error, so that one answer names every problem.
         let apply_all = || {
             for section in &patch.files {
                 cx.check()?;
@@ -79,6 +80,7 @@ impl Tool for ApplyPatch {
             problems.finish()
         };
         let applied = apply_all();
+        // Before the problems of hunks: that somebody has changed the file is why they have no place.
         if let Some(stale) = files.stale(cx, applied.is_ok()) {
             return Err(stale.hint("nothing of the patch was applied"));
         }

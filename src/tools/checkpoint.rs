@@ -45,6 +45,7 @@ fn commit(
     cx: &CallContext,
     approval: Approval,
 ) -> Result<Answer, ToolError> {
+    // Before the change, which gets this number or a later one.
     let first = cx.session.history.position();
     let mut answer = change.commit(cx, approval)?;
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();

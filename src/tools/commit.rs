@@ -61,6 +61,7 @@ pub(super) fn state_now(cx: &CallContext, entry: &WritablePath) -> Result<Option
             Some(EntryState::File(FileState::new(revision, stat.permissions())))
         }
         FileKind::Directory => Some(EntryState::Directory { mode: stat.permissions() }),
+        // Only a listing reads the target of a link.
         FileKind::Symlink => cx.workspace.tree(entry, Purpose::Remove)?.node().state(None),
         FileKind::Other => None,
     })
@@ -120,6 +121,7 @@ pub(super) fn journaled<T>(
     did: impl FnOnce(&T) -> Option<(Effect, Vec<NewDirectory>)>,
 ) -> Result<(T, Option<String>), AccessError> {
     let (pending, note) = begin(cx, records);
+    // The journal is only appended to: a change that failed is marked, not taken out.
     let done = act().inspect_err(|_| cx.session.history.void(&pending))?;
     if let Some((effect, made)) = did(&done) {
         cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);

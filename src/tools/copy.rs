@@ -127,6 +127,7 @@ impl PlannedCopy {
         };
         let copied = commit::create_tree(cx, ("copy", Undoable::Yes), to, copy, entries);
         let (created, note) = copied.map_err(|error| match error.kind {
+            // The words of `Stale` are those of a file that was read before.
             AccessErrorKind::Stale => commit::changed(&self.source),
             _ => error.into(),
         })?;

@@ -62,6 +62,7 @@ impl Tool for Mkdir {
                 return Err(ToolError::invalid(format!("{path} exists and is not a directory"))
                     .hint("choose another name, or move it away first"));
             }
+            // Missing or refused: `writable_entry` says which.
             Err(_) => {}
         }
         let target = cx.workspace.writable_entry(&path)?;

@@ -148,6 +148,7 @@ impl PlannedMove {
 
     /// The source, if it is what was planned.
     fn unchanged(&self, cx: &CallContext) -> Result<Tree, ToolError> {
+        // The listing of the plan may be old: a person may have been asked since.
         let tree = cx.workspace.tree(&self.from, Purpose::Move(&self.to.target))?;
         if tree.mark() == self.tree.mark() { Ok(tree) } else { Err(commit::changed(&self.source)) }
     }

@@ -68,6 +68,7 @@ pub(crate) fn restore(cx: &CallContext, path: &str, revision: Option<&str>) -> R
     let path = cx.workspace.resolve(path)?;
     let real = real(&cx.workspace, &path);
     let all = records(&cx.workspace, &cx.session, None)?;
+    // Whatever its size: the limit is one for the calls of a model.
     let now = match cx.workspace.read(&real, u64::MAX) {
         Ok(now) => Some(now),
         Err(error) if error.kind == AccessErrorKind::NotFound => None,

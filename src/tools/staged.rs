@@ -73,6 +73,7 @@ pub(crate) fn apply(cx: &CallContext, paths: &[String], skip_conflicts: bool) ->
     }
     // In one order again: each directory before what is in it.
     applied.sort_by(|one, other| one.path.cmp(&other.path));
+    // Only now: before the disk had it, the layer was the only copy.
     if let Err(error) = cx.workspace.forget_staged(&applied) {
         notes.push(format!("the layer could not be emptied: {}; the next apply does it", error.kind()));
     }

@@ -208,6 +208,7 @@ fn plan_return(
         _ => "the start of this session".to_owned(),
     };
     if !within.is_empty() {
+        // They are printed names, of which nobody can say whether they are below a path.
         since.others.clear();
     }
     Ok(PlannedReturn {
@@ -354,6 +355,7 @@ impl Change for PlannedUndo {
     }
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
+        // Read before the revert, after which the file holds the former text.
         let undone = self.undone_text(cx);
         let removed = revert::revert(cx, &self.last.change, self.undoable, approval)?;
         cx.session.history.take_back(&self.last.session, self.last.number);

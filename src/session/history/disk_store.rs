@@ -167,6 +167,7 @@ impl DiskStore {
 
     fn folder(&self) -> io::Result<StateDir> {
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+        // A handle of its own for each caller, so that none waits for the disk of another one.
         if let Some(folder) = &*folder {
             return folder.try_clone();
         }
@@ -180,6 +181,7 @@ impl DiskStore {
         let marker = folder.read(SWEPT, MARKER_AT_MOST).unwrap_or_default();
         let marker = String::from_utf8_lossy(&marker);
         let mut numbers = marker.lines().map(|line| line.parse::<u64>().unwrap_or(0));
+        // A damaged marker is one of a folder that was never swept.
         let swept = numbers.next().unwrap_or(0);
         let added: u64 = numbers.sum::<u64>() + bytes + LINE;
         let due = now().saturating_sub(swept) > SWEEP_EVERY.as_secs()
@@ -231,6 +233,7 @@ fn days(folder: &StateDir) -> io::Result<Vec<u64>> {
 
 fn records_of_day(folder: &StateDir, day: u64) -> io::Result<Vec<JournalRecord>> {
     let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST)?;
+    // The torn line of a process that was killed costs that line alone.
     Ok(String::from_utf8_lossy(&bytes).lines().filter_map(JournalRecord::read).collect())
 }
 

@@ -215,6 +215,7 @@ impl JournalRecord {
 
     /// The line, with its line break.
     pub(super) fn line(&self) -> String {
+        // Strings and numbers alone: this cannot fail.
         let mut line = serde_json::to_string(self).unwrap_or_default();
         line.push('\n');
         line
@@ -237,6 +238,7 @@ fn known_mode(mode: u32) -> Option<u32> {
 }
 
 fn path_hash(path: &WorkspacePath) -> String {
+    // Of the bytes, as a name need not be UTF-8.
     Revision::of(path.relative().as_os_str().as_encoded_bytes()).to_string()
 }
 

@@ -169,6 +169,7 @@ impl UndoList {
             let Some(oldest) = self.changes.pop_front() else { break };
             entries -= oldest.change.effect.entries();
             let names = oldest.change.effect.names().into_iter().cloned();
+            // By path alone, so that a return to before it says what it cannot bring back.
             self.dropped.extend(names.map(|path| (path, oldest.number)));
         }
     }
@@ -281,6 +282,7 @@ impl FromStr for CheckpointName {
         if name.chars().count() > LONGEST {
             return Err(format!("the name of a checkpoint has more than {LONGEST} characters"));
         }
+        // A person types it, and a model repeats it from an answer.
         if name.chars().any(char::is_control) || text_file::hidden::in_line(name).next().is_some() {
             return Err(format!("the name of a checkpoint holds characters that are not visible: {name:?}"));
         }

@@ -198,6 +198,7 @@ impl SectionApplier<'_> {
         if missed {
             return Ok(None);
         }
+        // A splice takes them in the order of their places.
         replacements.sort_by_key(|one| (one.span.start, one.span.end));
         let spans: Vec<(Range<usize>, &str)> =
             replacements.iter().map(|one| (one.span.clone(), one.text.as_str())).collect();

@@ -109,6 +109,7 @@ fn try_commit(
     let path = guard.path().clone();
     let begun = OnceCell::new();
     // Asked for the new revision only now: a large content was hashed while it was written.
+    // In the journal before the write, so that a kill between the two loses nothing.
     let keep = |former: Option<PreviousFile<'_>>| -> Result<(), ToolError> {
         let change = Begun::keeping(cx, tool, &path, former, &content)?;
         begun.get_or_init(|| change);

@@ -94,6 +94,7 @@ pub(in crate::tools) fn commit_files(
     undoable: Undoable,
     approval: Approval,
 ) -> Result<CommittedFiles, ToolError> {
+    // One rename is whole by itself, without an intent that is written and synced first.
     if let [ChangeStep { target, change: NewState::Content { base, bytes, mode, like: None, former } }] = changes {
         let guard =
             WriteGuard::acquire_within(&cx.workspace, target.clone(), *base, &cx.wait_limit())?.with_mode(*mode);
@@ -157,6 +158,7 @@ fn commit_steps(
         records.extend(record);
         reports.push(report);
     }
+    // Before the journal, whose records name these contents.
     let (is_kept, mut notes) = keep_all(cx, &transaction)?;
     let (pending, note) = begin(cx, records);
     notes.extend(note);
@@ -177,12 +179,14 @@ fn commit_steps(
         };
         if let Some(effect) = effect {
             let made = if matches!(effect, Effect::Made { .. }) { Vec::new() } else { committed.made.clone() };
+            // An undo could not bring back what is kept nowhere.
             let undoable = if is_kept { undoable } else { Undoable::No };
             cx.session.history.made(&pending, UndoableChange { tool, effect, made }, undoable);
         }
     };
     match transaction.commit(approval, record) {
         Ok(CommittedTransaction { survives_a_kill, .. }) => {
+            // The name of one file changes at once.
             if files > 1 && !survives_a_kill {
                 notes.push(NOT_RECOVERABLE.to_owned());
             }
@@ -264,6 +268,7 @@ fn add<'c>(
             CheckedStep { record, report: Box::new(report) }
         }
         NewState::Removed { base } => {
+            // For its refusals alone: policy may protect the entry.
             cx.workspace.tree(target, Purpose::Remove)?;
             transaction.remove(target, base.clone())?;
             let report = move || {

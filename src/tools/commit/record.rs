@@ -53,6 +53,7 @@ pub(in crate::tools) fn record_moved(
     over: Option<Revision>,
     made: &[NewDirectory],
 ) {
+    // A move reads nothing; its contents are read only for who asks for their revisions.
     if !cx.session.changes.is_followed() && cx.changes.is_none() {
         return;
     }

@@ -77,6 +77,7 @@ pub(in crate::tools) fn remove(
         ToolError::new(Kind::TooLarge, format!("{shown} was not deleted: {path} could not be brought back, as {why}"))
             .hint("delete less at a time, or ask the user to delete it")
     };
+    // Before anything is kept: so much would drive out what earlier changes need, and be refused in the end.
     if tree.bytes() > history.capacity() {
         let why = format!("{} bytes are more than the history may take at once ({})", tree.bytes(), history.capacity());
         return Err(refuse(shown, &why));
@@ -101,6 +102,7 @@ pub(in crate::tools) fn remove(
         former.push(FormerEntry { position: entry.position.clone(), node });
         revisions.push(revision);
     }
+    // The contents have to be on the disk before their files are removed.
     let settled = if durable_when == Durable::Soon { history.settle() } else { Ok(()) };
     // One at a time: each holds a path, and a deep tree has long ones.
     let records = tree.paths().zip(&former).map(|((path, _), one)| JournalRecord::new(tool, &path).before(&one.node));

@@ -205,6 +205,7 @@ impl UndoPlan {
     fn compare(&mut self, cx: &CallContext, path: &WorkspacePath, now: Option<Vec<u8>>, then: Option<Vec<u8>>) {
         let size = now.as_ref().map_or(0, Vec::len) + then.as_ref().map_or(0, Vec::len);
         self.diffed = self.diffed.saturating_add(size);
+        // The steps are listed all the same: only the diff goes without these files.
         if self.diffed > MAX_DIFFED || cx.check().is_err() {
             return;
         }
@@ -296,6 +297,7 @@ impl PlannedReturn {
         let mut shown_text = String::new();
         let (mut cut_lines, mut hidden) = (0, None);
         if let Some(first) = self.plan.paths.first() {
+            // The same reserve as around a diff alone, after the list.
             let room = cx.budget.text_bytes().saturating_sub(text.len() + 700);
             let shown = ShownDiff::within(cx, first, &self.plan.diff, 0, room);
             if !shown.block.is_empty() {

@@ -57,6 +57,7 @@ impl<'p> UndoPlanner<'p> {
         let lost: Vec<WorkspacePath> = lost.map(|path| self.now(path)).collect();
         self.found.extend(lost.into_iter().map(|path| (path, Reason::NotKept)));
         self.found.retain(|path, _| !self.pinned.contains_key(path));
+        // Begun again without them: what was laid on the tree so far may rest on their former state.
         let mut pinned = std::mem::take(&mut self.found);
         (!pinned.is_empty()).then(|| {
             pinned.append(&mut self.pinned);
@@ -78,6 +79,7 @@ impl<'p> UndoPlanner<'p> {
         let mut back = Vec::new();
         self.revert_effect(&change.effect, &mut back);
         self.remove_made(&change.made);
+        // Each directory before what it holds, which looks for its parent.
         back.sort_by_key(|one: &PutBack| depth(&one.path));
         for PutBack { path, node, from } in back {
             self.put_back(&path, node, from);
@@ -122,6 +124,7 @@ impl<'p> UndoPlanner<'p> {
             _ if self.holds(path, after) => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
+            // A directory or a link in its place is never replaced, not even with include_others.
             Some(_) => Some(Reason::Changed),
         });
         let part = if before.is_some() { ChangedPart::Content } else { ChangedPart::Entry };
@@ -177,6 +180,7 @@ impl<'p> UndoPlanner<'p> {
         let refusal = || self.refusal(from, ChangedPart::Entry).or_else(|| self.refusal(to, ChangedPart::Entry));
         if let Some(reason) = reason.or_else(refusal) {
             self.skip(to, reason);
+            // It stays at its new path, so nothing earlier may touch its old one.
             self.frozen.push(from.clone());
             return;
         }
@@ -224,6 +228,7 @@ impl<'p> UndoPlanner<'p> {
                 (EntryState::File(_), Some(FileKind::File)) if self.includes_changed => None,
                 (EntryState::Link(target), _) if self.says(path, target) => None,
                 (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(&self.view, path) => None,
+                // It holds what somebody has put there since.
                 (EntryState::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
                 _ => Some(Reason::Changed),
             };
@@ -237,6 +242,8 @@ impl<'p> UndoPlanner<'p> {
     /// Removes directories that a change made, the innermost first, those that would be empty.
     fn remove_made(&mut self, outermost_first: &[NewDirectory]) {
         for path in outermost_first.iter().rev().map(NewDirectory::path) {
+            // Without a reason where it stays: nobody asked for these directories, and one that holds something is no
+            // loss.
             let goes = !self.is_frozen(path)
                 && self.tree.is_empty_directory(&self.view, path)
                 && self.refusal(path, ChangedPart::Entry).is_none();
@@ -277,6 +284,7 @@ impl<'p> UndoPlanner<'p> {
     /// Skipped paths below `from` are below `to` from here on.
     fn follow(&mut self, from: &WorkspacePath, to: &WorkspacePath) {
         self.moved.last_mut().expect("a change is taken back").push([to.clone(), from.clone()]);
+        // What is left alone has moved with its directory, so its earlier path is another one.
         let followers: Vec<WorkspacePath> = self.former.keys().filter(|path| path.is_in(from)).cloned().collect();
         for path in followers {
             let reason = self.former.remove(&path).expect("it is there");
@@ -322,6 +330,7 @@ impl<'p> UndoPlanner<'p> {
     fn now(&self, path: &WorkspacePath) -> WorkspacePath {
         self.moved.iter().rev().fold(path.clone(), |path, moves| {
             let holding = moves.iter().filter(|[from, _]| path.is_in(from));
+            // Of nested moves of one change the innermost has the entry.
             let innermost = holding.max_by_key(|[from, _]| depth(from));
             innermost.map_or_else(|| path.clone(), |[from, to]| to.child(path.relative_to(from)))
         })

@@ -100,6 +100,7 @@ pub(super) fn revert(
     undoable: Undoable,
     approval: Approval,
 ) -> Result<usize, ToolError> {
+    // The directories go in a step of their own, under locks of their own.
     let [first, second] = approval.for_two_steps();
     revert_effect(cx, &change.effect, undoable, first)?;
     // The change itself is reverted by now: what stays of its directories is no reason to say otherwise.
@@ -140,6 +141,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
         Effect::Wrote { path, before: None, after } => {
             let entry = cx.workspace.writable_entry(path)?;
             let guard = TreeGuard::acquire_within(&cx.workspace, &[&entry], cx.wait_limit())?;
+            // Again under the lock: another call may have written it since the plan.
             unchanged_file(cx, path, *after)?;
             remove(cx, &guard, &entry, None, undoable, approval)
         }

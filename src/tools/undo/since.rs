@@ -58,6 +58,7 @@ pub(in crate::tools) fn changes_since(
         HistoryPoint::Session if history.on_disk() && (all_sessions || !history.undo_list().since(0).1.is_empty()) => {
             let mut records = history.records(&roots).map_err(unreadable)?;
             let first = records.iter().position(is_own);
+            // What came before the first change of this session is not a part of it.
             records.drain(..first.unwrap_or(records.len()));
             (records, Some(0))
         }
@@ -240,6 +241,7 @@ fn effects(workspace: &Workspace, records: &[&JournalRecord]) -> Vec<Effect> {
 }
 
 fn former(record: &JournalRecord) -> Option<FileState> {
+    // No set-user-ID bit comes from a file that others may write.
     let former = FileState::new(record.old_revision()?, record.mode.unwrap_or(0) & 0o777);
     let state = record.state.as_ref().and_then(|state| state.parse().ok());
     Some(FileState { state: state.unwrap_or(former.state), ..former })
@@ -268,6 +270,7 @@ fn meanings(workspace: &Workspace, record: &JournalRecord, shown: &str) -> [Opti
     let root = workspace.roots().iter().find(|root| root.key() == record.root);
     let top = root.map(|root| workspace.root_path(root));
     let printed = top.map(|top| top.to_string()).unwrap_or_default();
+    // As it is, below the root's present name, and below that in the place of a former name.
     let bare = shown.strip_prefix("./").unwrap_or(shown);
     let below = bare.trim_start_matches('/').split_once('/').map_or("", |(_, rest)| rest);
     [shown.to_owned(), format!("{printed}/{bare}"), format!("{printed}/{below}")]

@@ -171,6 +171,7 @@ impl VirtualTree {
 
     /// The changes of the disk that make it this tree. Nothing is in them that stays as it is.
     pub(super) fn net_changes(&self, disk: &DiskOfCall<'_>) -> Vec<TreeChange> {
+        // In two passes: what moves away must neither be cleared nor written over, wherever in the tree it goes.
         let mut difference = TreeComparison { disk, moved: HashSet::new(), changes: Vec::new() };
         for (path, node) in &self.roots {
             difference.find_moved(node, Some(path));
@@ -315,6 +316,7 @@ impl TreeComparison<'_> {
         let Some(there) = there.filter(|there| !self.moved.contains(*there)) else { return };
         let Some(kind) = self.disk.kind(there) else { return };
         if kind == FileKind::Directory {
+            // The innermost first, as only an empty directory is removed.
             for name in self.disk.names(there).unwrap_or_default() {
                 self.clear(Some(&there.child(Path::new(&name))));
             }

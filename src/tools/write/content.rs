@@ -94,6 +94,7 @@ pub(super) fn replaced(now: Snapshot, content: &str, wanted: Option<EncodingLabe
         return Ok(NewContent { old_bytes, ..new });
     };
     let line_ending = match old.line_ending() {
+        // A content with a CR of its own says which endings it wants.
         LineEnding::CrLf if !content.contains('\r') => LineEnding::CrLf,
         _ => LineEnding::None,
     };
@@ -138,6 +139,7 @@ fn kept(old: &Document, content: &str, line_ending: LineEnding) -> (Vec<u8>, &'s
                     format!("now in UTF-8, because {encoding} cannot represent the new text")
                 }
             });
+            // UTF-8 has bytes for every character, so this does not fail.
             let bytes = text_file::encode(content, UTF_8, false, line_ending);
             (bytes.unwrap_or_else(|_| content.as_bytes().to_vec()), UTF_8)
         }
@@ -223,6 +225,7 @@ pub(super) fn appended(
     wanted: Option<EncodingLabel>,
 ) -> Result<NewContent, ToolError> {
     let old_bytes = now.len() as u64;
+    // An empty file is in no encoding yet: it gets the one that was asked for, with its mark.
     if now.is_empty() && wanted.is_some() {
         let new = created(content, wanted)?;
         let appended = Some(Appended { bytes: new.bytes.len(), lines: text_file::lines(content).count() });
@@ -286,6 +289,7 @@ fn in_wanted(path: &WorkspacePath, old: Document, wanted: EncodingLabel) -> Resu
         && std::str::from_utf8(bytes).is_err()
         && bytes.iter().filter(|byte| !byte.is_ascii()).count() < FEW;
     if !is_utf16 && (is_plain || is_guess) {
+        // C1 controls are in no text: bytes that come out as such are in another encoding.
         let as_wanted = Document::decode(bytes.to_vec(), Some(encoding)).ok();
         let fits =
             |new: &Document| !new.had_errors() && !new.text().chars().any(|c| ('\u{80}'..='\u{9f}').contains(&c));

@@ -41,6 +41,7 @@ pub(super) fn check(
         return Ok(());
     }
     let mut known = cx.session.ledger.states(real);
+    // A client with a process for each call: only the state folder and the history know what was seen.
     let is_recalled = known.seen.is_empty();
     if is_recalled {
         known = cx.session.ledger.recalled(real, |revision| cx.session.history.content(revision));
@@ -53,6 +54,7 @@ pub(super) fn check(
         Document::decode(was, None).ok().filter(|was| was.text() != now.text())
     };
     let Some(was) = text(base) else { return Ok(()) };
+    // Whoever repeats the call means it.
     if !cx.session.ledger.refuse_once(real, revision, Revision::of(new), is_recalled) {
         return Ok(());
     }

@@ -156,6 +156,7 @@ impl WriteRequest {
         let path = &self.path;
         let now = match cx.read_to_change(path) {
             Err(error) if error.kind == AccessErrorKind::NotFound => return self.created(cx),
+            // It is there, whatever its size.
             Err(AccessError { kind: AccessErrorKind::TooLarge { .. }, .. }) if self.mode == Mode::Create => {
                 return Err(exists(path));
             }
@@ -219,6 +220,7 @@ impl AppendAt {
     pub(super) fn parse(text: &str) -> Result<Self, ToolError> {
         let given = text.trim();
         let is_number = !given.is_empty() && given.bytes().all(|byte| byte.is_ascii_digit());
+        // Too many digits are a size beyond any file.
         let size = is_number.then(|| given.parse().unwrap_or(u64::MAX));
         let rev = given.parse().ok();
         if size.is_none() && rev.is_none() {
@@ -251,6 +253,7 @@ impl AppendAt {
         content: &str,
         encoding: Option<EncodingLabel>,
     ) -> Option<Appended> {
+        // At its whole length nothing was appended.
         let by_size = self.size.and_then(|size| usize::try_from(size).ok()).filter(|size| *size < now.bytes.len());
         let by_rev = self.rev.into_iter().flat_map(|rev| lengths_at(rev, &now.bytes, content, encoding));
         by_size.into_iter().chain(by_rev).find_map(|length| {
@@ -290,6 +293,7 @@ fn lengths_at(rev: RevisionPrefix, bytes: &[u8], content: &str, encoding: Option
         for ending in [LineEnding::None, LineEnding::CrLf] {
             let tail = text_file::encode(content, encoding, false, ending).ok();
             let length = tail.filter(|tail| bytes.ends_with(tail)).map(|tail| bytes.len() - tail.len());
+            // Encodings often agree, and each length costs the hash of a beginning.
             lengths.extend(length.filter(|length| !lengths.contains(length)));
         }
     }
