@@ -20,8 +20,7 @@ use super::intent::MAX_INTENT_BYTES;
 
 /// The folder below the state folder.
 const FOLDER: &str = "transactions";
-/// A folder that was written to this recently may be again without its time showing it; see `CLOCK_GRAIN` in
-/// `expected_content`.
+/// A folder that was written to this recently may be again without its time showing it; as `CLOCK_GRAIN` of file contents.
 const SETTLED_AFTER: Duration = Duration::from_secs(4);
 
 /// Notes that wait for an answer to be in.
