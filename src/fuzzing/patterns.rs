@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value, json};
-use tree_search::{FileFilter, NameGlob, Pattern, PatternError, PatternLimits, PatternOptions};
+use tree_search::{FileFilter, NameGlob, Pattern, PatternError, PatternOptions};
 
 use crate::tools::{Answer, CallContext, Content, Kind, Plan, ToolError};
 
@@ -55,7 +55,6 @@ pub fn check(world: &World, input: &[u8]) {
         case_sensitive: options & 2 != 0,
         word: options & 4 != 0,
         multiline: options & 8 != 0,
-        limits: PatternLimits::default(),
     };
     globs(world, &glob, options.case_sensitive);
     regexes(world, &pattern, options, &haystack);
@@ -63,9 +62,8 @@ pub fn check(world: &World, input: &[u8]) {
 
 /// A glob as the pattern of glob and as the filter of grep.
 fn globs(world: &World, glob: &str, case_sensitive: bool) {
-    let longest = PatternLimits::default().glob;
-    let exact = NameGlob::compile(glob, true, longest);
-    let loose = NameGlob::compile(glob, false, longest);
+    let exact = NameGlob::compile(glob, true);
+    let loose = NameGlob::compile(glob, false);
     assert_eq!(exact.is_ok(), loose.is_ok(), "{glob:?} depends on case");
     if let (Ok(exact), Ok(loose)) = (&exact, &loose) {
         // What a class leaves out, it leaves out in both cases.
@@ -83,7 +81,7 @@ fn globs(world: &World, glob: &str, case_sensitive: bool) {
             }
         }
     }
-    if let Ok(mut filter) = FileFilter::new(Some(glob), None, longest) {
+    if let Ok(mut filter) = FileFilter::new(Some(glob), None) {
         for name in NAMES {
             let _ = filter.admits(Path::new(name));
         }

@@ -24,7 +24,7 @@ use confined_fs::{FileKind, Visibility, Workspace, WorkspacePath, stop::StopSign
 use percent_encoding::percent_decode_str;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
-use crate::{IndexSnapshot, IndexedPath, Listing, Newest, PathIndex};
+use crate::{IndexedPath, Listing, Newest, PathIndex};
 
 /// How long the modification times of files may be asked for, for an answer to no text at all.
 const STAT_TIME: Duration = Duration::from_millis(8);
@@ -65,7 +65,7 @@ impl PathIndex {
     /// The paths below a root that `request` may mean.
     pub fn complete(self: &Arc<Self>, request: &CompletionRequest<'_>) -> Completions {
         let Some(query) = PathQuery::parse(request.text) else { return Completions::default() };
-        let names = TreeNames::of(self, request.workspace, request.root, request.stop);
+        let names = tree_names(self, request.workspace, request.root, request.stop);
         let in_root = request.recent.iter().filter(|path| path.root().key() == request.root.root().key());
         let recent: HashMap<&WorkspacePath, usize> = in_root.enumerate().map(|(at, path)| (path, at)).collect();
         let wanted = request.limit + SPARE;
@@ -83,7 +83,7 @@ impl PathIndex {
 }
 
 /// The files used last, then those modified last.
-fn newest(names: &TreeNames, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> Ranked {
+fn newest(names: &Listing, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> Ranked {
     let mut used: Vec<_> = recent.iter().map(|(path, at)| (*at, *path)).collect();
     used.sort_unstable_by_key(|(at, _)| *at);
     let mut paths: Vec<_> = used.into_iter().map(|(_, path)| path.clone()).collect();
@@ -126,55 +126,37 @@ const WALK_TIME: Duration = Duration::from_millis(12);
 /// Looks at the clock, one for 64 names, before that counts: a small tree is listed whole on a busy machine, too.
 const FEW_LOOKS: usize = 32;
 
-/// The names below one root, or as many as were found in time.
-struct TreeNames {
-    snapshot: IndexSnapshot,
-    is_complete: bool,
+/// The names below `root`, or as many as an answer can wait for.
+fn tree_names(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Listing {
+    // A missing directory holds nothing: kept as an unfinished listing, it would hide what appears in it.
+    if root.root().is_absent() {
+        index.kept_names.forget(root);
+        return Listing::empty(workspace, root);
+    }
+    if let Some(snapshot) = index.live_snapshot(root, None) {
+        index.kept_names.forget(root);
+        // Brings the rest of the index up to date in the background, where that is due.
+        index.after_search(workspace, root, usize::MAX, false);
+        return Listing { list: snapshot.list, is_complete: true };
+    }
+    if let Some(listing) = index.kept_names.get(root) {
+        return listing;
+    }
+    let started = Instant::now();
+    let mut looks = 0;
+    let names = Listing::read(workspace, root, || {
+        looks += 1;
+        stop.stopped().is_some() || (looks > FEW_LOOKS && started.elapsed() >= WALK_TIME)
+    });
+    if !names.is_complete {
+        index.after_search(workspace, root, names.iter().count(), true);
+        index.kept_names.keep(workspace, root);
+    }
+    names
 }
 
-impl TreeNames {
-    /// The names below `root` that an answer can wait for.
-    fn of(index: &Arc<PathIndex>, workspace: &Workspace, root: &WorkspacePath, stop: &StopSignal) -> Self {
-        // A missing directory holds nothing: kept as an unfinished listing, it would hide what appears in it.
-        if root.root().is_absent() {
-            index.kept_names.forget(root);
-            return Self::listed(Listing::empty(workspace, root));
-        }
-        if let Some(snapshot) = index.live_snapshot(root, None) {
-            index.kept_names.forget(root);
-            // Brings the rest of the index up to date in the background, where that is due.
-            index.after_search(workspace, root, usize::MAX, false);
-            return Self { snapshot, is_complete: true };
-        }
-        if let Some(listing) = index.kept_names.get(root) {
-            return Self::listed(listing);
-        }
-        let started = Instant::now();
-        let mut looks = 0;
-        let is_over = || {
-            looks += 1;
-            stop.stopped().is_some() || (looks > FEW_LOOKS && started.elapsed() >= WALK_TIME)
-        };
-        let names = Self::listed(Listing::read(workspace, root, is_over));
-        if !names.is_complete {
-            index.after_search(workspace, root, names.iter().count(), true);
-            index.kept_names.keep(workspace, root);
-        }
-        names
-    }
-
-    fn listed(Listing { list, is_complete }: Listing) -> Self {
-        Self { snapshot: IndexSnapshot::of_list(list), is_complete }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = IndexedPath<'_>> {
-        self.snapshot.shown()
-    }
-}
-
-/// Whether it is a directory.
 fn is_directory(name: &IndexedPath<'_>) -> bool {
-    name.kind() == FileKind::Directory
+    name.kind == FileKind::Directory
 }
 
 /// Bytes of the longest text that is completed: a person types less, and the work grows with it.
@@ -286,11 +268,20 @@ struct Candidate<'n> {
     text: Cow<'n, str>,
     group: (Fit, bool),
     recent: usize,
+    /// Those of the name and of the path; 0 until they are computed.
+    scores: (usize, usize),
+}
+
+impl Candidate<'_> {
+    /// The best is least.
+    fn order(&self) -> impl Ord {
+        (self.group, self.recent, Reverse(self.scores), self.text.len(), &*self.text)
+    }
 }
 
 /// The `wanted` best of `names`.
 fn ranked(
-    names: &TreeNames,
+    names: &Listing,
     query: &PathQuery,
     recent: &HashMap<&WorkspacePath, usize>,
     wanted: usize,
@@ -302,48 +293,28 @@ fn ranked(
             break;
         }
         // Nobody types what is not Unicode.
-        let Some(text) = name.relative().to_str() else { continue };
+        let Some(text) = name.relative.to_str() else { continue };
         let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
         if let Some(fit) = fit(&text, query) {
             let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
             let group = (fit, is_directory(&name) && !query.is_path());
-            candidates.push(Candidate { name, text, group, recent: recent.unwrap_or(usize::MAX) });
+            let recent = recent.unwrap_or(usize::MAX);
+            candidates.push(Candidate { name, text, group, recent, scores: (0, 0) });
         }
     }
     let total = candidates.len();
-    shorten(&mut candidates);
-    let mut matcher = FuzzyMatcher::new();
-    let mut order: Vec<_> = candidates
-        .iter()
-        .enumerate()
-        .map(|(at, candidate)| {
-            let (name, path) = scores(&mut matcher, &candidate.text, query);
-            (
-                candidate.group,
-                candidate.recent,
-                Reverse(name),
-                Reverse(path),
-                candidate.text.len(),
-                &*candidate.text,
-                at,
-            )
-        })
-        .collect();
-    order.sort_unstable();
-    let paths = order.into_iter().take(wanted).map(|(.., at)| candidates[at].name.path().clone()).collect();
-    Ranked { paths, total }
-}
-
-/// Leaves the candidates that can be the best: of all groups in their order, and of the last one of these what was used
-/// last and is shortest.
-fn shorten(candidates: &mut Vec<Candidate<'_>>) {
-    if candidates.len() > SCORED {
-        let key = |candidate: &Candidate<'_>| (candidate.group, candidate.recent, candidate.text.len());
-        candidates.select_nth_unstable_by(SCORED, |one, other| {
-            key(one).cmp(&key(other)).then_with(|| one.text.cmp(&other.text))
-        });
+    // Leaves those that can be the best: of all groups in their order, and of the last one of these what was used last
+    // and is shortest.
+    if total > SCORED {
+        candidates.select_nth_unstable_by(SCORED, |one, other| one.order().cmp(&other.order()));
         candidates.truncate(SCORED);
     }
+    let mut matcher = FuzzyMatcher::new();
+    for candidate in &mut candidates {
+        candidate.scores = scores(&mut matcher, &candidate.text, query);
+    }
+    candidates.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
+    Ranked { paths: candidates.into_iter().take(wanted).map(|one| one.name.into_path()).collect(), total }
 }
 
 /// How well the name and the path fit.

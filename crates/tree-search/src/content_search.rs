@@ -17,19 +17,13 @@ mod worker;
 
 use std::{sync::atomic::Ordering, thread};
 
-use confined_fs::{AccessError, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath};
+use confined_fs::{AccessError, Ignored, WalkReport, Workspace};
 use crossbeam_channel::bounded;
 
-use crate::{
-    ContentHits, FileFilter, PathSource, Query, Scope, SearchMode,
-    content_search::{
-        known_result::StoredResults,
-        pool::{Chunk, SearchPool},
-        producer::{Producer, StartVisitor},
-        worker::Worker,
-    },
-    path_index::{walk_ignored_entries, walk_snapshot},
-};
+use crate::{ContentHits, FileFilter, PathSource, Query, Scope};
+use pool::{Chunk, SearchPool};
+use producer::Producer;
+use worker::Worker;
 
 /// Searches the files of `scope` that `filter` admits.
 ///
@@ -72,25 +66,26 @@ fn search_directories(
     ignored: Ignored,
     pool: &SearchPool<'_>,
 ) -> Result<(WalkReport, PathSource), AccessError> {
+    let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
+    let Some(first) = scope.starts().first() else { return Ok((report, source)) };
     let query = pool.query;
-    let helpers = query.threads.saturating_sub(1);
     let _in_progress = query.path_index.map(|index| index.search_in_progress());
     thread::scope(|threads| {
-        let (sender, receiver) = bounded::<Chunk>(helpers.max(1) * 2);
+        // Two chunks for each helper: one that is searched, and one that waits.
+        let (sender, receiver) = bounded::<Chunk>(query.threads.saturating_sub(1).max(1) * 2);
         let start_helper = || {
             let receiver = receiver.clone();
             // As many as the system makes: without any, the walking thread searches alone.
             thread::Builder::new().spawn_scoped(threads, move || pool.help(workspace, &receiver)).is_ok()
         };
-        let mut producer = Producer::new(workspace, pool, sender, helpers, &start_helper);
-        let (mut report, mut source) = (WalkReport::default(), PathSource::Index);
+        let worker = Worker::new(workspace, query);
+        let mut producer = Producer::new(pool, worker, (scope, first), filter, sender, &start_helper);
         for start in scope.starts() {
-            let visitor = StartVisitor::new(&mut producer, workspace, (scope, start), filter);
-            let (one, from) = walk_start(workspace, start, ignored, pool, visitor)?;
+            let (walked, from) = producer.walk(start, ignored)?;
             if from == PathSource::Walk {
                 source = PathSource::Walk;
             }
-            report.add(one);
+            report.add(walked);
             if report.stopped {
                 break;
             }
@@ -101,41 +96,4 @@ fn search_directories(
         }
         Ok((report, source))
     })
-}
-
-/// The walk from one start: over what an earlier search left out, over the path index, or over the disk.
-fn walk_start(
-    workspace: &Workspace,
-    start: &WorkspacePath,
-    ignored: Ignored,
-    pool: &SearchPool<'_>,
-    mut visitor: StartVisitor<'_, '_>,
-) -> Result<(WalkReport, PathSource), AccessError> {
-    let query = pool.query;
-    // Directories are visited for the stop signal alone: a tree may have few files.
-    let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
-    let walked = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
-        Ok((walk_ignored_entries(workspace, start, entries, &options, &mut visitor), PathSource::Walk))
-    } else {
-        // Every file without a match is a result, with its path and its state: so none may be merely counted.
-        let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
-        let mut snapshot = query.path_index.and_then(|index| index.snapshot(workspace, start, pattern));
-        visitor.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
-        if visitor.candidates.is_none() {
-            visitor.stored = query
-                .path_index
-                .zip(pattern)
-                .and_then(|(index, pattern)| StoredResults::of(&index.stored(start)?, pattern));
-        }
-        walk_snapshot(workspace, snapshot.as_ref(), start, &options, &mut visitor)
-    };
-    let StartVisitor { files, stored, .. } = visitor;
-    let (report, source) = walked?;
-    if let (Ignored::Skip, Some(index)) = (ignored, query.path_index) {
-        if let Some(stored) = stored {
-            index.note_outdated(start, files, stored.unknown + pool.outdated.load(Ordering::Relaxed));
-        }
-        index.after_search(workspace, start, files, report.stopped);
-    }
-    Ok((report, source))
 }

@@ -47,17 +47,17 @@ pub struct FileFilter {
 }
 
 impl FileFilter {
-    /// Reads `glob` (as `rg -g`; several by commas, `!` excludes; at most `longest` bytes) and `kind`
+    /// Reads `glob` (as `rg -g`; several by commas, `!` excludes) and `kind`
     /// (as `rg -t`).
     ///
     /// # Errors
     /// Naming the glob or type that cannot be used.
-    pub fn new(glob: Option<&str>, kind: Option<&str>, longest: usize) -> Result<Self, FilterError> {
-        let globs = glob.map(|glob| overrides(glob, longest)).transpose()?.filter(|globs| !globs.is_empty());
+    pub fn new(glob: Option<&str>, kind: Option<&str>) -> Result<Self, FilterError> {
+        let globs = glob.map(|glob| overrides(glob)).transpose()?.filter(|globs| !globs.is_empty());
         let types = kind.map(file_types).transpose()?.filter(|types| !types.is_empty());
         let unicode = glob.and_then(|glob| {
             let encoding = GlobEncoding::of(glob, false)?;
-            let globs = overrides(&encoding.encode_pattern(glob), longest).ok()?;
+            let globs = overrides(&encoding.encode_pattern(glob)).ok()?;
             Some((encoding, globs))
         });
         Ok(Self { globs, unicode, types, last: None })
@@ -67,8 +67,8 @@ impl FileFilter {
     ///
     /// # Errors
     /// As there.
-    pub fn literal(name: &str, kind: Option<&str>, longest: usize) -> Result<Self, FilterError> {
-        Self::new(Some(&escaped(name.trim())), kind, longest)
+    pub fn literal(name: &str, kind: Option<&str>) -> Result<Self, FilterError> {
+        Self::new(Some(&escaped(name.trim())), kind)
     }
 
     /// Whether every file is searched.
@@ -107,9 +107,9 @@ impl FileFilter {
     }
 }
 
-fn overrides(glob: &str, longest: usize) -> Result<Override, FilterError> {
+fn overrides(glob: &str) -> Result<Override, FilterError> {
     let wrong = |one: &str, error| FilterError::Glob { glob: one.to_owned(), error };
-    check_bounds(glob, longest).map_err(|error| wrong(glob, error))?;
+    check_bounds(glob).map_err(|error| wrong(glob, error))?;
     let mut builder = OverrideBuilder::new(".");
     for one in split_globs(glob) {
         let (not, mut plain) = one.strip_prefix('!').map_or(("", one), |rest| ("!", rest));
@@ -198,14 +198,12 @@ mod tests {
     use super::*;
     use crate::NameGlob;
 
-    const LONGEST: usize = 1 << 10;
-
     fn globs(pattern: &str, path: &str) -> bool {
-        NameGlob::compile(pattern, true, LONGEST).unwrap().matches(Path::new(path))
+        NameGlob::compile(pattern, true).unwrap().matches(Path::new(path))
     }
 
     fn admits(glob: Option<&str>, kind: Option<&str>, path: &str) -> bool {
-        FileFilter::new(glob, kind, LONGEST).unwrap().admits(Path::new(path))
+        FileFilter::new(glob, kind).unwrap().admits(Path::new(path))
     }
 
     #[test]
@@ -233,16 +231,12 @@ mod tests {
             assert_eq!(admits(Some(pattern), None, path), expected, "grep {pattern} {path}");
         }
         assert!(!admits(Some("!?"), None, "é/ab") && admits(Some("!?"), None, "éé/ab"));
-        let loose =
-            |pattern: &str, path: &str| NameGlob::compile(pattern, false, LONGEST).unwrap().matches(Path::new(path));
+        let loose = |pattern: &str, path: &str| NameGlob::compile(pattern, false).unwrap().matches(Path::new(path));
         assert!(loose("ÉCOLE*", "école.txt") && loose("?COLE", "École") && !loose("ÉCOLE*", "ecole"));
         #[cfg(unix)]
         {
             let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"\xff.txt");
-            assert!(
-                NameGlob::compile("?.txt", true, LONGEST).unwrap().matches(Path::new(name)),
-                "a byte that is no text"
-            );
+            assert!(NameGlob::compile("?.txt", true).unwrap().matches(Path::new(name)), "a byte that is no text");
         }
     }
 
@@ -256,7 +250,7 @@ mod tests {
 
     #[test]
     fn excluded_folder_is_cached_per_parent() {
-        let mut filter = FileFilter::new(Some("!out"), None, LONGEST).unwrap();
+        let mut filter = FileFilter::new(Some("!out"), None).unwrap();
         assert!(!filter.admits(Path::new("out/a")));
         assert!(!filter.admits(Path::new("out/b")));
         assert!(filter.admits(Path::new("src/a")));
@@ -270,11 +264,11 @@ mod tests {
 
     #[test]
     fn unknown_type_suggests_the_nearest() {
-        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("rs"), LONGEST).unwrap_err() else {
+        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("rs")).unwrap_err() else {
             panic!("not a type error")
         };
         assert_eq!(nearest.first().map(String::as_str), Some("rust"));
-        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("pythn"), LONGEST).unwrap_err() else {
+        let FilterError::Type { nearest, .. } = FileFilter::new(None, Some("pythn")).unwrap_err() else {
             panic!("not a type error")
         };
         assert_eq!(nearest.first().map(String::as_str), Some("python"));
@@ -283,7 +277,7 @@ mod tests {
     #[test]
     fn invalid_filter_glob_is_named() {
         assert!(matches!(
-            FileFilter::new(Some("*.rs,a[b"), None, LONGEST),
+            FileFilter::new(Some("*.rs,a[b"), None),
             Err(FilterError::Glob { glob, .. }) if glob.contains("a[b")
         ));
     }

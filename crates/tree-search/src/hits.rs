@@ -38,12 +38,15 @@ pub struct ContentHits {
 impl ContentHits {
     /// Whether every file was looked into.
     pub fn complete(&self) -> bool {
-        !self.capped && self.stopped.is_none() && self.tally.out_of_files == 0 && self.walk.limits_hit.is_empty()
+        !self.capped
+            && self.stopped.is_none()
+            && self.tally.skipped_as(Skipped::OutOfFiles) == 0
+            && self.walk.limits_hit.is_empty()
     }
 }
 
 /// A line to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HitLine {
     /// Its number, counted from 1.
     pub number: u64,
@@ -183,45 +186,31 @@ impl SkippedPaths {
 pub struct Tally {
     /// Files that were looked into.
     pub searched: usize,
-    /// Left out as binary.
-    pub binary: usize,
-    /// Left out as too large.
-    pub too_large: usize,
-    /// Left out by policy.
-    pub secret: usize,
-    /// Left out because they cannot be read.
-    pub unreadable: usize,
-    /// Left out because too many files were open for them to be opened.
-    pub out_of_files: usize,
     /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
     pub not_utf8: usize,
+    /// Files that were left out, by [`Skipped`].
+    pub(super) skipped: [usize; 5],
 }
 
 impl Tally {
     /// How many files were left out.
     pub fn skipped(&self) -> usize {
-        self.binary + self.too_large + self.secret + self.unreadable + self.out_of_files
+        self.skipped.iter().sum()
+    }
+
+    /// How many files were left out for that reason.
+    pub fn skipped_as(&self, why: Skipped) -> usize {
+        self.skipped[why as usize]
     }
 
     pub(super) fn skip(&mut self, why: Skipped) {
-        match why {
-            Skipped::Binary => self.binary += 1,
-            Skipped::TooLarge => self.too_large += 1,
-            Skipped::Secret => self.secret += 1,
-            Skipped::Unreadable => self.unreadable += 1,
-            Skipped::OutOfFiles => self.out_of_files += 1,
-        }
+        self.skipped[why as usize] += 1;
     }
 
-    pub(super) fn plus(self, other: Self) -> Self {
-        Self {
-            searched: self.searched + other.searched,
-            binary: self.binary + other.binary,
-            too_large: self.too_large + other.too_large,
-            secret: self.secret + other.secret,
-            unreadable: self.unreadable + other.unreadable,
-            out_of_files: self.out_of_files + other.out_of_files,
-            not_utf8: self.not_utf8 + other.not_utf8,
-        }
+    pub(super) fn plus(mut self, other: Self) -> Self {
+        self.searched += other.searched;
+        self.not_utf8 += other.not_utf8;
+        self.skipped.iter_mut().zip(other.skipped).for_each(|(sum, files)| *sum += files);
+        self
     }
 }

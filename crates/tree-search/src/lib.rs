@@ -8,7 +8,7 @@
 //!
 //! use tree_search::NameGlob;
 //!
-//! let glob = NameGlob::compile("src/**/*.rs", true, 1000).expect("a glob");
+//! let glob = NameGlob::compile("src/**/*.rs", true).expect("a glob");
 //! assert!(glob.matches(Path::new("src/tools/glob.rs")) && !glob.matches(Path::new("src/glob.py")));
 //! ```
 //!
@@ -48,8 +48,8 @@ pub use name_glob::{GlobError, NameGlob, literal_prefix};
 pub use newest::{Newest, NewestNames};
 pub(crate) use ngram_filter::{Candidates, FileSegments, FilterQuery, MayMatch, SEGMENT, SegmentSlice};
 pub use path_index::{DirectoryNames, IndexMode, PathIndex, PathSource, SearchEntry, Visit, walk_ignored_entries};
-pub(crate) use path_index::{IndexSnapshot, IndexedPath, KnownContent, Listing, PathSummary};
-pub use pattern::{BeyondAscii, Pattern, PatternError, PatternLimits, PatternOptions};
+pub(crate) use path_index::{IndexedPath, KnownContent, Listing, PathSummary};
+pub use pattern::{BeyondAscii, Pattern, PatternError, PatternOptions};
 pub use query::Scope;
 pub use query::{Keep, Query, SearchMode};
 pub(crate) use stored_index::{IndexContents, StoredFile, StoredIndex};

@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+/// Bytes of the longest glob. Braces become alternations, which are never expanded, so this bounds the compiled size too.
+const MAX_GLOB: usize = 1 << 10;
+
 /// Why a glob cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
@@ -29,9 +32,9 @@ pub enum GlobError {
     /// Longer than the limit, in bytes.
     #[error("it has {length} bytes, more than {limit}")]
     TooLong {
-        /// Bytes given.
+        /// Bytes of the glob.
         length: usize,
-        /// Bytes allowed.
+        /// Bytes that a glob may have.
         limit: usize,
     },
     /// It has a `..` component.
@@ -61,13 +64,12 @@ enum Matcher {
 impl NameGlob {
     /// Compiles `pattern`: globset syntax, `*` stops at `/`, a pattern without `/` matches at any depth.
     /// A leading `./` or `/` is dropped; a trailing `/` means everything below. A pattern that is also the name of
-    /// a file matches that file too. `longest` is in bytes: braces become alternations, which are never
-    /// expanded, so it bounds the compiled size too.
+    /// a file matches that file too.
     ///
     /// # Errors
     /// When it is empty, too long, leaves the root or is not a glob.
-    pub fn compile(pattern: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
-        check_bounds(pattern, longest)?;
+    pub fn compile(pattern: &str, case_sensitive: bool) -> Result<Self, GlobError> {
+        check_bounds(pattern)?;
         let pattern = without_root(pattern)?;
         let anchored = anchored(pattern);
         if let Some(ending) = anchored.strip_prefix("**/*").filter(|_| case_sensitive)
@@ -84,8 +86,8 @@ impl NameGlob {
     ///
     /// # Errors
     /// As there.
-    pub fn literal(name: &str, case_sensitive: bool, longest: usize) -> Result<Self, GlobError> {
-        check_bounds(name, longest)?;
+    pub fn literal(name: &str, case_sensitive: bool) -> Result<Self, GlobError> {
+        check_bounds(name)?;
         let anchored = anchored(&escaped(without_root(name)?));
         Self::of(&anchored, [anchored.clone()].into_iter(), case_sensitive)
     }
@@ -167,9 +169,9 @@ pub fn literal_prefix(pattern: &str) -> Option<(&str, &str)> {
     (cut > 0).then(|| (&pattern[..cut], &pattern[cut + 1..]))
 }
 
-pub(super) fn check_bounds(glob: &str, longest: usize) -> Result<(), GlobError> {
-    if glob.len() > longest {
-        return Err(GlobError::TooLong { length: glob.len(), limit: longest });
+pub(super) fn check_bounds(glob: &str) -> Result<(), GlobError> {
+    if glob.len() > MAX_GLOB {
+        return Err(GlobError::TooLong { length: glob.len(), limit: MAX_GLOB });
     }
     // Braces may hide a component: `{..,a}/x`.
     if glob.split(['/', '{', '}', ',']).any(|part| part == "..") {
@@ -299,10 +301,8 @@ fn lower(letter: char) -> char {
 mod tests {
     use super::*;
 
-    const LONGEST: usize = 1 << 10;
-
     fn globs(pattern: &str, path: &str) -> bool {
-        NameGlob::compile(pattern, true, LONGEST).unwrap().matches(Path::new(path))
+        NameGlob::compile(pattern, true).unwrap().matches(Path::new(path))
     }
 
     #[test]
@@ -326,12 +326,12 @@ mod tests {
     #[test]
     fn glob_case_is_an_option() {
         assert!(!globs("readme*", "README.md"));
-        assert!(NameGlob::compile("readme*", false, LONGEST).unwrap().matches(Path::new("README.md")));
+        assert!(NameGlob::compile("readme*", false).unwrap().matches(Path::new("README.md")));
     }
 
     #[test]
     fn globs_that_leave_the_root_or_are_empty_are_errors() {
-        let wrong = |pattern: &str| NameGlob::compile(pattern, true, LONGEST).unwrap_err();
+        let wrong = |pattern: &str| NameGlob::compile(pattern, true).unwrap_err();
         assert_eq!(wrong("../*.rs"), GlobError::LeavesRoot);
         assert_eq!(wrong("a/../../b"), GlobError::LeavesRoot);
         assert_eq!(wrong("{..,a}/b"), GlobError::LeavesRoot);
@@ -355,7 +355,7 @@ mod tests {
         let paths = ["a.c", "x/y.c", ".c", "x/.c", "a.cc", "c", "x.c/y", "x/y.C", "a.b.c", "\u{e9}.c", "a,b.c"];
         for (pattern, ending) in [("*.c", true), ("**/*.c", true), ("*c", true), ("**/*.[c]", false), ("*.{c}", false)]
         {
-            let glob = NameGlob::compile(pattern, true, LONGEST).unwrap();
+            let glob = NameGlob::compile(pattern, true).unwrap();
             assert_eq!(matches!(glob.0, Matcher::Ending(_)), ending, "{pattern}");
             let anchored = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
             let compiled = GlobBuilder::new(&anchored).literal_separator(true).build().unwrap().compile_matcher();
@@ -363,7 +363,7 @@ mod tests {
                 assert_eq!(glob.matches(Path::new(path)), compiled.is_match(path), "{pattern} {path}");
             }
         }
-        assert!(NameGlob::compile("*.c", false, LONGEST).unwrap().matches(Path::new("x.C")));
+        assert!(NameGlob::compile("*.c", false).unwrap().matches(Path::new("x.C")));
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl NewestNames {
     /// Offers a name, each in path order.
     pub fn push(&mut self, name: SearchEntry<'_>, is_directory: bool) {
         match name {
-            SearchEntry::Indexed(listed) if listed.is_kept() => {
+            SearchEntry::Indexed(listed) if listed.is_kept => {
                 self.listed.push_next(listed.modified(), || listed.into_path(), is_directory);
             }
             name if self.limit > 0 => {

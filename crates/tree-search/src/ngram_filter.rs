@@ -26,9 +26,8 @@
 mod filter_query;
 mod gram;
 
-use std::{borrow::Borrow, collections::HashMap, ops::Range, sync::Arc};
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
-use filter_query::GramQuery;
 use gram::OVERLAP;
 
 pub(crate) use filter_query::FilterQuery;
@@ -47,9 +46,9 @@ const BLOCK: usize = COLUMNS * size_of::<u64>();
 /// 64 segments: for each column, which segments hold a gram of it.
 #[derive(Clone, Debug)]
 struct SegmentBlock {
-    pub(super) columns: Box<[u64]>,
-    /// Segments in use.
-    pub(super) used: u32,
+    columns: Box<[u64]>,
+    /// Segments that hold a file; 0 frees the block.
+    used: usize,
 }
 
 /// Which segments hold the content of a file.
@@ -83,14 +82,16 @@ impl FileSegments {
         }
     }
 
-    /// The segments of a large file, where they are consecutive but for the last one and each holds
-    /// whole lines: all but the last one, and the last one.
+    /// The segments, where they are consecutive but for the last one and each holds whole lines: all but the last one, and
+    /// that.
     pub(crate) fn consecutive(&self) -> Option<(Range<u32>, u32)> {
-        let Self::Many { segments, within_line: false } = self else { return None };
-        let (last, others) = segments.split_last()?;
-        let first = others.first()?.segment;
-        let count = u32::try_from(others.len()).ok()?;
+        if let Self::Many { within_line: true, .. } = self {
+            return None;
+        }
+        let (last, others) = self.slices().split_last()?;
+        let first = others.first().unwrap_or(last).segment;
         let follow = (first..).zip(others).all(|(segment, slice)| slice.segment == segment);
+        let count = u32::try_from(others.len()).ok()?;
         follow.then(|| (first..first + count, last.segment))
     }
 }
@@ -245,24 +246,18 @@ impl NgramFilter {
 
     /// Share of what is held that is about files which are gone, in percent.
     pub(crate) fn waste(&self) -> u64 {
-        let (bytes, dead) = self
-            .segments
-            .iter()
-            .fold((0, 0), |(bytes, dead), segment| (bytes + u64::from(segment.bytes), dead + u64::from(segment.dead)));
-        (dead * 100).checked_div(bytes).unwrap_or(0)
+        let sum = |part: fn(&SegmentUse) -> u32| self.segments.iter().map(|one| u64::from(part(one))).sum::<u64>();
+        (sum(|one| one.dead) * 100).checked_div(sum(|one| one.bytes)).unwrap_or(0)
     }
 
     /// The files taken in so far that `query` leaves.
     pub(crate) fn candidates(&self, query: FilterQuery) -> Candidates {
-        let FilterQuery { grams, whole_file } = query;
         let sample: Vec<_> = self.blocks.iter().flatten().step_by(self.blocks.len() / SAMPLE + 1).collect();
-        let in_sample = |column| {
-            let segments = sample.iter().map(|block| block.columns[usize::from(column)].count_ones() as usize);
-            segments.sum()
-        };
-        let grams = grams.planned(sample.len() * SEGMENTS * ALWAYS / 100, in_sample);
+        let in_sample =
+            |column| sample.iter().map(|block| block.columns[usize::from(column)].count_ones() as usize).sum();
+        let grams = query.grams.planned(sample.len() * SEGMENTS * ALWAYS / 100, in_sample);
         let blocks = if grams.is_all() { Arc::default() } else { Arc::clone(&self.blocks) };
-        Candidates::new(Columns::Memory(blocks), FilterQuery { grams, whole_file })
+        Candidates::new(Columns::Memory(blocks), FilterQuery { grams, ..query })
     }
 
     fn segment_for(&mut self, bytes: u32) -> Option<u32> {
@@ -282,7 +277,8 @@ impl NgramFilter {
     fn fresh_segment(&mut self) -> Option<u32> {
         if let Some(segment) = self.free.pop() {
             let block = self.block(segment)?;
-            let keep = !(1_u64 << (segment as usize % SEGMENTS));
+            // The bits of what was in it before.
+            let keep = !place_of(segment).1;
             block.columns.iter_mut().for_each(|column| *column &= keep);
             block.used += 1;
             return Some(segment);
@@ -317,7 +313,7 @@ impl NgramFilter {
         state.bytes = state.bytes.saturating_add(bytes);
         let Some(block) = self.block(segment) else { return };
         let columns = &mut block.columns;
-        let bit = 1_u64 << (segment as usize % SEGMENTS);
+        let (_, bit) = place_of(segment);
         for (index, word) in grams.iter().enumerate() {
             let mut left = *word;
             while left != 0 {
@@ -368,24 +364,28 @@ pub(crate) enum MayMatch {
 #[derive(Debug)]
 pub(crate) struct Candidates {
     columns: Columns,
-    grams: GramQuery,
-    /// [`FilterQuery::whole_file`].
-    whole_file: bool,
+    query: FilterQuery,
     /// Of each block met so far, which segments satisfy the query.
     hits: Vec<Option<u64>>,
-    /// [`GramQuery::satisfied`].
+    /// Memory for [`GramQuery::satisfied`](filter_query::GramQuery::satisfied) to work in.
     reached: Vec<u64>,
 }
 
 impl Candidates {
     fn new(columns: Columns, query: FilterQuery) -> Self {
-        let FilterQuery { grams, whole_file } = query;
-        Self { columns, grams, whole_file, hits: Vec::new(), reached: Vec::new() }
+        Self { columns, query, hits: Vec::new(), reached: Vec::new() }
+    }
+
+    /// The files that `query` leaves of those whose filter has the columns that `read` gives; `None` where it gives one
+    /// of them not.
+    pub(crate) fn read(query: FilterQuery, read: impl Fn(u16) -> Option<Box<[u64]>>) -> Option<Self> {
+        let columns = query.grams.columns().into_iter().map(|column| Some((column, read(column)?)));
+        Some(Self::new(Columns::Read(columns.collect::<Option<_>>()?), query))
     }
 
     /// Whether nothing is left out.
     pub(crate) fn all(&self) -> bool {
-        self.grams.is_all()
+        self.query.grams.is_all()
     }
 
     /// The part that may hold a match of the file there.
@@ -396,20 +396,15 @@ impl Candidates {
         let whole = |perhaps| if perhaps { MayMatch::Anywhere } else { MayMatch::Nowhere };
         match segments {
             FileSegments::One(slice) => whole(self.segment_may_match(slice.segment)),
-            FileSegments::Many { segments, within_line } if self.whole_file || *within_line => {
-                let segments: Vec<_> = segments
-                    .iter()
-                    .map(|SegmentSlice { segment, .. }| {
-                        (*segment as usize / SEGMENTS, 1_u64 << (*segment as usize % SEGMENTS))
-                    })
-                    .collect();
-                let columns = &self.columns;
+            FileSegments::Many { segments, within_line } if self.query.whole_file || *within_line => {
                 let together = |column| {
-                    let has =
-                        |(block, bit): &(usize, u64)| columns.word(*block, column).is_none_or(|word| word & bit != 0);
+                    let has = |slice: &SegmentSlice| {
+                        let (block, bit) = place_of(slice.segment);
+                        self.columns.word(block, column).is_none_or(|word| word & bit != 0)
+                    };
                     u64::from(segments.iter().any(has))
                 };
-                whole(self.grams.satisfied(together, &mut self.reached) & 1 != 0)
+                whole(self.query.grams.satisfied(together, &mut self.reached) & 1 != 0)
             }
             FileSegments::Many { segments, .. } => {
                 let mut within: Vec<Range<u32>> = Vec::new();
@@ -432,25 +427,30 @@ impl Candidates {
 
     /// Whether none of these segments, which hold a file in whole lines, may hold a match.
     pub(crate) fn none_may_match(&mut self, segments: Range<u32>, last: u32) -> bool {
-        !self.whole_file
+        // One segment is the whole file.
+        (segments.is_empty() || !self.query.whole_file)
             && !self.segment_may_match(last)
             && !segments.into_iter().any(|segment| self.segment_may_match(segment))
     }
 
     /// Whether that segment may hold a match.
-    pub(crate) fn segment_may_match(&mut self, segment: u32) -> bool {
-        let index = segment as usize / SEGMENTS;
-        if self.hits.len() <= index {
-            self.hits.resize(index + 1, None);
+    fn segment_may_match(&mut self, segment: u32) -> bool {
+        let (block, bit) = place_of(segment);
+        if self.hits.len() <= block {
+            self.hits.resize(block + 1, None);
         }
-        let segments = self.hits[index].unwrap_or_else(|| {
+        let satisfied = self.hits[block].get_or_insert_with(|| {
             // What is not there says nothing, so it refuses nothing.
-            let word = |column| self.columns.word(index, column).unwrap_or(u64::MAX);
-            self.grams.satisfied(word, &mut self.reached)
+            let word = |column| self.columns.word(block, column).unwrap_or(u64::MAX);
+            self.query.grams.satisfied(word, &mut self.reached)
         });
-        self.hits[index] = Some(segments);
-        segments & (1 << (segment as usize % SEGMENTS)) != 0
+        *satisfied & bit != 0
     }
+}
+
+/// The block of a segment, and its bit in the words of that.
+fn place_of(segment: u32) -> (usize, u64) {
+    (segment as usize / SEGMENTS, 1 << (segment as usize % SEGMENTS))
 }
 
 /// Columns that are copied out of the blocks at once: those that share a cache line.
@@ -505,11 +505,11 @@ impl NgramFilter {
     /// A filter with room for `memory` bytes, of columns that another one had. `bytes` are its
     /// [`Self::segment_bytes`]; `read` gives a column; `files` are those that are still what they were.
     /// `None` where `read` gives none, or what is given does not fit together.
-    pub(crate) fn of_columns<S: Borrow<FileSegments>>(
+    pub(crate) fn of_columns<'s>(
         memory: usize,
         bytes: &[u32],
         mut read: impl FnMut(u16) -> Option<Box<[u64]>>,
-        files: impl Iterator<Item = S>,
+        files: impl Iterator<Item = &'s FileSegments>,
     ) -> Option<Self> {
         let count = bytes.len().div_ceil(SEGMENTS);
         if count > memory / BLOCK {
@@ -518,7 +518,7 @@ impl NgramFilter {
         let mut filter = Self::new(memory);
         filter.segments = vec![SegmentUse::default(); count * SEGMENTS];
         for segments in files {
-            count_file(&mut filter.segments, segments.borrow())?;
+            count_file(&mut filter.segments, segments)?;
         }
         for (segment, bytes) in filter.segments.iter_mut().zip(bytes).filter(|(segment, _)| segment.files > 0) {
             segment.dead = bytes.saturating_sub(segment.bytes);
@@ -531,12 +531,8 @@ impl NgramFilter {
                 block[column] = word;
             }
         }
-        let used = |block: usize| {
-            let segments = &filter.segments[block * SEGMENTS..][..SEGMENTS];
-            u32::try_from(segments.iter().filter(|segment| segment.files > 0).count()).unwrap_or_default()
-        };
-        let kept = blocks.into_iter().enumerate().map(|(at, columns)| {
-            let used = used(at);
+        let kept = blocks.into_iter().zip(filter.segments.chunks(SEGMENTS)).map(|(columns, segments)| {
+            let used = segments.iter().filter(|segment| segment.files > 0).count();
             (used > 0).then(|| Arc::new(SegmentBlock { columns, used }))
         });
         let kept: Vec<_> = kept.collect();
@@ -560,18 +556,6 @@ fn count_file(uses: &mut [SegmentUse], segments: &FileSegments) -> Option<()> {
         start = slice.end;
     }
     Some(())
-}
-
-impl FilterQuery {
-    /// The columns that it names, each once.
-    pub(crate) fn columns(&self) -> Vec<u16> {
-        self.grams.columns()
-    }
-
-    /// The files that it leaves of those whose filter has these columns, which are all that it names.
-    pub(crate) fn candidates_of(self, columns: HashMap<u16, Box<[u64]>>) -> Candidates {
-        Candidates::new(Columns::Read(columns), self)
-    }
 }
 
 #[cfg(test)]

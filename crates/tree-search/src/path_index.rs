@@ -33,18 +33,19 @@ mod root_index;
 mod walk;
 
 use std::{
+    cell::OnceCell,
     collections::HashMap,
     fmt,
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use confined_fs::{FileKind, Unwatchable, Workspace, WorkspacePath};
+use confined_fs::{Unwatchable, Workspace, WorkspacePath};
 
 use crate::{Candidates, FilterQuery, Pattern, StoredIndex, StoredIndexes};
 use kept_names::KeptNames;
@@ -88,11 +89,11 @@ pub struct PathIndex {
     mode: IndexMode,
     roots: Mutex<Vec<RootSlot>>,
     /// Searches under way: the background work yields to them.
-    searches: AtomicUsize,
-    /// Background work is under way.
-    building: AtomicBool,
+    searches: Arc<AtomicUsize>,
+    /// Background work under way: one thread at most.
+    building: Arc<AtomicUsize>,
     /// Stored indexes that are being written.
-    saves: AtomicUsize,
+    saves: Arc<AtomicUsize>,
     /// Indexes that former processes have stored, and the place where this one stores its own.
     stored: LoadedIndexes,
     /// Names of large trees without an index, for completions.
@@ -102,28 +103,16 @@ pub struct PathIndex {
 /// The paths below a start, as of one moment.
 #[derive(Debug)]
 pub(crate) struct IndexSnapshot {
-    list: Arc<PathList>,
+    pub(crate) list: Arc<PathList>,
     below: Range<usize>,
     /// Which files a pattern leaves.
     pub(crate) candidates: Option<Candidates>,
 }
 
 impl IndexSnapshot {
-    /// All paths of a list.
-    pub(crate) fn of_list(list: Arc<PathList>) -> Self {
-        Self { below: 0..list.items.len(), list, candidates: None }
-    }
-
     /// The paths, ignored ones too, in path order.
     fn runs(&self) -> impl Iterator<Item = PathRun<'_>> {
         self.list.items.runs(self.below.clone())
-    }
-
-    /// The files and directories among them that no ignore rule leaves out.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = IndexedPath<'_>> {
-        let is_shown =
-            |item: &IndexedPath<'_>| !item.ignored && matches!(item.kind(), FileKind::File | FileKind::Directory);
-        self.list.items.range(self.below.clone()).filter(is_shown)
     }
 }
 
@@ -135,16 +124,22 @@ impl fmt::Debug for PathIndex {
 
 /// Counts something as under way until it is dropped.
 #[derive(Debug)]
-pub(crate) struct UnderWay<'c>(&'c AtomicUsize);
+pub(crate) struct UnderWay(Arc<AtomicUsize>);
 
-impl<'c> UnderWay<'c> {
-    fn of(count: &'c AtomicUsize) -> Self {
+impl UnderWay {
+    fn of(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
+        Self(Arc::clone(count))
+    }
+
+    /// `None` where something else is under way.
+    fn alone(count: &Arc<AtomicUsize>) -> Option<Self> {
+        let is_alone = count.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        is_alone.then(|| Self(Arc::clone(count)))
     }
 }
 
-impl Drop for UnderWay<'_> {
+impl Drop for UnderWay {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -179,9 +174,9 @@ impl PathIndex {
         let describe = |state: &RootState| match state {
             RootState::Unknown => "walked; no large search yet".to_owned(),
             RootState::Small => "walked; small".to_owned(),
-            RootState::Unwatchable(why) => format!("walked; {why}"),
+            RootState::Unwatchable(why, None) => format!("walked; {why}"),
+            RootState::Unwatchable(_, Some(index)) => format!("for the stored index: {}", index.describe()),
             RootState::Indexed(index) => index.describe(),
-            RootState::Storing(_, index) => format!("for the stored index: {}", index.describe()),
         };
         self.roots().iter().map(|slot| (slot.root.to_string(), describe(&slot.state))).collect()
     }
@@ -190,7 +185,7 @@ impl PathIndex {
     pub fn storing(&self) -> (usize, usize) {
         let (mut read, mut all) = (0, 0);
         for slot in &*self.roots() {
-            if let RootState::Storing(_, index) = &slot.state {
+            if let RootState::Unwatchable(_, Some(index)) = &slot.state {
                 read += index.list.items.iter().filter(|item| item.is_known()).count();
                 all += index.list.files();
             }
@@ -201,7 +196,7 @@ impl PathIndex {
     /// Why the root of `start` is only walked, where an index of it was tried and cannot be kept.
     pub fn unwatchable(&self, start: &WorkspacePath) -> Option<Unwatchable> {
         match slot_of(&mut self.roots(), start)?.state {
-            RootState::Unwatchable(why) | RootState::Storing(why, _) => Some(why),
+            RootState::Unwatchable(why, _) => Some(why),
             _ => None,
         }
     }
@@ -221,7 +216,7 @@ impl PathIndex {
     }
 
     /// Counts a search as under way until the result is dropped.
-    pub(crate) fn search_in_progress(&self) -> UnderWay<'_> {
+    pub(crate) fn search_in_progress(&self) -> UnderWay {
         UnderWay::of(&self.searches)
     }
 
@@ -250,7 +245,7 @@ impl PathIndex {
     pub(crate) fn live_snapshot(&self, start: &WorkspacePath, pattern: Option<&Pattern>) -> Option<IndexSnapshot> {
         let query = pattern.map(FilterQuery::of);
         let mut roots = self.roots();
-        let index = slot_of(&mut roots, start)?.refresh_with(RootIndex::refresh_for_answer)?;
+        let index = slot_of(&mut roots, start)?.refresh(RootIndex::refresh_for_answer)?;
         let below = index.list.below(start)?;
         let candidates = query.map(|query| index.filter.candidates(query));
         Some(IndexSnapshot { list: Arc::clone(&index.list), below, candidates })
@@ -308,9 +303,8 @@ struct LoadedIndexes {
 /// The stored index of one root, and how far searches found it to be true.
 #[derive(Debug, Default)]
 struct LoadedIndex {
-    is_loaded: bool,
-    /// `None` where there is none.
-    index: Option<Arc<StoredIndex>>,
+    /// Loaded when it is first asked for; `None` where there is none.
+    index: OnceCell<Option<Arc<StoredIndex>>>,
     /// Whether the last search found too many files in another state.
     is_outdated: bool,
     /// Whether the last search found too many directories in another state.
@@ -331,12 +325,7 @@ impl LoadedIndexes {
 
     /// The stored index of the root of `start`, loaded at most once.
     fn get(&self, root: &WorkspacePath) -> Option<Arc<StoredIndex>> {
-        self.with(root, |loaded| {
-            if self.stored.is_kept() && !loaded.is_loaded {
-                (loaded.is_loaded, loaded.index) = (true, self.stored.load(root));
-            }
-            loaded.index.clone()
-        })
+        self.with(root, |loaded| loaded.index.get_or_init(|| self.stored.load(root)).clone())
     }
 
     /// The paths above and below `start` as they are now, by what is stored; `None` where only a walk can say that.
@@ -355,7 +344,8 @@ impl LoadedIndexes {
 
     /// Whether there is one, and the last search found nearly all files in the state that it knows.
     fn is_good(&self, root: &WorkspacePath) -> bool {
-        self.with(root, |loaded| loaded.index.is_some() && !loaded.is_outdated && !loaded.is_listing_outdated)
+        let is_there = |loaded: &LoadedIndex| loaded.index.get().is_some_and(Option::is_some);
+        self.with(root, |loaded| is_there(loaded) && !loaded.is_outdated && !loaded.is_listing_outdated)
     }
 
     /// Whether a root that can have no live index is worth reading for the stored one.

@@ -19,24 +19,18 @@ const NEST_LIMIT: u32 = 250;
 
 /// How much a pattern may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PatternLimits {
-    /// Bytes of a glob.
-    pub glob: usize,
+struct PatternLimits {
     /// Bytes of a regular expression or a literal. Bounds parsing.
-    pub regex: usize,
+    regex: usize,
     /// Bytes of the compiled program: `(\w{500}){500}` would cost seconds and a gigabyte.
-    pub compiled: usize,
+    compiled: usize,
     /// Positions within counted repetitions, expanded: `(.{1,100}){1,60}` has 6000, and would need a
     /// millisecond for each byte of a line that keeps them all alive.
-    pub repeated: usize,
+    repeated: usize,
 }
 
-impl Default for PatternLimits {
-    /// Real patterns are a hundredth of that; `compiled` is the default of the regex crate.
-    fn default() -> Self {
-        Self { glob: 1 << 10, regex: 8 << 10, compiled: 10 << 20, repeated: 3000 }
-    }
-}
+/// Real patterns are a hundredth of that; `compiled` is the default of the regex crate.
+const LIMITS: PatternLimits = PatternLimits { regex: 8 << 10, compiled: 10 << 20, repeated: 3000 };
 
 /// How a pattern is to be read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,8 +43,6 @@ pub struct PatternOptions {
     pub word: bool,
     /// A match may span lines and `.` matches a line break, as `rg -U --multiline-dotall`.
     pub multiline: bool,
-    /// Bounds of its size.
-    pub limits: PatternLimits,
 }
 
 /// The demands of a pattern on characters beyond ASCII.
@@ -81,17 +73,20 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles `text`.
+    /// The matcher that ripgrep would build for `text`.
     ///
     /// # Errors
     /// When it is too long, not a regular expression, too big when compiled, or cannot match.
     pub fn compile(text: &str, options: PatternOptions) -> Result<Self, PatternError> {
-        let limits = options.limits;
+        Self::compile_within(text, options, LIMITS)
+    }
+
+    fn compile_within(text: &str, options: PatternOptions, limits: PatternLimits) -> Result<Self, PatternError> {
         if text.len() > limits.regex {
             return Err(PatternError::TooLong { length: text.len(), limit: limits.regex });
         }
         if !options.literal {
-            check_syntax(text, options)?;
+            check_syntax(text, options, limits.repeated)?;
         }
         let wrapped = wrappable(text, options);
         let mut builder = RegexMatcherBuilder::new();
@@ -178,12 +173,10 @@ fn parser(options: PatternOptions) -> regex_syntax::Parser {
 }
 
 /// Parses on its own first: grep-regex reports a place in a pattern that it has already wrapped.
-fn check_syntax(text: &str, options: PatternOptions) -> Result<(), PatternError> {
+fn check_syntax(text: &str, options: PatternOptions, limit: usize) -> Result<(), PatternError> {
     match parser(options).parse(text) {
         Ok(hir) => match repeated_positions(&hir, 1, false) {
-            positions if positions > options.limits.repeated => {
-                Err(PatternError::TooRepetitive { positions, limit: options.limits.repeated })
-            }
+            positions if positions > limit => Err(PatternError::TooRepetitive { positions, limit }),
             _ => Ok(()),
         },
         Err(regex_syntax::Error::Parse(error)) => Err(PatternError::syntax(text, error.kind(), error.span())),
@@ -240,31 +233,22 @@ fn takes_beyond_ascii(hir: &Hir) -> bool {
 
 /// Whether `holds` is true of `hir` or of a part of it.
 fn any_part(hir: &Hir, holds: &impl Fn(&HirKind) -> bool) -> bool {
-    holds(hir.kind())
-        || match hir.kind() {
-            HirKind::Capture(capture) => any_part(&capture.sub, holds),
-            HirKind::Repetition(repetition) => any_part(&repetition.sub, holds),
-            HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(|part| any_part(part, holds)),
-            _ => false,
-        }
+    holds(hir.kind()) || hir.kind().subs().iter().any(|part| any_part(part, holds))
 }
 
 /// Counts the positions of `hir` within counted repetitions, each as often as it is repeated.
 fn repeated_positions(hir: &Hir, times: usize, counted: bool) -> usize {
-    match hir.kind() {
-        HirKind::Literal(literal) if counted => times.saturating_mul(literal.0.len()),
-        HirKind::Class(_) if counted => times,
-        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) | HirKind::Class(_) => 0,
-        HirKind::Capture(capture) => repeated_positions(&capture.sub, times, counted),
+    let (times, counted) = match hir.kind() {
+        HirKind::Literal(literal) if counted => return times.saturating_mul(literal.0.len()),
+        HirKind::Class(_) if counted => return times,
         HirKind::Repetition(repetition) => {
             let most = repetition.max.unwrap_or(repetition.min).max(1);
-            let times = times.saturating_mul(usize::try_from(most).unwrap_or(usize::MAX));
-            repeated_positions(&repetition.sub, times, counted || most > 1)
+            (times.saturating_mul(usize::try_from(most).unwrap_or(usize::MAX)), counted || most > 1)
         }
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(0, |sum: usize, part| sum.saturating_add(repeated_positions(part, times, counted)))
-        }
-    }
+        _ => (times, counted),
+    };
+    let positions = hir.kind().subs().iter().map(|part| repeated_positions(part, times, counted));
+    positions.fold(0, usize::saturating_add)
 }
 
 /// `pattern` with nothing where it has anchors; `None` if it has none, or is not a regular expression.
@@ -319,9 +303,9 @@ const SHOWN: usize = 80;
 pub enum PatternError {
     /// Longer than `limit` bytes.
     TooLong {
-        /// Bytes given.
+        /// Bytes of the pattern.
         length: usize,
-        /// Bytes allowed.
+        /// Bytes that a pattern may have.
         limit: usize,
     },
     /// Not a regular expression.
@@ -339,14 +323,14 @@ pub enum PatternError {
     Nul,
     /// Compiled, it would have more than `limit` bytes.
     TooBig {
-        /// Bytes allowed.
+        /// Bytes that a program may have.
         limit: usize,
     },
     /// Its counted repetitions expand to more than `limit` positions.
     TooRepetitive {
         /// Positions that they expand to.
         positions: usize,
-        /// Positions allowed.
+        /// Positions that a pattern may have.
         limit: usize,
     },
 }
@@ -531,8 +515,8 @@ mod tests {
 
     #[test]
     fn pattern_limits_are_configurable() {
-        let compile = |text: &str, limits| Pattern::compile(text, PatternOptions { limits, ..Default::default() });
-        let default = PatternLimits::default();
+        let compile = |text: &str, limits| Pattern::compile_within(text, PatternOptions::default(), limits);
+        let default = LIMITS;
         assert!(compile("(.{1,100}){1,60}x", PatternLimits { repeated: 6000, ..default }).is_ok());
         assert_eq!(
             compile("\\w\\w", PatternLimits { compiled: 1000, ..default }).unwrap_err(),

@@ -22,8 +22,6 @@ mod tables;
 mod testing;
 
 use std::{
-    borrow::Borrow,
-    collections::HashMap,
     ffi::OsStr,
     io,
     path::{Path, PathBuf},
@@ -111,23 +109,21 @@ impl StoredIndex {
 
     /// For files in path order.
     pub(crate) fn cursor(self: &Arc<Self>) -> StoredCursor {
-        StoredCursor { index: Arc::clone(self), path: PathBuf::new(), directory: None, has_begun: false }
+        StoredCursor { index: Arc::clone(self), directory: None, next: 0 }
     }
 
     /// The files with known content that `query` leaves. Reads the columns that it names. `None` without a
     /// filter, and where one of them is damaged.
     pub(crate) fn candidates(&self, query: FilterQuery) -> Option<Candidates> {
-        let read = |column| Some((column, self.column(column)?));
-        let columns: HashMap<_, _> = query.columns().into_iter().map(read).collect::<Option<_>>()?;
-        Some(query.candidates_of(columns))
+        Candidates::read(query, |column| self.column(column))
     }
 
     /// The filter, with room for `memory` bytes, to be changed from now on. `files` are those of this index that are
     /// still in the state that it knows, each with its bytes. `None` without a filter, and where it is damaged.
-    pub(crate) fn filter<S: Borrow<FileSegments>>(
+    pub(crate) fn filter<'s>(
         &self,
         memory: usize,
-        files: impl Iterator<Item = S>,
+        files: impl Iterator<Item = &'s FileSegments>,
     ) -> Option<NgramFilter> {
         NgramFilter::of_columns(memory, &self.segment_bytes()?, |column| self.column(column), files)
     }
@@ -195,10 +191,10 @@ fn difference(header: &Header, identity: &RootIdentity, now: &StoredMoment) -> O
 #[derive(Debug)]
 pub(crate) struct StoredCursor {
     index: Arc<StoredIndex>,
-    path: PathBuf,
-    /// `None` where nothing is known of it, and before the first file.
-    directory: Option<StoredDirectory>,
-    has_begun: bool,
+    /// The directory of the last file, with its files where something is known of them; `None` before the first file.
+    directory: Option<(PathBuf, Option<StoredDirectory>)>,
+    /// The number of the directory that is probably asked for next.
+    next: usize,
 }
 
 impl StoredCursor {
@@ -206,13 +202,11 @@ impl StoredCursor {
     pub(crate) fn file(&mut self, relative: &Path) -> Option<&StoredFile> {
         let (parent, name) = split_path(relative)?;
         // Not as paths, which would be compared component by component.
-        if !self.has_begun || self.path.as_os_str() != parent.as_os_str() {
-            self.has_begun = true;
-            self.directory = self.index.tables.directory(parent);
-            self.path.clear();
-            self.path.push(parent);
+        if self.directory.as_ref().is_none_or(|(path, _)| path.as_os_str() != parent.as_os_str()) {
+            let files = self.index.tables.directory(parent, &mut self.next);
+            self.directory = Some((parent.to_owned(), files));
         }
-        self.directory.as_mut()?.find(name)
+        self.directory.as_mut()?.1.as_mut()?.find(name)
     }
 }
 
@@ -386,23 +380,25 @@ impl StoredIndexes {
         // Each writer has the lock, so these are of killed ones.
         folder.sweep_locked(&lock)?;
         let name = file_name(&identity.key);
-        let tables = contents.finish()?;
+        let EncodedTables { mut header, bytes: tables, listing } = contents.finish(identity, written)?;
         let mut segments: Vec<u8> = filter.segment_bytes().flat_map(u32::to_le_bytes).collect();
-        let mut header = header_of(identity, written, &tables, &segments, filter.blocks())?;
-        let is_whole = header.length() <= self.most_of_one();
+        header.set_filter(&segments, filter.blocks())?;
+        // So that other roots have room, too.
+        let most = self.most / 4 * 3;
+        let is_whole = header.length() <= most;
         if !is_whole {
             segments.clear();
-            header = header_of(header.identity, written, &tables, &segments, 0)?;
+            header.set_filter(&segments, 0)?;
         }
         let bytes = header.length();
-        if bytes > self.most_of_one() {
+        if bytes > most {
             return Ok(Saved::Nothing);
         }
         make_room(&folder, &name, self.most.saturating_sub(bytes))?;
         let mut file = folder.new_private()?;
         file.write(&header.encode())?;
-        file.write(&tables.bytes)?;
-        file.write(&tables.listing)?;
+        file.write(&tables)?;
+        file.write(&listing)?;
         file.write(&segments)?;
         if header.blocks > 0 {
             write_columns(&mut file, header.id, filter)?;
@@ -410,11 +406,6 @@ impl StoredIndexes {
         file.write(&header.trailer())?;
         file.publish(&name)?;
         Ok(if is_whole { Saved::Whole(bytes) } else { Saved::WithoutFilter(bytes) })
-    }
-
-    /// Bytes of one index: so that others have room, too.
-    fn most_of_one(&self) -> u64 {
-        self.most / 4 * 3
     }
 
     fn existing_folder(&self) -> Result<StateDir, Unusable> {
@@ -432,37 +423,6 @@ impl StoredIndexes {
 
 fn refused(error: io::Error) -> Unusable {
     if error.kind() == io::ErrorKind::NotFound { Unusable::Missing } else { Unusable::Refused(error) }
-}
-
-/// The header of an index with these parts.
-///
-/// # Errors
-/// `FileTooLarge` where a part is longer than the header can say.
-fn header_of(
-    identity: RootIdentity,
-    written: StoredMoment,
-    tables: &EncodedTables,
-    segments: &[u8],
-    blocks: usize,
-) -> io::Result<Header> {
-    let narrow = |length: usize| u32::try_from(length).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge));
-    // Only one that was written at the same nanosecond has the same.
-    let id = written.wall.cast_unsigned();
-    Ok(Header {
-        id,
-        identity,
-        written,
-        directories: tables.directories,
-        files: tables.files,
-        paths: tables.paths,
-        entries: tables.entries,
-        tables_checksum: Header::checksum(id, TABLES, &tables.bytes),
-        segments: narrow(segments.len())?,
-        segments_checksum: Header::checksum(id, SEGMENT_LIST, segments),
-        blocks: narrow(blocks)?,
-        listing: narrow(tables.listing.len())?,
-        listing_checksum: Header::checksum(id, LISTING, &tables.listing),
-    })
 }
 
 /// Removes indexes of other roots than that of `name`, the least recently used first, until the others have at most
@@ -750,7 +710,7 @@ mod stored_indexes_tests {
 
     use super::*;
     use crate::stored_index::testing::*;
-    use crate::{KnownContent, ngram_filter::FileSegments};
+    use crate::KnownContent;
 
     /// An index of one small file, whose filter has one block.
     fn little(indexes: &StoredIndexes, key: u8) -> Saved {
@@ -786,7 +746,7 @@ mod stored_indexes_tests {
         let index = Arc::new(smaller.open(&identity(1)).unwrap());
         assert_eq!(file(&index, "f").unwrap().content, KnownContent::AlwaysSearch);
         assert!(index.candidates(query("content")).is_none());
-        assert!(index.filter(MEMORY, std::iter::empty::<FileSegments>()).is_none());
+        assert!(index.filter(MEMORY, std::iter::empty()).is_none());
         let tiny = StoredIndexes::new(StateDir::open(temp.path()).unwrap(), bytes);
         assert_eq!(little(&tiny, 2), Saved::Nothing);
         assert!(tiny.open(&identity(1)).is_ok());

@@ -49,11 +49,11 @@ pub(crate) fn is_zero(number: &usize) -> bool {
 impl SkippedFiles {
     pub(crate) fn of(tally: &Tally, walk: &WalkReport) -> Self {
         Self {
-            binary: tally.binary,
-            too_large: tally.too_large,
-            protected: tally.secret,
-            unreadable: tally.unreadable + walk.unreadable_count,
-            out_of_files: tally.out_of_files + walk.limits_hit.directories,
+            binary: tally.skipped_as(Skipped::Binary),
+            too_large: tally.skipped_as(Skipped::TooLarge),
+            protected: tally.skipped_as(Skipped::Secret),
+            unreadable: tally.skipped_as(Skipped::Unreadable) + walk.unreadable_count,
+            out_of_files: tally.skipped_as(Skipped::OutOfFiles) + walk.limits_hit.directories,
         }
     }
 
@@ -114,7 +114,7 @@ impl SkippedFiles {
 /// A sentence for each limit of the system or of the ignore rules that a search met.
 pub(crate) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> {
     let mut notes = Vec::new();
-    let left_out = [(tally.out_of_files, "file"), (limits_hit.directories, "directory")];
+    let left_out = [(tally.skipped_as(Skipped::OutOfFiles), "file"), (limits_hit.directories, "directory")];
     let left_out: Vec<String> = left_out.into_iter().filter(|(n, _)| *n > 0).map(|(n, noun)| count(n, noun)).collect();
     if !left_out.is_empty() {
         let limit = limits_hit.limit.unwrap_or_else(Limit::open_files);

@@ -9,8 +9,7 @@ use text_file::{Document, with_slashes};
 
 use confined_fs::{Ignored, WalkOptions, WorkspacePath};
 use tree_search::{
-    FileFilter, FilterError, GlobError, Keep, Pattern, PatternLimits, PatternOptions, Query, Scope, SearchEntry,
-    SearchMode, search,
+    FileFilter, FilterError, GlobError, Keep, Pattern, PatternOptions, Query, Scope, SearchEntry, SearchMode, search,
 };
 
 use super::{
@@ -51,7 +50,7 @@ impl GlobFiles {
     /// # Errors
     /// `invalid_input` for what is no glob, and where `under` is a file.
     pub(super) fn read(cx: &CallContext, glob: &str, under: Option<&str>) -> Result<Self, ToolError> {
-        let (workspace, longest) = (&*cx.workspace, PatternLimits::default().glob);
+        let workspace = &*cx.workspace;
         let given = with_slashes(glob);
         let mut pattern = given.trim();
         if pattern.is_empty() {
@@ -67,9 +66,9 @@ impl GlobFiles {
         }
         let all_below = pattern.ends_with('/').then(|| format!("{pattern}**"));
         let pattern = all_below.as_deref().unwrap_or(pattern);
-        let filter = FileFilter::new(Some(pattern), None, longest).or_else(|error| match error {
+        let filter = FileFilter::new(Some(pattern), None).or_else(|error| match error {
             FilterError::Glob { error: GlobError::Syntax(_), .. } if scope.holds(workspace, pattern) => {
-                FileFilter::literal(pattern, None, longest)
+                FileFilter::literal(pattern, None)
             }
             _ => Err(error),
         });
@@ -83,8 +82,7 @@ impl GlobFiles {
     pub(super) fn holding(&self, cx: &CallContext, old: &str) -> Result<FilesWithText, ToolError> {
         let needle = needle(old);
         let multiline = needle.contains(['\n', '\r']);
-        let limits = PatternLimits::default();
-        let options = PatternOptions { literal: true, case_sensitive: true, word: false, multiline, limits };
+        let options = PatternOptions { literal: true, case_sensitive: true, word: false, multiline };
         let pattern = Pattern::compile(needle, options).map_err(|error| pattern_error(error, options))?;
         let query = Query {
             pattern: &pattern,

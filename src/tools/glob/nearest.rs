@@ -8,7 +8,7 @@ use std::{cell::LazyCell, cmp::Ordering, ops::ControlFlow, path::Path, time::Dur
 
 use confined_fs::{FileKind, WalkOptions, WorkspacePath};
 use text_file::nearest_name::{GivenName, ONE_OF_MANY};
-use tree_search::{NameGlob, PatternLimits, Scope, SearchEntry};
+use tree_search::{NameGlob, Scope, SearchEntry};
 
 use crate::tools::{
     CallContext,
@@ -42,7 +42,7 @@ struct PatternNames {
 }
 
 impl PatternNames {
-    fn of(pattern: &str, longest: usize) -> Self {
+    fn of(pattern: &str) -> Self {
         let (above, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
         let (mut names, mut parts, mut extensions) = (Vec::new(), Vec::new(), Vec::new());
         for name in alternatives(last) {
@@ -65,7 +65,7 @@ impl PatternNames {
             .filter_map(|name| Some((name.to_owned(), GivenName::new(name)?)))
             .take(ALTERNATIVES)
             .collect();
-        Self { any_case: NameGlob::compile(pattern, false, longest).ok(), names, parts, extensions, directories }
+        Self { any_case: NameGlob::compile(pattern, false).ok(), names, parts, extensions, directories }
     }
 
     /// Whether the pattern has no literal part.
@@ -127,7 +127,7 @@ impl GlobRequest {
     /// Up to three paths with names near those in the pattern, below the start of the search or else anywhere in the
     /// workspace; directories with a slash after them.
     pub(super) fn nearest(&self, cx: &CallContext, found: &GlobHits) -> Vec<(WorkspacePath, bool)> {
-        let wanted = PatternNames::of(&self.pattern, PatternLimits::default().glob);
+        let wanted = PatternNames::of(&self.pattern);
         if wanted.is_nothing() {
             return Vec::new();
         }

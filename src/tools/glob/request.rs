@@ -11,8 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use text_file::{backslash_note, shorten, with_slashes};
 use tree_search::{
-    GlobError, NameGlob, NewestNames, PathSource, PatternLimits, Scope, SearchEntry, literal_prefix,
-    walk_ignored_entries,
+    GlobError, NameGlob, NewestNames, PathSource, Scope, SearchEntry, literal_prefix, walk_ignored_entries,
 };
 
 use crate::tools::{
@@ -44,7 +43,7 @@ pub(super) struct GlobRequest {
 
 impl GlobRequest {
     pub(super) fn read(cx: &CallContext, args: &Args) -> Result<Self, ToolError> {
-        let (workspace, longest) = (&*cx.workspace, PatternLimits::default().glob);
+        let workspace = &*cx.workspace;
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = cx.scope(given, ExistingKind::DirectoryOrFile)?;
         let given_pattern = with_slashes(&args.pattern);
@@ -53,11 +52,9 @@ impl GlobRequest {
             (scope, pattern) = (below, rest);
         }
         let case_sensitive = args.case_sensitive.unwrap_or(true);
-        let glob = NameGlob::compile(pattern, case_sensitive, longest)
+        let glob = NameGlob::compile(pattern, case_sensitive)
             .or_else(|error| match error {
-                GlobError::Syntax(_) if scope.holds(workspace, pattern) => {
-                    NameGlob::literal(pattern, case_sensitive, longest)
-                }
+                GlobError::Syntax(_) if scope.holds(workspace, pattern) => NameGlob::literal(pattern, case_sensitive),
                 _ => Err(error),
             })
             .map_err(|error| glob_error(&args.pattern, &error))?;

@@ -10,7 +10,7 @@ use confined_fs::{Revision, Workspace};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
-use tree_search::{ContentHits, FileHits, HitLine, PathSource, Scope};
+use tree_search::{ContentHits, FileHits, HitLine, PathSource, Scope, Skipped};
 
 use crate::tools::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
@@ -160,7 +160,7 @@ impl Report<'_> {
 
     fn skipped_note(&self, skipped: SkippedFiles, named: &[SkippedPath], limit: u64) -> Option<String> {
         match self.scope.file() {
-            Some(file) if self.found.tally.binary > 0 => {
+            Some(file) if self.found.tally.skipped_as(Skipped::Binary) > 0 => {
                 Some(format!("({file} is binary: it contains NUL bytes, and only text is searched)"))
             }
             _ if self.concerns_binary() => skipped.note(named, limit),

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use text_file::{backslash_note, nearest_name::did_you_mean, with_slashes};
 use tree_search::{
-    ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternLimits, PatternOptions, Query,
-    Scope, SearchMode, SearchProgress, search,
+    ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, Query, Scope,
+    SearchMode, SearchProgress, search,
 };
 
 use crate::tools::{
@@ -54,13 +54,11 @@ pub(super) struct GrepRequest {
 
 impl GrepRequest {
     pub(super) fn read(cx: &CallContext, args: Args) -> Result<Self, ToolError> {
-        let limits = PatternLimits::default();
         let options = PatternOptions {
             literal: args.literal.unwrap_or(false),
             case_sensitive: args.case_sensitive.unwrap_or(false),
             word: args.word.unwrap_or(false),
             multiline: args.multiline.unwrap_or(false),
-            limits,
         };
         if args.pattern.is_empty() {
             return Err(
@@ -70,12 +68,12 @@ impl GrepRequest {
         let pattern = Pattern::compile(&args.pattern, options).map_err(|error| pattern_error(error, options))?;
         let kind = args.kind.as_deref();
         let glob = args.glob.as_deref().map(with_slashes);
-        let filter = FileFilter::new(glob.as_deref(), kind, limits.glob).or_else(|error| {
+        let filter = FileFilter::new(glob.as_deref(), kind).or_else(|error| {
             let scope = || cx.scope(args.path.as_deref(), ExistingKind::FileOrDirectory);
             let is_name = |glob: &str| scope().is_ok_and(|scope| scope.holds(&cx.workspace, glob));
             match (&error, &glob) {
                 (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {
-                    FileFilter::literal(glob, kind, limits.glob)
+                    FileFilter::literal(glob, kind)
                 }
                 _ => Err(error),
             }

@@ -3,7 +3,7 @@
 //! One match is one line, or in a multiline search the lines that it (and matches sharing a line
 //! with it) spans. Never holds more than the limits it was given.
 //!
-//! Of each line an [`Excerpt`] is kept: at most [`WIDTH`] characters, around the match. Of a long line only the characters
+//! Of each line an [`excerpt`] is kept: at most [`WIDTH`] characters, around the match. Of a long line only the characters
 //! before the match are counted, for its column. [`DefinitionSearch`] keeps the definitions whose names match instead.
 
 use std::{borrow::Cow, fmt::Write as _, io, ops::Range};
@@ -86,7 +86,7 @@ pub(super) struct Collector<'a> {
 
 impl Collector<'_> {
     /// The shown part of a line, around `hit`.
-    fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
+    fn excerpt(&mut self, line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitLine {
         if line.is_ascii() {
             return excerpt(line, hit);
         }
@@ -113,10 +113,9 @@ impl Collector<'_> {
         matches!(self.mode, SearchMode::Lines { .. }) && index + self.before() >= self.limits.skip
     }
 
-    fn keep(&mut self, number: u64, shown: Excerpt, hit: Option<usize>) {
-        let Excerpt { text, cut_at } = shown;
-        self.found.bytes += text.len() + LINE_OVERHEAD;
-        self.found.lines.push(HitLine { number, text, hit, cut_at, scope: None });
+    fn keep(&mut self, number: u64, shown: HitLine, hit: Option<usize>) {
+        self.found.bytes += shown.text.len() + LINE_OVERHEAD;
+        self.found.lines.push(HitLine { number, hit, ..shown });
     }
 
     /// Drops lines of skipped matches that the context of the next match, from line `number`, does not reach: they must
@@ -190,7 +189,7 @@ impl Collector<'_> {
             if !self.keeps(index) {
                 continue;
             }
-            number += breaks(&buffer[at..lines.start]);
+            number += memchr::memchr_iter(b'\n', &buffer[at..lines.start]).count() as u64;
             at = lines.start;
             self.drop_skipped(number);
             let mut more = 0;
@@ -292,10 +291,6 @@ fn lines_of(buffer: &[u8], hit: Range<usize>, block: &Range<usize>) -> Range<usi
     start..end
 }
 
-fn breaks(bytes: &[u8]) -> u64 {
-    bytes.split(|byte| *byte == b'\n').count() as u64 - 1
-}
-
 /// Characters of a printed line, the marks of cut ends included.
 const WIDTH: usize = 200;
 /// Characters shown before a match that does not fit from the line's beginning.
@@ -303,20 +298,12 @@ const LEAD: usize = 60;
 /// Bytes of the longest UTF-8 character.
 const CHAR: usize = 4;
 
-/// The shown part of a line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Excerpt {
-    /// Invalid UTF-8 is U+FFFD.
-    pub(super) text: String,
-    /// Where the line is cut: the column at which the match begins, in characters from 1.
-    pub(super) cut_at: Option<u64>,
-}
-
 /// `line` without its line break, cut around `hit` (a range of bytes) where it is too long; from
-/// its beginning where there is no hit.
-fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Excerpt {
-    let line = without_break(line);
-    let whole = |text: Cow<'_, str>| Excerpt { text: text.into_owned(), cut_at: None };
+/// its beginning where there is no hit. Invalid UTF-8 is U+FFFD. Its number is not set.
+fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitLine {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let whole = |text: Cow<'_, str>| HitLine { text: text.into_owned(), ..HitLine::default() };
     if line.len() <= WIDTH {
         return whole(String::from_utf8_lossy(line));
     }
@@ -344,18 +331,12 @@ fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> Exce
         text.extend(tail.chars().take(left - 1));
         text.push('…');
     }
-    Excerpt { text, cut_at: Some(characters(&line[..hit.start]) as u64 + 1) }
+    HitLine { text, cut_at: Some(characters(&line[..hit.start]) as u64 + 1), ..HitLine::default() }
 }
 
 /// Characters that `bytes` are shown as.
 fn characters(bytes: &[u8]) -> usize {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty())).sum()
-}
-
-/// `line` without `\n` or `\r\n` at its end.
-fn without_break(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Characters to show before the match: fewer when the match itself is long, more when the line
@@ -449,9 +430,9 @@ impl DefinitionSearch<'_> {
         let index = found.matches;
         found.matches += 1;
         if index >= self.limits.skip {
-            let Excerpt { text, cut_at } = excerpt(line.as_bytes(), |_| Some(hit));
-            found.bytes += text.len() + size_of::<HitLine>();
-            found.lines.push(HitLine { number, text, hit: Some(index), cut_at, scope: None });
+            let shown = excerpt(line.as_bytes(), |_| Some(hit));
+            found.bytes += shown.text.len() + size_of::<HitLine>();
+            found.lines.push(HitLine { number, hit: Some(index), ..shown });
         }
         found.cut = found.matches >= self.limits.matches || found.bytes >= self.limits.text;
     }
@@ -521,7 +502,7 @@ impl<'d> DefiningLines<'d> {
         }
     }
 
-    /// Ends the text.
+    /// Takes what is on the last line, which no line break ends.
     fn finish(mut self, mut take: impl FnMut(&Definition, &str)) {
         self.end_line(&mut take);
     }
@@ -702,9 +683,9 @@ mod excerpt_tests {
 
     #[test]
     fn short_line_is_shown_whole_without_its_break() {
-        assert_eq!(excerpt(b"abc\r\n", |_| None), Excerpt { text: "abc".to_owned(), cut_at: None });
+        assert_eq!(excerpt(b"abc\r\n", |_| None), HitLine { text: "abc".to_owned(), ..HitLine::default() });
         let exact = "é".repeat(WIDTH);
-        assert_eq!(excerpt(exact.as_bytes(), |_| None), Excerpt { text: exact, cut_at: None });
+        assert_eq!(excerpt(exact.as_bytes(), |_| None), HitLine { text: exact, ..HitLine::default() });
     }
 
     #[test]

@@ -51,16 +51,23 @@ pub(super) enum Expected {
     Result(Box<(Option<Skipped>, StatFacts)>),
 }
 
-impl SearchItem {
-    /// A file with what the stored index knows of its result, as long as it has those facts.
-    pub(super) fn stored(entry: Entry, known: Option<(Result<MayMatch, Skipped>, StatFacts)>) -> Self {
-        let expected = match known {
-            Some((Ok(MayMatch::Nowhere), facts)) => Expected::Result(Box::new((None, facts))),
-            Some((Err(why), facts)) => Expected::Result(Box::new((Some(why), facts))),
-            Some((Ok(MayMatch::Within(lines)), facts)) => Expected::Within(lines, facts.fingerprint()),
-            Some((Ok(MayMatch::Anywhere), _)) | None => Expected::Unknown,
-        };
-        Self::File(entry, expected)
+impl Expected {
+    /// The expectation that `left` is for a file as long as it has the fingerprint `state`; `None` where that is not known.
+    pub(super) fn within(left: MayMatch, state: Option<u64>) -> Self {
+        match (left, state) {
+            (MayMatch::Within(lines), Some(state)) => Self::Within(lines, state),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The expectation by what the stored index knows of a file, as long as it has those facts.
+    pub(super) fn stored(known: Option<(Result<MayMatch, Skipped>, StatFacts)>) -> Self {
+        match known {
+            Some((Ok(MayMatch::Nowhere), facts)) => Self::Result(Box::new((None, facts))),
+            Some((Ok(left), facts)) => Self::within(left, Some(facts.fingerprint())),
+            Some((Err(why), facts)) => Self::Result(Box::new((Some(why), facts))),
+            None => Self::Unknown,
+        }
     }
 }
 

@@ -33,6 +33,7 @@ const FILES_PER_CHECK: usize = 4;
 const STATS_PER_CHECK: usize = 64;
 
 /// Consecutive files of the walk.
+#[derive(Default)]
 pub(super) struct Chunk {
     pub(super) index: usize,
     pub(super) files: Vec<SearchItem>,
@@ -121,9 +122,8 @@ impl<'a> SearchPool<'a> {
     /// When it cannot be opened: the caller asked about this one.
     pub(super) fn search_named(&self, worker: &mut Worker<'_>, path: &WorkspacePath) -> Result<(), AccessError> {
         let mut search = ChunkSearch::new(self);
-        let limits = search.limits();
         if search.goes_on().is_continue() {
-            let searched = worker.search_path(path, limits, true)?;
+            let searched = worker.search_path(path, search.left.limits(self.query.mode), true)?;
             let _ = search.take(searched);
         }
         self.add(worker, 0, search.hits);
@@ -167,22 +167,16 @@ impl<'a> SearchPool<'a> {
         let stop = self.query.stop.to_finish(TO_FINISH);
         let query = Query { stop: &stop, ..*self.query };
         let mut worker = Worker::new(workspace, &query);
-        let mut text = TextBudget::of(&query);
+        let mut left = Remaining::new(&query, 0, 0);
         for (before, counted) in std::mem::take(&mut merge.found.files) {
-            let room = past_page(skip, take).saturating_sub(before);
-            let limits = text.limits(query.mode, room, skip.saturating_sub(before));
-            let found = match worker.search_path(&counted.path, limits, false) {
-                Ok(Searched::Done(found)) => found,
-                Ok(Searched::Stopped(reason, found)) => {
-                    merge.found.stopped = merge.found.stopped.or(Some(reason));
-                    found
-                }
-                Ok(Searched::NotUtf8(_) | Searched::Skipped(..) | Searched::Gone) | Err(_) => None,
-            };
-            let Some(found) = found else { continue };
-            text.take(&found);
-            merge.found.files.push((before, found));
-            if text.is_spent() {
+            (left.results, left.skip) = (past_page(skip, take).saturating_sub(before), skip.saturating_sub(before));
+            let searched = worker.search_path(&counted.path, left.limits(query.mode), false);
+            let Ok(Searched::Done { hits, stopped, .. }) = searched else { continue };
+            merge.found.stopped = merge.found.stopped.or(stopped);
+            let Some(hits) = hits else { continue };
+            left.take(&hits, 0);
+            merge.found.files.push((before, hits));
+            if left.text == 0 {
                 merge.found.capped = true;
                 break;
             }
@@ -193,10 +187,7 @@ impl<'a> SearchPool<'a> {
 /// The search of one chunk.
 struct ChunkSearch<'s, 'a> {
     pool: &'s SearchPool<'a>,
-    /// Results that it may have, and how many of the first are not shown.
-    room: usize,
-    skip: usize,
-    text: TextBudget,
+    left: Remaining,
     hits: ChunkHits,
     /// Files looked at so far.
     looked_at: usize,
@@ -204,8 +195,8 @@ struct ChunkSearch<'s, 'a> {
 
 impl<'s, 'a> ChunkSearch<'s, 'a> {
     fn new(pool: &'s SearchPool<'a>) -> Self {
-        let (room, skip) = pool.wanted();
-        Self { pool, room, skip, text: TextBudget::of(pool.query), hits: ChunkHits::default(), looked_at: 0 }
+        let (results, skip) = pool.wanted();
+        Self { pool, left: Remaining::new(pool.query, results, skip), hits: ChunkHits::default(), looked_at: 0 }
     }
 
     /// Deals with one file, or several where only their state is to be checked; whether to go on.
@@ -242,10 +233,6 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
         if self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn limits(&self) -> FileLimits {
-        self.text.limits(self.pool.query.mode, self.room, self.skip)
-    }
-
     fn skip(&mut self, path: WorkspacePath, why: Skipped) {
         self.hits.tally.skip(why);
         self.hits.skipped.push(path, why);
@@ -256,39 +243,28 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
             self.goes_on()?;
         }
         self.looked_at += 1;
-        let searched = worker.search(entry, expected, self.limits());
+        let searched = worker.search(entry, expected, self.left.limits(self.pool.query.mode));
         self.take(searched)
     }
 
     /// Counts what became of a file; whether to go on.
     fn take(&mut self, searched: Searched) -> ControlFlow<()> {
-        let found = match searched {
-            Searched::Done(found) => found,
-            Searched::NotUtf8(found) => {
-                self.hits.tally.not_utf8 += 1;
-                found
-            }
-            Searched::Stopped(reason, found) => {
-                self.hits.stopped = Some(reason);
-                found
-            }
+        let (found, stopped, is_utf8) = match searched {
+            Searched::Done { hits, stopped, is_utf8 } => (hits, stopped, is_utf8),
             Searched::Skipped(path, why) => {
                 self.skip(path, why);
                 return ControlFlow::Continue(());
             }
             Searched::Gone => return ControlFlow::Continue(()),
         };
+        self.hits.stopped = stopped;
         self.hits.tally.searched += 1;
+        self.hits.tally.not_utf8 += usize::from(!is_utf8);
         if let Some(found) = found {
-            let results = if self.pool.query.mode.is_of_lines() { found.matches } else { 1 };
-            self.room = self.room.saturating_sub(results);
-            if !self.pool.counts_first {
-                self.skip = self.skip.saturating_sub(results);
-            }
-            self.text.take(&found);
+            self.left.take(&found, if self.pool.query.mode.is_of_lines() { found.matches } else { 1 });
             self.hits.files.push((self.hits.tally, found));
             // Nothing after this can be shown.
-            self.hits.cut = self.room == 0 || self.text.is_spent();
+            self.hits.cut = self.left.results == 0 || self.left.text == 0;
         }
         // A file that was left early ends the chunk.
         if self.hits.cut || self.hits.stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -300,39 +276,42 @@ fn past_page(skip: usize, take: usize) -> usize {
     skip.saturating_add(take).saturating_add(1)
 }
 
-/// The rest of [`Query::text_budget`].
-struct TextBudget {
-    budget: usize,
-    /// Bytes of lines kept.
+/// The results and bytes that may still be kept of the files that come.
+struct Remaining {
+    results: usize,
+    /// How many of the first results are not shown; `usize::MAX` where none is, as they are counted only.
+    skip: usize,
+    /// Bytes of lines, and of content that is handed on: each at most [`Query::text_budget`].
     text: usize,
-    /// Bytes of content handed on.
     content: usize,
 }
 
-impl TextBudget {
-    fn of(query: &Query<'_>) -> Self {
-        Self { budget: query.text_budget, text: 0, content: 0 }
+impl Remaining {
+    fn new(query: &Query<'_>, results: usize, skip: usize) -> Self {
+        Self { results, skip, text: query.text_budget, content: query.text_budget }
     }
 
-    fn take(&mut self, found: &FileHits) {
-        self.text += found.bytes;
-        self.content += found.content();
-    }
-
-    fn is_spent(&self) -> bool {
-        self.text >= self.budget
+    /// Takes off what a file with so many results has.
+    fn take(&mut self, found: &FileHits, results: usize) {
+        self.results = self.results.saturating_sub(results);
+        if self.skip < usize::MAX {
+            self.skip = self.skip.saturating_sub(results);
+        }
+        self.text = self.text.saturating_sub(found.bytes);
+        self.content = self.content.saturating_sub(found.content());
     }
 
     /// A file ends when the page and one result more are complete, with the lines after the page's
     /// last match, each of which may be a match itself.
-    fn limits(&self, mode: SearchMode, room: usize, skip: usize) -> FileLimits {
-        let content = self.budget.saturating_sub(self.content);
-        if !mode.is_of_lines() {
-            return FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content };
+    fn limits(&self, mode: SearchMode) -> FileLimits {
+        let Self { results, skip, text, content } = *self;
+        match mode {
+            SearchMode::Lines { after, .. } => {
+                FileLimits { skip, matches: results.saturating_add(after), text, content }
+            }
+            SearchMode::Definitions { .. } => FileLimits { skip, matches: results, text, content },
+            _ => FileLimits { skip: 0, matches: usize::MAX, text: usize::MAX, content },
         }
-        let after = if let SearchMode::Lines { after, .. } = mode { after } else { 0 };
-        let text = self.budget.saturating_sub(self.text);
-        FileLimits { skip, matches: room.saturating_add(after), text, content }
     }
 }
 

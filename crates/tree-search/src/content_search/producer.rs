@@ -1,4 +1,4 @@
-//! The walking thread of a search: takes paths from the walk, counts those whose result the path index
+//! The walking thread of a search: walks from each start, counts the files whose result the path index
 //! knows, and hands the rest over in chunks; it searches a chunk itself when no helper is free.
 //!
 //! The search of a file is in `worker`, the order of results in `pool`.
@@ -11,7 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use confined_fs::{EntryOrigin, FileKind, StatFacts, Workspace, WorkspacePath, split_path};
+use confined_fs::{
+    AccessError, EntryOrigin, FileKind, Ignored, IgnoredEntries, StatFacts, WalkOptions, WalkReport, WorkspacePath,
+    split_path,
+};
 use crossbeam_channel::{Sender, TrySendError};
 
 use super::{
@@ -20,14 +23,16 @@ use super::{
     worker::Worker,
 };
 use crate::{
-    Candidates, FileFilter, IndexedPath, MayMatch, PathSummary, SEGMENT, Scope, SearchEntry, SearchProgress, Skipped,
-    SkippedPaths, Tally, Visit, file_text::PROGRESS_INTERVAL,
+    Candidates, FileFilter, IndexedPath, MayMatch, PathSource, PathSummary, SEGMENT, Scope, SearchEntry, SearchMode,
+    SearchProgress, Skipped, SkippedPaths, Tally, Visit,
+    file_text::PROGRESS_INTERVAL,
+    path_index::{walk_ignored_entries, walk_snapshot},
 };
 
-/// Files in the first chunk, so that a capped search of a common word ends at once; later ones
-/// double up to [`LARGEST_CHUNK`], so that handing over costs little.
+/// Files in the first chunk, so that a capped search of a common word ends at once; so many later ones have
+/// twice as many as the one before, so that handing over costs little.
 const FIRST_CHUNK: usize = 8;
-const LARGEST_CHUNK: usize = 64;
+const DOUBLED_CHUNKS: usize = 3;
 /// Files that only need a stat take about as long as one that is read.
 const STATS_FOR_ONE: usize = 8;
 /// Bytes of results that may wait for an earlier chunk before the walk waits too.
@@ -43,50 +48,103 @@ const ALONE: usize = 1;
 const ALONE_INDEXED: usize = 3;
 const SHORT: Duration = Duration::from_millis(1);
 
-/// Fills chunks and hands them over.
+/// Walks from one start after the other, fills chunks and hands them over.
 pub(super) struct Producer<'a> {
     pool: &'a SearchPool<'a>,
-    sender: Sender<Chunk>,
     worker: Worker<'a>,
-    chunk: Vec<SearchItem>,
-    index: usize,
-    size: usize,
-    began: Instant,
-    reported: Instant,
+    scope: &'a Scope,
+    filter: &'a mut FileFilter,
+    sender: Sender<Chunk>,
     /// Starts another thread that helps; false where none can be made.
     start_helper: &'a dyn Fn() -> bool,
-    helpers: usize,
+    /// Threads that help, and how many may.
     helping: usize,
-    /// Files that were handed over by their paths to be counted as left out.
-    named: usize,
+    helpers: usize,
+    chunk: Chunk,
     /// Files in the chunk that only need a stat.
     unmatched: usize,
+    /// Files that were handed over by their paths to be counted as left out.
+    named: usize,
+    began: Instant,
+    reported: Instant,
+    /// Names that were settled since the last look at the clock.
+    steps: usize,
+    /// Whether every file is searched, so that names do not matter.
+    admits_all: bool,
+    start: &'a WorkspacePath,
+    /// Files met below the start so far.
+    files: usize,
+    /// The files that the n-gram filter leaves, where names come from the path index that it is about.
+    candidates: Option<Candidates>,
+    /// Results from the stored index, where the filter of the path index says nothing.
+    stored: Option<StoredResults>,
 }
 
 impl<'a> Producer<'a> {
-    /// One that can have as many as `helpers` started.
+    /// One that takes in the files of `scope` that `filter` admits, and lets `worker` search what nobody else takes.
     pub(super) fn new(
-        workspace: &'a Workspace,
         pool: &'a SearchPool<'a>,
+        worker: Worker<'a>,
+        (scope, start): (&'a Scope, &'a WorkspacePath),
+        filter: &'a mut FileFilter,
         sender: Sender<Chunk>,
-        helpers: usize,
         start_helper: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
+            admits_all: filter.admits_all() && scope.starts().len() == 1,
+            helpers: pool.query.threads.saturating_sub(1),
             pool,
+            worker,
+            scope,
+            filter,
             sender,
-            worker: Worker::new(workspace, pool.query),
-            chunk: Vec::new(),
-            index: 0,
-            size: FIRST_CHUNK,
+            start_helper,
+            helping: 0,
+            chunk: Chunk::default(),
+            unmatched: 0,
+            named: 0,
             began: Instant::now(),
             reported: Instant::now(),
-            start_helper,
-            helpers,
-            helping: 0,
-            named: 0,
-            unmatched: 0,
+            steps: 0,
+            start,
+            files: 0,
+            candidates: None,
+            stored: None,
         }
+    }
+
+    /// The walk from one start: over what an earlier search left out, over the path index, or over the disk.
+    ///
+    /// # Errors
+    /// When the start itself cannot be opened.
+    pub(super) fn walk(
+        &mut self,
+        start: &'a WorkspacePath,
+        ignored: Ignored,
+    ) -> Result<(WalkReport, PathSource), AccessError> {
+        let (query, workspace) = (self.pool.query, self.worker.workspace);
+        // Directories are visited for the stop signal alone: a tree may have few files.
+        let options = WalkOptions { ignored, max_depth: None, directories: true, symlinks: false };
+        (self.start, self.files, self.candidates, self.stored) = (start, 0, None, None);
+        let (report, source) = if let Some(entries) = query.ignored_entries.and_then(IgnoredEntries::all) {
+            (walk_ignored_entries(workspace, start, entries, &options, self), PathSource::Walk)
+        } else {
+            // Every file without a match is a result, with its path and its state: so none may be merely counted.
+            let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
+            let mut snapshot = query.path_index.and_then(|index| index.snapshot(workspace, start, pattern));
+            self.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
+            if let (None, Some(index), Some(pattern)) = (&self.candidates, query.path_index, pattern) {
+                self.stored = index.stored(start).and_then(|stored| StoredResults::of(&stored, pattern));
+            }
+            walk_snapshot(workspace, snapshot.as_ref(), start, &options, self)?
+        };
+        if let (Ignored::Skip, Some(index)) = (ignored, query.path_index) {
+            if let Some(stored) = &self.stored {
+                index.note_outdated(start, self.files, stored.unknown + self.pool.outdated.load(Ordering::Relaxed));
+            }
+            index.after_search(workspace, start, self.files, report.stopped);
+        }
+        Ok((report, source))
     }
 
     /// Searches what is left; gives back what can search on, as nothing more will come.
@@ -99,9 +157,9 @@ impl<'a> Producer<'a> {
 
     /// Takes in files that need not be opened.
     fn count(&mut self, tally: Tally) {
-        match self.chunk.last_mut() {
+        match self.chunk.files.last_mut() {
             Some(SearchItem::Counted(sum)) => *sum = sum.plus(tally),
-            _ => self.chunk.push(SearchItem::Counted(tally)),
+            _ => self.chunk.files.push(SearchItem::Counted(tally)),
         }
     }
 
@@ -109,7 +167,7 @@ impl<'a> Producer<'a> {
     fn leave(&mut self, item: &IndexedPath<'_>, why: Skipped) {
         if self.names_skipped() {
             self.named += 1;
-            self.chunk.push(SearchItem::Left(item.path().clone(), why));
+            self.chunk.files.push(SearchItem::Left(item.path().clone(), why));
         } else {
             let mut tally = Tally::default();
             tally.skip(why);
@@ -120,18 +178,14 @@ impl<'a> Producer<'a> {
     /// Takes in a file that holds no match as long as it has those facts.
     fn unmatched(&mut self, origin: &EntryOrigin, directory: &Path, name: &OsStr, facts: StatFacts) {
         self.unmatched += 1;
-        let last = if let Some(SearchItem::Unmatched(files)) = self.chunk.last_mut() { Some(files) } else { None };
-        if last.is_some_and(|files| files.push(directory, name, facts)) {
+        if let Some(SearchItem::Unmatched(files)) = self.chunk.files.last_mut()
+            && files.push(directory, name, facts)
+        {
             return;
         }
         let mut files = UnmatchedFiles::new(origin, directory);
         files.push(directory, name, facts);
-        self.chunk.push(SearchItem::Unmatched(Box::new(files)));
-    }
-
-    /// Whether the chunk is to be handed over.
-    fn is_chunk_full(&self) -> bool {
-        self.chunk.len() + self.unmatched / STATS_FOR_ONE >= self.size
+        self.chunk.files.push(SearchItem::Unmatched(Box::new(files)));
     }
 
     /// Whether the answer may still name a file that is left out.
@@ -142,17 +196,16 @@ impl<'a> Producer<'a> {
     /// Hands the chunk over, or searches it: while it is among the first `alone` ones, and when
     /// no helper is free.
     fn hand_over(&mut self, alone: usize) {
-        let chunk = Chunk { index: self.index, files: std::mem::take(&mut self.chunk) };
-        if self.index >= alone && self.helping < self.helpers {
+        let next = Chunk { index: self.chunk.index + 1, files: Vec::new() };
+        let chunk = std::mem::replace(&mut self.chunk, next);
+        if chunk.index >= alone && self.helping < self.helpers {
             if (self.start_helper)() {
                 self.helping += 1;
             } else {
                 self.helpers = self.helping;
             }
         }
-        self.index += 1;
         self.unmatched = 0;
-        self.size = (self.size * 2).min(LARGEST_CHUNK);
         if self.reported.elapsed() >= PROGRESS_INTERVAL {
             self.reported = Instant::now();
             (self.pool.query.progress)(SearchProgress::Files(self.pool.searched.load(Ordering::Relaxed)));
@@ -172,59 +225,6 @@ impl<'a> Producer<'a> {
             self.pool.search(&mut self.worker, chunk);
         }
     }
-}
-
-/// The walk from one start.
-pub(super) struct StartVisitor<'f, 'a> {
-    producer: &'f mut Producer<'a>,
-    workspace: &'f Workspace,
-    scope: &'f Scope,
-    start: &'f WorkspacePath,
-    filter: &'f mut FileFilter,
-    /// The files that the n-gram filter leaves, where names come from the path index that it is about.
-    pub(super) candidates: Option<Candidates>,
-    /// Results from the stored index, where names come from a walk.
-    pub(super) stored: Option<StoredResults>,
-    /// Whether every file is searched, so that names do not matter.
-    admits_all: bool,
-    /// Whether the pattern is searched in what files that are not UTF-8 decode to.
-    searches_decoded: bool,
-    steps: usize,
-    /// Files met so far.
-    pub(super) files: usize,
-}
-
-impl<'f, 'a> StartVisitor<'f, 'a> {
-    /// Takes in the files of `scope` below `start` that `filter` admits.
-    pub(super) fn new(
-        producer: &'f mut Producer<'a>,
-        workspace: &'f Workspace,
-        (scope, start): (&'f Scope, &'f WorkspacePath),
-        filter: &'f mut FileFilter,
-    ) -> Self {
-        let admits_all = filter.admits_all() && scope.starts().len() == 1;
-        let searches_decoded = producer.pool.query.pattern.beyond_ascii().searches_decoded();
-        Self {
-            producer,
-            workspace,
-            scope,
-            start,
-            filter,
-            candidates: None,
-            stored: None,
-            admits_all,
-            searches_decoded,
-            steps: 0,
-            files: 0,
-        }
-    }
-
-    /// The result that the stored index knows of a file, by its path below the root.
-    fn stored_result(&mut self, relative: &Path) -> Option<(Result<MayMatch, Skipped>, StatFacts)> {
-        let max_file_size = self.producer.pool.query.max_file_size;
-        self.stored.as_mut()?.of_file(relative, max_file_size, self.searches_decoded)
-    }
-
     /// Whether to continue after so many names were settled.
     fn settled(&mut self, names: usize) -> ControlFlow<()> {
         self.steps += names;
@@ -232,36 +232,27 @@ impl<'f, 'a> StartVisitor<'f, 'a> {
             return ControlFlow::Continue(());
         }
         self.steps = 0;
-        self.producer.pool.go_on()
+        self.pool.go_on()
     }
 }
 
-impl Visit for StartVisitor<'_, '_> {
+impl Visit for Producer<'_> {
     fn pass(&mut self, summaries: &[PathSummary]) -> ControlFlow<(), usize> {
+        let names_skipped = self.names_skipped();
         let Some(candidates) = self.candidates.as_mut().filter(|_| self.admits_all) else {
             return ControlFlow::Continue(0);
         };
-        let max_file_size = self.producer.pool.query.max_file_size;
-        let names_skipped = self.producer.names_skipped();
+        let (max_file_size, decodes) = (self.pool.query.max_file_size, self.worker.beyond_ascii.searches_decoded());
         let (mut passed, mut folders, mut tally) = (0, 0, Tally::default());
         for summary in summaries.iter().take(NAMES_PER_CHECK) {
             match *summary {
                 PathSummary::NoFile => folders += 1,
                 PathSummary::Secret | PathSummary::Binary(_) if names_skipped => break,
-                PathSummary::Secret => tally.secret += 1,
-                PathSummary::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.binary += 1,
+                PathSummary::Secret => tally.skip(Skipped::Secret),
+                PathSummary::Binary(bytes) if u64::from(bytes) <= max_file_size => tally.skip(Skipped::Binary),
                 // What it holds once it is decoded, the filter does not know.
-                PathSummary::Segment { utf8: false, .. } | PathSummary::Segments { utf8: false, .. }
-                    if self.searches_decoded =>
-                {
-                    break;
-                }
-                PathSummary::Segment { segment, .. }
-                    if max_file_size >= SEGMENT as u64 && !candidates.segment_may_match(segment) =>
-                {
-                    tally.searched += 1;
-                }
-                PathSummary::Segments { first, count, last, .. }
+                PathSummary::Filtered { utf8: false, .. } if decodes => break,
+                PathSummary::Filtered { first, count, last, .. }
                     if max_file_size >= (u64::from(count) + 1) * SEGMENT as u64
                         && candidates.none_may_match(first..first + u32::from(count), last) =>
                 {
@@ -273,61 +264,57 @@ impl Visit for StartVisitor<'_, '_> {
         }
         if passed > folders {
             self.files += passed - folders;
-            self.producer.count(tally);
+            self.count(tally);
         }
         self.settled(passed)?;
         ControlFlow::Continue(passed)
     }
 
     fn visit(&mut self, met: SearchEntry<'_>) -> ControlFlow<()> {
-        let pool = self.producer.pool;
-        if met.kind() != FileKind::File || self.scope.belongs_to_other_start(self.workspace, &met) {
+        if met.kind() != FileKind::File || self.scope.belongs_to_other_start(self.worker.workspace, &met) {
             return self.settled(WALKED_NAME);
         }
         self.files += 1;
-        let max_file_size = pool.query.max_file_size;
-        let admitted = self.filter.admits(met.relative_to(self.start));
+        if !self.filter.admits(met.relative_to(self.start)) {
+            return self.settled(if let SearchEntry::Indexed(_) = met { 1 } else { WALKED_NAME });
+        }
+        let max_file_size = self.pool.query.max_file_size;
+        let decodes = self.worker.beyond_ascii.searches_decoded();
+        let mut stored = |relative: &Path| self.stored.as_mut()?.of_file(relative, max_file_size, decodes);
         let item = match (met, &mut self.candidates) {
-            (SearchEntry::Indexed(_), _) if !admitted => return self.settled(1),
-            (SearchEntry::Walked(_), _) if !admitted => return self.settled(WALKED_NAME),
             (SearchEntry::Indexed(item), Some(candidates)) => {
-                match known_result(&item.content, candidates, max_file_size, self.searches_decoded) {
+                match known_result(&item.content, candidates, max_file_size, decodes) {
                     Ok(MayMatch::Nowhere) => {
-                        self.producer.count(Tally { searched: 1, ..Tally::default() });
+                        self.count(Tally { searched: 1, ..Tally::default() });
                         return self.settled(1);
                     }
                     Err(why) => {
-                        self.producer.leave(&item, why);
+                        self.leave(&item, why);
                         return self.settled(1);
                     }
-                    Ok(MayMatch::Within(lines)) => {
-                        let expected = item.state().map_or(Expected::Unknown, |state| Expected::Within(lines, state));
-                        Some(SearchItem::File(item.entry(), expected))
-                    }
-                    Ok(MayMatch::Anywhere) => Some(SearchItem::File(item.entry(), Expected::Unknown)),
+                    Ok(left) => Some(SearchItem::File(item.entry(), Expected::within(left, item.state()))),
                 }
             }
-            (SearchEntry::Indexed(item), None) => {
-                match (self.stored_result(item.relative()), split_path(item.relative())) {
-                    (Some((Ok(MayMatch::Nowhere), facts)), Some((directory, name))) => {
-                        self.producer.unmatched(item.origin(), directory, name, facts);
-                        None
-                    }
-                    (known, _) => Some(SearchItem::stored(item.entry(), known)),
+            (SearchEntry::Indexed(item), None) => match (stored(item.relative), split_path(item.relative)) {
+                (Some((Ok(MayMatch::Nowhere), facts)), Some((directory, name))) => {
+                    self.unmatched(item.origin, directory, name, facts);
+                    None
                 }
-            }
+                (known, _) => Some(SearchItem::File(item.entry(), Expected::stored(known))),
+            },
             (SearchEntry::Walked(entry), _) => {
-                let known = self.stored_result(entry.path().relative());
-                Some(SearchItem::stored(entry, known))
+                let known = stored(entry.path().relative());
+                Some(SearchItem::File(entry, Expected::stored(known)))
             }
         };
-        self.producer.chunk.extend(item);
-        if !self.producer.is_chunk_full() {
+        self.chunk.files.extend(item);
+        let size = FIRST_CHUNK << self.chunk.index.min(DOUBLED_CHUNKS);
+        if self.chunk.files.len() + self.unmatched / STATS_FOR_ONE < size {
             return self.settled(WALKED_NAME);
         }
-        let short = self.candidates.is_some() && self.producer.began.elapsed() < SHORT;
+        let short = self.candidates.is_some() && self.began.elapsed() < SHORT;
         let alone = if short { ALONE_INDEXED } else { ALONE };
-        self.producer.hand_over(alone);
-        pool.go_on()
+        self.hand_over(alone);
+        self.pool.go_on()
     }
 }

@@ -184,11 +184,12 @@ impl RunSearch {
 
 /// The one character that a class matches, in one case or both.
 fn letter(class: &Class) -> Option<RunByte> {
-    let ranges: Vec<(u32, u32)> = match class {
-        Class::Unicode(class) => class.iter().map(|range| (range.start().into(), range.end().into())).collect(),
-        Class::Bytes(class) => class.iter().map(|range| (range.start().into(), range.end().into())).collect(),
+    let class = match class {
+        Class::Unicode(class) => class.clone(),
+        Class::Bytes(class) => class.to_unicode_class()?,
     };
-    let mut characters = ranges.iter().map(|(start, end)| u8::try_from(*start).ok().filter(|_| start == end));
+    let mut characters =
+        class.iter().map(|range| u8::try_from(range.start()).ok().filter(|_| range.start() == range.end()));
     match (characters.next()??, characters.next(), characters.next()) {
         (one, None, None) if one.is_ascii() => Some(RunByte { value: one, either: 0 }),
         (upper, Some(Some(lower)), None) if upper.is_ascii_uppercase() && lower == upper.to_ascii_lowercase() => {

@@ -47,16 +47,23 @@ pub(super) use crate::content_search::collector::FileLimits;
 /// The result for one file.
 #[derive(Debug)]
 pub(super) enum Searched {
-    /// Looked into; there may be hits.
-    Done(Option<Box<FileHits>>),
-    /// Looked into without a match, for a pattern beyond ASCII, and in no encoding that is recognised.
-    NotUtf8(Option<Box<FileHits>>),
+    /// Looked into.
+    Done {
+        hits: Option<Box<FileHits>>,
+        /// The call was stopped within the file: there may be more.
+        stopped: Option<StopReason>,
+        /// False where a pattern beyond ASCII has no match, and the file is in no encoding that is recognised.
+        is_utf8: bool,
+    },
     /// Left out, with the reason.
     Skipped(WorkspacePath, Skipped),
     /// No longer there, or no regular file: nothing to report.
     Gone,
-    /// The call was stopped within the file; hits so far.
-    Stopped(StopReason, Option<Box<FileHits>>),
+}
+
+impl Searched {
+    /// Looked into, or known, to hold no match.
+    const NOTHING: Self = Self::Done { hits: None, stopped: None, is_utf8: true };
 }
 
 const SMALL_FILE: u64 = MAX_SMALL as u64;
@@ -68,13 +75,14 @@ const KEPT_CONTENT: usize = 64 << 10;
 
 /// The searcher of one thread, with buffers that are used again.
 pub(super) struct Worker<'a> {
-    workspace: &'a Workspace,
+    pub(super) workspace: &'a Workspace,
     query: &'a Query<'a>,
     matcher: RegexMatcher,
-    beyond_ascii: BeyondAscii,
+    pub(super) beyond_ascii: BeyondAscii,
     searcher: Searcher,
     buffer: Vec<u8>,
-    piece_size: PieceSize,
+    /// Bytes that are searched between two looks at the clock; learnt while the worker works.
+    piece_size: Cell<usize>,
     siblings: SiblingCache,
     /// Found with the first file of a walk.
     required: OnceCell<Option<RequiredBytes>>,
@@ -102,7 +110,7 @@ impl<'a> Worker<'a> {
             beyond_ascii: query.pattern.beyond_ascii(),
             searcher: builder(query).build(),
             buffer: Vec::new(),
-            piece_size: PieceSize::default(),
+            piece_size: Cell::new(FIRST_PIECE),
             siblings: SiblingCache::default(),
             required: OnceCell::new(),
             outdated: 0,
@@ -113,13 +121,13 @@ impl<'a> Worker<'a> {
     /// Searches a file that a walk met.
     pub(super) fn search(&mut self, entry: Entry, expected: Expected, limits: FileLimits) -> Searched {
         if self.is_without_definitions(entry.path()) {
-            return Searched::Done(None);
+            return Searched::NOTHING;
         }
         if let Expected::Result(known) = &expected {
             let (skipped, facts) = **known;
             if has_facts(&entry, facts, &mut self.siblings) {
                 self.answered += 1;
-                return skipped.map_or(Searched::Done(None), |why| Searched::Skipped(entry.into_path(), why));
+                return skipped.map_or(Searched::NOTHING, |why| Searched::Skipped(entry.into_path(), why));
             }
             self.outdated += 1;
         }
@@ -129,7 +137,7 @@ impl<'a> Worker<'a> {
         };
         if let Expected::Within(lines, state) = expected {
             if self.holds_none(&mut file, &lines, state) {
-                return Searched::Done(None);
+                return Searched::NOTHING;
             }
             if file.rewind().is_err() {
                 return Searched::Skipped(file.into_path(), Skipped::Unreadable);
@@ -204,7 +212,7 @@ impl<'a> Worker<'a> {
         };
         let Ok((length, whole)) = read else { return Searched::Skipped(file.into_path(), Skipped::Unreadable) };
         if whole && !named && self.rules_out(length) {
-            return Searched::Done(None);
+            return Searched::NOTHING;
         }
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
@@ -220,14 +228,14 @@ impl<'a> Worker<'a> {
         let result = match found {
             Err(why) => Searched::Skipped(file.into_path(), why),
             Ok(found) => {
-                let (stopped, undecoded) = (found.stopped, found.undecoded && found.matches == 0);
+                let stopped = found.stopped;
+                let is_utf8 = !found.undecoded || found.matches > 0 || stopped.is_some();
                 // Of a file that was left early it is not known whether it holds a match.
                 let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
-                let hits = is_result.then(|| self.file_hits(&file, content, limits, found));
-                match stopped {
-                    Some(reason) => Searched::Stopped(reason, hits),
-                    None if undecoded => Searched::NotUtf8(hits),
-                    None => Searched::Done(hits),
+                Searched::Done {
+                    hits: is_result.then(|| self.file_hits(&file, content, limits, found)),
+                    stopped,
+                    is_utf8,
                 }
             }
         };
@@ -431,33 +439,12 @@ const LARGEST_PIECE: usize = 256 << 10;
 const QUICK_PIECE: Duration = Duration::from_micros(200);
 const SLOW_PIECE: Duration = Duration::from_millis(5);
 
-/// How many bytes are searched between two looks at the clock; learnt while a worker works.
-#[derive(Debug)]
-struct PieceSize(Cell<usize>);
-
-impl Default for PieceSize {
-    fn default() -> Self {
-        Self(Cell::new(FIRST_PIECE))
-    }
-}
-
-impl PieceSize {
-    fn learn(&self, took: Duration) {
-        let step = self.0.get();
-        if took < QUICK_PIECE {
-            self.0.set(step.saturating_mul(4).min(LARGEST_PIECE));
-        } else if took > SLOW_PIECE {
-            self.0.set((step / 4).max(SMALLEST_PIECE));
-        }
-    }
-}
-
 /// A matcher that fails once the call should stop.
 #[derive(Debug)]
 struct InterruptibleMatcher<'a> {
-    pub(super) inner: &'a RegexMatcher,
-    pub(super) stop: &'a StopSignal,
-    piece_size: &'a PieceSize,
+    inner: &'a RegexMatcher,
+    stop: &'a StopSignal,
+    piece_size: &'a Cell<usize>,
 }
 
 impl InterruptibleMatcher<'_> {
@@ -509,24 +496,29 @@ impl Matcher for InterruptibleMatcher<'_> {
         let mut start = 0;
         while start < haystack.len() {
             self.check()?;
-            let end = end_of_piece(haystack, start, self.piece_size.0.get());
+            let size = self.piece_size.get();
+            let end = end_of_piece(haystack, start, size);
             let began = Instant::now();
             let found = infallible(self.inner.find_candidate_line(&haystack[start..end]))?;
-            self.piece_size.learn(began.elapsed());
-            // An empty match after the last line break of a piece is about the line that begins
-            // there, which the next piece decides.
-            let Some(LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at)) = found else {
-                start = end;
-                continue;
-            };
-            if start + at == end && end < haystack.len() {
-                start = end;
-                continue;
+            match began.elapsed() {
+                took if took < QUICK_PIECE => self.piece_size.set(size.saturating_mul(4).min(LARGEST_PIECE)),
+                took if took > SLOW_PIECE => self.piece_size.set((size / 4).max(SMALLEST_PIECE)),
+                _ => {}
             }
-            return Ok(found.map(|kind| match kind {
+            let found = found.map(|kind| match kind {
                 LineMatchKind::Confirmed(at) => LineMatchKind::Confirmed(start + at),
                 LineMatchKind::Candidate(at) => LineMatchKind::Candidate(start + at),
-            }));
+            });
+            match found {
+                // An empty match after the last line break of a piece is about the line that begins
+                // there, which the next piece decides.
+                Some(LineMatchKind::Confirmed(at) | LineMatchKind::Candidate(at))
+                    if at < end || end == haystack.len() =>
+                {
+                    return Ok(found);
+                }
+                _ => start = end,
+            }
         }
         Ok(None)
     }
@@ -554,7 +546,7 @@ mod tests {
         let (mut at, mut lines) = (0, Vec::new());
         while at < text.len() {
             // A new piece_size for each, as it grows.
-            let piece_size = PieceSize(Cell::new(size));
+            let piece_size = Cell::new(size);
             let matcher = InterruptibleMatcher { inner: &pattern.matcher, stop: &stop, piece_size: &piece_size };
             let found = matcher.find_candidate_line(&text[at..]).unwrap();
             let Some(LineMatchKind::Confirmed(offset) | LineMatchKind::Candidate(offset)) = found else { break };
@@ -585,7 +577,8 @@ mod tests {
         let pattern = Pattern::compile("x", PatternOptions::default()).unwrap();
         let stop = StopSignal::after(Duration::from_secs(3600));
         stop.cancel();
-        let matcher = InterruptibleMatcher { inner: &pattern.matcher, stop: &stop, piece_size: &PieceSize::default() };
+        let matcher =
+            InterruptibleMatcher { inner: &pattern.matcher, stop: &stop, piece_size: &Cell::new(FIRST_PIECE) };
         assert!(matcher.find_candidate_line(b"abc\n").is_err());
     }
 }

@@ -15,7 +15,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use regex_syntax::hir::{Class, ClassBytesRange, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
+use regex_syntax::hir::{Class, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
 use crate::{
     ngram_filter::gram::{CONTEXT, Context, GramColumns, folded},
@@ -194,11 +194,7 @@ impl PatternReader {
 
     /// Joins ways: any of these.
     fn either(&mut self, ends: impl IntoIterator<Item = Ways>) -> Ways {
-        let mut nodes: BTreeMap<Context, Vec<NodeId>> = BTreeMap::new();
-        for (context, node) in ends.into_iter().flatten() {
-            nodes.entry(context).or_default().push(node);
-        }
-        let mut ways: Ways = nodes.into_iter().map(|(context, nodes)| (context, self.graph.any(nodes))).collect();
+        let mut ways = self.by_context(ends.into_iter().flatten());
         if let Some(unknown) = ways.get(&Context::default()).copied() {
             // After unknown text, what else is known of it says nothing.
             ways.retain(|context, node| *context == Context::default() || !self.graph.implies(*node, unknown));
@@ -211,38 +207,33 @@ impl PatternReader {
         let mut length = CONTEXT;
         while ways.len() > most.max(1) && length > 0 {
             length -= 1;
-            let mut nodes: BTreeMap<Context, Vec<NodeId>> = BTreeMap::new();
-            for (context, node) in ways {
-                nodes.entry(context.shortened(length)).or_default().push(node);
-            }
-            ways = nodes.into_iter().map(|(context, nodes)| (context, self.graph.any(nodes))).collect();
+            ways = self.by_context(ways.into_iter().map(|(context, node)| (context.shortened(length), node)));
         }
         ways
+    }
+
+    /// Joins ways with the same bytes before.
+    fn by_context(&mut self, ways: impl Iterator<Item = (Context, NodeId)>) -> Ways {
+        let mut nodes: BTreeMap<Context, Vec<NodeId>> = BTreeMap::new();
+        for (context, node) in ways {
+            nodes.entry(context).or_default().push(node);
+        }
+        nodes.into_iter().map(|(context, nodes)| (context, self.graph.any(nodes))).collect()
     }
 }
 
 /// The folded characters of a class, each once; `None` where they are too many.
 fn characters(class: &Class, lines: bool) -> Option<Vec<Vec<u8>>> {
-    let size = match class {
-        Class::Unicode(class) => class.iter().map(ClassUnicodeRange::len).sum(),
-        Class::Bytes(class) => class.iter().map(ClassBytesRange::len).sum::<usize>(),
+    let class = match class {
+        Class::Unicode(class) => class.clone(),
+        // Bytes beyond ASCII are unknown text, as in a literal.
+        Class::Bytes(class) => class.to_unicode_class()?,
     };
-    if size > MAX_CLASS {
+    if class.iter().map(ClassUnicodeRange::len).sum::<usize>() > MAX_CLASS {
         return None;
     }
-    let mut strings: Vec<Vec<u8>> = match class {
-        Class::Unicode(class) => {
-            let characters = class.iter().flat_map(|range| range.start()..=range.end());
-            characters.map(|one| folded(one.encode_utf8(&mut [0; 4]).as_bytes())).collect()
-        }
-        Class::Bytes(class) => {
-            if class.iter().any(|range| !range.end().is_ascii()) {
-                // As in a literal.
-                return None;
-            }
-            class.iter().flat_map(|range| range.start()..=range.end()).map(|byte| folded(&[byte])).collect()
-        }
-    };
+    let characters = class.iter().flat_map(|range| range.start()..=range.end());
+    let mut strings: Vec<_> = characters.map(|one| folded(one.encode_utf8(&mut [0; 4]).as_bytes())).collect();
     if lines {
         strings.retain(|string| string != b"\n");
     }

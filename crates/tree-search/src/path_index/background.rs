@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use confined_fs::{Entry, FileKind, StatCache, Unwatchable, Visibility, Workspace, WorkspacePath};
+use confined_fs::{Entry, FileKind, StatCache, Unwatchable, Visibility, Watcher, Workspace, WorkspacePath};
 use self_sandbox::{Priority, lower_priority};
 
 use super::{
@@ -47,28 +47,27 @@ impl PathIndex {
         }
     }
 
-    /// Does what the background would do, and returns when it is done: for checks and measurements.
-    pub fn settle(self: &Arc<Self>, workspace: &Workspace) {
-        self.settle_and_save(workspace);
-    }
-
-    fn settle_and_save(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
-        while self.building.swap(true, Ordering::Relaxed) {
-            thread::sleep(Duration::from_millis(1));
-        }
+    /// Does what the background would do, and returns when it is done: for checks and measurements. What became of each
+    /// root of which there was something to store.
+    pub fn settle(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
+        let _building = loop {
+            match UnderWay::alone(&self.building) {
+                Some(building) => break building,
+                None => thread::sleep(LOOK_INTERVAL),
+            }
+        };
         build_all(&Arc::downgrade(self), workspace)
     }
 
-    /// Reads all roots for the stored index now, and stores what is found. Needs no watches, which other processes may
-    /// have used up. What became of each root of which there was something to store.
+    /// Reads all roots for the stored index now, and stores what is found, as [`Self::settle`]. Needs no watches, which
+    /// other processes may have used up.
     pub fn store(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
-        for root in workspace.roots().iter().filter(|root| !root.is_absent() && !root.is_staged()) {
-            let root = workspace.root_path(root);
-            let Ok(list) = PathList::walk(workspace, &root) else { continue };
-            let state = self.storing_state(&root, list, Unwatchable::Refused);
-            self.roots().push(RootSlot::new(root, state));
+        for root in present_roots(workspace).filter(|root| !root.root().is_staged()) {
+            let Ok((list, _)) = PathList::walk(workspace, &root, false, |_| false) else { continue };
+            let index = self.of_list(&root, None, list);
+            self.roots().push(RootSlot::new(root, RootState::Unwatchable(Unwatchable::Refused, Some(index))));
         }
-        self.settle_and_save(workspace)
+        self.settle(workspace)
     }
 
     /// Compares every index with the disk without waiting for its time, and does all other background work:
@@ -91,22 +90,20 @@ impl PathIndex {
         files: usize,
         ended: bool,
     ) {
-        if self.mode == IndexMode::Off || self.building.load(Ordering::Relaxed) {
+        if self.mode == IndexMode::Off || self.building.load(Ordering::Relaxed) > 0 {
             return;
         }
+        let (is_large, is_eager) = (files >= LARGE_TREE, self.mode == IndexMode::Eager);
         let worth = match slot_of(&mut self.roots(), start).map(|slot| &mut slot.state) {
-            None | Some(RootState::Unknown) => files >= LARGE_TREE || ended || self.mode == IndexMode::Eager,
+            None | Some(RootState::Unknown) => is_large || ended || is_eager,
             Some(state @ RootState::Small) => {
-                let grown = files >= LARGE_TREE;
-                if grown {
+                if is_large {
                     *state = RootState::Unknown;
                 }
-                grown
+                is_large
             }
-            Some(RootState::Unwatchable(_)) => {
-                (files >= LARGE_TREE || self.mode == IndexMode::Eager) && self.stored.is_wanted(start)
-            }
-            Some(RootState::Storing(..)) => false,
+            Some(RootState::Unwatchable(_, None)) => (is_large || is_eager) && self.stored.is_wanted(start),
+            Some(RootState::Unwatchable(..)) => false,
             Some(RootState::Indexed(index)) => index.is_stale(),
         };
         if worth {
@@ -118,85 +115,69 @@ impl PathIndex {
 
     /// Begins background work after a pause, unless it is under way.
     fn build(self: &Arc<Self>, workspace: &Workspace, pause: Duration) {
-        if self.building.swap(true, Ordering::Relaxed) {
-            return;
-        }
+        let Some(building) = UnderWay::alone(&self.building) else { return };
         let (index, workspace) = (Arc::downgrade(self), workspace.clone());
-        let spawned = thread::Builder::new().name("index".to_owned()).spawn(move || {
+        // Where the system starts no thread, a later search tries again.
+        let _ = thread::Builder::new().name("index".to_owned()).spawn(move || {
+            // Until the end of the thread, even by a panic.
+            let _building = building;
             lower_priority(Priority::Background);
             thread::sleep(pause);
             build_all(&index, &workspace);
         });
-        if spawned.is_err() {
-            self.building.store(false, Ordering::Relaxed);
-        }
     }
-}
 
-/// The background work itself; `building` was set before. What became of the indexes that were to be stored.
-fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
-    let _done = ClearBuilding(index.clone());
-    // A root that may be missing is listed once it is there, and was searched.
-    let roots = workspace.roots().iter().filter(|root| !root.is_absent()).map(|root| workspace.root_path(root));
-    roots.filter_map(|root| build_root(index, workspace, &root).map(|saved| (root, saved))).collect()
-}
-
-impl PathIndex {
-    /// A root that cannot be watched, with the list of its files that are to be read for the stored index.
-    fn storing_state(&self, root: &WorkspacePath, list: PathList, why: Unwatchable) -> RootState {
-        let mut unwatched = RootIndex::new(None, list);
-        // The lock is not held after this.
+    /// The index of a root with these paths, with what a former process stored of it.
+    fn of_list(&self, root: &WorkspacePath, watcher: Option<Watcher>, list: PathList) -> Box<RootIndex> {
+        // The lock is not held after this: files are looked at.
         let memory = filter_memory(&self.roots(), root);
-        unwatched.prepare(root, self.stored.get(root), memory);
-        RootState::Storing(why, Box::new(unwatched))
+        Box::new(RootIndex::new(root, watcher, list, self.stored.get(root).as_ref(), memory))
     }
 }
 
-/// Says that the work has ended, even by a panic.
-struct ClearBuilding(Weak<PathIndex>);
+/// The roots that are there: one that may be missing is listed once it is there, and was searched.
+fn present_roots(workspace: &Workspace) -> impl Iterator<Item = WorkspacePath> {
+    workspace.roots().iter().filter(|root| !root.is_absent()).map(|root| workspace.root_path(root))
+}
 
-impl Drop for ClearBuilding {
-    fn drop(&mut self) {
-        if let Some(index) = self.0.upgrade() {
-            index.building.store(false, Ordering::Relaxed);
-        }
-    }
+/// The background work itself. What became of the indexes that were to be stored.
+fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
+    present_roots(workspace).filter_map(|root| build_root(index, workspace, &root).map(|saved| (root, saved))).collect()
 }
 
 /// Lists a root that is not listed yet, fills its filter, compares it with the disk, and stores it.
 fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePath) -> Option<io::Result<Saved>> {
-    {
-        let index = index.upgrade()?;
-        list_unknown(&index, workspace, root);
-    }
     // Held for a batch only, so that the end of the session ends the work.
-    if let Some(index) = index.upgrade() {
-        begin(&index, root);
-    }
-    while index.upgrade().is_some_and(|index| fill(&index, root)) {}
+    list_unknown(&*index.upgrade()?, workspace, root);
+    begin(&*index.upgrade()?, root);
+    while fill(&*index.upgrade()?, root) {}
     let mut after = None;
-    while let Some(last) = index.upgrade().and_then(|index| compare(&index, root, after.as_ref())) {
+    while let Some(last) = compare(&*index.upgrade()?, root, after.as_ref()) {
         after = Some(last);
     }
     let index = index.upgrade()?;
     let saved = save(&index, workspace, root, false);
-    end_storing(&index, root);
+    if let Some(slot) = slot_of(&mut index.roots(), root)
+        && let RootState::Unwatchable(_, index) = &mut slot.state
+    {
+        // It was read to be stored.
+        *index = None;
+    }
     saved
 }
 
 fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) {
-    let state = {
-        let mut roots = index.roots();
-        match slot_of(&mut roots, root).map(|slot| &slot.state) {
-            None | Some(RootState::Unknown) => None,
-            Some(RootState::Unwatchable(why)) => Some(*why),
-            Some(_) => return,
-        }
+    let unwatchable = match slot_of(&mut index.roots(), root).map(|slot| &slot.state) {
+        None | Some(RootState::Unknown) => None,
+        Some(RootState::Unwatchable(why, None)) => Some(*why),
+        Some(_) => return,
     };
     index.yield_to_searches();
-    let mut state = state.map_or_else(|| listed(workspace, root, index), RootState::Unwatchable);
-    if let RootState::Unwatchable(why) = state {
-        state = unwatched(index, workspace, root, why);
+    let mut state = unwatchable.map_or_else(|| listed(workspace, root, index), |why| RootState::Unwatchable(why, None));
+    if let RootState::Unwatchable(why, storing) = &mut state
+        && *why != Unwatchable::Staged
+    {
+        *storing = listed_to_store(index, workspace, root);
     }
     let mut roots = index.roots();
     match slot_of(&mut roots, root) {
@@ -207,12 +188,14 @@ fn list_unknown(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) 
 
 /// Lists and watches a root.
 fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> RootState {
-    let PathIndex { mode, stored, .. } = index;
-    let memory = filter_memory(&index.roots(), root);
     for _ in 0..MAX_LISTINGS {
+        // A queue of events for each root and not that of `DiskWatcher`: it is read within a search, by the thread that
+        // searches, since the kernel queues an event before the system call that caused it returns. Nobody waits for it, so
+        // a build that writes a hundred thousand files wakes no task of the server, and what is too much for the queue
+        // costs one new listing here and no event of `wait` or of a subscription.
         let mut watcher = match workspace.watch(root.root()) {
             Ok(watcher) => watcher,
-            Err(why) => return RootState::Unwatchable(why),
+            Err(why) => return RootState::Unwatchable(why, None),
         };
         let list = PathList::read(root, &mut watcher);
         // What was looked at may be gone again; a look can mount something itself, too (autofs).
@@ -222,43 +205,30 @@ fn listed(workspace: &Workspace, root: &WorkspacePath, index: &PathIndex) -> Roo
         return match (list, watcher.failure()) {
             // Perhaps a directory was moved while it was listed: once more, later.
             (_, Some(Unwatchable::Twice)) | (Err(_), None) => RootState::Unknown,
-            (_, Some(why)) => RootState::Unwatchable(why),
-            (Ok(list), None) if list.files() < LARGE_TREE && *mode != IndexMode::Eager => RootState::Small,
+            (_, Some(why)) => RootState::Unwatchable(why, None),
+            (Ok(list), None) if list.files() < LARGE_TREE && index.mode != IndexMode::Eager => RootState::Small,
             (Ok(list), None) => {
-                let mut index = RootIndex::new(Some(watcher), list);
-                index.prepare(root, stored.get(root), memory);
+                let index = index.of_list(root, Some(watcher), list);
                 // Again, for what was looked at meanwhile.
                 if index.is_remounted() {
                     continue;
                 }
-                RootState::Indexed(Box::new(index))
+                RootState::Indexed(index)
             }
         };
     }
     RootState::Unknown
 }
 
-/// Drops the index of a root that was read for the stored index alone.
-fn end_storing(index: &PathIndex, root: &WorkspacePath) {
-    if let Some(slot) = slot_of(&mut index.roots(), root)
-        && let RootState::Storing(why, _) = slot.state
-    {
-        slot.state = RootState::Unwatchable(why);
-    }
-}
-
-/// Lists a root that cannot be watched, to read it for the stored index.
-fn unwatched(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath, why: Unwatchable) -> RootState {
-    if why == Unwatchable::Staged || !index.stored.is_wanted(root) {
-        return RootState::Unwatchable(why);
+/// Lists a root that cannot be watched, to read it for the stored index; `None` where that is not worth it.
+fn listed_to_store(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath) -> Option<Box<RootIndex>> {
+    if !index.stored.is_wanted(root) {
+        return None;
     }
     index.stored.with(root, |loaded| loaded.read = Some(Instant::now()));
-    match PathList::walk(workspace, root) {
-        Ok(list) if list.files() >= LARGE_TREE || index.mode == IndexMode::Eager => {
-            index.storing_state(root, list, why)
-        }
-        _ => RootState::Unwatchable(why),
-    }
+    let (list, _) = PathList::walk(workspace, root, false, |_| false).ok()?;
+    let is_worth_it = list.files() >= LARGE_TREE || index.mode == IndexMode::Eager;
+    is_worth_it.then(|| index.of_list(root, None, list))
 }
 
 /// Compares what is known of the files after `after` with the disk; the last one looked at, or
@@ -269,7 +239,7 @@ fn unwatched(index: &PathIndex, workspace: &Workspace, root: &WorkspacePath, why
 fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath>) -> Option<WorkspacePath> {
     let (paths, from) = {
         let mut roots = index.roots();
-        let root = slot_of(&mut roots, root)?.refresh()?;
+        let root = slot_of(&mut roots, root)?.refresh(RootIndex::refresh)?;
         if after.is_none() && root.verified.is_some_and(|verified| verified.elapsed() < COMPARED_EVERY) {
             return None;
         }
@@ -287,7 +257,7 @@ fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath
     let changed = changed_files(paths.items.range(from..end));
     drop(paths);
     if !changed.is_empty() {
-        slot_of(&mut index.roots(), root)?.refresh()?.distrust(&changed);
+        slot_of(&mut index.roots(), root)?.refresh(RootIndex::refresh)?.distrust(&changed);
     }
     last
 }
@@ -495,7 +465,7 @@ fn is_due(index: &RootIndex, at_end: bool, is_listing_outdated: bool) -> bool {
 fn contents(list: &PathList, device: u64) -> IndexContents {
     let mut contents = IndexContents::new(device);
     let mut stats = StatCache::default();
-    for item in list.items.iter().filter(|item| item.kind() == FileKind::File && !item.mounted) {
+    for item in list.items.iter().filter(|item| item.kind == FileKind::File && !item.mounted) {
         let is_kept = match &item.content {
             // That of a masked file says nothing, and its name is not stored.
             KnownContent::AlwaysSearch => item.entry().visibility() == Visibility::Open,
@@ -505,7 +475,7 @@ fn contents(list: &PathList, device: u64) -> IndexContents {
         let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else { continue };
         let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
         if let Some(facts) = stat.facts().filter(|_| is_same) {
-            contents.file(item.relative(), &StoredFile { facts, content: item.content.clone() });
+            contents.file(item.relative, &StoredFile { facts, content: item.content.clone() });
         }
     }
     contents
@@ -524,18 +494,13 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 impl PathIndex {
     /// Whether something of these roots is being read or stored, or has yet to be stored.
     pub fn is_unfinished(&self, workspace: &Workspace) -> bool {
-        let roots = workspace.roots().iter().filter(|root| !root.is_absent());
-        self.stored.stored.is_kept() && roots.map(|root| workspace.root_path(root)).any(|root| self.has_work(&root))
+        self.stored.stored.is_kept() && present_roots(workspace).any(|root| self.has_work(&root))
     }
 
     /// Goes on with that for about a second.
     pub fn finish(self: &Arc<Self>, workspace: &Workspace) {
         let began = Instant::now();
-        for root in workspace.roots().iter().filter(|root| !root.is_absent()) {
-            let root = workspace.root_path(root);
-            if !self.has_work(&root) {
-                continue;
-            }
+        for root in present_roots(workspace).filter(|root| self.has_work(root)) {
             wait(began + LISTING_TIME, || self.is_being_listed(&root));
             let until = (began + READ_TIME).max(Instant::now() + LEAST_READ_TIME);
             let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -562,7 +527,7 @@ impl PathIndex {
 
     fn is_being_listed(&self, root: &WorkspacePath) -> bool {
         let is_listed = |slot: &mut RootSlot| !matches!(slot.state, RootState::Unknown);
-        self.building.load(Ordering::Relaxed) && !slot_of(&mut self.roots(), root).is_some_and(is_listed)
+        self.building.load(Ordering::Relaxed) > 0 && !slot_of(&mut self.roots(), root).is_some_and(is_listed)
     }
 
     /// Looks at the index of a root that background work fills, if there is one.

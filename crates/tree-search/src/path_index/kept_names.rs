@@ -1,16 +1,15 @@
 //! The names of large trees without an index, kept for a short while: for the next keystroke of a completion.
 
 use std::{
-    collections::HashMap,
-    ops::ControlFlow,
+    collections::{HashMap, hash_map::Entry},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     thread,
     time::{Duration, Instant},
 };
 
-use confined_fs::{FileKind, Ignored, WalkOptions, WatchedEntry, Workspace, WorkspacePath};
+use confined_fs::{FileKind, Workspace, WorkspacePath};
 
-use super::path_list::PathList;
+use super::{path_list::PathList, path_state::IndexedPath};
 
 /// Names of one tree that are listed at most: some 40 MB.
 const MAX_NAMES: usize = 250_000;
@@ -23,10 +22,8 @@ const LOOK: Duration = Duration::from_millis(200);
 const LISTING: Duration = Duration::from_secs(30);
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
-/// The names that are listed: those that `glob` would find.
-const LISTED: WalkOptions = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
 
-/// The names below one root.
+/// The names below one root: those that `glob` would find.
 #[derive(Clone, Debug)]
 pub(crate) struct Listing {
     pub(crate) list: Arc<PathList>,
@@ -40,18 +37,20 @@ impl Listing {
         Self { list: Arc::new(PathList::empty(root, workspace.entry_origin(root))), is_complete: true }
     }
 
-    /// Walks below `root` until `is_over`.
+    /// Walks below `root` until `is_over`, which is asked now and then.
     pub(crate) fn read(workspace: &Workspace, root: &WorkspacePath, mut is_over: impl FnMut() -> bool) -> Self {
-        let mut list = PathList::empty(root, workspace.entry_origin(root));
-        let walked = workspace.walk(root, &LISTED, &mut |entry| {
-            let stat = if entry.kind() == FileKind::File { entry.stat().ok() } else { None };
-            list.push(&WatchedEntry::of_unwatched(entry), stat.as_ref());
-            let names = list.items.len();
-            let is_over = names >= MAX_NAMES || names.is_multiple_of(CHECK_EVERY) && is_over();
-            if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        let is_complete = walked.is_ok_and(|report| !report.stopped);
-        Self { list: Arc::new(list), is_complete }
+        let is_over = |names: usize| names >= MAX_NAMES || names.is_multiple_of(CHECK_EVERY) && is_over();
+        match PathList::walk(workspace, root, true, is_over) {
+            Ok((list, is_complete)) => Self { list: Arc::new(list), is_complete },
+            Err(_) => Self { is_complete: false, ..Self::empty(workspace, root) },
+        }
+    }
+
+    /// The files and directories that no ignore rule leaves out.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = IndexedPath<'_>> {
+        let is_shown =
+            |item: &IndexedPath<'_>| !item.ignored && matches!(item.kind, FileKind::File | FileKind::Directory);
+        self.list.items.iter().filter(is_shown)
     }
 }
 
@@ -88,13 +87,10 @@ impl KeptNames {
     /// the system starts no thread.
     pub(crate) fn keep(&self, workspace: &Workspace, root: &WorkspacePath) {
         let key = root.root().key().to_owned();
-        {
-            let mut trees = lock(&self.trees);
-            if trees.contains_key(&key) {
-                return;
-            }
-            trees.insert(key.clone(), KeptTree { listing: None, used: Instant::now() });
-        }
+        match lock(&self.trees).entry(key.clone()) {
+            Entry::Occupied(_) => return,
+            Entry::Vacant(place) => place.insert(KeptTree { listing: None, used: Instant::now() }),
+        };
         let (workspace, path) = (workspace.clone(), root.clone());
         // Dropped at the end of the thread, or at once where there is none.
         let tree = ListedTree { trees: Arc::downgrade(&self.trees), key };
@@ -116,16 +112,14 @@ impl ListedTree {
         let listing = Listing::read(workspace, root, || !is_wanted() || started.elapsed() > LISTING);
         let listed = Instant::now();
         self.with(|tree| tree.listing = Some(listing));
-        loop {
+        while is_wanted() {
             thread::sleep(LOOK);
-            match self.idle() {
-                None => return false,
-                Some(idle) if idle >= IDLE => return false,
-                // Only where it was used since: a tree that nobody completes in is not listed again.
-                Some(idle) if listed.elapsed() >= FRESH && idle < listed.elapsed() => return true,
-                Some(_) => {}
+            // Only where it was used since: a tree that nobody completes in is not listed again.
+            if listed.elapsed() >= FRESH && self.idle().is_some_and(|idle| idle < listed.elapsed()) {
+                return true;
             }
         }
+        false
     }
 
     /// How long ago the last completion used it.

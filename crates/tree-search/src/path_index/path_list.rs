@@ -21,7 +21,6 @@ use confined_fs::{
 };
 
 use super::path_state::{IndexedPath, KnownContent, KnownStat, PathState, short_inode};
-use crate::ngram_filter::FileSegments;
 
 /// The names below one root, in path order, each directory before what is in it.
 #[derive(Clone, Debug)]
@@ -43,19 +42,26 @@ impl PathList {
         Ok(list)
     }
 
-    /// Lists everything below `root` that no ignore rule leaves out, without a watch.
+    /// Lists everything below `root` that no ignore rule leaves out, without a watch, until `is_over` is true of how many
+    /// names there are: the list, and whether that is all. `with_times`: each file is asked for its stat.
     ///
     /// # Errors
     /// When the root itself cannot be listed.
-    pub(super) fn walk(workspace: &Workspace, root: &WorkspacePath) -> Result<Self, AccessError> {
+    pub(super) fn walk(
+        workspace: &Workspace,
+        root: &WorkspacePath,
+        with_times: bool,
+        mut is_over: impl FnMut(usize) -> bool,
+    ) -> Result<(Self, bool), AccessError> {
         let mut list = Self::empty(root, workspace.entry_origin(root));
         let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
-        workspace.walk(root, &options, &mut |entry| {
-            list.push(&WatchedEntry::of_unwatched(entry), None);
-            ControlFlow::Continue(())
+        let report = workspace.walk(root, &options, &mut |entry| {
+            let stat = if with_times && entry.kind() == FileKind::File { entry.stat().ok() } else { None };
+            list.push(&WatchedEntry::of_unwatched(entry), stat.as_ref());
+            if is_over(list.items.len()) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         list.items.shrink_to_fit();
-        Ok(list)
+        Ok((list, !report.stopped))
     }
 
     /// Lists what is above and below `start` from what a former process listed, as far as that is still true. The list is
@@ -113,7 +119,7 @@ impl PathList {
         }
         let at = self.find(directory)?;
         let item = self.items.get(at);
-        let listed = item.kind() == FileKind::Directory && !item.ignored && !item.unreadable && !item.unwatched;
+        let listed = item.kind == FileKind::Directory && !item.ignored && !item.unreadable && !item.unwatched;
         listed.then(|| at + 1..self.end_of(at))
     }
 
@@ -125,24 +131,23 @@ impl PathList {
 
     pub(super) fn find(&self, path: &WorkspacePath) -> Option<usize> {
         let at = self.items.partition_point(0..self.items.len(), |one| path_order(one, path.relative()).is_lt());
-        let is_there =
-            at < self.items.len() && self.items.get(at).relative().as_os_str() == path.relative().as_os_str();
+        let is_there = at < self.items.len() && self.items.get(at).relative.as_os_str() == path.relative().as_os_str();
         (is_there && path.is_in(&self.root)).then_some(at)
     }
 
     /// A new path, with the number of its first state.
     pub(super) fn added(&mut self, listed: WatchedEntry) -> AddedPath {
         let state = PathState::new(&listed, self.new_id());
-        AddedPath { entry: listed.entry, state }
+        AddedPath { entry: listed.entry, state, is_kept: false }
     }
 
     /// The position after the subtree of `at`.
     pub(super) fn end_of(&self, at: usize) -> usize {
         let (top, all) = (self.items.get(at), self.items.len());
-        let is_in = |path: &Path| path.starts_with(top.relative());
+        let is_in = |path: &Path| path.starts_with(top.relative);
         // Most subtrees are small.
         let mut step = 1;
-        while at + step < all && is_in(self.items.get(at + step).relative()) {
+        while at + step < all && is_in(self.items.get(at + step).relative) {
             step *= 2;
         }
         self.items.partition_point(at + step / 2..all.min(at + step), is_in)
@@ -169,30 +174,21 @@ impl PathList {
 
     /// Takes paths out and puts others in. What was known of content that is gone is put into `dropped`.
     pub(super) fn merge(&mut self, edits: Edits, dropped: &mut Vec<KnownContent>) {
-        let Edits { removed, mut added, mut kept } = edits;
+        let Edits { removed, mut added } = edits;
         // A new name may be another one of a file that is known.
-        let linked: HashSet<u32> = added
-            .iter()
-            .filter(|item| item.state.is_file())
-            .filter_map(|item| item.entry.stat().ok())
-            .filter(|stat| stat.links() != 1)
-            .map(|stat| short_inode(stat.inode()))
-            .collect();
-        added.append(&mut kept);
+        let new_files = added.iter().filter(|item| !item.is_kept && item.state.is_file());
+        let stats = new_files.filter_map(|item| item.entry.stat().ok()).filter(|stat| stat.links() != 1);
+        let linked: HashSet<u32> = stats.map(|stat| short_inode(stat.inode())).collect();
         if !removed.is_empty() || !added.is_empty() {
-            added.sort_by(|one, two| one.path().cmp(two.path()));
-            let added = added.iter().map(|new| NewPath { relative: new.path().relative(), state: new.state.clone() });
+            added.sort_by(|one, two| one.entry.path().cmp(two.entry.path()));
+            let added = added.iter().map(|new| (new.entry.path().relative(), new.state.clone()));
             self.items.replace(removed, added, dropped);
         }
-        if !linked.is_empty() {
-            self.forget_all(|known| linked.iter().any(|inode| known.may_be(*inode)), dropped);
+        if linked.is_empty() {
+            return;
         }
-    }
-
-    /// Forgets what is known of the content of all files whose stat is one of these.
-    fn forget_all(&mut self, is_one: impl Fn(&KnownStat) -> bool, dropped: &mut Vec<KnownContent>) {
         for at in 0..self.items.len() {
-            if self.items.get(at).known.get().is_some_and(&is_one) {
+            if self.items.get(at).known.get().is_some_and(|known| linked.contains(&known.inode)) {
                 self.forget_content(at, dropped);
             }
         }
@@ -204,12 +200,8 @@ impl PathList {
 pub(super) struct AddedPath {
     pub(super) entry: Entry,
     pub(super) state: PathState,
-}
-
-impl AddedPath {
-    pub(super) fn path(&self) -> &WorkspacePath {
-        self.entry.path()
-    }
+    /// It was in the list, and what is known of it stays.
+    pub(super) is_kept: bool,
 }
 
 /// Paths that are taken out of the list and put into it, all at once at the end.
@@ -217,17 +209,13 @@ impl AddedPath {
 pub(super) struct Edits {
     pub(super) removed: Vec<Range<usize>>,
     pub(super) added: Vec<AddedPath>,
-    /// Put in again, with what is known of them.
-    pub(super) kept: Vec<AddedPath>,
 }
 
 impl Edits {
     /// Puts nothing in below `path`.
     pub(super) fn withdraw(&mut self, path: &WorkspacePath, dropped: &mut Vec<KnownContent>) {
-        let below = |item: &AddedPath| item.path().relative().starts_with(path.relative());
-        for list in [&mut self.added, &mut self.kept] {
-            dropped.extend(list.extract_if(.., |item| below(item)).map(|item| item.state.content.clone()));
-        }
+        let withdrawn = self.added.extract_if(.., |item| item.entry.path().relative().starts_with(path.relative()));
+        dropped.extend(withdrawn.map(|item| item.state.content));
     }
 }
 
@@ -249,12 +237,8 @@ pub(super) struct PathRun<'l> {
     origin: &'l EntryOrigin,
 }
 
-/// A path that is put into the table.
-#[derive(Debug)]
-pub(super) struct NewPath<'p> {
-    pub(super) relative: &'p Path,
-    pub(super) state: PathState,
-}
+/// A path below the root that is put into the table.
+type NewPath<'p> = (&'p Path, PathState);
 
 impl<'l> PathRun<'l> {
     /// The paths, each made when it is asked for.
@@ -384,7 +368,7 @@ impl PathTable {
         for (index, page) in pages.iter().enumerate() {
             let range = self.starts[index]..self.starts[index + 1];
             let next = pages.get(index + 1).map(|page| page.relative(0));
-            let comes_first = |new: &NewPath<'_>| next.is_none_or(|next| path_order(new.relative, next).is_lt());
+            let comes_first = |new: &NewPath<'_>| next.is_none_or(|next| path_order(new.0, next).is_lt());
             while removed.next_if(|removed| removed.end <= range.start).is_some() {}
             let is_same = removed.peek().is_none_or(|removed| removed.start >= range.end);
             if is_same && !added.peek().is_some_and(comes_first) {
@@ -398,7 +382,7 @@ impl PathTable {
                     continue;
                 }
                 let relative = page.relative(slot);
-                push_while(&mut merged, &mut added, |new| path_order(new.relative, relative).is_lt());
+                push_while(&mut merged, &mut added, |new| path_order(new.0, relative).is_lt());
                 merged.made.push(relative, page.states[slot].clone());
             }
             push_while(&mut merged, &mut added, comes_first);
@@ -406,13 +390,10 @@ impl PathTable {
         push_while(&mut merged, &mut added, |_| true);
         merged.end_made();
         self.pages = merged.pages;
-        self.starts.clear();
-        self.starts.push(0);
-        let mut end = 0;
-        self.starts.extend(self.pages.iter().map(|page| {
-            end += page.len();
-            end
-        }));
+        self.starts = vec![0];
+        for page in &self.pages {
+            self.starts.push(self.len() + page.len());
+        }
     }
 }
 
@@ -421,7 +402,7 @@ fn push_while<'p>(
     added: &mut Peekable<impl Iterator<Item = NewPath<'p>>>,
     mut is_next: impl FnMut(&NewPath<'p>) -> bool,
 ) {
-    while let Some(NewPath { relative, state }) = added.next_if(&mut is_next) {
+    while let Some((relative, state)) = added.next_if(&mut is_next) {
         merged.made.push(relative, state);
     }
 }
@@ -559,27 +540,15 @@ pub(crate) enum PathSummary {
     Ask,
     /// Neither a file nor ignored: nothing that a search of content is about.
     NoFile,
-    /// Ignore rules leave it out.
-    Ignored {
-        /// It is a directory.
-        directory: bool,
-    },
-    /// [`KnownContent::Secret`].
+    /// Policy denies it, as [`KnownContent::Secret`] says.
     Secret,
-    /// [`KnownContent::Binary`].
+    /// As [`KnownContent::Binary`], with its bytes.
     Binary(u32),
-    /// [`KnownContent::Filtered`] in one segment, so of no more bytes than a segment covers.
-    Segment {
-        /// The segment with all of it.
-        segment: u32,
-        /// Whether the content is UTF-8.
-        utf8: bool,
-    },
-    /// [`KnownContent::Filtered`] in several segments, each of whole lines.
-    Segments {
-        /// All but the last one, which are consecutive.
+    /// [`KnownContent::Filtered`] in one segment, or in several of whole lines: of no more bytes than these cover.
+    Filtered {
+        /// All segments but the last one, which are consecutive.
         first: u32,
-        /// How many these are.
+        /// How many these are; 0 where one segment has all of it.
         count: u16,
         /// The segment with its end.
         last: u32,
@@ -590,29 +559,22 @@ pub(crate) enum PathSummary {
 
 impl PathSummary {
     pub(super) fn of(item: &PathState) -> Self {
-        let kind = item.kind;
-        if item.unreadable || item.unwatched {
+        if item.unreadable || item.unwatched || item.ignored {
             return Self::Ask;
         }
-        if item.ignored {
-            return Self::Ignored { directory: kind == FileKind::Directory };
-        }
-        if kind != FileKind::File {
+        if !item.is_file() {
             return Self::NoFile;
         }
         match &item.content {
             KnownContent::Secret => Self::Secret,
             KnownContent::Binary(bytes) => Self::Binary(*bytes),
-            KnownContent::Filtered(FileSegments::One(slice), _, utf8) => {
-                Self::Segment { segment: slice.segment, utf8: *utf8 }
+            KnownContent::Filtered(segments, _, utf8) => {
+                let filtered = |(others, last): (Range<u32>, u32)| {
+                    let (first, count) = (others.start, u16::try_from(others.len()).ok()?);
+                    Some(Self::Filtered { first, count, last, utf8: *utf8 })
+                };
+                segments.consecutive().and_then(filtered).unwrap_or(Self::Ask)
             }
-            KnownContent::Filtered(many, _, utf8) => match many.consecutive() {
-                Some((segments, last)) => match u16::try_from(segments.len()) {
-                    Ok(count) => Self::Segments { first: segments.start, count, last, utf8: *utf8 },
-                    Err(_) => Self::Ask,
-                },
-                None => Self::Ask,
-            },
             KnownContent::Unread | KnownContent::AlwaysSearch => Self::Ask,
         }
     }
@@ -690,7 +652,7 @@ mod path_table_tests {
                     new.insert(name, id);
                 }
                 let mut dropped = Vec::new();
-                let paths = new.iter().map(|(name, id)| NewPath { relative: Path::new(name), state: state(&origin, name, *id) });
+                let paths = new.iter().map(|(name, id)| (Path::new(name), state(&origin, name, *id)));
                 table.replace(vec![removed], paths, &mut dropped);
                 plain.extend(new);
                 let mut dropped: Vec<u32> = dropped.iter().map(|content| match content {
@@ -700,12 +662,12 @@ mod path_table_tests {
                 dropped.sort_unstable();
                 lost.sort_unstable();
                 prop_assert_eq!(dropped, lost);
-                let paths: Vec<(String, u32)> = table.iter().map(|item| (item.relative().to_str().unwrap().to_owned(), item.id)).collect();
+                let paths: Vec<(String, u32)> = table.iter().map(|item| (item.relative.to_str().unwrap().to_owned(), item.id)).collect();
                 prop_assert_eq!(paths, plain.clone().into_iter().collect::<Vec<_>>());
                 prop_assert!(table.pages.iter().all(|page| (1..=PathPage::MOST).contains(&page.len())));
                 prop_assert_eq!(kept.iter().map(|item| item.id).collect::<Vec<_>>(), older, "a snapshot stays");
                 for at in (0..table.len()).step_by(97) {
-                    let below = table.partition_point(0..table.len(), |path| path < table.get(at).relative());
+                    let below = table.partition_point(0..table.len(), |path| path < table.get(at).relative);
                     prop_assert_eq!(below, at);
                 }
             }
@@ -722,7 +684,7 @@ mod path_table_tests {
         let before = table.clone();
         for round in 0..200 {
             let path = format!("folder20/added{round:03}");
-            let new = NewPath { relative: Path::new(&path), state: state(&origin, &path, 9) };
+            let new = (Path::new(&path), state(&origin, &path, 9));
             table.replace(Vec::new(), std::iter::once(new), &mut Vec::new());
         }
         let shared =

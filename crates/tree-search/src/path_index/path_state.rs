@@ -36,8 +36,8 @@ pub(super) struct KnownStat {
     /// Nanoseconds since 1970, or one of the values below.
     modified: [u8; 8],
     fingerprint: [u8; 8],
-    /// The lower half of the inode's number.
-    inode: u32,
+    /// The lower half of the inode's number: rarely that of another file.
+    pub(super) inode: u32,
     /// It was asked for while a search was under way, when another file may have been mounted there for
     /// a moment.
     pub(super) asked: bool,
@@ -79,14 +79,9 @@ impl KnownStat {
     pub(super) fn fingerprint(&self) -> u64 {
         u64::from_ne_bytes(self.fingerprint)
     }
-
-    /// Whether it may be the file of that inode: true for it, and rarely for another one.
-    pub(super) fn may_be(&self, inode: u32) -> bool {
-        self.inode == inode
-    }
 }
 
-/// The part of the number that [`KnownStat::may_be`] compares.
+/// The part of the number that [`KnownStat::inode`] has.
 #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
 pub(super) fn short_inode(inode: u64) -> u32 {
     inode as u32
@@ -107,7 +102,7 @@ pub(crate) struct PathState {
     pub(super) known: OnceLock<KnownStat>,
     /// Another one for each state of a file; comes round after four billion.
     pub(super) id: u32,
-    pub(super) kind: FileKind,
+    pub(crate) kind: FileKind,
     /// Ignore rules leave it out. What is below such a directory is not listed.
     pub(crate) ignored: bool,
     /// A directory that cannot be listed.
@@ -117,7 +112,7 @@ pub(crate) struct PathState {
     /// Something is mounted there: events of a file go to its other parent, so nothing is kept of it.
     pub(super) mounted: bool,
     /// The list is used for more than one answer, so what the system was asked for is kept.
-    pub(super) is_kept: bool,
+    pub(crate) is_kept: bool,
 }
 
 impl PathState {
@@ -163,9 +158,11 @@ impl PathState {
 /// One path, borrowed from its list.
 #[derive(Clone, Debug)]
 pub(crate) struct IndexedPath<'l> {
-    relative: &'l Path,
+    /// The path below the root.
+    pub(crate) relative: &'l Path,
     state: &'l PathState,
-    origin: &'l EntryOrigin,
+    /// Where walks of its root begin.
+    pub(crate) origin: &'l EntryOrigin,
     /// Made when it is asked for: most searches look at names alone.
     path: OnceCell<WorkspacePath>,
 }
@@ -181,25 +178,6 @@ impl Deref for IndexedPath<'_> {
 impl<'l> IndexedPath<'l> {
     pub(super) fn new(relative: &'l Path, state: &'l PathState, origin: &'l EntryOrigin) -> Self {
         Self { relative, state, origin, path: OnceCell::new() }
-    }
-
-    /// Whether its list is used for more than one answer.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.state.is_kept
-    }
-
-    /// Where walks of its root begin.
-    pub(crate) fn origin(&self) -> &'l EntryOrigin {
-        self.origin
-    }
-
-    /// Below the root.
-    pub(crate) fn relative(&self) -> &'l Path {
-        self.relative
-    }
-
-    pub(crate) fn kind(&self) -> FileKind {
-        self.state.kind
     }
 
     pub(crate) fn path(&self) -> &WorkspacePath {

@@ -48,17 +48,15 @@ pub(super) enum RootState {
     Unknown,
     /// Too small to be worth an index.
     Small,
-    /// Cannot be watched: only walked.
-    Unwatchable(Unwatchable),
+    /// Cannot be watched: only walked. Its files may be being read for the stored index, and answer nothing here.
+    Unwatchable(Unwatchable, Option<Box<RootIndex>>),
     /// Watched and listed: answers searches.
     Indexed(Box<RootIndex>),
-    /// Cannot be watched. Its files are being read for the stored index, and answer nothing here.
-    Storing(Unwatchable, Box<RootIndex>),
 }
 
 /// The index of one root, and the filter as far as it has been built.
 pub(super) struct RootIndex {
-    /// None for [`RootState::Storing`].
+    /// `None` where it is read for the stored index alone: nothing tells of changes.
     watcher: Option<Watcher>,
     pub(super) list: Arc<PathList>,
     pub(super) filter: NgramFilter,
@@ -68,8 +66,8 @@ pub(super) struct RootIndex {
     pub(super) filled_to: Option<WorkspacePath>,
     pub(super) filling: usize,
     pub(super) settled: Settled,
-    /// The files that were taken over from a former process.
-    taken_over: Option<TakenOver>,
+    /// How many files were taken over from a former process, and when.
+    taken_over: Option<(usize, Instant)>,
     /// Files that were taken in or forgotten since the stored index was written.
     pub(super) unsaved: usize,
     /// When this process last wrote the stored index.
@@ -92,56 +90,59 @@ impl RootSlot {
     /// Takes the result of a listing.
     pub(super) fn set(&mut self, state: RootState) {
         self.failures += u8::from(matches!(state, RootState::Unknown));
-        self.state = if self.failures >= MAX_FAILURES { RootState::Unwatchable(Unwatchable::Twice) } else { state };
+        self.state =
+            if self.failures >= MAX_FAILURES { RootState::Unwatchable(Unwatchable::Twice, None) } else { state };
     }
 
-    /// Reads what has changed and applies it. `None` where the root is not indexed, or no longer.
-    pub(super) fn refresh(&mut self) -> Option<&mut RootIndex> {
-        self.refresh_with(RootIndex::refresh)
-    }
-
-    /// As [`Self::refresh`], and what is read for the stored index alone: what background work fills.
+    /// The part that background work fills: the index, brought up to date, or what is read for the stored one alone.
     pub(super) fn filled(&mut self) -> Option<&mut RootIndex> {
-        if matches!(self.state, RootState::Indexed(_)) {
-            return self.refresh();
+        if let RootState::Indexed(_) = self.state {
+            return self.refresh(RootIndex::refresh);
         }
-        match &mut self.state {
-            RootState::Storing(_, index) => Some(index),
-            _ => None,
-        }
+        if let RootState::Unwatchable(_, index) = &mut self.state { index.as_deref_mut() } else { None }
     }
 
-    /// As [`Self::refresh`], in that way.
-    pub(super) fn refresh_with(&mut self, refresh: impl FnOnce(&mut RootIndex) -> bool) -> Option<&mut RootIndex> {
+    /// Reads what has changed and applies it, by `refresh`. `None` where the root is not indexed, or no longer.
+    pub(super) fn refresh(&mut self, refresh: impl FnOnce(&mut RootIndex) -> bool) -> Option<&mut RootIndex> {
         let RootState::Indexed(index) = &mut self.state else { return None };
         if !refresh(index) {
             self.failures += 1;
             let why = index.watcher.as_ref().and_then(Watcher::failure).unwrap_or(Unwatchable::Refused);
-            self.state = if self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX {
-                RootState::Unwatchable(why)
-            } else {
-                RootState::Unknown
-            };
+            let is_final = self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX;
+            self.state = if is_final { RootState::Unwatchable(why, None) } else { RootState::Unknown };
         }
-        match &mut self.state {
-            RootState::Indexed(index) => Some(index),
-            _ => None,
-        }
+        if let RootState::Indexed(index) = &mut self.state { Some(index) } else { None }
     }
 }
 
 impl RootIndex {
-    pub(super) fn new(watcher: Option<Watcher>, list: PathList) -> Self {
+    /// One of these paths of which nothing is read. It takes over what a former process stored, with `memory` bytes for
+    /// the filter, and has the file system written back where what is read could not be kept otherwise.
+    pub(super) fn new(
+        root: &WorkspacePath,
+        watcher: Option<Watcher>,
+        mut list: PathList,
+        stored: Option<&Arc<StoredIndex>>,
+        memory: usize,
+    ) -> Self {
+        let (mut filter, mut unsaved, mut taken_over) = (NgramFilter::new(FILTER_MEMORY), 0, None);
+        if let Some((stored, (of_stored, files))) =
+            stored.and_then(|one| Some((one, take_over(one, &mut list, memory)?)))
+        {
+            // Those of the stored index that have changed or are gone.
+            unsaved = usize::try_from(stored.files()).unwrap_or(usize::MAX).saturating_sub(files);
+            (filter, taken_over) = (of_stored, Some((files, Instant::now())));
+        }
         Self {
+            settled: Settled::of(root, &list),
             watcher,
             list: Arc::new(list),
-            filter: NgramFilter::new(FILTER_MEMORY),
+            filter,
             stale: 0,
             filled_to: None,
             filling: 0,
-            settled: Settled::default(),
-            taken_over: None,
-            unsaved: 0,
+            taken_over,
+            unsaved,
             saved: None,
             built: None,
             verified: None,
@@ -150,21 +151,8 @@ impl RootIndex {
         }
     }
 
-    /// Before anything is read: takes over what a former process stored, and has the file system written back where what
-    /// is read could not be kept otherwise.
-    ///
-    /// The filter may have `memory` bytes.
-    pub(super) fn prepare(&mut self, root: &WorkspacePath, stored: Option<Arc<StoredIndex>>, memory: usize) {
-        let list = Arc::make_mut(&mut self.list);
-        if let Some((filter, taken)) = stored.and_then(|stored| take_over(&stored, list, memory)) {
-            (self.filter, self.unsaved) = (filter, taken.outdated);
-            self.taken_over = Some(taken);
-        }
-        self.settled.prepare(root, list);
-    }
-
     /// Whether the list is true again; false when only a new listing helps.
-    fn refresh(&mut self) -> bool {
+    pub(super) fn refresh(&mut self) -> bool {
         let Some(watcher) = &mut self.watcher else { return true };
         let changes = watcher.changes();
         self.written_silently |= watcher.has_silent_writers();
@@ -269,9 +257,8 @@ impl RootIndex {
     pub(super) fn describe(&self) -> String {
         let in_filter = self.list.items.iter().filter(|item| item.is_known()).count();
         let memory = self.filter.memory() + self.list.items.memory();
-        let taken = self.taken_over.map_or_else(String::new, |taken| {
-            let ago = taken.at.elapsed().as_secs();
-            format!(", of which {} were taken over from the stored index {ago} s ago", taken.files)
+        let taken = self.taken_over.map_or_else(String::new, |(files, at)| {
+            format!(", of which {files} were taken over from the stored index {} s ago", at.elapsed().as_secs())
         });
         let saved = self.saved.map_or_else(String::new, |at| format!("; stored {} s ago", at.elapsed().as_secs()));
         format!("listed; {} files, {in_filter} in the filter{taken}, {memory} bytes{saved}", self.list.files())
@@ -282,7 +269,7 @@ impl RootIndex {
 pub(super) fn filter_memory(roots: &[RootSlot], path: &WorkspacePath) -> usize {
     let others = roots.iter().filter(|slot| slot.root.root().key() != path.root().key());
     let held = others.map(|slot| match &slot.state {
-        RootState::Indexed(index) | RootState::Storing(_, index) => index.filter.memory(),
+        RootState::Indexed(index) | RootState::Unwatchable(_, Some(index)) => index.filter.memory(),
         _ => 0,
     });
     ALL_FILTERS.saturating_sub(held.sum()).min(FILTER_MEMORY)
@@ -329,7 +316,7 @@ pub(super) struct Settled {
 
 impl Settled {
     /// Writes the file system back if files of `list` were changed a short while ago, as after a checkout.
-    pub(super) fn prepare(&mut self, root: &WorkspacePath, list: &PathList) {
+    fn of(root: &WorkspacePath, list: &PathList) -> Self {
         let now = SystemTime::now();
         let step = (list.items.len() / SAMPLE).max(1);
         let is_recent = |facts: StatFacts| {
@@ -338,9 +325,7 @@ impl Settled {
         let mut sample = list.items.iter().step_by(step).filter(|item| item.is_unread());
         let is_wanted =
             sample.any(|item| item.entry().stat().ok().and_then(|stat| stat.facts()).is_some_and(is_recent));
-        if is_wanted && root.root().write_back() {
-            self.written_back = Some(now);
-        }
+        Self { written_back: (is_wanted && root.root().write_back()).then_some(now) }
     }
 
     /// Whether a file with these facts, which is read from now on, may be kept.
@@ -351,56 +336,29 @@ impl Settled {
     }
 }
 
-/// Counts of the files that were taken over.
-#[derive(Clone, Copy, Debug)]
-struct TakenOver {
-    /// Files that were taken over.
-    pub(super) files: usize,
-    /// Files of the stored index that were not: changed or gone.
-    pub(super) outdated: usize,
-    /// When they were taken over.
-    pub(super) at: Instant,
-}
-
-/// Marks the files of `list` that a stat of now shows in the state that `stored` knows, and makes the filter over them
-/// with room for `memory` bytes. `None` where the stored filter is damaged: nothing is marked then.
-fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> Option<(NgramFilter, TakenOver)> {
-    let (mut cursor, mut stats) = (stored.cursor(), StatCache::default());
-    let mut marked = Vec::new();
-    for at in 0..list.items.len() {
-        let item = list.items.get(at);
-        if !item.is_unread() {
-            continue;
-        }
-        let Some(file) = cursor.file(item.relative()) else { continue };
+/// Marks the files of `list` that a stat of now shows in the state that `stored` knows: the filter over them with room
+/// for `memory` bytes, and how many they are. `None` where the stored filter is damaged: nothing is marked then.
+fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> Option<(NgramFilter, usize)> {
+    let (mut cursor, mut stats, mut taken) = (stored.cursor(), StatCache::default(), Vec::new());
+    for (at, item) in list.items.iter().enumerate().filter(|(_, item)| item.is_unread()) {
+        let Some(file) = cursor.file(item.relative) else { continue };
         let is_known = matches!(file.content, KnownContent::Filtered(..) | KnownContent::Binary(_));
         if !is_known || item.entry().visibility() != Visibility::Open {
             continue;
         }
         let Ok(stat) = stats.stat(&item.entry()) else { continue };
-        let Some(known) = KnownStat::of(&stat, true).filter(|_| stat.facts() == Some(file.facts)) else { continue };
-        let content = file.content.clone();
-        list.items.change(at, |item| {
-            item.content = content;
-            item.known = OnceLock::from(known);
-        });
-        marked.push(at);
+        let known = KnownStat::of(&stat, true).filter(|_| stat.facts() == Some(file.facts));
+        taken.extend(known.map(|known| (at, known, file.content.clone())));
     }
-    let files = marked.iter().filter_map(|at| match list.items.get(*at).content.clone() {
+    let filtered = taken.iter().filter_map(|(.., content)| match content {
         KnownContent::Filtered(segments, ..) => Some(segments),
         _ => None,
     });
-    let Some(filter) = stored.filter(memory, files) else {
-        for at in marked {
-            list.items.change(at, |item| {
-                item.content = KnownContent::Unread;
-                item.known = OnceLock::new();
-            });
-        }
-        return None;
-    };
-    let outdated = usize::try_from(stored.files()).unwrap_or(usize::MAX).saturating_sub(marked.len());
-    Some((filter, TakenOver { files: marked.len(), outdated, at: Instant::now() }))
+    let (filter, files) = (stored.filter(memory, filtered)?, taken.len());
+    for (at, known, content) in taken {
+        list.items.change(at, |item| (item.known, item.content) = (OnceLock::from(known), content));
+    }
+    Some((filter, files))
 }
 
 /// Directories that are listed again one by one; with more, a new listing of all is quicker.
@@ -444,7 +402,7 @@ fn apply_changes(
     };
     update.trees()?;
     update.directories()?;
-    let Update { edits, .. } = update;
+    let edits = update.edits;
     list.merge(edits, dropped);
     for path in &changes.files {
         if let Some(at) = list.find(path) {
@@ -493,20 +451,19 @@ impl Update<'_> {
             }
             for listed in met {
                 let mut item = self.list.added(listed);
-                if let Some(at) = self.list.find(item.path())
-                    && self.list.items.get(at).kind() == item.state.kind
+                if let Some(at) = self.list.find(item.entry.path())
+                    && self.list.items.get(at).kind == item.state.kind
                     && self.list.items.get(at).mounted == item.state.mounted
-                    && !self.is_touched(item.path())
+                    && !self.is_touched(item.entry.path())
                 {
                     self.list.items.change(at, |was| {
                         item.state.content = std::mem::take(&mut was.content);
                         item.state.known = std::mem::take(&mut was.known);
                         item.state.id = was.id;
                     });
-                    self.edits.kept.push(item);
-                } else {
-                    self.edits.added.push(item);
+                    item.is_kept = true;
                 }
+                self.edits.added.push(item);
             }
             self.edits.removed.push(old);
             self.covered.push(tree.clone());
@@ -543,13 +500,12 @@ impl Update<'_> {
     /// Looks at no names of a directory but those that came or went; false where all of it has to be listed.
     fn names(&mut self, directory: &WorkspacePath, touched: &BTreeSet<WorkspacePath>, old: &Range<usize>) -> bool {
         let items = &self.list.items;
-        let is_directory = |path| self.list.find(path).is_some_and(|at| items.get(at).kind() == FileKind::Directory);
+        let is_directory = |path| self.list.find(path).is_some_and(|at| items.get(at).kind == FileKind::Directory);
         if touched.len() > FEW_NAMES || touched.iter().any(is_directory) {
             return false;
         }
         // With one that stays, from which it is seen whether case matters there.
-        let is_in_it =
-            |item: &IndexedPath<'_>| item.is_file() && item.relative().parent() == Some(directory.relative());
+        let is_in_it = |item: &IndexedPath<'_>| item.is_file() && item.relative.parent() == Some(directory.relative());
         let other = items.range(old.clone()).take(FEW_NAMES).find(is_in_it).map(IndexedPath::into_path);
         let named = touched.iter().chain(&other).filter_map(WorkspacePath::file_name).map(OsStr::to_os_string);
         let mut met = Vec::new();
@@ -569,17 +525,17 @@ impl Update<'_> {
         for listed in met {
             // Both are in path order.
             let relative = listed.entry.path().relative();
-            while at < old.end && path_order(self.list.items.get(at).relative(), relative).is_lt() {
-                at = self.remove(at);
+            while at < old.end && path_order(self.list.items.get(at).relative, relative).is_lt() {
+                at = self.take_out(at, false);
             }
-            let same_name = at < old.end && self.list.items.get(at).relative().as_os_str() == relative.as_os_str();
+            let same_name = at < old.end && self.list.items.get(at).relative.as_os_str() == relative.as_os_str();
             if !same_name {
                 self.add(listed);
                 continue;
             }
             let next = self.list.end_of(at);
             let was = self.list.items.get(at);
-            let same = was.kind() == listed.entry.kind()
+            let same = was.kind == listed.entry.kind()
                 && was.ignored == listed.ignored
                 && was.unwatched == listed.unwatched
                 && was.mounted == listed.mounted;
@@ -594,26 +550,22 @@ impl Update<'_> {
                 if listed.entry.stat().is_ok_and(|stat| stat.links() == 1) {
                     self.list.forget_content(at, self.dropped);
                 } else {
-                    self.remove(at);
+                    self.take_out(at, false);
                     self.add(listed);
                 }
             }
             at = next;
         }
         while at < old.end {
-            at = self.remove(at);
+            at = self.take_out(at, false);
         }
     }
 
-    /// Takes a path out with all below it; the position of the next one.
-    fn remove(&mut self, at: usize) -> usize {
-        self.take_out(at, false)
-    }
-
-    /// The same; `stays` for a directory in whose place there is one, which keeps its own watch.
+    /// Takes a path out with all below it; the position of the next one. `stays` for a directory in whose place there is
+    /// one, which keeps its own watch.
     fn take_out(&mut self, at: usize, stays: bool) -> usize {
         let end = self.list.end_of(at);
-        if self.list.items.get(at).kind() == FileKind::Directory {
+        if self.list.items.get(at).kind == FileKind::Directory {
             let item = self.list.items.get(at);
             let path = item.path();
             if self.covered.iter().any(|tree| tree.relative().starts_with(path.relative())) {
@@ -634,7 +586,7 @@ impl Update<'_> {
         let mut item = self.list.added(listed);
         if item.state.kind == FileKind::Directory && !item.state.ignored && !item.state.unwatched {
             let mut met = Vec::new();
-            match self.watcher.watch_tree(item.path(), true, &mut |listed| met.push(listed)) {
+            match self.watcher.watch_tree(item.entry.path(), true, &mut |listed| met.push(listed)) {
                 Ok(()) => {}
                 // As for a walk: one that is gone by now is still named.
                 Err(error) => item.state.unreadable = error.kind != AccessErrorKind::NotFound,
@@ -655,17 +607,8 @@ impl Update<'_> {
 
     /// Whether it, or a directory above it, was replaced: its parent's listing deals with it.
     fn is_touched(&self, path: &WorkspacePath) -> bool {
-        if self.touched.is_empty() {
-            return false;
-        }
-        let mut next = Some(path.clone());
-        while let Some(path) = next {
-            if self.touched.contains(&path) {
-                return true;
-            }
-            next = path.parent();
-        }
-        false
+        let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
+        !self.touched.is_empty() && above.any(|path| self.touched.contains(&path))
     }
 }
 

@@ -66,7 +66,7 @@ impl SearchEntry<'_> {
     pub fn relative_to(&self, start: &WorkspacePath) -> &Path {
         match self {
             Self::Walked(entry) => entry.path().relative_to(start),
-            Self::Indexed(item) => start.rest_of(item.relative()),
+            Self::Indexed(item) => start.rest_of(item.relative),
         }
     }
 
@@ -74,7 +74,7 @@ impl SearchEntry<'_> {
     pub fn kind(&self) -> FileKind {
         match self {
             Self::Walked(entry) => entry.kind(),
-            Self::Indexed(item) => item.kind(),
+            Self::Indexed(item) => item.kind,
         }
     }
 
@@ -170,40 +170,17 @@ fn over_run(
     let summaries = run.summaries();
     let mut at = 0;
     while at < summaries.len() {
-        match (summaries[at], options.ignored) {
-            (PathSummary::Ignored { directory }, Ignored::Skip) => {
-                leave_out(report, &run.get(at), directory);
-                at += 1;
+        if summaries[at] != PathSummary::Ask {
+            let passed = if options.ignored == Ignored::Only { 1 } else { visit.pass(&summaries[at..])? };
+            if passed > 0 {
+                at += passed;
                 continue;
             }
-            (PathSummary::Ask | PathSummary::Ignored { .. }, _) => {}
-            (_, Ignored::Only) => {
-                at += 1;
-                continue;
-            }
-            _ => match visit.pass(&summaries[at..])? {
-                0 => {}
-                passed => {
-                    at += passed;
-                    continue;
-                }
-            },
         }
         look(workspace, &run.get(at), options, report, visit)?;
         at += 1;
     }
     ControlFlow::Continue(())
-}
-
-/// Counts an ignored entry.
-fn leave_out(report: &mut WalkReport, item: &IndexedPath<'_>, directory: bool) {
-    *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-    if item.is_kept() {
-        // What is known of their content is in the list alone.
-        report.ignored_entries.forget();
-    } else {
-        report.ignored_entries.push(item.entry());
-    }
 }
 
 /// Deals with one item by asking it.
@@ -214,11 +191,10 @@ fn look(
     report: &mut WalkReport,
     visit: &mut dyn Visit,
 ) -> ControlFlow<()> {
-    let kind = item.kind();
+    let directory = item.kind == FileKind::Directory;
     if item.unreadable {
         report.add_unreadable(item.path().clone());
     }
-    let directory = kind == FileKind::Directory;
     if item.unwatched {
         return joined(
             workspace.walk_child(item.path(), options, &mut |entry| visit.visit(SearchEntry::Walked(entry))),
@@ -226,11 +202,17 @@ fn look(
         );
     }
     if item.ignored && options.ignored == Ignored::Skip {
-        leave_out(report, item, directory);
+        *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
+        if item.is_kept {
+            // What is known of their content is in the list alone.
+            report.ignored_entries.forget();
+        } else {
+            report.ignored_entries.push(item.entry());
+        }
         return ControlFlow::Continue(());
     }
     let wanted = item.ignored || options.ignored != Ignored::Only;
-    if wanted && options.visits(kind) {
+    if wanted && options.visits(item.kind) {
         visit.visit(SearchEntry::Indexed(item.clone()))?;
     }
     // Below ignored directories nothing is listed.
@@ -319,7 +301,7 @@ impl DirectoryNames<'_> {
             let mut report = WalkReport::default();
             for name in names {
                 match (ignored, name.ignored) {
-                    (Ignored::Skip, true) if name.kind() == FileKind::Directory => report.ignored_dirs += 1,
+                    (Ignored::Skip, true) if name.kind == FileKind::Directory => report.ignored_dirs += 1,
                     (Ignored::Skip, true) => report.ignored_files += 1,
                     (Ignored::Only, false) => {}
                     _ if visit(SearchEntry::Indexed(name)).is_break() => {
@@ -364,7 +346,7 @@ impl DirectoryNames<'_> {
             if name.unwatched || name.unreadable || name.mounted {
                 return None;
             }
-            at = if name.kind() == FileKind::Directory { list.end_of(at) } else { at + 1 };
+            at = if name.kind == FileKind::Directory { list.end_of(at) } else { at + 1 };
             names.push(name);
         }
         Some(names)

@@ -140,6 +140,16 @@ impl Header {
         u64::from(self.segments) == all || is_part && u64::from(self.segments) < all
     }
 
+    /// Says that a filter follows the tables, with this list of segments and so many words in a column.
+    ///
+    /// # Errors
+    /// `FileTooLarge` where that is more than the header can say.
+    pub(super) fn set_filter(&mut self, segments: &[u8], blocks: usize) -> io::Result<()> {
+        (self.segments, self.blocks) = (narrow(segments.len())?, narrow(blocks)?);
+        self.segments_checksum = Self::checksum(self.id, SEGMENT_LIST, segments);
+        Ok(())
+    }
+
     /// Bytes of a column with its checksum.
     fn column_bytes(&self) -> u64 {
         u64::from(self.blocks) * size_of::<u64>() as u64 + CHECKSUM as u64
@@ -198,7 +208,7 @@ impl Header {
     pub(super) fn decode(bytes: &[u8; HEADER]) -> Result<Self, Unusable> {
         let (content, checksum) = bytes.split_at(HEADER - CHECKSUM);
         let mut reader = ByteReader::new(content);
-        let versions = (reader.array(), narrow(&mut reader), narrow(&mut reader));
+        let versions = (reader.array(), small(&mut reader), small(&mut reader));
         if versions.0 == Some(MAGIC) && versions != (Some(MAGIC), Some(VERSION), Some(FILTER_VERSION)) {
             return Err(Unusable::OtherVersion);
         }
@@ -221,15 +231,15 @@ impl Header {
             identity: RootIdentity { key, policy, file_system, file_system_id: 0, device, inode, created: 0 },
             written,
             files: wide(reader)?,
-            directories: narrow(reader)?,
-            paths: narrow(reader)?,
-            entries: narrow(reader)?,
-            tables_checksum: narrow(reader)?,
-            segments: narrow(reader)?,
-            segments_checksum: narrow(reader)?,
-            blocks: narrow(reader)?,
-            listing: narrow(reader)?,
-            listing_checksum: narrow(reader)?,
+            directories: small(reader)?,
+            paths: small(reader)?,
+            entries: small(reader)?,
+            tables_checksum: small(reader)?,
+            segments: small(reader)?,
+            segments_checksum: small(reader)?,
+            blocks: small(reader)?,
+            listing: small(reader)?,
+            listing_checksum: small(reader)?,
         };
         header.identity.file_system_id = wide(reader)?;
         header.identity.created = wide(reader)?.cast_signed();
@@ -257,8 +267,16 @@ fn wide(reader: &mut ByteReader<'_>) -> Option<u64> {
     reader.array().map(u64::from_le_bytes)
 }
 
-fn narrow(reader: &mut ByteReader<'_>) -> Option<u32> {
+fn small(reader: &mut ByteReader<'_>) -> Option<u32> {
     reader.array().map(u32::from_le_bytes)
+}
+
+/// A length as the header has it.
+///
+/// # Errors
+/// `FileTooLarge` where it says more than 4 GiB.
+pub(super) fn narrow(length: usize) -> io::Result<u32> {
+    u32::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge.into())
 }
 
 /// Bytes that are read from front to back. `None` from every method once they end too early.
@@ -380,22 +398,23 @@ pub(super) fn tag(file: &StoredFile) -> Option<u8> {
         KnownContent::Unread | KnownContent::Secret => return None,
         KnownContent::AlwaysSearch => ALWAYS_SEARCH,
         KnownContent::Binary(_) => BINARY,
-        KnownContent::Filtered(segments, _, utf8) => {
-            let utf8 = if *utf8 { UTF8 } else { 0 };
-            match segments {
-                FileSegments::One(_) => ONE | utf8,
-                FileSegments::Many { within_line: true, .. } => MANY | WITHIN_LINE | utf8,
-                FileSegments::Many { within_line: false, .. } => MANY | utf8,
-            }
+        KnownContent::Filtered(FileSegments::One(_), _, utf8) => ONE | flag(*utf8, UTF8),
+        KnownContent::Filtered(FileSegments::Many { within_line, .. }, _, utf8) => {
+            MANY | flag(*utf8, UTF8) | flag(*within_line, WITHIN_LINE)
         }
     };
-    Some(content | if facts.modified == facts.changed { ONE_TIME } else { 0 })
+    Some(content | flag(facts.modified == facts.changed, ONE_TIME))
+}
+
+/// That bit of the first byte of an entry, where it is set.
+pub(super) fn flag(is_set: bool, bit: u8) -> u8 {
+    if is_set { bit } else { 0 }
 }
 
 impl StoredFile {
     /// Writes it after its first byte and its name.
     pub(super) fn put(&self, out: &mut Vec<u8>, previous: &mut Previous) {
-        put_facts(out, &self.facts, self.facts.modified == self.facts.changed, previous);
+        put_facts(out, &self.facts, previous);
         let KnownContent::Filtered(segments, ..) = &self.content else { return };
         let mut put = |out: &mut Vec<u8>, segment: u32| {
             put_signed(out, i64::from(segment) - i64::from(previous.segment));
@@ -452,29 +471,25 @@ impl StoredFile {
                 KnownContent::Filtered(segments, size, tag & UTF8 != 0)
             }
         };
-        match content {
-            KnownContent::Filtered(..) if bounds.segments.is_none() => {
-                Some(Self { facts, content: KnownContent::AlwaysSearch })
-            }
-            content => Some(Self { facts, content }),
-        }
+        let is_unknown = bounds.segments.is_none() && matches!(content, KnownContent::Filtered(..));
+        Some(Self { facts, content: if is_unknown { KnownContent::AlwaysSearch } else { content } })
     }
 }
 
-/// Writes facts without the device. `one_time`: both times are the same.
-pub(super) fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, one_time: bool, previous: &mut Previous) {
+/// Writes facts without the device; the second time where it is another one.
+pub(super) fn put_facts(out: &mut Vec<u8>, facts: &StatFacts, previous: &mut Previous) {
     put_signed(out, facts.inode.wrapping_sub(previous.inode).cast_signed());
     put_number(out, facts.size);
     put_signed(out, facts.modified.0.wrapping_sub(previous.seconds));
     put_number(out, u64::from(facts.modified.1));
-    if !one_time {
+    if facts.modified != facts.changed {
         put_signed(out, facts.changed.0.wrapping_sub(facts.modified.0));
         put_number(out, u64::from(facts.changed.1));
     }
     (previous.inode, previous.seconds) = (facts.inode, facts.modified.0);
 }
 
-/// Reads what [`put_facts`] wrote.
+/// Reads what [`put_facts`] wrote. `one_time`: both times are the same.
 pub(super) fn read_facts(
     reader: &mut ByteReader<'_>,
     one_time: bool,

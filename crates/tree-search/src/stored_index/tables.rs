@@ -11,13 +11,15 @@ use std::{
     io,
     ops::Range,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering as Atomic},
 };
 
-use confined_fs::{DirectoryListing, FileKind, NameInTree, RULE_FILES, Revision, TreeListing};
+use confined_fs::{
+    DirectoryListing, FileKind, NameInTree, RULE_FILES, Revision, RootIdentity, StoredMoment, TreeListing,
+};
 
 use crate::stored_index::format::{
-    Bounds, ByteReader, DIRECTORY, Header, Previous, StoredFile, put_facts, put_number, read_facts, tag,
+    Bounds, ByteReader, DIRECTORY, Header, LISTING, Previous, StoredFile, TABLES, flag, narrow, put_facts, put_number,
+    read_facts, tag,
 };
 
 /// Bytes of the longest name: `NAME_MAX` of every file system in use is at most 255 characters.
@@ -32,8 +34,6 @@ pub(super) struct Tables {
     paths: usize,
     entries: usize,
     bounds: Bounds,
-    /// The directory that is probably asked for next.
-    next: AtomicUsize,
 }
 
 /// The files of a directory of which something is known, in the order of their names.
@@ -69,21 +69,21 @@ impl Tables {
             segments: (header.blocks > 0).then_some(header.segment_count()),
             written: header.written_seconds(),
         };
-        Self { bytes, directories, paths, entries: paths + header.paths as usize, bounds, next: AtomicUsize::new(0) }
+        Self { bytes, directories, paths, entries: paths + header.paths as usize, bounds }
     }
 
-    /// Decodes the files of a directory; `None` where nothing is stored of it.
-    pub(super) fn directory(&self, relative: &Path) -> Option<StoredDirectory> {
-        let at = self.find(relative.as_os_str().as_encoded_bytes())?;
-        self.next.store(at + 1, Atomic::Relaxed);
-        self.decode(at)
+    /// Decodes the files of a directory; `None` where nothing is stored of it. `next`: the number of the one that is
+    /// probably asked for, which becomes that of the next one.
+    pub(super) fn directory(&self, relative: &Path, next: &mut usize) -> Option<StoredDirectory> {
+        let path = relative.as_os_str().as_encoded_bytes();
+        let at = if self.path(*next) == Some(path) { *next } else { self.find(path)? };
+        *next = at + 1;
+        let entries = self.bytes.get(self.entries..)?;
+        let end = if at + 1 < self.directories { self.start(at + 1, 4)? } else { entries.len() };
+        decode(entries.get(self.start(at, 4)?..end)?, &self.bounds)
     }
 
     fn find(&self, path: &[u8]) -> Option<usize> {
-        let next = self.next.load(Atomic::Relaxed);
-        if self.path(next) == Some(path) {
-            return Some(next);
-        }
         let (mut low, mut high) = (0, self.directories);
         while low < high {
             let middle = low.midpoint(high);
@@ -99,12 +99,6 @@ impl Tables {
     fn path(&self, at: usize) -> Option<&[u8]> {
         let paths = self.bytes.get(self.paths..self.entries)?;
         paths.get(self.start(at, 0)?..if at + 1 < self.directories { self.start(at + 1, 0)? } else { paths.len() })
-    }
-
-    fn decode(&self, at: usize) -> Option<StoredDirectory> {
-        let entries = self.bytes.get(self.entries..)?;
-        let end = if at + 1 < self.directories { self.start(at + 1, 4)? } else { entries.len() };
-        decode(entries.get(self.start(at, 4)?..end)?, &self.bounds)
     }
 
     /// Where the path (`field` 0) or the entries (4) of a directory begin.
@@ -193,24 +187,22 @@ fn encode_listing(listing: &TreeListing) -> Vec<u8> {
 
 fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &mut Previous) {
     let directory = &listing.directories[at as usize];
-    let facts = directory.facts.map(|facts| (facts, facts.modified == facts.changed));
-    let times = if facts.is_some_and(|(_, one_time)| one_time) { ONE_TIME } else { 0 };
+    let has_one_time = directory.facts.is_some_and(|facts| facts.modified == facts.changed);
+    let flags = flag(directory.facts.is_some(), HAS_FACTS) | flag(has_one_time, ONE_TIME);
     let rules = u8::try_from(directory.rules.len()).unwrap_or_default() << RULES;
-    let incomplete = if directory.incomplete { INCOMPLETE } else { 0 };
-    out.push(rules | times | incomplete | if facts.is_some() { HAS_FACTS } else { 0 });
-    if let Some((facts, one_time)) = facts {
-        put_facts(out, &facts, one_time, previous);
+    out.push(rules | flags | flag(directory.incomplete, INCOMPLETE));
+    if let Some(facts) = &directory.facts {
+        put_facts(out, facts, previous);
     }
     for (file, content) in &directory.rules {
         let file = RULE_FILES.iter().position(|known| known == file).and_then(|at| u8::try_from(at).ok());
-        out.push(file.unwrap_or_default() | if content.is_some() { HAS_CONTENT } else { 0 });
+        out.push(file.unwrap_or_default() | flag(content.is_some(), HAS_CONTENT));
         out.extend(content.iter().flat_map(|content| content.to_bytes()));
     }
     put_number(out, directory.names.len() as u64);
     for name in &directory.names {
         let kind = KINDS.iter().position(|kind| *kind == name.kind).and_then(|at| u8::try_from(at).ok());
-        let ignored = if name.ignored { IGNORED } else { 0 };
-        out.push(kind.unwrap_or_default() | ignored | if name.below.is_some() { HAS_NAMES } else { 0 });
+        out.push(kind.unwrap_or_default() | flag(name.ignored, IGNORED) | flag(name.below.is_some(), HAS_NAMES));
         let text = listing.name(*name);
         put_number(out, text.len() as u64);
         out.extend(text);
@@ -321,14 +313,10 @@ struct DirectoryFiles {
     previous: Previous,
 }
 
-/// The parts of the tables, as they are written.
-#[derive(Debug, Default)]
+/// The tables as they are written, and the header of an index that has them and no filter yet.
 pub(super) struct EncodedTables {
+    pub(super) header: Header,
     pub(super) bytes: Vec<u8>,
-    pub(super) directories: u32,
-    pub(super) paths: u32,
-    pub(super) entries: u32,
-    pub(super) files: u64,
     pub(super) listing: Vec<u8>,
 }
 
@@ -358,41 +346,43 @@ impl IndexContents {
         self.files += u64::from(is_added);
     }
 
-    /// Ends the encoding.
+    /// The tables of an index of that root, written at that moment.
     ///
     /// # Errors
     /// `FileTooLarge` where they have more than 4 GiB.
-    pub(super) fn finish(self) -> io::Result<EncodedTables> {
-        let mut directories: Vec<_> =
-            self.directories.into_iter().map(|(path, directory)| (path, directory.finish())).collect();
+    pub(super) fn finish(self, identity: RootIdentity, written: StoredMoment) -> io::Result<EncodedTables> {
+        let Self { listing, files, .. } = self;
+        let mut directories: Vec<_> = self.directories.into_iter().collect();
         // By the bytes of names, component by component: as paths are compared.
         directories.sort_unstable_by(|(one, _), (two, _)| one.cmp(two));
-        let narrow = |number: usize| u32::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge));
-        let paths: usize = directories.iter().map(|(path, _)| path.as_os_str().len()).sum();
-        let entries: usize = directories.iter().map(|(_, entries)| entries.len()).sum();
-        let mut bytes = Vec::with_capacity(directories.len() * DIRECTORY + paths + entries);
-        let (mut path_at, mut entries_at) = (0, 0);
-        for (path, entries) in &directories {
-            bytes.extend(narrow(path_at)?.to_le_bytes());
-            bytes.extend(narrow(entries_at)?.to_le_bytes());
-            path_at += path.as_os_str().len();
-            entries_at += entries.len();
+        let (mut starts, mut paths, mut entries) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, directory) in &directories {
+            for start in [narrow(paths.len())?, narrow(entries.len())?] {
+                starts.extend(start.to_le_bytes());
+            }
+            paths.extend(path.as_os_str().as_encoded_bytes());
+            put_number(&mut entries, directory.count);
+            entries.extend(&directory.bytes);
         }
-        for (path, _) in &directories {
-            bytes.extend(path.as_os_str().as_encoded_bytes());
-        }
-        let count = narrow(directories.len())?;
-        for (_, entries) in directories {
-            bytes.extend(entries);
-        }
-        Ok(EncodedTables {
-            bytes,
-            directories: count,
-            paths: narrow(paths)?,
-            entries: narrow(entries)?,
-            files: self.files,
-            listing: self.listing,
-        })
+        let bytes = [&*starts, &paths, &entries].concat();
+        // Only one that was written at the same nanosecond has the same.
+        let id = written.wall.cast_unsigned();
+        let header = Header {
+            id,
+            identity,
+            written,
+            directories: narrow(directories.len())?,
+            files,
+            paths: narrow(paths.len())?,
+            entries: narrow(entries.len())?,
+            tables_checksum: Header::checksum(id, TABLES, &bytes),
+            segments: 0,
+            segments_checksum: 0,
+            blocks: 0,
+            listing: narrow(listing.len())?,
+            listing_checksum: Header::checksum(id, LISTING, &listing),
+        };
+        Ok(EncodedTables { header, bytes, listing })
     }
 }
 
@@ -414,14 +404,6 @@ impl DirectoryFiles {
         self.count += 1;
         true
     }
-
-    /// The bytes of the directory: how many files, then each.
-    fn finish(self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.bytes.len() + 5);
-        put_number(&mut bytes, self.count);
-        bytes.extend(self.bytes);
-        bytes
-    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -434,7 +416,7 @@ mod tests {
 
     use super::*;
     use crate::stored_index::{
-        format::{HEADER, TABLES, tag},
+        format::{HEADER, tag},
         testing::*,
     };
     use crate::{
