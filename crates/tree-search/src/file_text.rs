@@ -255,11 +255,6 @@ pub(super) struct FileContent<'c> {
 }
 
 impl<'c> FileContent<'c> {
-    /// Whether all of it is here and holds a NUL byte.
-    pub(super) fn holds_nul(&self) -> bool {
-        self.whole && memchr::memchr(0, self.bytes).is_some()
-    }
-
     /// Whether it is UTF-8 without a byte-order mark or a carriage return.
     pub(super) fn is_plain(&self) -> bool {
         text_file::is_plain(self.bytes)

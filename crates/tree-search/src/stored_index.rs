@@ -709,8 +709,8 @@ mod stored_indexes_tests {
     use std::path::Path;
 
     use super::*;
-    use crate::stored_index::testing::*;
     use crate::KnownContent;
+    use crate::stored_index::testing::*;
 
     /// An index of one small file, whose filter has one block.
     fn little(indexes: &StoredIndexes, key: u8) -> Saved {

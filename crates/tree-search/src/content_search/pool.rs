@@ -131,7 +131,7 @@ impl<'a> SearchPool<'a> {
     }
 
     fn add(&self, worker: &mut Worker<'_>, index: usize, hits: ChunkHits) {
-        worker.close_directory();
+        worker.siblings.clear();
         self.searched.fetch_add(hits.tally.searched, Ordering::Relaxed);
         self.outdated.fetch_add(std::mem::take(&mut worker.outdated), Ordering::Relaxed);
         self.answered.fetch_add(std::mem::take(&mut worker.answered), Ordering::Relaxed);

@@ -83,7 +83,8 @@ pub(super) struct Worker<'a> {
     buffer: Vec<u8>,
     /// Bytes that are searched between two looks at the clock; learnt while the worker works.
     piece_size: Cell<usize>,
-    siblings: SiblingCache,
+    /// The directory that is kept open for the next file.
+    pub(super) siblings: SiblingCache,
     /// Found with the first file of a walk.
     required: OnceCell<Option<RequiredBytes>>,
     /// Files that were in another state than the stored index knows, and those that it answered for.
@@ -120,7 +121,10 @@ impl<'a> Worker<'a> {
 
     /// Searches a file that a walk met.
     pub(super) fn search(&mut self, entry: Entry, expected: Expected, limits: FileLimits) -> Searched {
-        if self.is_without_definitions(entry.path()) {
+        // None is recognised in files of that name.
+        if matches!(self.query.mode, SearchMode::Definitions { .. })
+            && !source_outline::may_have_definitions(&entry.path().to_string())
+        {
             return Searched::NOTHING;
         }
         if let Expected::Result(known) = &expected {
@@ -131,19 +135,10 @@ impl<'a> Worker<'a> {
             }
             self.outdated += 1;
         }
-        let mut file = match entry.open_among(&mut self.siblings) {
-            Ok(file) => file,
-            Err(error) => return skipped_by(error),
-        };
-        if let Expected::Within(lines, state) = expected {
-            if self.holds_none(&mut file, &lines, state) {
-                return Searched::NOTHING;
-            }
-            if file.rewind().is_err() {
-                return Searched::Skipped(file.into_path(), Skipped::Unreadable);
-            }
+        match entry.open_among(&mut self.siblings) {
+            Ok(file) => self.search_open(file, &expected, limits, false),
+            Err(error) => skipped_by(error),
         }
-        self.search_open(file, limits, false)
     }
 
     /// Searches the file of that path. `named`: the caller asked about this one, whatever its size.
@@ -157,7 +152,7 @@ impl<'a> Worker<'a> {
         named: bool,
     ) -> Result<Searched, AccessError> {
         let file = self.workspace.open_file(path)?;
-        Ok(self.search_open(file, limits, named))
+        Ok(self.search_open(file, &Expected::Unknown, limits, named))
     }
 
     /// Whether a file still is in the state in which it holds no match.
@@ -165,12 +160,6 @@ impl<'a> Worker<'a> {
         let is_unchanged = files.is_unchanged(at, &mut self.siblings);
         *if is_unchanged { &mut self.answered } else { &mut self.outdated } += 1;
         is_unchanged
-    }
-
-    /// Whether definitions are searched, and none is recognised in files of that name.
-    fn is_without_definitions(&self, path: &WorkspacePath) -> bool {
-        matches!(self.query.mode, SearchMode::Definitions { .. })
-            && !source_outline::may_have_definitions(&path.to_string())
     }
 
     /// Whether the file is in that state and none of `lines` matches.
@@ -192,55 +181,60 @@ impl<'a> Worker<'a> {
         file.restat().is_ok_and(|stat| stat.fingerprint() == state)
     }
 
-    /// Closes the directory that is kept open for the next file.
-    pub(super) fn close_directory(&mut self) {
-        self.siblings.clear();
+    fn search_open(&mut self, mut file: OpenFile, expected: &Expected, limits: FileLimits, named: bool) -> Searched {
+        let searched = self.search_file(&mut file, expected, limits, named);
+        searched.unwrap_or_else(|why| Searched::Skipped(file.into_path(), why))
     }
 
-    fn search_open(&mut self, mut file: OpenFile, limits: FileLimits, named: bool) -> Searched {
+    fn search_file(
+        &mut self,
+        file: &mut OpenFile,
+        expected: &Expected,
+        limits: FileLimits,
+        named: bool,
+    ) -> Result<Searched, Skipped> {
+        if let Expected::Within(lines, state) = expected {
+            if self.holds_none(file, lines, *state) {
+                return Ok(Searched::NOTHING);
+            }
+            file.rewind()?;
+        }
         let size = file.stat().size;
         if !named && size > self.query.max_file_size {
-            return Searched::Skipped(file.into_path(), Skipped::TooLarge);
+            return Err(Skipped::TooLarge);
         }
         if size > text_file::HEAD as u64 && file.is_mostly_holes() {
-            return Searched::Skipped(file.into_path(), Skipped::Binary);
+            return Err(Skipped::Binary);
         }
-        let read = match size {
-            0..=SMALL_FILE => read_small(&mut file, size, &mut self.buffer),
-            0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(&mut file, size, &mut self.buffer),
-            _ => Ok((0, false)),
+        let (length, whole) = match size {
+            0..=SMALL_FILE => read_small(file, size, &mut self.buffer)?,
+            0..=HEAP_FILE if !self.query.pattern.multiline() => read_long_line(file, size, &mut self.buffer)?,
+            _ => (0, false),
         };
-        let Ok((length, whole)) = read else { return Searched::Skipped(file.into_path(), Skipped::Unreadable) };
         if whole && !named && self.rules_out(length) {
-            return Searched::NOTHING;
+            return Ok(Searched::NOTHING);
         }
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
-        let found = self.search_text(&mut file, &SearchTarget { content, size, limits, named });
+        let found = self.search_text(file, &SearchTarget { content, size, limits, named });
         let found = found.and_then(|found| match self.query.mode {
             SearchMode::Definitions { prototypes } if found.matches > 0 && found.stopped.is_none() => {
                 let wanted = self.query.names.unwrap_or(self.query.pattern);
                 DefinitionSearch { names: &wanted.matcher, prototypes, limits, stop: self.query.stop }
-                    .search(&mut file, content)
+                    .search(file, content)
             }
             _ => Ok(found),
         });
-        let result = match found {
-            Err(why) => Searched::Skipped(file.into_path(), why),
-            Ok(found) => {
-                let stopped = found.stopped;
-                let is_utf8 = !found.undecoded || found.matches > 0 || stopped.is_some();
-                // Of a file that was left early it is not known whether it holds a match.
-                let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
-                Searched::Done {
-                    hits: is_result.then(|| self.file_hits(&file, content, limits, found)),
-                    stopped,
-                    is_utf8,
-                }
-            }
-        };
+        let searched = found.map(|found| {
+            let stopped = found.stopped;
+            let is_utf8 = !found.undecoded || found.matches > 0 || stopped.is_some();
+            // Of a file that was left early it is not known whether it holds a match.
+            let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
+            let hits = is_result.then(|| self.file_hits(file, content, limits, found));
+            Searched::Done { hits, stopped, is_utf8 }
+        });
         self.buffer = buffer;
-        result
+        searched
     }
 
     /// Whether the whole file, which the buffer holds, is text without a match.
@@ -313,7 +307,7 @@ impl<'a> Worker<'a> {
         // many files; not for one that is named, or that is shown for having no match.
         let is_exact = target.named || self.query.mode == SearchMode::FilesWithout;
         let is_binary = found.binary
-            || is_exact && found.matches == 0 && target.content.holds_nul()
+            || is_exact && found.matches == 0 && target.content.whole && memchr::memchr(0, content).is_some()
             || (is_exact || found.matches > 0) && text_file::binary_kind(content).is_some();
         if is_binary { Err(Skipped::Binary) } else { Ok(found) }
     }

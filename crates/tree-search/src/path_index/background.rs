@@ -149,7 +149,7 @@ fn build_all(index: &Weak<PathIndex>, workspace: &Workspace) -> Vec<(WorkspacePa
 fn build_root(index: &Weak<PathIndex>, workspace: &Workspace, root: &WorkspacePath) -> Option<io::Result<Saved>> {
     // Held for a batch only, so that the end of the session ends the work.
     list_unknown(&*index.upgrade()?, workspace, root);
-    begin(&*index.upgrade()?, root);
+    index.upgrade()?.with_filled(root, RootIndex::begin_filling);
     while fill(&*index.upgrade()?, root) {}
     let mut after = None;
     while let Some(last) = compare(&*index.upgrade()?, root, after.as_ref()) {
@@ -270,8 +270,6 @@ const BATCH_BYTES: usize = 1 << 20;
 /// Bytes at the front of a file in which every search looks for a NUL: the buffer of
 /// grep-searcher.
 const FIRST_LOOK: usize = 64 << 10;
-/// Share of dead content, in percent, from which the filter is built again from nothing.
-const MAX_WASTE: u64 = 50;
 
 /// A file that was read for the filter.
 struct ReadFile {
@@ -283,16 +281,6 @@ struct ReadFile {
 
 /// The grams of a text, and whether it is UTF-8; else the content, which is not for the filter.
 type ReadContent = Result<(ContentGrams, bool), KnownContent>;
-
-/// Begins to take in what is not read, from the first path on.
-fn begin(index: &PathIndex, root: &WorkspacePath) {
-    index.with_filled(root, |index| {
-        (index.stale, index.filled_to) = (0, None);
-        if index.filter.waste() > MAX_WASTE {
-            index.clear_filter();
-        }
-    });
-}
 
 /// Takes in the next unread files; false when there are no more. Several threads may do that at once.
 fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {

@@ -172,9 +172,14 @@ impl PathList {
         }));
     }
 
-    /// Takes paths out and puts others in. What was known of content that is gone is put into `dropped`.
-    pub(super) fn merge(&mut self, edits: Edits, dropped: &mut Vec<KnownContent>) {
-        let Edits { removed, mut added } = edits;
+    /// Takes what is at these positions out, and puts others in. What was known of content that is gone is put into
+    /// `dropped`.
+    pub(super) fn replace(
+        &mut self,
+        removed: Vec<Range<usize>>,
+        mut added: Vec<AddedPath>,
+        dropped: &mut Vec<KnownContent>,
+    ) {
         // A new name may be another one of a file that is known.
         let new_files = added.iter().filter(|item| !item.is_kept && item.state.is_file());
         let stats = new_files.filter_map(|item| item.entry.stat().ok()).filter(|stat| stat.links() != 1);
@@ -196,7 +201,6 @@ impl PathList {
 }
 
 /// A path that is put into the list.
-#[derive(Debug)]
 pub(super) struct AddedPath {
     pub(super) entry: Entry,
     pub(super) state: PathState,
@@ -204,26 +208,11 @@ pub(super) struct AddedPath {
     pub(super) is_kept: bool,
 }
 
-/// Paths that are taken out of the list and put into it, all at once at the end.
-#[derive(Debug, Default)]
-pub(super) struct Edits {
-    pub(super) removed: Vec<Range<usize>>,
-    pub(super) added: Vec<AddedPath>,
-}
-
-impl Edits {
-    /// Puts nothing in below `path`.
-    pub(super) fn withdraw(&mut self, path: &WorkspacePath, dropped: &mut Vec<KnownContent>) {
-        let withdrawn = self.added.extract_if(.., |item| item.entry.path().relative().starts_with(path.relative()));
-        dropped.extend(withdrawn.map(|item| item.state.content));
-    }
-}
-
 /// Paths in path order.
 #[derive(Clone, Debug)]
 pub(super) struct PathTable {
     origin: EntryOrigin,
-    /// None is empty.
+    /// Each has at least one path, so that its first one can be compared.
     pages: Vec<Arc<PathPage>>,
     /// The position of the first path of each page, and after them that of the end.
     starts: Vec<usize>,

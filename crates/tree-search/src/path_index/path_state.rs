@@ -22,7 +22,7 @@ pub(crate) enum KnownContent {
     AlwaysSearch,
     /// A NUL byte within what every search looks at first: binary, whatever the pattern. With its size in bytes.
     Binary(u32),
-    /// Policy denies it.
+    /// Policy denies it: only its name may be told.
     Secret,
     /// In the filter, with so many bytes; whether they are UTF-8.
     Filtered(FileSegments, u32, bool),
@@ -147,11 +147,6 @@ impl PathState {
     /// Whether it is a file that has yet to be read for the filter.
     pub(super) fn is_unread(&self) -> bool {
         self.content == KnownContent::Unread && self.is_file() && !self.mounted
-    }
-
-    /// Whether the filter holds it.
-    pub(super) fn is_filtered(&self) -> bool {
-        matches!(self.content, KnownContent::Filtered(..))
     }
 }
 

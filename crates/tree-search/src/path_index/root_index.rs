@@ -18,7 +18,7 @@ use confined_fs::{
 };
 
 use super::{
-    path_list::{Edits, PathList},
+    path_list::{AddedPath, PathList},
     path_state::{IndexedPath, KnownContent, KnownStat},
 };
 use crate::{StoredIndex, ngram_filter::NgramFilter};
@@ -33,6 +33,8 @@ const ALL_FILTERS: usize = 256 << 20;
 const STALE: usize = 64;
 const REST: Duration = Duration::from_secs(2);
 const LONG_REST: Duration = Duration::from_secs(30);
+/// Share of dead content, in percent, from which the filter is built again from nothing.
+const MAX_WASTE: u64 = 50;
 /// Listings that may fail before a root is only walked.
 const MAX_FAILURES: u8 = 3;
 
@@ -221,12 +223,17 @@ impl RootIndex {
         self.release(dropped);
     }
 
-    /// Forgets all that the filter holds.
-    pub(super) fn clear_filter(&mut self) {
+    /// Begins to take in what is not read, from the first path on; from nothing, where too much of the filter is about
+    /// what is gone.
+    pub(super) fn begin_filling(&mut self) {
+        (self.stale, self.filled_to) = (0, None);
+        if self.filter.waste() <= MAX_WASTE {
+            return;
+        }
         self.filter = NgramFilter::new(FILTER_MEMORY);
         let items = &mut Arc::make_mut(&mut self.list).items;
         for at in 0..items.len() {
-            if items.get(at).is_filtered() {
+            if matches!(items.get(at).content, KnownContent::Filtered(..)) {
                 items.change(at, |item| item.content = KnownContent::Unread);
             }
         }
@@ -390,20 +397,12 @@ fn apply_changes(
     for path in &touched {
         watcher.forget(path);
     }
-    let mut update = Update {
-        list: &mut *list,
-        watcher,
-        changes,
-        touched,
-        covered: Vec::new(),
-        vanished: Vec::new(),
-        edits: Edits::default(),
-        dropped,
-    };
+    let (listed, removed, added) = (Vec::new(), Vec::new(), Vec::new());
+    let mut update = Update { list: &mut *list, watcher, changes, touched, listed, removed, added, dropped };
     update.trees()?;
     update.directories()?;
-    let edits = update.edits;
-    list.merge(edits, dropped);
+    let Update { removed, added, .. } = update;
+    list.replace(removed, added, dropped);
     for path in &changes.files {
         if let Some(at) = list.find(path) {
             list.forget_content(at, dropped);
@@ -421,11 +420,11 @@ struct Update<'u> {
     changes: &'u Changes,
     /// Paths that came, went or were replaced.
     touched: BTreeSet<WorkspacePath>,
-    /// Trees that were listed as a whole.
-    covered: Vec<WorkspacePath>,
-    /// Trees that could no longer be listed.
-    vanished: Vec<WorkspacePath>,
-    edits: Edits,
+    /// Trees that were listed as a whole, or could no longer be.
+    listed: Vec<WorkspacePath>,
+    /// Paths that are taken out of the list and put into it, all at once at the end.
+    removed: Vec<Range<usize>>,
+    added: Vec<AddedPath>,
     dropped: &'u mut Vec<KnownContent>,
 }
 
@@ -438,16 +437,13 @@ impl Update<'_> {
             }
             let Some(old) = self.list.range_of(tree) else { continue };
             let mut met = Vec::new();
-            match self.watcher.watch_tree(tree, true, &mut |listed| met.push(listed)) {
-                Ok(()) => {}
-                Err(_) if tree.is_root() => return Err(TooManyChanges),
-                // Gone since: another change is about its parent.
-                Err(_) => {
-                    self.watcher.forget(tree);
-                    self.edits.removed.push(old);
-                    self.vanished.push(tree.clone());
-                    continue;
+            if self.watcher.watch_tree(tree, true, &mut |listed| met.push(listed)).is_err() {
+                if tree.is_root() {
+                    return Err(TooManyChanges);
                 }
+                // Gone since: another change is about its parent.
+                self.watcher.forget(tree);
+                met.clear();
             }
             for listed in met {
                 let mut item = self.list.added(listed);
@@ -463,10 +459,10 @@ impl Update<'_> {
                     });
                     item.is_kept = true;
                 }
-                self.edits.added.push(item);
+                self.added.push(item);
             }
-            self.edits.removed.push(old);
-            self.covered.push(tree.clone());
+            self.removed.push(old);
+            self.listed.push(tree.clone());
         }
         Ok(())
     }
@@ -480,7 +476,7 @@ impl Update<'_> {
             let Some(old) = self.list.range_of(directory) else { continue };
             // Its parent, listed before it, says that it is no longer what it was.
             let own = old.start.wrapping_sub(1);
-            if !directory.is_root() && self.edits.removed.iter().any(|range| range.contains(&own)) {
+            if !directory.is_root() && self.removed.iter().any(|range| range.contains(&own)) {
                 continue;
             }
             if self.names(directory, touched, &old) {
@@ -491,7 +487,7 @@ impl Update<'_> {
                 Ok(()) => self.relist(old, met),
                 Err(_) if directory.is_root() => return Err(TooManyChanges),
                 // Gone or closed since: another change is about its parent.
-                Err(_) => self.edits.removed.push(old),
+                Err(_) => self.removed.push(old),
             }
         }
         Ok(())
@@ -568,9 +564,11 @@ impl Update<'_> {
         if self.list.items.get(at).kind == FileKind::Directory {
             let item = self.list.items.get(at);
             let path = item.path();
-            if self.covered.iter().any(|tree| tree.relative().starts_with(path.relative())) {
+            let is_below = |other: &WorkspacePath| other.relative().starts_with(path.relative());
+            if self.listed.iter().any(is_below) {
                 // Listed a moment ago, and gone by a later listing.
-                self.edits.withdraw(path, self.dropped);
+                let withdrawn = self.added.extract_if(.., |item| is_below(item.entry.path()));
+                self.dropped.extend(withdrawn.map(|item| item.state.content));
             }
             if stays {
                 self.watcher.forget_below(path);
@@ -578,7 +576,7 @@ impl Update<'_> {
                 self.watcher.forget(path);
             }
         }
-        self.edits.removed.push(at..end);
+        self.removed.push(at..end);
         end
     }
 
@@ -593,16 +591,15 @@ impl Update<'_> {
             }
             for listed in met {
                 let below = self.list.added(listed);
-                self.edits.added.push(below);
+                self.added.push(below);
             }
         }
-        self.edits.added.push(item);
+        self.added.push(item);
     }
 
     /// Whether it is in a tree that was dealt with as a whole, or is one.
     fn is_covered(&self, path: &WorkspacePath) -> bool {
-        let mut trees = self.covered.iter().chain(&self.vanished);
-        trees.any(|tree| path.relative().starts_with(tree.relative()))
+        self.listed.iter().any(|tree| path.relative().starts_with(tree.relative()))
     }
 
     /// Whether it, or a directory above it, was replaced: its parent's listing deals with it.
