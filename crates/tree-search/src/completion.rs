@@ -83,7 +83,7 @@ impl PathIndex {
 }
 
 /// The files used last, then those modified last.
-fn newest(names: &Listing, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> Ranked {
+fn newest(names: &Listing, recent: &HashMap<&WorkspacePath, usize>, wanted: usize) -> RankedPaths {
     let mut used: Vec<_> = recent.iter().map(|(path, at)| (*at, *path)).collect();
     used.sort_unstable_by_key(|(at, _)| *at);
     let mut paths: Vec<_> = used.into_iter().map(|(_, path)| path.clone()).collect();
@@ -100,18 +100,19 @@ fn newest(names: &Listing, recent: &HashMap<&WorkspacePath, usize>, wanted: usiz
         newest.push_next(modified, || at, name);
     }
     paths.extend(newest.into_sorted().map(|(_, name)| name.path().clone()));
-    Ranked { paths, total }
+    RankedPaths { paths, total }
 }
 
 /// The first of `found` that are there and may be read.
-fn present(request: &CompletionRequest<'_>, found: Ranked, is_complete: bool) -> Completions {
-    let Ranked { paths, mut total } = found;
+fn present(request: &CompletionRequest<'_>, found: RankedPaths, is_complete: bool) -> Completions {
+    let RankedPaths { paths, mut total } = found;
     let mut shown = Vec::new();
     for path in paths {
         if shown.len() == request.limit || request.stop.stopped().is_some() {
             break;
         }
         let is_shown = || request.workspace.visibility(&path).is_ok_and(|seen| seen != Visibility::Denied);
+        // A kept listing may be some seconds old.
         match request.workspace.stat(&path).map(|stat| stat.kind) {
             Ok(FileKind::Directory) => shown.push((path, true)),
             Ok(FileKind::File) if is_shown() => shown.push((path, false)),
@@ -231,15 +232,15 @@ fn has_in_order(text: &str, needle: &str) -> bool {
 }
 
 /// Names that are scored at most.
-const SCORED: usize = 1000;
+const MAX_SCORED: usize = 1000;
 /// Bytes of the longest path that is scored: the time grows with it.
-const LONGEST_SCORED: usize = 1024;
+const MAX_SCORED_BYTES: usize = 1024;
 /// Names between two looks at the stop signal.
 const RANKED_PER_CHECK: usize = 256;
 
 /// Paths in the order of an answer.
 #[derive(Debug, Default)]
-struct Ranked {
+struct RankedPaths {
     pub(super) paths: Vec<WorkspacePath>,
     /// How many names fit.
     pub(super) total: usize,
@@ -286,7 +287,7 @@ fn ranked(
     recent: &HashMap<&WorkspacePath, usize>,
     wanted: usize,
     stop: &StopSignal,
-) -> Ranked {
+) -> RankedPaths {
     let mut candidates = Vec::new();
     for (at, name) in names.iter().enumerate() {
         if at % RANKED_PER_CHECK == 0 && stop.stopped().is_some() {
@@ -296,6 +297,7 @@ fn ranked(
         let Some(text) = name.relative.to_str() else { continue };
         let text = if cfg!(windows) { Cow::Owned(text.replace('\\', "/")) } else { Cow::Borrowed(text) };
         if let Some(fit) = fit(&text, query) {
+            // Its path is made only where it is compared.
             let recent = if recent.is_empty() { None } else { recent.get(name.path()).copied() };
             let group = (fit, is_directory(&name) && !query.is_path());
             let recent = recent.unwrap_or(usize::MAX);
@@ -305,21 +307,21 @@ fn ranked(
     let total = candidates.len();
     // Leaves those that can be the best: of all groups in their order, and of the last one of these what was used last
     // and is shortest.
-    if total > SCORED {
-        candidates.select_nth_unstable_by(SCORED, |one, other| one.order().cmp(&other.order()));
-        candidates.truncate(SCORED);
+    if total > MAX_SCORED {
+        candidates.select_nth_unstable_by(MAX_SCORED, |one, other| one.order().cmp(&other.order()));
+        candidates.truncate(MAX_SCORED);
     }
     let mut matcher = FuzzyMatcher::new();
     for candidate in &mut candidates {
         candidate.scores = scores(&mut matcher, &candidate.text, query);
     }
     candidates.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
-    Ranked { paths: candidates.into_iter().take(wanted).map(|one| one.name.into_path()).collect(), total }
+    RankedPaths { paths: candidates.into_iter().take(wanted).map(|one| one.name.into_path()).collect(), total }
 }
 
 /// How well the name and the path fit.
 fn scores(matcher: &mut FuzzyMatcher, path: &str, query: &PathQuery) -> (usize, usize) {
-    if path.len() > LONGEST_SCORED {
+    if path.len() > MAX_SCORED_BYTES {
         return (0, 0);
     }
     let mut score = |text: &str| matcher.fuzzy_match(text, &query.text).unwrap_or(0);

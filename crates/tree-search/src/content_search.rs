@@ -91,6 +91,7 @@ fn search_directories(
             }
         }
         let mut worker = producer.end();
+        // What is still in the channel: else this thread would only wait for the helpers.
         for chunk in receiver.try_iter() {
             pool.search(&mut worker, chunk);
         }

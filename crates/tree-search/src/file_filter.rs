@@ -53,7 +53,7 @@ impl FileFilter {
     /// # Errors
     /// Naming the glob or type that cannot be used.
     pub fn new(glob: Option<&str>, kind: Option<&str>) -> Result<Self, FilterError> {
-        let globs = glob.map(|glob| overrides(glob)).transpose()?.filter(|globs| !globs.is_empty());
+        let globs = glob.map(overrides).transpose()?.filter(|globs| !globs.is_empty());
         let types = kind.map(file_types).transpose()?.filter(|types| !types.is_empty());
         let unicode = glob.and_then(|glob| {
             let encoding = GlobEncoding::of(glob, false)?;

@@ -109,6 +109,7 @@ impl FileHits {
         let mut file = workspace.open_file(&self.real).ok()?;
         let mut reader = ProgressReader::new(&mut file, self.stat.size, stop, None);
         let revision = Revision::of_reader(&mut reader).ok()?;
+        // What was hashed may be a later state than that of the hits.
         file.restat().ok()?.same_file_state(&self.stat).then_some(revision)
     }
 
@@ -122,6 +123,7 @@ impl FileHits {
         let Ok(mut file) = workspace.open_file(&self.real) else { return Vec::new() };
         let mut head = Vec::new();
         let Ok(is_all) = file.read_to_limit(&mut head, text_file::HEAD as u64) else { return Vec::new() };
+        // A line that is cut may end within a character.
         if !is_all {
             head.truncate(text_file::whole_lines(&head).len());
         }
@@ -161,11 +163,11 @@ pub struct SkippedPaths(Vec<(WorkspacePath, Skipped)>);
 
 impl SkippedPaths {
     /// How many paths are kept.
-    pub const NAMED: usize = 3;
+    pub const MAX_NAMED: usize = 3;
 
     /// Adds a path, unless there are enough.
     pub fn push(&mut self, path: WorkspacePath, why: Skipped) {
-        if self.0.len() < Self::NAMED {
+        if self.0.len() < Self::MAX_NAMED {
             self.0.push((path, why));
         }
     }

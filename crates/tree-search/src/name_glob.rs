@@ -78,6 +78,7 @@ impl NameGlob {
         {
             return Ok(Self(Matcher::Ending(ending.to_owned())));
         }
+        // An error is about the pattern as it was given: what else it may mean is only tried.
         glob_set([anchored.as_str()], case_sensitive)?;
         Self::of(&anchored, interpretations(pattern).iter().map(|one| self::anchored(one)), case_sensitive)
     }

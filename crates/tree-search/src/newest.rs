@@ -85,7 +85,7 @@ const BATCH: usize = 256;
 const WAITING: usize = 8;
 
 /// A path, and whether it is that of a directory.
-type Kept = Newest<WorkspacePath, bool>;
+type KeptPaths = Newest<WorkspacePath, bool>;
 type Batch = Vec<(Entry, bool)>;
 
 /// The newest of the names that are pushed, ties by path.
@@ -94,8 +94,8 @@ pub struct NewestNames {
     limit: usize,
     threads: usize,
     /// Those that the list knows.
-    listed: Kept,
-    walked: Kept,
+    listed: KeptPaths,
+    walked: KeptPaths,
     batch: Batch,
     stats: StatCache,
     others: Option<Others>,
@@ -106,7 +106,7 @@ pub struct NewestNames {
 struct Others {
     batches: Sender<Batch>,
     waiting: Receiver<Batch>,
-    threads: Vec<JoinHandle<Kept>>,
+    threads: Vec<JoinHandle<KeptPaths>>,
 }
 
 impl NewestNames {
@@ -143,6 +143,7 @@ impl NewestNames {
     pub fn into_sorted(mut self) -> impl Iterator<Item = (WorkspacePath, bool)> {
         ask(&mut self.stats, std::mem::take(&mut self.batch), &mut self.walked);
         if let Some(Others { batches, waiting, threads }) = self.others.take() {
+            // The threads end once the channel is closed and empty.
             drop(batches);
             for batch in waiting {
                 ask(&mut self.stats, batch, &mut self.walked);
@@ -162,6 +163,7 @@ impl NewestNames {
         let others = self.others.get_or_insert_with(|| Others::start(limit, threads));
         let refused = match others.batches.try_send(batch) {
             Ok(()) if !others.threads.is_empty() => return,
+            // No thread could be started: it is taken back.
             Ok(()) => others.waiting.try_recv().ok(),
             Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) => Some(batch),
         };
@@ -188,7 +190,7 @@ impl Others {
 }
 
 /// Offers names in path order, each with the time that the system says.
-fn ask(stats: &mut StatCache, batch: Batch, newest: &mut Kept) {
+fn ask(stats: &mut StatCache, batch: Batch, newest: &mut KeptPaths) {
     for (entry, is_directory) in batch {
         let known = stats.stat(&entry).or_else(|_| entry.stat());
         newest.push(known.ok().and_then(|stat| stat.modified), entry.into_path(), is_directory);

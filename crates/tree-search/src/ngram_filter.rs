@@ -180,7 +180,7 @@ fn slice_end(content: &[u8], at: usize) -> (usize, bool) {
 /// Blocks in which the columns of a query are counted before it is asked of all.
 const SAMPLE: usize = 8;
 /// Share of the segments that have a column, in percent, from which it is not worth asking.
-const ALWAYS: usize = 97;
+const ALWAYS_PERCENT: usize = 97;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct SegmentUse {
@@ -255,7 +255,7 @@ impl NgramFilter {
         let sample: Vec<_> = self.blocks.iter().flatten().step_by(self.blocks.len() / SAMPLE + 1).collect();
         let in_sample =
             |column| sample.iter().map(|block| block.columns[usize::from(column)].count_ones() as usize).sum();
-        let grams = query.grams.planned(sample.len() * SEGMENTS * ALWAYS / 100, in_sample);
+        let grams = query.grams.planned(sample.len() * SEGMENTS * ALWAYS_PERCENT / 100, in_sample);
         let blocks = if grams.is_all() { Arc::default() } else { Arc::clone(&self.blocks) };
         Candidates::new(Columns::Memory(blocks), FilterQuery { grams, ..query })
     }
@@ -512,6 +512,7 @@ impl NgramFilter {
         files: impl Iterator<Item = &'s FileSegments>,
     ) -> Option<Self> {
         let count = bytes.len().div_ceil(SEGMENTS);
+        // Also where a hostile file names more than there are: nothing is taken for it.
         if count > memory / BLOCK {
             return None;
         }

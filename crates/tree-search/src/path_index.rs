@@ -61,8 +61,8 @@ pub use walk::{DirectoryNames, PathSource, SearchEntry, Visit, walk_ignored_entr
 /// How long a batch of background work waits for searches to end, at most, and how often it looks. Waiting
 /// before each file would be too much: with searches without end the filter would never be there, which is
 /// when it is needed most.
-const YIELD: Duration = Duration::from_millis(100);
-const LOOK: Duration = Duration::from_millis(2);
+const MAX_YIELD: Duration = Duration::from_millis(100);
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Whether indexes are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -243,6 +243,7 @@ impl PathIndex {
 
     /// As [`Self::snapshot`], from the index of this process.
     pub(crate) fn live_snapshot(&self, start: &WorkspacePath, pattern: Option<&Pattern>) -> Option<IndexSnapshot> {
+        // Before the lock is taken, as a pattern may take long to read.
         let query = pattern.map(FilterQuery::of);
         let mut roots = self.roots();
         let index = slot_of(&mut roots, start)?.refresh(RootIndex::refresh_for_answer)?;
@@ -264,8 +265,8 @@ impl PathIndex {
     /// Waits for searches to end, but not for ever.
     fn yield_to_searches(&self) {
         let started = Instant::now();
-        while self.searches.load(Ordering::Relaxed) > 0 && started.elapsed() < YIELD {
-            thread::sleep(LOOK);
+        while self.searches.load(Ordering::Relaxed) > 0 && started.elapsed() < MAX_YIELD {
+            thread::sleep(LOOK_INTERVAL);
         }
     }
 

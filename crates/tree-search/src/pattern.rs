@@ -165,6 +165,7 @@ impl Pattern {
 fn parser(options: PatternOptions) -> regex_syntax::Parser {
     regex_syntax::ParserBuilder::new()
         .nest_limit(NEST_LIMIT)
+        // As the matcher, which finds bytes that are no characters: `(?-u:\xff)`.
         .utf8(false)
         .multi_line(true)
         .case_insensitive(!options.case_sensitive)
@@ -296,7 +297,7 @@ impl Visitor for Anchors {
 }
 
 /// Characters of the pattern that an error shows around the place.
-const SHOWN: usize = 80;
+const MAX_SHOWN: usize = 80;
 
 /// Why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -345,15 +346,15 @@ impl PatternError {
         let column = before[line_start..].chars().count();
         let width = text.get(span.start.offset..span.end.offset).map_or(1, |part| part.chars().count().max(1));
 
-        let skipped = column.saturating_sub(SHOWN / 2);
-        let mut place: String = line.chars().skip(skipped).take(SHOWN).collect();
+        let skipped = column.saturating_sub(MAX_SHOWN / 2);
+        let mut place: String = line.chars().skip(skipped).take(MAX_SHOWN).collect();
         let shown = place.chars().count();
         let mut carets_at = column - skipped;
         if skipped > 0 {
             place.insert(0, '…');
             carets_at += 1;
         }
-        if line.chars().count() > skipped + SHOWN {
+        if line.chars().count() > skipped + MAX_SHOWN {
             place.push('…');
         }
         let carets = width.min((shown + 1).saturating_sub(column - skipped)).max(1);

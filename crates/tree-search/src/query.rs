@@ -154,11 +154,13 @@ impl Scope {
 
     /// Whether a path that a walk from a start meets belongs to another start: one root may lie in another.
     pub fn belongs_to_other_start(&self, workspace: &Workspace, met: &SearchEntry<'_>) -> bool {
+        // It would be found twice, by the rules of the outer root and by its own.
         self.starts.len() > 1 && workspace.in_nested_root(met.path())
     }
 
     /// Whether something with exactly this path, glob characters included, is below a start.
     pub fn holds(&self, workspace: &Workspace, path: &str) -> bool {
+        // A glob drops these, too.
         let path = path.trim().trim_start_matches("./").trim_start_matches('/');
         self.starts.iter().any(|start| start.join(path).is_ok_and(|path| workspace.stat(&path).is_ok()))
     }

@@ -59,29 +59,6 @@ pub(crate) struct StoredIndex {
 }
 
 impl StoredIndex {
-    /// Reads the header and the tables of `file`, which may have at most so many bytes.
-    ///
-    /// # Errors
-    /// The reason to doubt it.
-    pub(super) fn open(
-        file: PrivateFile,
-        most: u64,
-        identity: &RootIdentity,
-        now: &StoredMoment,
-    ) -> Result<Self, Unusable> {
-        let header = read_header(&file)?;
-        if file.size() > most {
-            return Err(Unusable::TooLarge);
-        }
-        if let Some(why) = difference(&header, identity, now) {
-            return Err(why);
-        }
-        let length = usize::try_from(header.tables()).map_err(|_| Unusable::TooLarge)?;
-        let tables = read_part(&file, header.id, (TABLES, header.tables_checksum), HEADER as u64, length);
-        let tables = tables.ok_or(Unusable::Damaged)?;
-        Ok(Self { tables: Tables::new(tables, &header), file, header, listing: OnceLock::new() })
-    }
-
     /// Notes that it is used, unless that was noted less than so long ago.
     fn note_use(&self, every: Duration) {
         let age = self.file.used().and_then(|used| SystemTime::now().duration_since(used).ok());
@@ -102,8 +79,7 @@ impl StoredIndex {
     }
 
     fn read_listing(&self) -> Option<TreeListing> {
-        let Header { id, listing, listing_checksum, .. } = self.header;
-        let bytes = read_part(&self.file, id, (LISTING, listing_checksum), self.header.listing_at(), listing as usize)?;
+        let bytes = read_part(&self.file, &self.header, LISTING)?;
         decode_listing(&bytes, self.header.identity.device, self.header.written_seconds())
     }
 
@@ -129,9 +105,7 @@ impl StoredIndex {
     }
 
     fn segment_bytes(&self) -> Option<Vec<u32>> {
-        let Header { id, segments, segments_checksum, .. } = self.header;
-        let part = (SEGMENT_LIST, segments_checksum);
-        let bytes = read_part(&self.file, id, part, self.header.segments_at(), segments as usize)?;
+        let bytes = read_part(&self.file, &self.header, SEGMENT_LIST)?;
         let (words, rest) = bytes.as_chunks();
         let is_whole = rest.is_empty() && words.len() == self.header.segment_count() as usize;
         is_whole.then(|| words.iter().map(|word| u32::from_le_bytes(*word)).collect())
@@ -154,11 +128,13 @@ impl StoredIndex {
     }
 }
 
-/// Reads a part of a store, which begins at `at` and has `length` bytes; `None` where its number and checksum do not fit.
-fn read_part(file: &PrivateFile, id: u64, (part, checksum): (u64, u32), at: u64, length: usize) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; length];
+/// Reads a part of a store; `None` where its number and checksum do not fit.
+fn read_part(file: &PrivateFile, header: &Header, part: u64) -> Option<Vec<u8>> {
+    let (at, length, checksum) = header.part(part);
+    // No more than the file has: the header says how long that is, and was compared with it.
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
     file.read_at(&mut bytes, at).ok()?;
-    (Header::checksum(id, part, &bytes) == checksum).then_some(bytes)
+    (Header::checksum(header.id, part, &bytes) == checksum).then_some(bytes)
 }
 
 /// The header of a file that is as long as it says.
@@ -167,24 +143,13 @@ fn read_header(file: &PrivateFile) -> Result<Header, Unusable> {
     let mut bytes = [0; HEADER];
     file.read_at(&mut bytes, 0).map_err(damaged)?;
     let header = Header::decode(&bytes)?;
+    // Before any length in it is believed: no more memory is taken than the file has bytes.
     if header.length() != file.size() {
         return Err(Unusable::Damaged);
     }
     let mut trailer = [0; TRAILER];
     file.read_at(&mut trailer, header.length() - TRAILER as u64).map_err(damaged)?;
     if trailer == header.trailer() { Ok(header) } else { Err(Unusable::Damaged) }
-}
-
-/// Why what the header says is not about the root as it is now, if so.
-fn difference(header: &Header, identity: &RootIdentity, now: &StoredMoment) -> Option<Unusable> {
-    let stored = &header.identity;
-    if *stored != (RootIdentity { policy: stored.policy, ..identity.clone() }) {
-        return Some(Unusable::OtherDirectory);
-    }
-    if stored.policy != identity.policy {
-        return Some(Unusable::OtherRules);
-    }
-    (!header.written.is_before(now)).then_some(Unusable::Clock)
 }
 
 /// Files of a stored index, each directory decoded once for those that are asked for in a row.
@@ -307,6 +272,8 @@ impl StoredIndexes {
     /// Those of the system.
     pub fn clear(&self, key: &str) -> io::Result<Option<u64>> {
         let Some(folder) = self.folder_to_clear()? else { return Ok(None) };
+        // A process that is writing would put its file there after this. Where no lock is to be had, what is there is
+        // removed all the same.
         let _lock = folder.lock();
         let name = file_name(key);
         let bytes = folder.size(&name);
@@ -354,9 +321,29 @@ impl StoredIndexes {
         self.index_in(self.file_of(&identity.key)?, identity)
     }
 
+    /// The index in that file: its header and tables are read.
+    ///
+    /// # Errors
+    /// The reason to doubt it.
     fn index_in(&self, file: PrivateFile, identity: &RootIdentity) -> Result<StoredIndex, Unusable> {
-        let now = StoredMoment::now().ok_or(Unusable::Clock)?;
-        StoredIndex::open(file, self.most, identity, &now)
+        let header = read_header(&file)?;
+        // It was stored with a larger `--index-size`.
+        if file.size() > self.most {
+            return Err(Unusable::TooLarge);
+        }
+        let stored = &header.identity;
+        if *stored != (RootIdentity { policy: stored.policy, ..identity.clone() }) {
+            return Err(Unusable::OtherDirectory);
+        }
+        if stored.policy != identity.policy {
+            return Err(Unusable::OtherRules);
+        }
+        // With a clock that was set back, times of later changes may be those that are known.
+        if !StoredMoment::now().is_some_and(|now| header.written.is_before(&now)) {
+            return Err(Unusable::Clock);
+        }
+        let tables = read_part(&file, &header, TABLES).ok_or(Unusable::Damaged)?;
+        Ok(StoredIndex { tables: Tables::new(tables, &header), file, header, listing: OnceLock::new() })
     }
 
     /// The file of the root with that key.
@@ -376,6 +363,7 @@ impl StoredIndexes {
     ) -> io::Result<Saved> {
         let (Some(state), Some(written)) = (&self.state, StoredMoment::now()) else { return Ok(Saved::Nothing) };
         let folder = state.private_folder(FOLDER)?;
+        // Nobody waits for it: what is not stored now is stored another time.
         let Some(lock) = folder.try_lock()? else { return Ok(Saved::Busy) };
         // Each writer has the lock, so these are of killed ones.
         folder.sweep_locked(&lock)?;
@@ -394,6 +382,7 @@ impl StoredIndexes {
         if bytes > most {
             return Ok(Saved::Nothing);
         }
+        // The former index of this root does not count: it is there until the new one takes its place.
         make_room(&folder, &name, self.most.saturating_sub(bytes))?;
         let mut file = folder.new_private()?;
         file.write(&header.encode())?;
@@ -404,6 +393,7 @@ impl StoredIndexes {
             write_columns(&mut file, header.id, filter)?;
         }
         file.write(&header.trailer())?;
+        // By a rename: readers take no lock, and have the former file or this one.
         file.publish(&name)?;
         Ok(if is_whole { Saved::Whole(bytes) } else { Saved::WithoutFilter(bytes) })
     }

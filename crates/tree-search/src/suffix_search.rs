@@ -10,9 +10,9 @@ use confined_fs::{FileKind, Ignored, PathSuffix, Visibility, WalkOptions, Worksp
 use crate::{PathIndex, Scope, SearchEntry};
 
 /// How long the search may take: names found by then are offered, and none of them is the only one.
-const TIME: Duration = Duration::from_secs(5);
+const MAX_TIME: Duration = Duration::from_secs(5);
 /// Paths that are kept of each kind; the others are counted.
-const KEPT: usize = 10;
+const MAX_KEPT: usize = 10;
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
 
@@ -44,8 +44,8 @@ impl NearestTop {
         let depth = |path: &WorkspacePath| path.relative().iter().count();
         let own = depth(&path);
         let at = self.paths.partition_point(|other| (depth(other), other) < (own, &path));
-        if at < KEPT {
-            self.paths.truncate(KEPT - 1);
+        if at < MAX_KEPT {
+            self.paths.truncate(MAX_KEPT - 1);
             self.paths.insert(at, path);
         }
     }
@@ -64,7 +64,7 @@ pub fn search_tail(
     most: usize,
     stop: &StopSignal,
 ) -> SuffixHits {
-    let stop = stop.with_earlier_deadline(TIME);
+    let stop = stop.with_earlier_deadline(MAX_TIME);
     let mut hits = SuffixHits::default();
     let mut denied = NearestTop::default();
     let Ok(scope) = Scope::of_roots(workspace) else { return hits };

@@ -82,7 +82,7 @@ impl SkippedFiles {
         let directory = |path: &WorkspacePath| SkippedPath { path: format!("{path}/"), reason: "unreadable" };
         let named: Vec<_> = files.iter().filter_map(file).chain(walk.unreadable.iter().map(directory)).collect();
         let bytes: usize = named.iter().map(|skipped| skipped.path.len()).sum();
-        let all = named.len() == self.total() && named.len() <= SkippedPaths::NAMED && bytes <= NAMED_BYTES;
+        let all = named.len() == self.total() && named.len() <= SkippedPaths::MAX_NAMED && bytes <= NAMED_BYTES;
         if all { named } else { Vec::new() }
     }
 

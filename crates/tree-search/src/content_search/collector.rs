@@ -240,6 +240,7 @@ impl Sink for Collector<'_> {
         } else {
             let index = self.found.matches;
             self.found.matches += 1;
+            // It cannot fail: the error of a regex is `NoError`.
             let mut here = 0;
             let _ = self.matcher.find_iter(found.bytes(), |one| {
                 here += usize::from(!one.is_empty());
@@ -307,6 +308,7 @@ fn excerpt(line: &[u8], hit: impl FnOnce(&[u8]) -> Option<Range<usize>>) -> HitL
     if line.len() <= WIDTH {
         return whole(String::from_utf8_lossy(line));
     }
+    // No more is decoded than can be shown: a line may have megabytes.
     let head = String::from_utf8_lossy(&line[..line.len().min((WIDTH + 1) * CHAR)]);
     if line.len() <= (WIDTH + 1) * CHAR && head.chars().count() <= WIDTH {
         return whole(head);

@@ -43,7 +43,7 @@ pub(super) enum SearchItem {
 /// The result to expect for a file, as long as it is in a state.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
-    /// Nothing is known.
+    /// Nothing is known: it has to be searched.
     Unknown,
     /// No match but within these lines, as long as it has that fingerprint.
     Within(Vec<Range<u32>>, u64),

@@ -19,7 +19,7 @@ use crossbeam_channel::Receiver;
 
 use super::{
     known_result::{Expected, SearchItem},
-    worker::{FileLimits, Searched, Worker},
+    worker::{FileLimits, FileResult, Worker},
 };
 use crate::{ContentHits, FileHits, Keep, Newest, Query, SearchMode, Skipped, SkippedPaths, Tally};
 
@@ -138,8 +138,10 @@ impl<'a> SearchPool<'a> {
         let mut merge = self.merge();
         merge.add(index, hits);
         if merge.done() {
+            // Only a hint to stop: what counts is decided under the lock.
             self.done.store(true, Ordering::Relaxed);
         }
+        // Before the others are woken, who want the lock at once.
         drop(merge);
         self.merged.notify_all();
     }
@@ -164,6 +166,7 @@ impl<'a> SearchPool<'a> {
     pub(super) fn fetch_lines(&self, workspace: &Workspace) {
         let Keep::Page { skip, take } = self.query.keep else { return };
         let mut merge = self.merge();
+        // Where counting took all the time there is, a page without lines would be of no use.
         let stop = self.query.stop.to_finish(TO_FINISH);
         let query = Query { stop: &stop, ..*self.query };
         let mut worker = Worker::new(workspace, &query);
@@ -171,7 +174,7 @@ impl<'a> SearchPool<'a> {
         for (before, counted) in std::mem::take(&mut merge.found.files) {
             (left.results, left.skip) = (past_page(skip, take).saturating_sub(before), skip.saturating_sub(before));
             let searched = worker.search_path(&counted.path, left.limits(query.mode), false);
-            let Ok(Searched::Done { hits, stopped, .. }) = searched else { continue };
+            let Ok(FileResult::Done { hits, stopped, .. }) = searched else { continue };
             merge.found.stopped = merge.found.stopped.or(stopped);
             let Some(hits) = hits else { continue };
             left.take(&hits, 0);
@@ -205,11 +208,11 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
             return ControlFlow::Break(());
         }
         match item {
-            SearchItem::File(entry, expected) => return self.file(worker, entry, expected),
+            SearchItem::File(entry, expected) => return self.file(worker, entry, &expected),
             SearchItem::Unmatched(files) => {
                 for at in 0..files.len() {
                     if !worker.is_unmatched(&files, at) {
-                        self.file(worker, files.entry(at), Expected::Unknown)?;
+                        self.file(worker, files.entry(at), &Expected::Unknown)?;
                         continue;
                     }
                     self.hits.tally.searched += 1;
@@ -238,7 +241,7 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
         self.hits.skipped.push(path, why);
     }
 
-    fn file(&mut self, worker: &mut Worker<'_>, entry: Entry, expected: Expected) -> ControlFlow<()> {
+    fn file(&mut self, worker: &mut Worker<'_>, entry: Entry, expected: &Expected) -> ControlFlow<()> {
         if self.looked_at.is_multiple_of(FILES_PER_CHECK) {
             self.goes_on()?;
         }
@@ -248,14 +251,14 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
     }
 
     /// Counts what became of a file; whether to go on.
-    fn take(&mut self, searched: Searched) -> ControlFlow<()> {
+    fn take(&mut self, searched: FileResult) -> ControlFlow<()> {
         let (found, stopped, is_utf8) = match searched {
-            Searched::Done { hits, stopped, is_utf8 } => (hits, stopped, is_utf8),
-            Searched::Skipped(path, why) => {
+            FileResult::Done { hits, stopped, is_utf8 } => (hits, stopped, is_utf8),
+            FileResult::Skipped(path, why) => {
                 self.skip(path, why);
                 return ControlFlow::Continue(());
             }
-            Searched::Gone => return ControlFlow::Continue(()),
+            FileResult::Gone => return ControlFlow::Continue(()),
         };
         self.hits.stopped = stopped;
         self.hits.tally.searched += 1;
@@ -426,7 +429,7 @@ impl Merge {
             }
         }
         self.found.tally = base.plus(chunk.tally);
-        self.found.skipped.add(chunk.skipped, SkippedPaths::NAMED);
+        self.found.skipped.add(chunk.skipped, SkippedPaths::MAX_NAMED);
         self.found.capped |= chunk.cut;
         self.found.stopped = self.found.stopped.or(chunk.stopped);
     }

@@ -133,11 +133,13 @@ impl<'a> Producer<'a> {
             let pattern = Some(query.pattern).filter(|_| query.mode != SearchMode::FilesWithout);
             let mut snapshot = query.path_index.and_then(|index| index.snapshot(workspace, start, pattern));
             self.candidates = snapshot.as_mut().and_then(|snapshot| snapshot.candidates.take());
+            // Only without that: the filter in memory knows of later changes, and needs no stat of the files.
             if let (None, Some(index), Some(pattern)) = (&self.candidates, query.path_index, pattern) {
                 self.stored = index.stored(start).and_then(|stored| StoredResults::of(&stored, pattern));
             }
             walk_snapshot(workspace, snapshot.as_ref(), start, &options, self)?
         };
+        // Ignored files are in no index, so a search of them says nothing of how large the tree is.
         if let (Ignored::Skip, Some(index)) = (ignored, query.path_index) {
             if let Some(stored) = &self.stored {
                 index.note_outdated(start, self.files, stored.unknown + self.pool.outdated.load(Ordering::Relaxed));
@@ -190,7 +192,7 @@ impl<'a> Producer<'a> {
 
     /// Whether the answer may still name a file that is left out.
     fn names_skipped(&self) -> bool {
-        self.named < SkippedPaths::NAMED
+        self.named < SkippedPaths::MAX_NAMED
     }
 
     /// Hands the chunk over, or searches it: while it is among the first `alone` ones, and when
@@ -210,6 +212,7 @@ impl<'a> Producer<'a> {
             self.reported = Instant::now();
             (self.pool.query.progress)(SearchProgress::Files(self.pool.searched.load(Ordering::Relaxed)));
         }
+        // Nobody would take it out of the channel.
         if self.helping == 0 {
             self.pool.search(&mut self.worker, chunk);
             return;

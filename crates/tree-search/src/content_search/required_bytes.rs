@@ -10,15 +10,15 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use crate::Pattern;
 
 /// Bytes of a run that are looked at.
-const LONGEST: usize = 24;
+const MAX_RUN_BYTES: usize = 24;
 /// Runs of an alternation.
 const MAX_RUNS: usize = 4;
 /// Positions that are compared before it is decided whether the run is there.
 const WINDOW: usize = 1024;
 /// How often three bytes may be met, in a million million positions: 2 of 100 windows.
-const OFTEN: u64 = 20_000_000;
+const MAX_FREQUENCY: u64 = 20_000_000;
 /// Files of which one in four may be admitted before it is not worth to ask.
-const TRIED: u32 = 64;
+const MIN_ASKED: u32 = 64;
 
 /// Bytes by how often they are in source text, with that, in 10,000 (Linux and Rust sources, equal shares).
 const FREQUENT: [(&[u8], u64); 5] = [
@@ -62,7 +62,7 @@ struct Run {
 
 impl Run {
     fn of(bytes: &[RunByte]) -> Option<Self> {
-        let bytes = &bytes[..bytes.len().min(LONGEST)];
+        let bytes = &bytes[..bytes.len().min(MAX_RUN_BYTES)];
         let mut places: Vec<usize> = (0..bytes.len()).collect();
         places.sort_by_key(|place| bytes[*place].frequency());
         let rarest: [usize; 3] = places.get(..3)?.try_into().ok()?;
@@ -113,7 +113,7 @@ impl RequiredBytes {
 
     /// Whether certainly nothing in `text` matches.
     pub(super) fn rules_out(&mut self, text: &[u8]) -> bool {
-        if self.asked >= TRIED && self.admitted > self.asked / 4 {
+        if self.asked >= MIN_ASKED && self.admitted > self.asked / 4 {
             return false;
         }
         let is_in = self.runs.iter().any(|run| run.is_in(text));
@@ -175,7 +175,7 @@ impl RunSearch {
     /// Takes these runs where they are rarer than the best ones.
     fn offer(&mut self, runs: Vec<Run>) {
         let often = |runs: &[Run]| runs.iter().map(|run| run.often).sum::<u64>();
-        let is_rare = !runs.is_empty() && runs.len() <= MAX_RUNS && often(&runs) <= OFTEN;
+        let is_rare = !runs.is_empty() && runs.len() <= MAX_RUNS && often(&runs) <= MAX_FREQUENCY;
         if is_rare && self.best.as_ref().is_none_or(|best| often(&runs) < often(best)) {
             self.best = Some(runs);
         }
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn text_that_admits_often_is_no_longer_asked_about() {
         let mut required = insensitive("quux_zz").unwrap();
-        for _ in 0..TRIED {
+        for _ in 0..MIN_ASKED {
             assert!(!required.rules_out(b"quux_zz"));
         }
         assert!(!required.rules_out(b"something else"));

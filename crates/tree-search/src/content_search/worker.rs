@@ -1,6 +1,6 @@
 //! Searches one file at a time with buffers that live as long as the worker.
 //!
-//! [`Searched`] is the result for a file. A small file costs one read and
+//! [`FileResult`] is the result for a file. A small file costs one read and
 //! one pass of the matcher's prefilter; a large one is streamed.
 //! Never maps a file: a truncation under a mapped reader ends the process with SIGBUS.
 //!
@@ -46,8 +46,8 @@ pub(super) use crate::content_search::collector::FileLimits;
 
 /// The result for one file.
 #[derive(Debug)]
-pub(super) enum Searched {
-    /// Looked into.
+pub(super) enum FileResult {
+    /// Looked into, or its index was believed.
     Done {
         hits: Option<Box<FileHits>>,
         /// The call was stopped within the file: there may be more.
@@ -61,7 +61,7 @@ pub(super) enum Searched {
     Gone,
 }
 
-impl Searched {
+impl FileResult {
     /// Looked into, or known, to hold no match.
     const NOTHING: Self = Self::Done { hits: None, stopped: None, is_utf8: true };
 }
@@ -120,23 +120,23 @@ impl<'a> Worker<'a> {
     }
 
     /// Searches a file that a walk met.
-    pub(super) fn search(&mut self, entry: Entry, expected: Expected, limits: FileLimits) -> Searched {
+    pub(super) fn search(&mut self, entry: Entry, expected: &Expected, limits: FileLimits) -> FileResult {
         // None is recognised in files of that name.
         if matches!(self.query.mode, SearchMode::Definitions { .. })
             && !source_outline::may_have_definitions(&entry.path().to_string())
         {
-            return Searched::NOTHING;
+            return FileResult::NOTHING;
         }
-        if let Expected::Result(known) = &expected {
+        if let Expected::Result(known) = expected {
             let (skipped, facts) = **known;
             if has_facts(&entry, facts, &mut self.siblings) {
                 self.answered += 1;
-                return skipped.map_or(Searched::NOTHING, |why| Searched::Skipped(entry.into_path(), why));
+                return skipped.map_or(FileResult::NOTHING, |why| FileResult::Skipped(entry.into_path(), why));
             }
             self.outdated += 1;
         }
         match entry.open_among(&mut self.siblings) {
-            Ok(file) => self.search_open(file, &expected, limits, false),
+            Ok(file) => self.search_open(file, expected, limits, false),
             Err(error) => skipped_by(error),
         }
     }
@@ -150,7 +150,7 @@ impl<'a> Worker<'a> {
         path: &WorkspacePath,
         limits: FileLimits,
         named: bool,
-    ) -> Result<Searched, AccessError> {
+    ) -> Result<FileResult, AccessError> {
         let file = self.workspace.open_file(path)?;
         Ok(self.search_open(file, &Expected::Unknown, limits, named))
     }
@@ -178,12 +178,13 @@ impl<'a> Worker<'a> {
                 return false;
             }
         }
+        // Written meanwhile, the lines that were read may be of no single state of the file.
         file.restat().is_ok_and(|stat| stat.fingerprint() == state)
     }
 
-    fn search_open(&mut self, mut file: OpenFile, expected: &Expected, limits: FileLimits, named: bool) -> Searched {
+    fn search_open(&mut self, mut file: OpenFile, expected: &Expected, limits: FileLimits, named: bool) -> FileResult {
         let searched = self.search_file(&mut file, expected, limits, named);
-        searched.unwrap_or_else(|why| Searched::Skipped(file.into_path(), why))
+        searched.unwrap_or_else(|why| FileResult::Skipped(file.into_path(), why))
     }
 
     fn search_file(
@@ -192,10 +193,10 @@ impl<'a> Worker<'a> {
         expected: &Expected,
         limits: FileLimits,
         named: bool,
-    ) -> Result<Searched, Skipped> {
+    ) -> Result<FileResult, Skipped> {
         if let Expected::Within(lines, state) = expected {
             if self.holds_none(file, lines, *state) {
-                return Ok(Searched::NOTHING);
+                return Ok(FileResult::NOTHING);
             }
             file.rewind()?;
         }
@@ -212,7 +213,7 @@ impl<'a> Worker<'a> {
             _ => (0, false),
         };
         if whole && !named && self.rules_out(length) {
-            return Ok(Searched::NOTHING);
+            return Ok(FileResult::NOTHING);
         }
         let buffer = std::mem::take(&mut self.buffer);
         let content = FileContent { bytes: &buffer[..length], whole };
@@ -231,7 +232,7 @@ impl<'a> Worker<'a> {
             // Of a file that was left early it is not known whether it holds a match.
             let is_result = self.query.is_result(found.matches) && (found.matches > 0 || stopped.is_none());
             let hits = is_result.then(|| self.file_hits(file, content, limits, found));
-            Searched::Done { hits, stopped, is_utf8 }
+            FileResult::Done { hits, stopped, is_utf8 }
         });
         self.buffer = buffer;
         searched
@@ -407,28 +408,31 @@ fn builder(query: &Query<'_>) -> SearcherBuilder {
         .before_context(before)
         .after_context(after)
         .multi_line(query.pattern.multiline())
+        // As ripgrep: what holds a NUL is no text.
         .binary_detection(BinaryDetection::quit(0))
+        // Else the buffer grows with the longest line.
         .heap_limit(Some(HEAP));
     builder
 }
 
-fn skipped_by(error: AccessError) -> Searched {
+fn skipped_by(error: AccessError) -> FileResult {
     let why = match &error.kind {
+        // Replaced since the walk met it: as if the walk had been a moment later.
         AccessErrorKind::NotFound | AccessErrorKind::Special(_) | AccessErrorKind::IsDirectory => {
-            return Searched::Gone;
+            return FileResult::Gone;
         }
         AccessErrorKind::Secret => Skipped::Secret,
         AccessErrorKind::Limit(limit) if limit.is_open_files() => Skipped::OutOfFiles,
         AccessErrorKind::TooLarge { .. } => Skipped::TooLarge,
         _ => Skipped::Unreadable,
     };
-    Searched::Skipped(error.path, why)
+    FileResult::Skipped(error.path, why)
 }
 
 /// Bytes of the first piece, and bounds of later ones.
 const FIRST_PIECE: usize = 4 << 10;
-const SMALLEST_PIECE: usize = 256;
-const LARGEST_PIECE: usize = 256 << 10;
+const MIN_PIECE: usize = 256;
+const MAX_PIECE: usize = 256 << 10;
 /// A piece that took less is followed by a larger one, one that took more by a smaller one.
 const QUICK_PIECE: Duration = Duration::from_micros(200);
 const SLOW_PIECE: Duration = Duration::from_millis(5);
@@ -495,8 +499,8 @@ impl Matcher for InterruptibleMatcher<'_> {
             let began = Instant::now();
             let found = infallible(self.inner.find_candidate_line(&haystack[start..end]))?;
             match began.elapsed() {
-                took if took < QUICK_PIECE => self.piece_size.set(size.saturating_mul(4).min(LARGEST_PIECE)),
-                took if took > SLOW_PIECE => self.piece_size.set((size / 4).max(SMALLEST_PIECE)),
+                took if took < QUICK_PIECE => self.piece_size.set(size.saturating_mul(4).min(MAX_PIECE)),
+                took if took > SLOW_PIECE => self.piece_size.set((size / 4).max(MIN_PIECE)),
                 _ => {}
             }
             let found = found.map(|kind| match kind {

@@ -321,9 +321,8 @@ impl GramQuery {
     }
 }
 
-/// A node of a graph that is being made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct NodeId(usize);
+/// The place of a node in a graph that is being made.
+type NodeId = usize;
 
 /// An edge that is being made, of one byte.
 type NewEdge = (NodeId, GramColumns);
@@ -338,7 +337,7 @@ struct GramGraph {
 
 impl GramGraph {
     /// Where a match begins.
-    const START: NodeId = NodeId(0);
+    const START: NodeId = 0;
 
     pub(super) fn new() -> Self {
         Self { nodes: vec![Vec::new()], made: HashMap::new() }
@@ -356,7 +355,7 @@ impl GramGraph {
         if let Some(node) = self.made.get(&edges) {
             return *node;
         }
-        let node = NodeId(self.nodes.len());
+        let node = self.nodes.len();
         self.nodes.push(edges.clone());
         self.made.insert(edges, node);
         node
@@ -369,7 +368,7 @@ impl GramGraph {
 
     /// Whether what reaches `node` reaches `other` as well.
     fn implies(&self, node: NodeId, other: NodeId) -> bool {
-        node == other || self.nodes[other.0].contains(&(node, GramColumns::default()))
+        node == other || self.nodes[other].contains(&(node, GramColumns::default()))
     }
 
     /// The query of all paths to `end`; `None`: nothing can match.
@@ -377,11 +376,11 @@ impl GramGraph {
         let Some(end) = end else { return GramQuery { nodes: vec![Vec::new(), Vec::new()] } };
         // How many edges lead on from each node towards the end.
         let mut used = vec![0_usize; self.nodes.len()];
-        used[end.0] = 1;
+        used[end] = 1;
         for (at, edges) in self.nodes.iter().enumerate().rev() {
             if used[at] > 0 {
                 for (from, _) in edges {
-                    used[from.0] += 1;
+                    used[*from] += 1;
                 }
             }
         }
@@ -395,7 +394,7 @@ impl GramGraph {
         let mut nodes: Vec<Vec<Edge>> = vec![Vec::new()];
         // Of each node that only one edge leads to and from, that edge, to be continued.
         let mut open: HashMap<usize, Edge> = HashMap::new();
-        for (at, edges) in self.nodes.into_iter().enumerate().take(end.0 + 1).skip(1) {
+        for (at, edges) in self.nodes.into_iter().enumerate().take(end + 1).skip(1) {
             if used[at] == 0 {
                 continue;
             }
@@ -403,12 +402,12 @@ impl GramGraph {
                 .into_iter()
                 .map(|(from, columns)| {
                     let mut edge =
-                        open.remove(&from.0).unwrap_or_else(|| Edge { from: places[from.0], columns: Vec::new() });
+                        open.remove(&from).unwrap_or_else(|| Edge { from: places[from], columns: Vec::new() });
                     edge.columns.extend_from_slice(columns.as_slice());
                     edge
                 })
                 .collect();
-            if edges.len() == 1 && used[at] == 1 && at != end.0 {
+            if edges.len() == 1 && used[at] == 1 && at != end {
                 open.extend(edges.pop().map(|edge| (at, edge)));
                 continue;
             }

@@ -151,7 +151,7 @@ pub(super) fn each(bytes: &[u8], mut found: impl FnMut(u16)) {
     }
 }
 
-/// `bytes`, folded.
+/// Folds all of `bytes`, as [`fold_at`] does one character.
 pub(super) fn folded(bytes: &[u8]) -> Vec<u8> {
     let (mut folded, mut at) = (Vec::with_capacity(bytes.len()), 0);
     while let Some(first) = bytes.get(at) {

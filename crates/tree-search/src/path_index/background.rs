@@ -26,7 +26,7 @@ use super::{
     COMPARED_EVERY, IndexMode, KnownContent, PathIndex, PathList, RootIndex, RootSlot, RootState, SAVE_INTERVAL,
     UnderWay, is_outdated,
     path_state::KnownStat,
-    root_index::{Settled, TICK, changed_files, filter_memory, slot_of},
+    root_index::{SettledTimes, TICK, changed_files, filter_memory, slot_of},
 };
 use crate::{IndexContents, Saved, StoredFile, ngram_filter::ContentGrams};
 
@@ -63,6 +63,7 @@ impl PathIndex {
     /// other processes may have used up.
     pub fn store(self: &Arc<Self>, workspace: &Workspace) -> Vec<(WorkspacePath, io::Result<Saved>)> {
         for root in present_roots(workspace).filter(|root| !root.root().is_staged()) {
+            // What is seen of a staged one is not what the disk has.
             let Ok((list, _)) = PathList::walk(workspace, &root, false, |_| false) else { continue };
             let index = self.of_list(&root, None, list);
             self.roots().push(RootSlot::new(root, RootState::Unwatchable(Unwatchable::Refused, Some(index))));
@@ -251,10 +252,12 @@ fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath
         }
         (Arc::clone(&root.list), from)
     };
+    // Without the lock, which each search needs to begin.
     index.yield_to_searches();
     let end = paths.items.len().min(from + VERIFY_FILES);
     let last = Some(paths.items.get(end - 1).into_path());
     let changed = changed_files(paths.items.range(from..end));
+    // Else a change of the list would copy it.
     drop(paths);
     if !changed.is_empty() {
         slot_of(&mut index.roots(), root)?.refresh(RootIndex::refresh)?.distrust(&changed);
@@ -263,7 +266,7 @@ fn compare(index: &PathIndex, root: &WorkspacePath, after: Option<&WorkspacePath
 }
 
 /// Bytes of the largest file that is taken in: larger ones are searched each time.
-const LARGEST_FILE: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 /// Files that are chosen at once, and bytes that are read between two turns of the lock.
 const BATCH_FILES: usize = 64;
 const BATCH_BYTES: usize = 1 << 20;
@@ -306,7 +309,7 @@ fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
 
 /// Files, each with the number of its state, that are read between two turns of the lock; [`RootIndex::mounts`] and
 /// [`RootIndex::settled`].
-type Batch = (Vec<(Entry, u32)>, u64, Settled);
+type Batch = (Vec<(Entry, u32)>, u64, SettledTimes);
 
 /// The next unread files.
 fn next_batch(index: &mut RootIndex) -> Option<Batch> {
@@ -356,7 +359,7 @@ fn take_in(index: &PathIndex, root: &WorkspacePath, mounts: u64, files: Vec<Read
 }
 
 /// Reads a file for the filter. `None` when it should be looked at another time.
-fn read(entry: &Entry, settled: Settled) -> Option<(ReadContent, Option<KnownStat>)> {
+fn read(entry: &Entry, settled: SettledTimes) -> Option<(ReadContent, Option<KnownStat>)> {
     let always = Some((Err(KnownContent::AlwaysSearch), None));
     match entry.visibility() {
         Visibility::Denied => return Some((Err(KnownContent::Secret), None)),
@@ -366,20 +369,22 @@ fn read(entry: &Entry, settled: Settled) -> Option<(ReadContent, Option<KnownSta
     let Ok(mut file) = entry.open() else { return always };
     let stat = file.stat().clone();
     // Another name can change it without an event here.
-    if stat.links() != 1 || stat.size > LARGEST_FILE {
+    if stat.links() != 1 || stat.size > MAX_FILE_BYTES {
         return always;
     }
-    // In the future counts as just now.
+    // A write within the tick of the clock in which it was last changed would not show in its times. In the future
+    // counts as just now.
     let age = stat.modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
     if age.is_none_or(|age| age < TICK) {
         return None;
     }
     let is_settled = stat.facts().is_some_and(|facts| settled.is_settled(&facts));
     let mut bytes = Vec::with_capacity(usize::try_from(stat.size).unwrap_or_default() + 1);
-    match file.read_to_limit(&mut bytes, LARGEST_FILE + 1) {
+    match file.read_to_limit(&mut bytes, MAX_FILE_BYTES + 1) {
         Ok(true) => {}
         Ok(false) | Err(_) => return always,
     }
+    // What was read while it was written may be of no single state.
     if !file.restat().is_ok_and(|now| now.same_file_state(&stat)) || bytes.len() as u64 != stat.size {
         return None;
     }
@@ -428,6 +433,7 @@ pub(super) fn save(
     // Where nothing may be kept of the root, nothing is to be tried again.
     let identity = root.root().identity_for_index().ok()?;
     let mut contents = contents(&list, identity.device);
+    // A file takes long to write: each change meanwhile would copy what the list still shares.
     drop(list);
     if let Some(listing) = workspace.list_tree(root) {
         contents.listing(&listing);
@@ -461,6 +467,7 @@ fn contents(list: &PathList, device: u64) -> IndexContents {
             KnownContent::Unread | KnownContent::Secret => false,
         };
         let Some(stat) = is_kept.then(|| stats.stat(&item.entry()).ok()).flatten() else { continue };
+        // A change of which no event has been read yet.
         let is_same = item.state().is_none_or(|state| stat.fingerprint() == state);
         if let Some(facts) = stat.facts().filter(|_| is_same) {
             contents.file(item.relative, &StoredFile { facts, content: item.content.clone() });
@@ -489,6 +496,7 @@ impl PathIndex {
     pub fn finish(self: &Arc<Self>, workspace: &Workspace) {
         let began = Instant::now();
         for root in present_roots(workspace).filter(|root| self.has_work(root)) {
+            // The thread in the background has begun with it, and two listings are no quicker.
             wait(began + LISTING_TIME, || self.is_being_listed(&root));
             let until = (began + READ_TIME).max(Instant::now() + LEAST_READ_TIME);
             let threads = thread::available_parallelism().map_or(1, usize::from);

@@ -14,12 +14,12 @@ use super::{path_list::PathList, path_state::IndexedPath};
 /// Names of one tree that are listed at most: some 40 MB.
 const MAX_NAMES: usize = 250_000;
 /// How long a listing is used before the tree is listed again.
-const FRESH: Duration = Duration::from_secs(3);
+const FRESH_TIME: Duration = Duration::from_secs(3);
 /// How long after the last completion the names are dropped, and how often that is looked at.
-const IDLE: Duration = Duration::from_secs(15);
-const LOOK: Duration = Duration::from_millis(200);
+const IDLE_TIME: Duration = Duration::from_secs(15);
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 /// How long a listing may take.
-const LISTING: Duration = Duration::from_secs(30);
+const MAX_LISTING_TIME: Duration = Duration::from_secs(30);
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
 
@@ -92,7 +92,8 @@ impl KeptNames {
             Entry::Vacant(place) => place.insert(KeptTree { listing: None, used: Instant::now() }),
         };
         let (workspace, path) = (workspace.clone(), root.clone());
-        // Dropped at the end of the thread, or at once where there is none.
+        // Dropped at the end of the thread, or at once where there is none. Held weakly, as the thread ends with the
+        // session that the names belong to.
         let tree = ListedTree { trees: Arc::downgrade(&self.trees), key };
         let _ = thread::Builder::new().name("names".to_owned()).spawn(move || while tree.list(&workspace, &path) {});
     }
@@ -108,14 +109,14 @@ impl ListedTree {
     /// Lists it, and waits until that is no longer fresh; false when nobody uses it any more.
     fn list(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let started = Instant::now();
-        let is_wanted = || self.idle().is_some_and(|idle| idle < IDLE);
-        let listing = Listing::read(workspace, root, || !is_wanted() || started.elapsed() > LISTING);
+        let is_wanted = || self.idle().is_some_and(|idle| idle < IDLE_TIME);
+        let listing = Listing::read(workspace, root, || !is_wanted() || started.elapsed() > MAX_LISTING_TIME);
         let listed = Instant::now();
         self.with(|tree| tree.listing = Some(listing));
         while is_wanted() {
-            thread::sleep(LOOK);
+            thread::sleep(LOOK_INTERVAL);
             // Only where it was used since: a tree that nobody completes in is not listed again.
-            if listed.elapsed() >= FRESH && self.idle().is_some_and(|idle| idle < listed.elapsed()) {
+            if listed.elapsed() >= FRESH_TIME && self.idle().is_some_and(|idle| idle < listed.elapsed()) {
                 return true;
             }
         }

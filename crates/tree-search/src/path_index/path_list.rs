@@ -304,7 +304,7 @@ impl PathTable {
 
     /// Adds a path after all others.
     pub(super) fn push(&mut self, relative: &Path, state: PathState) {
-        if let Some(page) = self.pages.last_mut().filter(|page| page.len() < PathPage::MOST) {
+        if let Some(page) = self.pages.last_mut().filter(|page| page.len() < PathPage::MAX_PATHS) {
             Arc::make_mut(page).push(relative, state);
         } else {
             if let Some(page) = self.pages.last_mut() {
@@ -415,13 +415,13 @@ impl MergedPages {
     /// path that is put between two full pages would make one more page.
     fn end_made(&mut self) {
         let mut made = std::mem::take(&mut self.made);
-        if (1..PathPage::MOST / 2).contains(&made.len())
+        if (1..PathPage::MAX_PATHS / 2).contains(&made.len())
             && let Some(before) = self.pages.pop()
         {
             let few = std::mem::replace(&mut made, Arc::unwrap_or_clone(before));
             made.append(&few, 0..few.len());
         }
-        let pages = made.len().div_ceil(PathPage::MOST);
+        let pages = made.len().div_ceil(PathPage::MAX_PATHS);
         for at in 0..pages {
             let mut page = PathPage::default();
             page.append(&made, made.len() * at / pages..made.len() * (at + 1) / pages);
@@ -431,7 +431,7 @@ impl MergedPages {
     }
 }
 
-/// Up to [`PathPage::MOST`] consecutive paths.
+/// Up to [`PathPage::MAX_PATHS`] consecutive paths.
 #[derive(Clone, Debug, Default)]
 struct PathPage {
     text: PathText,
@@ -442,7 +442,7 @@ struct PathPage {
 impl PathPage {
     /// Paths of one page at most: a change copies one page where a search holds the list, so they should be few; a page
     /// has five allocations, so they should be many.
-    const MOST: usize = 512;
+    const MAX_PATHS: usize = 512;
 
     pub(super) fn len(&self) -> usize {
         self.states.len()
@@ -653,7 +653,7 @@ mod path_table_tests {
                 prop_assert_eq!(dropped, lost);
                 let paths: Vec<(String, u32)> = table.iter().map(|item| (item.relative.to_str().unwrap().to_owned(), item.id)).collect();
                 prop_assert_eq!(paths, plain.clone().into_iter().collect::<Vec<_>>());
-                prop_assert!(table.pages.iter().all(|page| (1..=PathPage::MOST).contains(&page.len())));
+                prop_assert!(table.pages.iter().all(|page| (1..=PathPage::MAX_PATHS).contains(&page.len())));
                 prop_assert_eq!(kept.iter().map(|item| item.id).collect::<Vec<_>>(), older, "a snapshot stays");
                 for at in (0..table.len()).step_by(97) {
                     let below = table.partition_point(0..table.len(), |path| path < table.get(at).relative);

@@ -42,7 +42,7 @@ pub(super) struct KnownStat {
     /// a moment.
     pub(super) asked: bool,
     /// Its content was read when no change that came later could have left this stat as it is: see
-    /// [`Settled`](super::root_index::Settled).
+    /// [`SettledTimes`](super::root_index::SettledTimes).
     pub(super) is_settled: bool,
 }
 
@@ -54,6 +54,7 @@ const OTHER_TIME: i64 = i64::MAX;
 impl KnownStat {
     /// Packs `stat`; `None` where another name can change the file.
     pub(super) fn of(stat: &Stat, is_settled: bool) -> Option<Self> {
+        // A write through another name causes no event here.
         (stat.links() == 1).then(|| Self {
             modified: stat.modified.map_or(NO_TIME, nanoseconds).to_ne_bytes(),
             fingerprint: stat.fingerprint().to_ne_bytes(),

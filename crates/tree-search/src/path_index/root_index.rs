@@ -31,8 +31,8 @@ const FILTER_MEMORY: usize = 96 << 20;
 const ALL_FILTERS: usize = 256 << 20;
 /// Changed files from which the filter is brought up to date, and how long after the last time.
 const STALE: usize = 64;
-const REST: Duration = Duration::from_secs(2);
-const LONG_REST: Duration = Duration::from_secs(30);
+const REFILL_INTERVAL: Duration = Duration::from_secs(2);
+const MAX_REFILL_INTERVAL: Duration = Duration::from_secs(30);
 /// Share of dead content, in percent, from which the filter is built again from nothing.
 const MAX_WASTE: u64 = 50;
 /// Listings that may fail before a root is only walked.
@@ -67,7 +67,7 @@ pub(super) struct RootIndex {
     /// Up to which path the filter is being brought up to date, and how many threads are reading a batch for that.
     pub(super) filled_to: Option<WorkspacePath>,
     pub(super) filling: usize,
-    pub(super) settled: Settled,
+    pub(super) settled: SettledTimes,
     /// How many files were taken over from a former process, and when.
     taken_over: Option<(usize, Instant)>,
     /// Files that were taken in or forgotten since the stored index was written.
@@ -110,6 +110,7 @@ impl RootSlot {
         if !refresh(index) {
             self.failures += 1;
             let why = index.watcher.as_ref().and_then(Watcher::failure).unwrap_or(Unwatchable::Refused);
+            // `Refused` is also said of too many changes at once, which say nothing of the next listing.
             let is_final = self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX;
             self.state = if is_final { RootState::Unwatchable(why, None) } else { RootState::Unknown };
         }
@@ -127,24 +128,17 @@ impl RootIndex {
         stored: Option<&Arc<StoredIndex>>,
         memory: usize,
     ) -> Self {
-        let (mut filter, mut unsaved, mut taken_over) = (NgramFilter::new(FILTER_MEMORY), 0, None);
-        if let Some((stored, (of_stored, files))) =
-            stored.and_then(|one| Some((one, take_over(one, &mut list, memory)?)))
-        {
-            // Those of the stored index that have changed or are gone.
-            unsaved = usize::try_from(stored.files()).unwrap_or(usize::MAX).saturating_sub(files);
-            (filter, taken_over) = (of_stored, Some((files, Instant::now())));
-        }
+        let taken = stored.and_then(|stored| take_over(stored, &mut list, memory));
         Self {
-            settled: Settled::of(root, &list),
+            settled: SettledTimes::of(root, &list),
+            taken_over: taken.as_ref().map(|(_, files, _)| (*files, Instant::now())),
+            unsaved: taken.as_ref().map_or(0, |(.., outdated)| *outdated),
+            filter: taken.map_or_else(|| NgramFilter::new(FILTER_MEMORY), |(filter, ..)| filter),
             watcher,
             list: Arc::new(list),
-            filter,
             stale: 0,
             filled_to: None,
             filling: 0,
-            taken_over,
-            unsaved,
             saved: None,
             built: None,
             verified: None,
@@ -157,6 +151,7 @@ impl RootIndex {
     pub(super) fn refresh(&mut self) -> bool {
         let Some(watcher) = &mut self.watcher else { return true };
         let changes = watcher.changes();
+        // One that has ended by now may have written since the last look.
         self.written_silently |= watcher.has_silent_writers();
         self.apply(&changes)
     }
@@ -173,6 +168,7 @@ impl RootIndex {
         self.written_silently = self.watcher.as_ref().is_some_and(Watcher::has_silent_writers);
         let list = Arc::clone(&self.list);
         let changed = changed_files(list.items.iter());
+        // Else a change of the list would copy it.
         drop(list);
         self.distrust(&changed);
         self.compare_rules()
@@ -214,6 +210,7 @@ impl RootIndex {
         let list = Arc::make_mut(&mut self.list);
         let mut dropped = Vec::new();
         for (path, id) in files {
+            // With another number it has changed since, by an event: what is known now is newer.
             if let Some(at) = list.find(path).filter(|at| list.items.get(*at).id == *id) {
                 list.forget_content(at, &mut dropped);
                 list.items.change(at, |item| item.content = KnownContent::AlwaysSearch);
@@ -255,7 +252,8 @@ impl RootIndex {
             None => true,
             Some(_) if self.verified.is_none_or(|verified| verified.elapsed() >= COMPARED_EVERY) => true,
             Some(built) => {
-                self.stale >= STALE && built.elapsed() >= REST || self.stale > 0 && built.elapsed() >= LONG_REST
+                self.stale >= STALE && built.elapsed() >= REFILL_INTERVAL
+                    || self.stale > 0 && built.elapsed() >= MAX_REFILL_INTERVAL
             }
         }
     }
@@ -316,12 +314,12 @@ const SAMPLE: usize = 128;
 ///
 /// [racy-git]: https://git-scm.com/docs/racy-git
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Settled {
+pub(super) struct SettledTimes {
     /// When the file system was last asked to write everything back.
     written_back: Option<SystemTime>,
 }
 
-impl Settled {
+impl SettledTimes {
     /// Writes the file system back if files of `list` were changed a short while ago, as after a checkout.
     fn of(root: &WorkspacePath, list: &PathList) -> Self {
         let now = SystemTime::now();
@@ -344,8 +342,9 @@ impl Settled {
 }
 
 /// Marks the files of `list` that a stat of now shows in the state that `stored` knows: the filter over them with room
-/// for `memory` bytes, and how many they are. `None` where the stored filter is damaged: nothing is marked then.
-fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> Option<(NgramFilter, usize)> {
+/// for `memory` bytes, how many they are, and how many of the stored index have changed or are gone. `None` where the
+/// stored filter is damaged: nothing is marked then.
+fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> Option<(NgramFilter, usize, usize)> {
     let (mut cursor, mut stats, mut taken) = (stored.cursor(), StatCache::default(), Vec::new());
     for (at, item) in list.items.iter().enumerate().filter(|(_, item)| item.is_unread()) {
         let Some(file) = cursor.file(item.relative) else { continue };
@@ -365,7 +364,8 @@ fn take_over(stored: &Arc<StoredIndex>, list: &mut PathList, memory: usize) -> O
     for (at, known, content) in taken {
         list.items.change(at, |item| (item.known, item.content) = (OnceLock::from(known), content));
     }
-    Some((filter, files))
+    let outdated = usize::try_from(stored.files()).unwrap_or(usize::MAX).saturating_sub(files);
+    Some((filter, files, outdated))
 }
 
 /// Directories that are listed again one by one; with more, a new listing of all is quicker.
@@ -619,11 +619,11 @@ mod tests {
             let at = |age| StatFacts::moment_before(SystemTime::now(), Duration::from_secs(age)).unwrap();
             StatFacts { device: 1, inode: 2, size: 3, modified: at(age), changed: at(changed) }
         };
-        let waiting = Settled::default();
+        let waiting = SettledTimes::default();
         assert!(waiting.is_settled(&facts(90, 90)));
         assert!(!waiting.is_settled(&facts(20, 20)));
         assert!(!waiting.is_settled(&facts(5000, 20)), "times of content can be set");
-        let written = Settled { written_back: Some(SystemTime::now() - Duration::from_secs(10)) };
+        let written = SettledTimes { written_back: Some(SystemTime::now() - Duration::from_secs(10)) };
         assert!(written.is_settled(&facts(20, 20)));
         assert!(!written.is_settled(&facts(11, 20)) && !written.is_settled(&facts(20, 1)));
     }

@@ -151,75 +151,12 @@ pub(crate) fn walk_snapshot(
     visit: &mut dyn Visit,
 ) -> Result<(WalkReport, PathSource), AccessError> {
     if let Some(snapshot) = snapshot {
-        let mut report = WalkReport::default();
-        report.stopped = snapshot.runs().any(|run| over_run(workspace, &run, options, &mut report, visit).is_break());
-        return Ok((report, PathSource::Index));
+        let mut walk = ListWalk { workspace, options, visit, report: WalkReport::default() };
+        walk.report.stopped = snapshot.runs().any(|run| walk.run(&run).is_break());
+        return Ok((walk.report, PathSource::Index));
     }
     let walked = workspace.walk(start, options, &mut |entry| visit.visit(SearchEntry::Walked(entry)));
     walked.map(|report| (report, PathSource::Walk))
-}
-
-/// The walk over a part of a snapshot. Most of it is decided by the summaries alone.
-fn over_run(
-    workspace: &Workspace,
-    run: &PathRun<'_>,
-    options: &WalkOptions,
-    report: &mut WalkReport,
-    visit: &mut dyn Visit,
-) -> ControlFlow<()> {
-    let summaries = run.summaries();
-    let mut at = 0;
-    while at < summaries.len() {
-        if summaries[at] != PathSummary::Ask {
-            let passed = if options.ignored == Ignored::Only { 1 } else { visit.pass(&summaries[at..])? };
-            if passed > 0 {
-                at += passed;
-                continue;
-            }
-        }
-        look(workspace, &run.get(at), options, report, visit)?;
-        at += 1;
-    }
-    ControlFlow::Continue(())
-}
-
-/// Deals with one item by asking it.
-fn look(
-    workspace: &Workspace,
-    item: &IndexedPath<'_>,
-    options: &WalkOptions,
-    report: &mut WalkReport,
-    visit: &mut dyn Visit,
-) -> ControlFlow<()> {
-    let directory = item.kind == FileKind::Directory;
-    if item.unreadable {
-        report.add_unreadable(item.path().clone());
-    }
-    if item.unwatched {
-        return joined(
-            workspace.walk_child(item.path(), options, &mut |entry| visit.visit(SearchEntry::Walked(entry))),
-            report,
-        );
-    }
-    if item.ignored && options.ignored == Ignored::Skip {
-        *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
-        if item.is_kept {
-            // What is known of their content is in the list alone.
-            report.ignored_entries.forget();
-        } else {
-            report.ignored_entries.push(item.entry());
-        }
-        return ControlFlow::Continue(());
-    }
-    let wanted = item.ignored || options.ignored != Ignored::Only;
-    if wanted && options.visits(item.kind) {
-        visit.visit(SearchEntry::Indexed(item.clone()))?;
-    }
-    // Below ignored directories nothing is listed.
-    if item.ignored && directory {
-        return below(workspace, item.path(), options, report, visit);
-    }
-    ControlFlow::Continue(())
 }
 
 /// Visits as a walk from `start` with [`Ignored::Only`] would, from the entries that an earlier walk left out.
@@ -230,44 +167,98 @@ pub fn walk_ignored_entries(
     options: &WalkOptions,
     visit: &mut dyn Visit,
 ) -> WalkReport {
-    let mut report = WalkReport::default();
+    let mut walk = ListWalk { workspace, options, visit, report: WalkReport::default() };
     for entry in entries.iter().filter(|entry| entry.path().root().key() == start.root().key()) {
-        let directory = entry.kind() == FileKind::Directory;
-        if options.visits(entry.kind()) && visit.visit(SearchEntry::Walked(entry.clone())).is_break() {
-            report.stopped = true;
-            return report;
+        if options.visits(entry.kind()) && walk.visit.visit(SearchEntry::Walked(entry.clone())).is_break() {
+            walk.report.stopped = true;
+            break;
         }
-        if directory && below(workspace, entry.path(), options, &mut report, visit).is_break() {
-            return report;
+        if entry.kind() == FileKind::Directory && walk.below(entry.path()).is_break() {
+            break;
         }
     }
-    report
+    walk.report
 }
 
-/// Walks all below an ignored directory.
-fn below(
-    workspace: &Workspace,
-    directory: &WorkspacePath,
-    options: &WalkOptions,
-    report: &mut WalkReport,
-    visit: &mut dyn Visit,
-) -> ControlFlow<()> {
-    let options = WalkOptions { ignored: Ignored::Include, ..options.clone() };
-    joined(workspace.walk(directory, &options, &mut |entry| visit.visit(SearchEntry::Walked(entry))), report)
+/// A walk over names that are listed.
+struct ListWalk<'w> {
+    workspace: &'w Workspace,
+    options: &'w WalkOptions,
+    visit: &'w mut dyn Visit,
+    report: WalkReport,
 }
 
-/// Adds what a walk over a part that is not listed met.
-fn joined(walked: Result<WalkReport, AccessError>, report: &mut WalkReport) -> ControlFlow<()> {
-    match walked {
-        Ok(walked) => report.add(walked),
-        Err(error) => match error.kind {
-            // It is gone by now: as for a walk, there is nothing to list.
-            AccessErrorKind::NotFound => {}
-            AccessErrorKind::Limit(limit) if limit.is_open_files() => report.limits_hit.directory(limit),
-            _ => report.unreadable_count += 1,
-        },
+impl ListWalk<'_> {
+    /// Walks over a part of a snapshot. Most of it is decided by the summaries alone.
+    fn run(&mut self, run: &PathRun<'_>) -> ControlFlow<()> {
+        let summaries = run.summaries();
+        let mut at = 0;
+        while at < summaries.len() {
+            if summaries[at] != PathSummary::Ask {
+                let is_wanted = self.options.ignored != Ignored::Only;
+                let passed = if is_wanted { self.visit.pass(&summaries[at..])? } else { 1 };
+                if passed > 0 {
+                    at += passed;
+                    continue;
+                }
+            }
+            self.item(&run.get(at))?;
+            at += 1;
+        }
+        ControlFlow::Continue(())
     }
-    if report.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+
+    /// Deals with one item by asking it.
+    fn item(&mut self, item: &IndexedPath<'_>) -> ControlFlow<()> {
+        let directory = item.kind == FileKind::Directory;
+        if item.unreadable {
+            self.report.add_unreadable(item.path().clone());
+        }
+        if item.unwatched {
+            let visit = &mut |entry| self.visit.visit(SearchEntry::Walked(entry));
+            let walked = self.workspace.walk_child(item.path(), self.options, visit);
+            return self.join(walked);
+        }
+        if item.ignored && self.options.ignored == Ignored::Skip {
+            let report = &mut self.report;
+            *if directory { &mut report.ignored_dirs } else { &mut report.ignored_files } += 1;
+            if item.is_kept {
+                // What is known of their content is in the list alone.
+                report.ignored_entries.forget();
+            } else {
+                report.ignored_entries.push(item.entry());
+            }
+            return ControlFlow::Continue(());
+        }
+        let wanted = item.ignored || self.options.ignored != Ignored::Only;
+        if wanted && self.options.visits(item.kind) {
+            self.visit.visit(SearchEntry::Indexed(item.clone()))?;
+        }
+        // Below ignored directories nothing is listed.
+        if item.ignored && directory { self.below(item.path()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Walks all below an ignored directory.
+    fn below(&mut self, directory: &WorkspacePath) -> ControlFlow<()> {
+        let options = WalkOptions { ignored: Ignored::Include, ..self.options.clone() };
+        let visit = &mut |entry| self.visit.visit(SearchEntry::Walked(entry));
+        let walked = self.workspace.walk(directory, &options, visit);
+        self.join(walked)
+    }
+
+    /// Adds what a walk over a part that is not listed met.
+    fn join(&mut self, walked: Result<WalkReport, AccessError>) -> ControlFlow<()> {
+        match walked {
+            Ok(walked) => self.report.add(walked),
+            Err(error) => match error.kind {
+                // It is gone by now: as for a walk, there is nothing to list.
+                AccessErrorKind::NotFound => {}
+                AccessErrorKind::Limit(limit) if limit.is_open_files() => self.report.limits_hit.directory(limit),
+                _ => self.report.unreadable_count += 1,
+            },
+        }
+        if self.report.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 /// The directories below a start.

@@ -107,19 +107,20 @@ impl Header {
         (seconds, u32::try_from(rest).unwrap_or_default())
     }
 
-    /// Where the names begin.
-    pub(super) fn listing_at(&self) -> u64 {
-        HEADER as u64 + self.tables()
-    }
-
-    /// Where the list of segments begins.
-    pub(super) fn segments_at(&self) -> u64 {
-        self.listing_at() + u64::from(self.listing)
+    /// Where the part of that number begins, how many bytes it has, and its checksum.
+    pub(super) fn part(&self, part: u64) -> (u64, u64, u32) {
+        let listing = HEADER as u64 + self.tables();
+        match part {
+            TABLES => (HEADER as u64, self.tables(), self.tables_checksum),
+            LISTING => (listing, self.listing.into(), self.listing_checksum),
+            _ => (listing + u64::from(self.listing), self.segments.into(), self.segments_checksum),
+        }
     }
 
     /// Where a column begins.
     pub(super) fn column_at(&self, column: usize) -> u64 {
-        self.segments_at() + u64::from(self.segments) + column as u64 * self.column_bytes()
+        let (segments, length, _) = self.part(SEGMENT_LIST);
+        segments + length + column as u64 * self.column_bytes()
     }
 
     /// Of how many segments a word has the bits of one column: all 64 of a block, but of a filter with a single block as
@@ -209,6 +210,7 @@ impl Header {
         let (content, checksum) = bytes.split_at(HEADER - CHECKSUM);
         let mut reader = ByteReader::new(content);
         let versions = (reader.array(), small(&mut reader), small(&mut reader));
+        // Before the checksum, which another version may have in another place.
         if versions.0 == Some(MAGIC) && versions != (Some(MAGIC), Some(VERSION), Some(FILTER_VERSION)) {
             return Err(Unusable::OtherVersion);
         }
@@ -256,6 +258,7 @@ impl Header {
     /// The checksum of a part of this store. `part` is another number for each.
     pub(super) fn checksum(id: u64, part: u64, bytes: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
+        // So that no part of another store or place fits, where a write was torn.
         hasher.update(&id.to_le_bytes());
         hasher.update(&part.to_le_bytes());
         hasher.update(bytes);

@@ -23,7 +23,7 @@ use crate::stored_index::format::{
 };
 
 /// Bytes of the longest name: `NAME_MAX` of every file system in use is at most 255 characters.
-const LONGEST_NAME: usize = 1024;
+const MAX_NAME_BYTES: usize = 1024;
 
 /// The directories and their files.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ fn by_components(one: &[u8], two: &[u8]) -> Ordering {
 fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
     let mut reader = ByteReader::new(bytes);
     let count = reader.length()?;
-    // Each file takes eight bytes or more.
+    // Each file takes eight bytes or more: memory in proportion to the bytes of the file.
     if count > reader.len() / 8 {
         return None;
     }
@@ -127,7 +127,7 @@ fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
         let tag = reader.byte()?;
         let shared = reader.length()?;
         let suffix = reader.length()?;
-        if shared > last.len() || suffix > LONGEST_NAME || shared + suffix > LONGEST_NAME {
+        if shared > last.len() || suffix > MAX_NAME_BYTES || shared + suffix > MAX_NAME_BYTES {
             return None;
         }
         let suffix = reader.take(suffix)?;
@@ -141,6 +141,7 @@ fn decode(bytes: &[u8], bounds: &Bounds) -> Option<StoredDirectory> {
             return None;
         }
         let file = StoredFile::read(tag, &mut reader, &mut previous, bounds)?;
+        // A write in the tick in which it was stored would leave the same times.
         if file.facts.is_older_than(bounds.written) {
             let start = directory.names.len();
             directory.names.extend(&last);
@@ -156,7 +157,7 @@ fn is_name(bytes: &[u8]) -> bool {
 }
 
 /// Directories one below the other; more than are ever listed.
-const DEEPEST: usize = 300;
+const MAX_DEPTH: usize = 300;
 /// Bytes of a digest.
 const DIGEST: usize = 16;
 
@@ -234,14 +235,15 @@ struct Decoder<'b> {
 impl Decoder<'_> {
     /// The next directory; its number.
     fn directory(&mut self, depth: usize) -> Option<u32> {
-        if depth > DEEPEST {
+        // A hostile file would overflow the stack.
+        if depth > MAX_DEPTH {
             return None;
         }
         let number = self.listing.directories.len();
         self.listing.directories.push(DirectoryListing::default());
         let mut directory = self.facts_and_rules()?;
         let count = self.reader.length()?;
-        // Each takes three bytes or more.
+        // Each takes three bytes or more: memory in proportion to the bytes of the file.
         if count > self.reader.len() / 3 {
             return None;
         }
@@ -249,6 +251,7 @@ impl Decoder<'_> {
         let mut last = None;
         for _ in 0..count {
             let name = self.name(depth)?;
+            // A walk and the search in a directory rely on the order, and on each name being there once.
             let is_next = last.is_none_or(|last| self.listing.name(last) < self.listing.name(name));
             is_next.then_some(())?;
             last = Some(name);
