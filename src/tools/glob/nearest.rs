@@ -244,7 +244,7 @@ mod tests {
 
     fn nearness(pattern: &str, path: &str) -> Option<f64> {
         let path = Path::new(path);
-        PatternNames::of(pattern, 1000).file(path.file_name().unwrap().to_str().unwrap(), path)
+        PatternNames::of(pattern).file(path.file_name().unwrap().to_str().unwrap(), path)
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
             assert_eq!(nearness(pattern, far), None, "{pattern} {far}");
         }
         for pattern in ["*", "**/*", "?", "{}", "", "/", "**/", "*{,}*"] {
-            assert!(PatternNames::of(pattern, 1000).is_nothing(), "{pattern}");
+            assert!(PatternNames::of(pattern).is_nothing(), "{pattern}");
         }
     }
 
