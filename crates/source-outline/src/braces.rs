@@ -12,7 +12,7 @@ pub(super) mod rust;
 use super::{
     definition::{Definition, MOST, Outline},
     directives::{Branch, Directive},
-    header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening, TokenKind},
+    header::{Around, BlockKind, Ending, Header, HeaderBuffer, HeaderStart, Named, Opening},
     lex_rules::{LexRules, Words},
     lexer::{Lexeme, LexemeKind, Lexer},
 };
@@ -81,7 +81,6 @@ const BRANCHES: usize = 64;
 pub(super) struct BraceOutline {
     grammar: &'static BraceGrammar,
     lexer: Lexer,
-    lexemes: Vec<Lexeme>,
     definitions: Vec<Definition>,
     open: Vec<OpenBlock>,
     /// Braces that are open beyond those.
@@ -103,7 +102,7 @@ pub(super) struct BraceOutline {
 }
 
 impl Outline for BraceOutline {
-    fn line(&mut self, line: &str) {
+    fn line(&mut self, line: &str, lexemes: &mut Vec<Lexeme>) {
         self.line += 1;
         let bytes = line.as_bytes();
         let content = bytes.trim_ascii();
@@ -122,8 +121,7 @@ impl Outline for BraceOutline {
             return;
         }
         let began_in_code = self.lexer.is_in_code();
-        let mut lexemes = std::mem::take(&mut self.lexemes);
-        self.lexer.line(bytes, &mut lexemes);
+        self.lexer.line(bytes, lexemes);
         if lexemes.is_empty() {
             self.note_comment(content, began_in_code);
         } else {
@@ -133,11 +131,10 @@ impl Outline for BraceOutline {
                 if is_first && self.grammar.newline_ends {
                     self.end_at_newline(lexeme, line);
                 }
-                self.lexeme(lexeme, line, if is_first { Some(indent) } else { None });
+                self.lexeme(lexeme, line, is_first.then_some(indent));
             }
             self.comment = None;
         }
-        self.lexemes = lexemes;
     }
 
     fn finish(mut self: Box<Self>) -> Vec<Definition> {
@@ -152,7 +149,6 @@ impl BraceOutline {
         Self {
             grammar,
             lexer: Lexer::new(grammar.lex),
-            lexemes: Vec::new(),
             definitions: Vec::new(),
             open: Vec::new(),
             deeper: 0,
@@ -274,6 +270,7 @@ impl BraceOutline {
     fn open_brace(&mut self, indent: Option<usize>) {
         self.note_start(indent);
         if self.open.len() >= DEPTH {
+            // So that no brace that closes one of them is taken for another's.
             self.deeper += 1;
             return;
         }
@@ -441,17 +438,17 @@ const BELONG: Words = Words("extends implements where throws instanceof as in");
 
 /// Whether the break between the last token of a line and the first lexeme of the next, each with its text, ends the
 /// statement: unless one of them requires a continuation.
-pub(super) fn ends_statement(last: (TokenKind, &str), next: (LexemeKind, &str)) -> bool {
+pub(super) fn ends_statement(last: (LexemeKind, &str), next: (LexemeKind, &str)) -> bool {
     let continues = match last.0 {
-        TokenKind::Braces | TokenKind::Lexeme(LexemeKind::Text | LexemeKind::Number) => false,
-        TokenKind::Lexeme(LexemeKind::Sign(sign)) => !matches!(sign, b')' | b']' | b'>' | b'}' | b'?' | b'!'),
-        TokenKind::Lexeme(LexemeKind::Word) => GO_ON.contains(last.1),
-        TokenKind::Lexeme(_) => true,
+        LexemeKind::Braces | LexemeKind::Text | LexemeKind::Number => false,
+        LexemeKind::Sign(sign) => !matches!(sign, b')' | b']' | b'>' | b'}' | b'?' | b'!'),
+        LexemeKind::Word => GO_ON.contains(last.1),
+        LexemeKind::Arrow | LexemeKind::PathSeparator | LexemeKind::Operator => true,
     };
     let belongs = match next.0 {
         LexemeKind::Sign(sign) => !matches!(sign, b'@' | b'#' | b'[' | b'(' | b'~' | b'!' | b'*' | b'}'),
         LexemeKind::Word => BELONG.contains(next.1),
-        LexemeKind::Number | LexemeKind::Text => false,
+        LexemeKind::Braces | LexemeKind::Number | LexemeKind::Text => false,
         LexemeKind::Arrow | LexemeKind::PathSeparator | LexemeKind::Operator => true,
     };
     !continues && !belongs
@@ -463,10 +460,10 @@ mod tests {
 
     #[test]
     fn a_statement_goes_on_where_either_line_says_so() {
-        let word = (TokenKind::Lexeme(LexemeKind::Word), "load");
-        let comma = (TokenKind::Lexeme(LexemeKind::Sign(b',')), ",");
+        let word = (LexemeKind::Word, "load");
+        let comma = (LexemeKind::Sign(b','), ",");
         let next = (LexemeKind::Word, "next");
-        assert!(ends_statement(word, next) && ends_statement((TokenKind::Braces, ""), next));
+        assert!(ends_statement(word, next) && ends_statement((LexemeKind::Braces, ""), next));
         assert!(!ends_statement(comma, next) && !ends_statement(word, (LexemeKind::Sign(b'.'), ".")));
         assert!(!ends_statement(word, (LexemeKind::Word, "extends")));
     }

@@ -4,6 +4,8 @@ mod not_shown;
 
 use std::fmt::Debug;
 
+use crate::lexer::Lexeme;
+
 pub use not_shown::not_shown;
 
 /// Definitions of a file at most.
@@ -30,15 +32,15 @@ pub struct Definition {
 
 /// Takes the lines of a file in one language.
 pub(super) trait Outline: Debug + Send {
-    /// Takes the next line, without its line break.
-    fn line(&mut self, line: &str);
+    /// Takes the next line, without its line break. `lexemes` is a buffer for those of a line, of any content.
+    fn line(&mut self, line: &str, lexemes: &mut Vec<Lexeme>);
 
     /// The definitions found; their order and the end of some is still to be mended.
     fn finish(self: Box<Self>) -> Vec<Definition>;
 }
 
 impl Definition {
-    /// `fn load`
+    /// Its kind and name, as in `fn load`.
     pub fn label(&self) -> String {
         format!("{} {}", self.kind, self.name)
     }

@@ -18,9 +18,9 @@ pub(crate) enum Directive<'l> {
 pub(crate) enum Branch {
     /// `#if`; `left_out` where it is `#if 0`.
     Begin { left_out: bool },
-    /// `#else` or `#elif`
+    /// Another branch of the same conditional: `#else` or `#elif`.
     Next,
-    /// `#endif`
+    /// The end of the conditional, `#endif`.
     End,
 }
 

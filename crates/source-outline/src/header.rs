@@ -9,7 +9,7 @@ use super::{
 /// A word or sign before a brace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub(super) kind: TokenKind,
+    pub(super) kind: LexemeKind,
     /// Parentheses and brackets around it.
     pub(super) depth: usize,
     /// Its line, from 1.
@@ -17,15 +17,6 @@ pub(super) struct Token {
     /// Its text, in the text of the header.
     pub(super) start: usize,
     pub(super) end: usize,
-}
-
-/// The kind of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
-    /// A lexeme of the line.
-    Lexeme(LexemeKind),
-    /// Braces and all between them.
-    Braces,
 }
 
 /// A word of a header.
@@ -50,7 +41,7 @@ pub(super) enum Term<'h> {
     Word(Word<'h>),
     /// The content of `(`, `[` or `<`: the first byte, and the places of the tokens between.
     Group(u8, usize, usize),
-    /// `{…}`
+    /// Braces and all between them.
     Braces,
     Arrow,
     PathSeparator,
@@ -123,7 +114,7 @@ impl<'h> Header<'h> {
         let mut after_word = false;
         for at in from..to.min(self.tokens.len()) {
             let token = &self.tokens[at];
-            let is_word = matches!(token.kind, TokenKind::Lexeme(LexemeKind::Word | LexemeKind::Number));
+            let is_word = matches!(token.kind, LexemeKind::Word | LexemeKind::Number);
             let word = self.word(at);
             if is_word && (after_word || text.ends_with([',', '+', ';', '>'])) {
                 text.push(' ');
@@ -145,22 +136,19 @@ impl<'h> Header<'h> {
             && !terms.windows(2).any(|pair| matches!(pair, [Term::Word(_) | Term::Group(..), Term::Word(_)]))
     }
 
-    fn lexeme(&self, at: usize) -> Option<LexemeKind> {
-        match self.tokens.get(at)?.kind {
-            TokenKind::Lexeme(kind) => Some(kind),
-            TokenKind::Braces => None,
-        }
+    fn kind(&self, at: usize) -> Option<LexemeKind> {
+        self.tokens.get(at).map(|token| token.kind)
     }
 
     pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
-        self.lexeme(at) == Some(LexemeKind::Sign(sign))
+        self.kind(at) == Some(LexemeKind::Sign(sign))
     }
 
     /// The last part that is not closed, as the last argument of a call that is open; all where nothing is open.
     pub(super) fn innermost(&self, open: usize) -> Header<'h> {
         let is_start = |token: &Token| match token.kind {
-            TokenKind::Lexeme(LexemeKind::Sign(b'(' | b'[')) => token.depth < open,
-            TokenKind::Lexeme(LexemeKind::Sign(b',')) => token.depth == open && open > 0,
+            LexemeKind::Sign(b'(' | b'[') => token.depth < open,
+            LexemeKind::Sign(b',') => token.depth == open && open > 0,
             _ => false,
         };
         let from = self.tokens.iter().rposition(is_start).map_or(0, |at| at + 1);
@@ -170,41 +158,32 @@ impl<'h> Header<'h> {
     /// The terms; with `angles`, `<…>` is a group where it can be one.
     pub(super) fn terms(&self, angles: bool) -> Vec<Term<'h>> {
         let Some(base) = self.tokens.first().map(|token| token.depth) else { return Vec::new() };
-        let mut terms = Vec::new();
-        let mut at = 0;
-        while at < self.tokens.len() {
-            let token = &self.tokens[at];
-            let TokenKind::Lexeme(kind) = token.kind else {
-                terms.push(Term::Braces);
-                at += 1;
-                continue;
-            };
+        let is_end = |token: &Token| token.depth <= base && matches!(token.kind, LexemeKind::Sign(b')' | b']'));
+        let (mut terms, mut at) = (Vec::new(), 0);
+        while let Some(token) = self.tokens.get(at) {
             at += 1;
-            terms.push(match kind {
-                LexemeKind::Word => Term::Word(Word { text: self.word(at - 1), token: at - 1, line: token.line }),
-                LexemeKind::Number => Term::Number,
-                LexemeKind::Text => Term::Text,
-                LexemeKind::Arrow => Term::Arrow,
-                LexemeKind::PathSeparator => Term::PathSeparator,
-                LexemeKind::Operator => Term::Operator,
-                LexemeKind::Sign(open @ (b'(' | b'[')) => {
-                    let is_end = |token: &Token| {
-                        token.depth <= base && matches!(token.kind, TokenKind::Lexeme(LexemeKind::Sign(b')' | b']')))
-                    };
-                    let end = self.tokens[at..].iter().position(is_end).map_or(self.tokens.len(), |end| at + end);
+            // The end of a group, where this begins one.
+            let end = match token.kind {
+                LexemeKind::Sign(b'(' | b'[') => {
+                    Some(self.tokens[at..].iter().position(is_end).map_or(self.tokens.len(), |end| at + end))
+                }
+                LexemeKind::Sign(b'<') if angles => self.end_of_angles(at, base),
+                _ => None,
+            };
+            terms.push(match (token.kind, end) {
+                (LexemeKind::Sign(open), Some(end)) => {
                     let group = Term::Group(open, at, end);
                     at = end + 1;
                     group
                 }
-                LexemeKind::Sign(b'<') if angles => match self.end_of_angles(at, base) {
-                    Some(end) => {
-                        let group = Term::Group(b'<', at, end);
-                        at = end + 1;
-                        group
-                    }
-                    None => Term::Sign(b'<'),
-                },
-                LexemeKind::Sign(sign) => Term::Sign(sign),
+                (LexemeKind::Sign(sign), None) => Term::Sign(sign),
+                (LexemeKind::Word, _) => Term::Word(Word { text: self.word(at - 1), token: at - 1, line: token.line }),
+                (LexemeKind::Number, _) => Term::Number,
+                (LexemeKind::Text, _) => Term::Text,
+                (LexemeKind::Arrow, _) => Term::Arrow,
+                (LexemeKind::PathSeparator, _) => Term::PathSeparator,
+                (LexemeKind::Operator, _) => Term::Operator,
+                (LexemeKind::Braces, _) => Term::Braces,
             });
         }
         terms
@@ -213,19 +192,13 @@ impl<'h> Header<'h> {
     /// The place of the `>` that belongs to the `<` before `from`.
     fn end_of_angles(&self, from: usize, base: usize) -> Option<usize> {
         let mut open = 1;
-        for at in from..self.tokens.len().min(from + ANGLES) {
-            if self.tokens[at].depth > base {
-                continue;
-            }
-            match self.lexeme(at) {
-                Some(LexemeKind::Sign(b'<')) => open += 1,
-                Some(LexemeKind::Sign(b'>')) => {
-                    open -= 1;
-                    if open == 0 {
-                        return Some(at);
-                    }
-                }
-                Some(LexemeKind::Sign(b';') | LexemeKind::Operator) => return None,
+        let near = self.tokens.iter().enumerate().skip(from).take(ANGLES);
+        for (at, token) in near.filter(|(_, token)| token.depth <= base) {
+            match token.kind {
+                LexemeKind::Sign(b'<') => open += 1,
+                LexemeKind::Sign(b'>') if open == 1 => return Some(at),
+                LexemeKind::Sign(b'>') => open -= 1,
+                LexemeKind::Sign(b';') | LexemeKind::Operator => return None,
                 _ => {}
             }
         }
@@ -265,7 +238,7 @@ pub(super) enum BlockKind {
     Items,
     /// Members of a type.
     Members,
-    /// Statements.
+    /// Statements of a function, in which few languages define anything.
     Statements,
     /// Values, or fields without definitions.
     Values,
@@ -325,7 +298,7 @@ const WORD: usize = 200;
 /// Where a header begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HeaderStart {
-    /// Its first token.
+    /// The place of its first token among those of all headers.
     pub(super) token: usize,
     /// The first line that belongs to it.
     pub(super) line: usize,
@@ -385,14 +358,14 @@ impl HeaderBuffer {
         }
         // The content of a string is of no interest.
         let word = if lexeme.kind == LexemeKind::Text { "" } else { &line[lexeme.start..end] };
-        self.push_token(TokenKind::Lexeme(lexeme.kind), word, number);
+        self.push_token(lexeme.kind, word, number);
     }
 
     pub(super) fn push_braces(&mut self, number: usize) {
-        self.push_token(TokenKind::Braces, "", number);
+        self.push_token(LexemeKind::Braces, "", number);
     }
 
-    fn push_token(&mut self, kind: TokenKind, word: &str, line: usize) {
+    fn push_token(&mut self, kind: LexemeKind, word: &str, line: usize) {
         if self.tokens.len() - self.start.token >= HEADER {
             self.truncate(self.tokens.len() - 1);
         }

@@ -31,7 +31,6 @@ const PAREN_LINES: usize = 300;
 pub(super) struct IndentOutline {
     grammar: &'static KeywordGrammar,
     lexer: Lexer,
-    lexemes: Vec<Lexeme>,
     definitions: Vec<Definition>,
     open: Vec<OpenDefinition>,
     line: usize,
@@ -44,13 +43,12 @@ pub(super) struct IndentOutline {
 }
 
 impl Outline for IndentOutline {
-    fn line(&mut self, line: &str) {
+    fn line(&mut self, line: &str, lexemes: &mut Vec<Lexeme>) {
         self.line += 1;
         let bytes = line.as_bytes();
         let began_in_code = self.lexer.is_in_code();
         let began_in_comment = self.lexer.is_in_comment();
-        let mut lexemes = std::mem::take(&mut self.lexemes);
-        self.lexer.line(bytes, &mut lexemes);
+        self.lexer.line(bytes, lexemes);
         if !began_in_code {
             if !began_in_comment {
                 self.last = self.line;
@@ -63,11 +61,10 @@ impl Outline for IndentOutline {
             }
         } else {
             let indent = indent_of(bytes);
-            self.code(&LexedLine { text: line, lexemes: &lexemes, number: self.line, indent });
+            self.code(&LexedLine { text: line, lexemes, number: self.line, indent });
             self.last = self.line;
         }
-        self.count_parens(&lexemes);
-        self.lexemes = lexemes;
+        self.count_parens(lexemes);
     }
 
     fn finish(mut self: Box<Self>) -> Vec<Definition> {
@@ -81,7 +78,6 @@ impl IndentOutline {
         Self {
             grammar,
             lexer: Lexer::new(grammar.lex),
-            lexemes: Vec::new(),
             definitions: Vec::new(),
             open: Vec::new(),
             line: 0,

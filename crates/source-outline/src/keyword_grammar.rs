@@ -28,6 +28,44 @@ pub(super) struct KeywordGrammar {
     pub(super) verbatim: &'static str,
 }
 
+impl KeywordGrammar {
+    /// A language with braces and these keywords.
+    pub(super) const fn new(lex: &'static LexRules, keywords: &'static str) -> Self {
+        Self {
+            lex,
+            modifiers: Words(""),
+            keywords: Words(keywords),
+            other: |_| None,
+            closers: Words("}"),
+            joiners: Words("{ ) ]"),
+            parens: true,
+            outermost: Words(""),
+            verbatim: "",
+        }
+    }
+
+    pub(super) const fn modifiers(self, modifiers: &'static str) -> Self {
+        Self { modifiers: Words(modifiers), ..self }
+    }
+
+    pub(super) const fn other(self, other: fn(&LexedLine<'_>) -> Option<Named>) -> Self {
+        Self { other, ..self }
+    }
+
+    pub(super) const fn ends(self, closers: &'static str, joiners: &'static str) -> Self {
+        Self { closers: Words(closers), joiners: Words(joiners), ..self }
+    }
+
+    pub(super) const fn outermost(self, outermost: &'static str) -> Self {
+        Self { outermost: Words(outermost), ..self }
+    }
+
+    /// For a language whose parentheses do not say where a line goes on.
+    pub(super) const fn without_parens(self) -> Self {
+        Self { parens: false, ..self }
+    }
+}
+
 /// The kind of definitions that may have several parts in sequence.
 pub(super) const MERGED: &str = "function";
 

@@ -35,7 +35,7 @@ impl Words {
 /// The literals that a quote character may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quotes {
-    /// Nothing.
+    /// None: the character is a sign.
     None,
     /// A string that ends on its line.
     Line,
@@ -62,19 +62,17 @@ pub(crate) struct LexRules {
     pub(super) double: Quotes,
     pub(super) single: Quotes,
     pub(super) backtick: Quotes,
-    /// Whether a backslash escapes a quote.
-    pub(super) escapes: bool,
     /// Three quotes begin a string that ends with three.
     pub(super) triples: bool,
-    /// `r#"…"#`
+    /// Raw strings of Rust, as in `r#"…"#`.
     pub(super) rust_raw: bool,
-    /// `R"x(…)x"`
+    /// Raw strings of C++, as in `R"x(…)x"`.
     pub(super) cpp_raw: bool,
-    /// `@"…"`
+    /// Strings in which no backslash escapes, as in `@"…"`.
     pub(super) verbatim: bool,
-    /// `/…/`
+    /// Regular expressions between slashes.
     pub(super) regexes: bool,
-    /// `<<EOF`
+    /// Here-documents that begin with `<<EOF`.
     pub(super) heredocs: bool,
     /// `<< EOF`: elsewhere that shifts or appends.
     pub(super) spaced_heredocs: bool,
@@ -111,7 +109,6 @@ const PLAIN: LexRules = LexRules {
     double: Quotes::Line,
     single: Quotes::Line,
     backtick: Quotes::None,
-    escapes: true,
     triples: false,
     rust_raw: false,
     cpp_raw: false,
@@ -134,7 +131,7 @@ pub(super) static CSHARP: LexRules = LexRules { verbatim: true, ..JAVA };
 pub(super) static DART: LexRules = LexRules { triples: true, ..SLASHES };
 pub(crate) static JAVASCRIPT: LexRules =
     LexRules { backtick: Quotes::Template, regexes: true, dollar_words: true, ..SLASHES };
-/// Kotlin, Swift, Scala.
+/// Of Kotlin, Swift and Scala.
 pub(super) static NESTED: LexRules =
     LexRules { nested_comments: true, triples: true, single: Quotes::Lifetime, ..SLASHES };
 pub(super) static PHP: LexRules =

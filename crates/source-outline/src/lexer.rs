@@ -3,9 +3,7 @@
 //! Knows of a language no more than where its comments and strings begin and end; what spans lines is kept from line to
 //! line. One pass over the bytes of a line, of any content.
 
-mod multiline_state;
-
-use multiline_state::{MultilineState, OpenLiteral};
+use memchr::memmem;
 
 use super::lex_rules::{LexRules, Quotes, Words, is_word, is_word_start};
 
@@ -14,18 +12,20 @@ use super::lex_rules::{LexRules, Quotes, Words, is_word, is_word_start};
 pub(crate) enum LexemeKind {
     /// A keyword or name.
     Word,
-    /// A literal number.
+    /// A number, with its suffix.
     Number,
     /// A literal string, character or regular expression.
     Text,
-    /// `=>` or `->`
+    /// `=>` or `->`, of a function or a type.
     Arrow,
-    /// `::`
+    /// The `::` of a path.
     PathSeparator,
     /// A comparison or logical operator of two signs.
     Operator,
-    /// Any other sign.
+    /// Any other sign, by its byte.
     Sign(u8),
+    /// Braces and all between them. No line has it, but a header.
+    Braces,
 }
 
 /// A word or sign, as a range of bytes of its line.
@@ -36,97 +36,117 @@ pub(crate) struct Lexeme {
     pub(crate) end: usize,
 }
 
+/// Where the last line ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum OpenLiteral {
+    Code,
+    /// In a comment, so many deep.
+    Comment(usize),
+    /// In a string that ends with this quote; whether a backslash escapes it.
+    Quoted(u8, bool),
+    /// In a string that ends with three of this quote.
+    Tripled(u8),
+    /// In a string that ends with these bytes.
+    Raw(Vec<u8>),
+    /// In a here-document that ends with a line of this word.
+    Heredoc(Vec<u8>),
+    /// In a block that ends with a line that begins with these bytes.
+    Pod(&'static [u8]),
+}
+
 /// Splits the lines of one file, in order.
 #[derive(Debug)]
 pub(crate) struct Lexer {
     rules: &'static LexRules,
-    multiline: MultilineState,
+    open: OpenLiteral,
+    /// The end of a here-document that begins on the next line.
+    heredoc: Option<Vec<u8>>,
+    /// Open braces in each `${…}` of template strings, the outermost first.
+    templates: Vec<usize>,
 }
+
+/// Template strings within each other at most; deeper ones are read as plain ones.
+const TEMPLATES: usize = 32;
 
 impl Lexer {
     pub(crate) fn new(rules: &'static LexRules) -> Self {
-        Self { rules, multiline: MultilineState::new(rules) }
+        Self { rules, open: OpenLiteral::Code, heredoc: None, templates: Vec::new() }
     }
 
     /// Whether the next line begins outside of comments and strings.
     pub(crate) fn is_in_code(&self) -> bool {
-        self.multiline.open == OpenLiteral::Code
+        self.open == OpenLiteral::Code
     }
 
     /// Whether the next line begins in a comment.
     pub(crate) fn is_in_comment(&self) -> bool {
-        matches!(self.multiline.open, OpenLiteral::Comment(_) | OpenLiteral::Pod(_))
+        matches!(self.open, OpenLiteral::Comment(_) | OpenLiteral::Pod(_))
     }
 
     /// A line that is not code, such as a directive: only a comment that it opens counts.
     pub(super) fn pass(&mut self, line: &[u8]) {
         if let Some((open, close)) = self.rules.block_comment
-            && let Some(from) = memchr::memmem::find(line, open)
-            && memchr::memmem::find(&line[from + open.len()..], close).is_none()
+            && let Some(from) = memmem::find(line, open)
+            && memmem::find(&line[from + open.len()..], close).is_none()
         {
-            self.multiline.open = OpenLiteral::Comment(1);
+            self.open = OpenLiteral::Comment(1);
         }
     }
 
     /// The lexemes of the next line, without its line break.
     pub(crate) fn line(&mut self, line: &[u8], out: &mut Vec<Lexeme>) {
         out.clear();
-        let Some(mut at) = self.multiline.resume(line) else { return };
+        let Some(mut at) = self.resume(line) else { return };
         while at < line.len() {
-            at = self.next(line, at, out);
+            let (kind, end) = self.next(line, at, out);
+            out.extend(kind.map(|kind| Lexeme { kind, start: at, end }));
+            at = end;
         }
-        self.multiline.end_line(line);
+        self.end_line(line);
     }
 
-    /// Takes the next lexeme, comment or space; returns where the next one begins.
-    fn next(&mut self, line: &[u8], at: usize, out: &mut Vec<Lexeme>) -> usize {
+    /// Takes the next lexeme, comment or space; returns what it is, if that is a lexeme, and where the next one begins.
+    fn next(&mut self, line: &[u8], at: usize, before: &[Lexeme]) -> (Option<LexemeKind>, usize) {
         let byte = line[at];
         if byte.is_ascii_whitespace() {
-            return at + 1;
+            return (None, at + 1);
         }
         if is_word_start(byte) || (byte == b'$' && self.rules.dollar_words) {
-            return self.word(line, at, out);
+            return self.word(line, at);
         }
         if byte.is_ascii_digit() {
-            let mut end = at + 1;
-            let is_number = |at: usize| {
-                line.get(at).is_some_and(|byte| {
-                    is_word(*byte)
-                        || *byte == b'.' && line.get(at + 1).is_some_and(u8::is_ascii_digit)
-                        || *byte == b'\''
-                            && self.rules.single == Quotes::Char
-                            && line.get(at + 1).is_some_and(|byte| is_word(*byte))
-                })
+            let is_followed_by = |at: usize, is: fn(u8) -> bool| line.get(at + 1).is_some_and(|next| is(*next));
+            let is_number = |at: usize| match line.get(at) {
+                Some(b'.') => is_followed_by(at, |next| next.is_ascii_digit()),
+                Some(b'\'') => self.rules.single == Quotes::Char && is_followed_by(at, is_word),
+                Some(byte) => is_word(*byte),
+                None => false,
             };
-            while is_number(end) {
-                end += 1;
-            }
-            out.push(Lexeme { kind: LexemeKind::Number, start: at, end });
-            return end;
+            let end = (at + 1..).find(|at| !is_number(*at)).unwrap_or(line.len());
+            return (Some(LexemeKind::Number), end);
         }
         if self.is_line_comment(line, at) {
-            return line.len();
+            return (None, line.len());
         }
         if let Some((open, _)) = self.rules.block_comment
             && line[at..].starts_with(open)
         {
-            self.multiline.open = OpenLiteral::Comment(1);
-            return self.multiline.inside(line, at + open.len()).unwrap_or(line.len());
+            return (None, self.skip(OpenLiteral::Comment(1), line, at + open.len()));
         }
         if matches!(byte, b'"' | b'\'' | b'`') {
-            return self.quoted(line, at, out);
+            return self.quoted(line, at);
         }
-        if byte == b'/' && self.rules.regexes && begins_regex(line, out) {
-            let end = end_of_regex(line, at);
-            if let Some(end) = end {
-                out.push(Lexeme { kind: LexemeKind::Text, start: at, end });
-                return end;
-            }
+        if byte == b'/'
+            && self.rules.regexes
+            && begins_regex(line, before)
+            && let Some(end) = end_of_regex(line, at)
+        {
+            return (Some(LexemeKind::Text), end);
         }
         if byte == b'<' && self.rules.heredocs {
-            self.multiline.note_heredoc(line, at);
+            self.note_heredoc(line, at);
         }
-        self.sign(line, at, out)
+        self.sign(line, at)
     }
 
     fn is_line_comment(&self, line: &[u8], at: usize) -> bool {
@@ -139,127 +159,217 @@ impl Lexer {
         })
     }
 
-    fn word(&mut self, line: &[u8], at: usize, out: &mut Vec<Lexeme>) -> usize {
-        let mut end = at + 1;
-        while line.get(end).is_some_and(|byte| is_word(*byte) || (*byte == b'$' && self.rules.dollar_words)) {
-            end += 1;
-        }
+    fn word(&mut self, line: &[u8], at: usize) -> (Option<LexemeKind>, usize) {
+        let is_part = |byte: &u8| is_word(*byte) || (*byte == b'$' && self.rules.dollar_words);
+        let mut end = at + 1 + line[at + 1..].iter().take_while(|byte| is_part(byte)).count();
         let is_more = |byte: &u8| self.rules.word_ends.contains(byte);
         if line.get(end).is_some_and(is_more) && line.get(end + 1) != Some(&b'=') {
             end += 1;
         }
-        if let Some(begin) = self.raw_string(line, at, end) {
-            out.push(Lexeme { kind: LexemeKind::Text, start: at, end: begin });
-            return self.multiline.inside(line, begin).unwrap_or(line.len());
+        match self.raw_string(line, at, end) {
+            Some((close, begin)) => (Some(LexemeKind::Text), self.skip(OpenLiteral::Raw(close), line, begin)),
+            None => (Some(LexemeKind::Word), end),
         }
-        out.push(Lexeme { kind: LexemeKind::Word, start: at, end });
-        end
     }
 
-    /// Opens the raw string whose prefix is the word; returns where its content begins.
-    fn raw_string(&mut self, line: &[u8], at: usize, end: usize) -> Option<usize> {
+    /// The raw string whose prefix is the word: what closes it, and where its content begins.
+    fn raw_string(&self, line: &[u8], at: usize, end: usize) -> Option<(Vec<u8>, usize)> {
         let rest = line.get(end..)?;
         match &line[at..end] {
             b"r" | b"br" | b"cr" if self.rules.rust_raw => {
                 let hashes = rest.iter().take_while(|byte| **byte == b'#').count();
-                (rest.get(hashes) == Some(&b'"')).then(|| {
-                    let mut close = vec![b'"'];
-                    close.resize(hashes + 1, b'#');
-                    self.multiline.open = OpenLiteral::Raw(close);
-                    end + hashes + 1
-                })
+                let close = || [b"\"", &rest[..hashes]].concat();
+                (rest.get(hashes) == Some(&b'"')).then(|| (close(), end + hashes + 1))
             }
             b"R" | b"LR" | b"uR" | b"UR" | b"u8R" if self.rules.cpp_raw && rest.first() == Some(&b'"') => {
+                // The standard allows 16 characters ([lex.string]).
                 let delimiter = rest[1..].iter().position(|byte| *byte == b'(').filter(|length| *length <= 16)?;
-                let close = [b")", &rest[1..=delimiter], b"\""].concat();
-                self.multiline.open = OpenLiteral::Raw(close);
-                Some(end + delimiter + 2)
+                Some(([b")", &rest[1..=delimiter], b"\""].concat(), end + delimiter + 2))
             }
             _ => None,
         }
     }
 
-    fn quoted(&mut self, line: &[u8], at: usize, out: &mut Vec<Lexeme>) -> usize {
+    fn quoted(&mut self, line: &[u8], at: usize) -> (Option<LexemeKind>, usize) {
         let quote = line[at];
-        let sign = |out: &mut Vec<Lexeme>| {
-            out.push(Lexeme { kind: LexemeKind::Sign(quote), start: at, end: at + 1 });
-            at + 1
-        };
+        let sign = (Some(LexemeKind::Sign(quote)), at + 1);
         let tripled = self.rules.triples && quote != b'`' && line[at..].starts_with(&[quote; 3]);
-        let begin = match self.rules.quotes(quote) {
-            _ if tripled => {
-                self.multiline.open = OpenLiteral::Tripled(quote);
-                at + 3
-            }
-            Quotes::None => return sign(out),
-            Quotes::Char => {
-                // Not an apostrophe in text that is not code.
-                let Some(end) = end_of_char(line, at) else { return sign(out) };
-                out.push(Lexeme { kind: LexemeKind::Text, start: at, end });
-                return end;
-            }
+        let (open, begin) = match self.rules.quotes(quote) {
+            _ if tripled => (OpenLiteral::Tripled(quote), at + 3),
+            Quotes::None => return sign,
+            // Not an apostrophe in text that is not code.
+            Quotes::Char => return end_of_char(line, at).map_or(sign, |end| (Some(LexemeKind::Text), end)),
             Quotes::Lifetime => {
+                // `'a'` and `'\n'` are characters, and `'a` alone is a lifetime.
                 let length = match line.get(at + 1) {
-                    Some(b'\\') => return end_of_char(line, at).unwrap_or(at + 1),
+                    Some(b'\\') => return (None, end_of_char(line, at).unwrap_or(at + 1)),
                     Some(byte) => utf8_length(*byte),
                     None => 1,
                 };
                 let is_char = line.get(at + 1 + length) == Some(&b'\'');
-                return if is_char { at + length + 2 } else { sign(out) };
+                return if is_char { (None, at + length + 2) } else { sign };
             }
+            Quotes::Raw => (OpenLiteral::Quoted(quote, false), at + 1),
             Quotes::Line | Quotes::Lines | Quotes::Template => {
-                let verbatim =
-                    self.rules.verbatim && at > 0 && (line[at - 1] == b'@' || line[at.saturating_sub(2)..at] == *b"@$");
-                self.multiline.open = if verbatim {
-                    OpenLiteral::Raw(vec![quote])
-                } else {
-                    OpenLiteral::Quoted(quote, self.rules.escapes)
-                };
-                at + 1
-            }
-            Quotes::Raw => {
-                self.multiline.open = OpenLiteral::Quoted(quote, false);
-                at + 1
+                let is_verbatim = self.rules.verbatim && (line[..at].ends_with(b"@") || line[..at].ends_with(b"@$"));
+                (if is_verbatim { OpenLiteral::Raw(vec![quote]) } else { OpenLiteral::Quoted(quote, true) }, at + 1)
             }
         };
-        let end = self.multiline.inside(line, begin).unwrap_or(line.len());
-        out.push(Lexeme { kind: LexemeKind::Text, start: at, end });
-        end
+        (Some(LexemeKind::Text), self.skip(open, line, begin))
     }
 
-    fn sign(&mut self, line: &[u8], at: usize, out: &mut Vec<Lexeme>) -> usize {
+    fn sign(&mut self, line: &[u8], at: usize) -> (Option<LexemeKind>, usize) {
         let byte = line[at];
-        match byte {
-            b'{' => {
-                if let Some(open) = self.multiline.templates.last_mut() {
-                    *open += 1;
-                }
+        if let (b'{' | b'}', Some(open)) = (byte, self.templates.last_mut()) {
+            if byte == b'{' {
+                *open += 1;
+            } else if *open > 0 {
+                *open -= 1;
+            } else {
+                // Back in the template string around it.
+                self.templates.pop();
+                return (None, self.skip(OpenLiteral::Quoted(b'`', true), line, at + 1));
             }
-            b'}' => {
-                if let Some(open) = self.multiline.templates.last_mut() {
-                    if *open == 0 {
-                        // Back in the template string around it.
-                        self.multiline.templates.pop();
-                        self.multiline.open = OpenLiteral::Quoted(b'`', true);
-                        return self.multiline.inside(line, at + 1).unwrap_or(line.len());
-                    }
-                    *open -= 1;
-                }
-            }
-            _ => {}
         }
-        let pair = [byte, line.get(at + 1).copied().unwrap_or(0)];
-        let kind = match &pair {
-            b"=>" | b"->" => LexemeKind::Arrow,
-            b"::" => LexemeKind::PathSeparator,
-            b"==" | b"!=" | b"<=" | b">=" | b"&&" | b"||" | b":=" | b"+=" | b"-=" => LexemeKind::Operator,
-            _ => {
-                out.push(Lexeme { kind: LexemeKind::Sign(byte), start: at, end: at + 1 });
-                return at + 1;
-            }
+        let (kind, length) = match &[byte, line.get(at + 1).copied().unwrap_or(0)] {
+            b"=>" | b"->" => (LexemeKind::Arrow, 2),
+            b"::" => (LexemeKind::PathSeparator, 2),
+            b"==" | b"!=" | b"<=" | b">=" | b"&&" | b"||" | b":=" | b"+=" | b"-=" => (LexemeKind::Operator, 2),
+            _ => (LexemeKind::Sign(byte), 1),
         };
-        out.push(Lexeme { kind, start: at, end: at + 2 });
-        at + 2
+        (Some(kind), at + length)
+    }
+
+    /// Ends a line, and with it the strings that may not span lines.
+    fn end_line(&mut self, line: &[u8]) {
+        if let OpenLiteral::Quoted(quote, _) = self.open
+            && !self.spans_lines(quote)
+            && line.last() != Some(&b'\\')
+        {
+            self.open = OpenLiteral::Code;
+        }
+        if let Some(word) = self.heredoc.take_if(|_| self.open == OpenLiteral::Code) {
+            self.open = OpenLiteral::Heredoc(word);
+        }
+    }
+
+    fn spans_lines(&self, quote: u8) -> bool {
+        matches!(self.rules.quotes(quote), Quotes::Lines | Quotes::Raw | Quotes::Template)
+    }
+
+    /// Leaves what a line before has opened; `None` where all of the line belongs to it.
+    fn resume(&mut self, line: &[u8]) -> Option<usize> {
+        match &self.open {
+            OpenLiteral::Code => {
+                if let Some((_, end)) = self.rules.pods.iter().find(|(start, _)| line.starts_with(start)) {
+                    self.open = OpenLiteral::Pod(end);
+                    return None;
+                }
+                Some(0)
+            }
+            OpenLiteral::Heredoc(word) => {
+                let content = line.trim_ascii();
+                if content.strip_prefix(&word[..]).is_some_and(|rest| !rest.first().is_some_and(|byte| is_word(*byte)))
+                {
+                    self.open = OpenLiteral::Code;
+                }
+                None
+            }
+            OpenLiteral::Pod(end) => {
+                if line.starts_with(end) {
+                    self.open = OpenLiteral::Code;
+                }
+                None
+            }
+            _ => self.inside(line, 0),
+        }
+    }
+
+    /// Opens a comment or string whose content begins at `at`; where it ends, or the line.
+    fn skip(&mut self, open: OpenLiteral, line: &[u8], at: usize) -> usize {
+        self.open = open;
+        self.inside(line, at).unwrap_or(line.len())
+    }
+
+    /// Continues in a comment or string from `at`; returns where code continues, `None` if the line ends first.
+    fn inside(&mut self, line: &[u8], mut at: usize) -> Option<usize> {
+        match &mut self.open {
+            OpenLiteral::Comment(depth) => {
+                let (open, close) = self.rules.block_comment?;
+                while *depth > 0 {
+                    let rest = &line[at..];
+                    let end = memmem::find(rest, close);
+                    let nested = if self.rules.nested_comments { memmem::find(rest, open) } else { None };
+                    match (nested, end) {
+                        (Some(nested), end) if end.is_none_or(|end| nested < end) => {
+                            *depth += 1;
+                            at += nested + open.len();
+                        }
+                        (_, Some(end)) => {
+                            *depth -= 1;
+                            at += end + close.len();
+                        }
+                        _ => return None,
+                    }
+                }
+            }
+            OpenLiteral::Quoted(quote, escapes) => {
+                let is_template = *quote == b'`' && self.rules.backtick == Quotes::Template;
+                loop {
+                    let byte = *line.get(at)?;
+                    at += 1;
+                    if byte == b'\\' && *escapes {
+                        at += 1;
+                    } else if byte == *quote {
+                        break;
+                    } else if byte == b'$'
+                        && is_template
+                        && line.get(at) == Some(&b'{')
+                        && self.templates.len() < TEMPLATES
+                    {
+                        self.templates.push(0);
+                        at += 1;
+                        break;
+                    }
+                }
+            }
+            OpenLiteral::Tripled(quote) => loop {
+                at += memchr::memchr2(*quote, b'\\', line.get(at..)?)?;
+                // A fourth quote is the last character of the string.
+                let quotes = line[at..].iter().take_while(|byte| *byte == quote).count();
+                // Nothing but a backslash is found otherwise.
+                at += if quotes == 0 { 2 } else { quotes };
+                if quotes >= 3 {
+                    break;
+                }
+            },
+            OpenLiteral::Raw(end) => at += memmem::find(&line[at..], end)? + end.len(),
+            OpenLiteral::Code | OpenLiteral::Heredoc(_) | OpenLiteral::Pod(_) => return Some(at),
+        }
+        self.open = OpenLiteral::Code;
+        Some(at)
+    }
+
+    /// Notes the here-document that begins at `<<`.
+    fn note_heredoc(&mut self, line: &[u8], at: usize) {
+        let Some(rest) = line[at..].strip_prefix(b"<<") else { return };
+        // `<<<` begins one in PHP, and a string in shells.
+        let php = rest.first() == Some(&b'<');
+        if php && !self.rules.dollar_words || at > 0 && line[at - 1] == b'<' {
+            return;
+        }
+        let mut rest = &rest[usize::from(php)..];
+        if self.rules.spaced_heredocs {
+            rest = rest.trim_ascii_start();
+        }
+        let rest = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"~")).unwrap_or(rest);
+        let rest = rest.strip_prefix(b"'").or_else(|| rest.strip_prefix(b"\"")).unwrap_or(rest);
+        let length = rest.iter().take_while(|byte| is_word(**byte)).count();
+        // A number or a small letter is more often what is shifted.
+        let is_quoted = rest.get(length).is_some_and(|byte| b"'\"".contains(byte));
+        if length > 0 && (is_quoted || rest[0].is_ascii_uppercase()) {
+            self.heredoc = Some(rest[..length].to_vec());
+        }
     }
 }
 
@@ -302,8 +412,8 @@ fn begins_regex(line: &[u8], before: &[Lexeme]) -> bool {
 
 fn end_of_regex(line: &[u8], at: usize) -> Option<usize> {
     let (mut end, mut in_class) = (at + 1, false);
-    while let Some(byte) = line.get(end) {
-        match byte {
+    loop {
+        match line.get(end)? {
             b'\\' => end += 1,
             b'[' => in_class = true,
             b']' => in_class = false,
@@ -312,5 +422,4 @@ fn end_of_regex(line: &[u8], at: usize) -> Option<usize> {
         }
         end += 1;
     }
-    None
 }

@@ -3,6 +3,7 @@
 use super::{
     definition::{Definition, Outline},
     language::Language,
+    lexer::Lexeme,
 };
 
 /// Bytes of a line that are looked at.
@@ -37,13 +38,14 @@ pub struct OutlineBuilder {
     is_unknown: bool,
     /// The beginning of a line that was cut.
     partial: String,
+    lexemes: Vec<Lexeme>,
 }
 
 impl OutlineBuilder {
     /// The outline of a file of this name.
     pub fn new(path: &str) -> Self {
         let engine = Language::of_name(path).map(Language::outline);
-        Self { engine, is_unknown: !may_have_definitions(path), partial: String::new() }
+        Self { engine, is_unknown: !may_have_definitions(path), partial: String::new(), lexemes: Vec::new() }
     }
 
     /// Takes the next piece of text.
@@ -95,16 +97,13 @@ impl OutlineBuilder {
             self.is_unknown = self.engine.is_none();
         }
         if let Some(engine) = &mut self.engine {
-            engine.line(beginning(line, LINE));
+            engine.line(beginning(line, LINE), &mut self.lexemes);
         }
     }
 }
 
 /// The first `most` bytes, or a few less.
 fn beginning(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    let end = (0..=text.len().min(most)).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or_default()]
 }

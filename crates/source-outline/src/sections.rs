@@ -1,6 +1,9 @@
 //! Texts in sections: a heading's extent goes to the next heading of its level or above it.
 
-use super::definition::{Definition, MOST, Outline};
+use super::{
+    definition::{Definition, MOST, Outline},
+    lexer::Lexeme,
+};
 
 /// The formats with sections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +18,7 @@ pub(super) enum SectionFormat {
     Latex,
 }
 
-/// A heading.
+/// A heading, by the line that shows it.
 struct Heading {
     kind: &'static str,
     name: String,
@@ -48,7 +51,7 @@ pub(super) struct SectionOutline {
 }
 
 impl Outline for SectionOutline {
-    fn line(&mut self, line: &str) {
+    fn line(&mut self, line: &str, _: &mut Vec<Lexeme>) {
         self.line += 1;
         let heading = match self.format {
             SectionFormat::Markdown => self.markdown(line),
@@ -163,6 +166,7 @@ impl SectionOutline {
             () if is_of(b'-') => ("##", 2),
             () => return None,
         };
+        // Below an item of a list it is a rule.
         let is_heading = !self.above.is_empty() && !self.above.starts_with(['-', '*', '+']);
         is_heading.then(|| Heading { kind, name: self.above.clone(), level, lines_above: 1 })
     }
@@ -234,6 +238,7 @@ fn sql(line: &str) -> Option<Heading> {
         return None;
     }
     let is_kind = |word: &str| KINDS.split(' ').find(|kind| kind.eq_ignore_ascii_case(word));
+    // After words such as OR REPLACE, UNIQUE or TEMPORARY.
     let kind = words.by_ref().take(6).find_map(is_kind)?;
     let name = words.find(|word| {
         !["if", "not", "exists", "body", "concurrently"].iter().any(|skip| skip.eq_ignore_ascii_case(word))

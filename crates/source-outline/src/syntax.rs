@@ -17,7 +17,6 @@ mod tests;
 use structured_text::{
     Findings, SyntaxError, is_template,
     json::{self, JsonDialect},
-    toml, xml, yaml,
 };
 
 use crate::problems::{ChangedLines, Problem, Severity, new_problems as not_among};
@@ -55,24 +54,22 @@ pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
     if new.len() > MOST_BYTES || old.len() > MOST_BYTES {
         return Vec::new();
     }
-    let format = match format {
-        // Its program reads what was there.
-        CheckedFormat::Json(JsonDialect::Json) if is_jsonc_only(old) => CheckedFormat::Json(JsonDialect::Jsonc),
-        format => format,
-    };
-    let mut after = check(format, new);
+    // Its program reads what was there.
+    let reads_comments = format.name == "JSON" && is_jsonc_only(old);
+    let format = CheckedFormat::of("a.jsonc").filter(|_| reads_comments).unwrap_or(format);
+    let mut after = (format.check)(new);
+    // It becomes a valid file only when its program fills it in.
     if after.error.is_some() && is_template(new) {
         after = Findings::default();
     }
     if after.error.is_none() && after.warnings.is_empty() {
         return Vec::new();
     }
-    let before = check(format, old);
+    let before = (format.check)(old);
     let changed = ChangedLines::between(old, new);
-    let source = source(format);
     let problem =
-        |text: &str, fault: SyntaxError, severity| Problem::at(text, fault.at, severity, source, fault.message);
-    let severity = if format == CheckedFormat::JsonLines { Severity::Error } else { Severity::Warning };
+        |text: &str, fault: SyntaxError, severity| Problem::at(text, fault.at, severity, format.name, fault.message);
+    let severity = if format.name == "JSON Lines" { Severity::Error } else { Severity::Warning };
     let all = |text: &str, faults: Vec<SyntaxError>| -> Vec<Problem> {
         faults.into_iter().map(|fault| problem(text, fault, severity)).collect()
     };
@@ -80,30 +77,6 @@ pub fn new_problems(path: &str, old: Option<&str>, new: &str) -> Vec<Problem> {
     let error = after.error.map(|fault| problem(new, fault, Severity::Error));
     let earlier = before.error.map(|fault| problem(old, fault, Severity::Error));
     error.filter(|error| is_new(earlier.as_ref(), error, &changed)).into_iter().chain(warnings).collect()
-}
-
-fn check(format: CheckedFormat, text: &str) -> Findings {
-    match format {
-        CheckedFormat::Json(dialect) => json::check(text, dialect),
-        CheckedFormat::JsonLines => json::check_lines(text),
-        CheckedFormat::Toml => toml::check(text),
-        CheckedFormat::Yaml => yaml::check(text),
-        CheckedFormat::Xml => xml::check(text),
-        CheckedFormat::Source(language) => brackets::check(text, language),
-    }
-}
-
-fn source(format: CheckedFormat) -> &'static str {
-    match format {
-        CheckedFormat::Json(JsonDialect::Json) => "JSON",
-        CheckedFormat::Json(JsonDialect::Jsonc) => "JSON with comments",
-        CheckedFormat::Json(JsonDialect::Json5) => "JSON5",
-        CheckedFormat::JsonLines => "JSON Lines",
-        CheckedFormat::Toml => "TOML",
-        CheckedFormat::Yaml => "YAML",
-        CheckedFormat::Xml => "XML",
-        CheckedFormat::Source(language) => language.row().0,
-    }
 }
 
 /// Whether `text` is JSON with comments or trailing commas, and not without.

@@ -255,7 +255,7 @@ struct NamedParens<'c> {
     /// The place of the parentheses among the terms.
     at: usize,
     name: Word<'c>,
-    /// The tokens within.
+    /// Where the tokens within them begin and end.
     inside: (usize, usize),
     /// Words of a type before the name.
     types: usize,

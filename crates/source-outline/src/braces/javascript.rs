@@ -182,7 +182,7 @@ fn left_side(terms: &[Term<'_>]) -> Option<Named> {
     Some(name.named(VARIABLES.value_of(text(without_modifiers(before), 0)).unwrap_or("fn")))
 }
 
-/// `async load(id) {`
+/// A method by its name before parentheses, as in `async load(id) {`.
 fn method(header: &Header<'_>, terms: &[Term<'_>]) -> Option<Named> {
     let (name, rest) = match without_modifiers(terms) {
         [Term::Word(name), Term::Sign(b'?' | b'!'), rest @ ..] | [Term::Word(name), rest @ ..] => (name, rest),

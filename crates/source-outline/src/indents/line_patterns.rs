@@ -21,7 +21,7 @@ pub(super) fn python_variable(line: &LexedLine<'_>) -> Option<Named> {
     (line.indent == 0 && line.is_word(0) && is_assigned).then(|| Named::new("var", line.at(0), line.number))
 }
 
-/// `M.load = function(…)`
+/// A function that is assigned: `M.load = function(…)`.
 pub(super) fn lua_function(line: &LexedLine<'_>) -> Option<Named> {
     let first = usize::from(line.at(0) == "local");
     let equals = (1..line.lexemes.len().min(12)).find(|at| line.at(*at) == "=")?;
@@ -63,7 +63,7 @@ pub(super) fn terraform_block(line: &LexedLine<'_>) -> Option<Named> {
     Some(Named::new(kind, if names.is_empty() { kind.to_owned() } else { names.join(".") }, line.number))
 }
 
-/// `load <- function(…)`
+/// A function that is assigned: `load <- function(…)`.
 pub(super) fn r_function(line: &LexedLine<'_>) -> Option<Named> {
     let (name, value) = line.text.split_once("<-").or_else(|| line.text.split_once('='))?;
     let name = name.trim().trim_matches(['"', '`']);
@@ -74,13 +74,13 @@ pub(super) fn r_function(line: &LexedLine<'_>) -> Option<Named> {
     (is_name && is_function && line.is_word(0)).then(|| Named::new("fn", name, line.number))
 }
 
-/// `function(add_tests name)`
+/// A function or macro of CMake: `function(add_tests name)`.
 pub(super) fn cmake_function(line: &LexedLine<'_>) -> Option<Named> {
     let kind = Words("function macro").value_of(&line.at(0).to_ascii_lowercase())?;
     (line.at(1) == "(").then(|| named(line, kind, 2))?
 }
 
-/// `function Get-Item {`
+/// A function, whose name may have dashes: `function Get-Item {`.
 pub(super) fn powershell_function(line: &LexedLine<'_>) -> Option<Named> {
     let (keyword, rest) = line.text.trim_start().split_once(' ')?;
     let name = rest.trim_start().split(|letter: char| letter.is_whitespace() || "({".contains(letter)).next()?;
@@ -141,7 +141,7 @@ pub(super) fn ocaml_recursive(line: &LexedLine<'_>) -> Option<Named> {
     None
 }
 
-/// `load(Path) ->`
+/// A clause of a function, `load(Path) ->`, or an attribute that defines something.
 pub(super) fn erlang_function(line: &LexedLine<'_>) -> Option<Named> {
     if line.indent > 0 {
         return None;

@@ -8,18 +8,44 @@ use structured_text::{Findings, SyntaxError, line_of};
 
 use crate::{
     directives::{Branch, Directive},
+    lex_rules::{self, LexRules},
     lexer::{Lexeme, LexemeKind, Lexer},
 };
 
-use super::{
-    format::BracketLanguage,
-    indentation::{Indentation, PythonLine},
-};
+use super::indentation::Indentation;
 
 /// Bytes of the longest line that is read: longer ones are generated.
 const LONGEST_LINE: usize = 16 << 10;
 /// Brackets within one another: more are generated.
 const MAX_OPEN: usize = 500;
+
+/// A language whose brackets are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BracketLanguage {
+    /// C, C++ and Objective-C, whose preprocessor may take lines away.
+    C,
+    Go,
+    Java,
+    JavaScript,
+    Proto,
+    /// Its indentation is checked, too.
+    Python,
+    Rust,
+}
+
+impl BracketLanguage {
+    fn lex_rules(self) -> &'static LexRules {
+        match self {
+            Self::C => &lex_rules::C,
+            Self::Go => &lex_rules::GO,
+            Self::Java => &lex_rules::JAVA,
+            Self::JavaScript => &lex_rules::JAVASCRIPT,
+            Self::Proto => &lex_rules::PROTO,
+            Self::Python => &lex_rules::PYTHON,
+            Self::Rust => &lex_rules::RUST,
+        }
+    }
+}
 
 /// Checks a source; one that may be balanced is.
 pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
@@ -34,11 +60,7 @@ pub(super) fn check(text: &str, language: BracketLanguage) -> Findings {
         left_out: 0,
         indentation: (language == BracketLanguage::Python).then(Indentation::default),
     };
-    let error = checker.run(language).err().and_then(|stop| match stop {
-        Stop::SyntaxError(fault) => Some(fault),
-        Stop::Uncertain => None,
-    });
-    Findings { error, warnings: Vec::new() }
+    Findings { error: checker.run(language).err().flatten(), warnings: Vec::new() }
 }
 
 /// Whether a JavaScript file may hold markup, in which quotes are text.
@@ -46,11 +68,8 @@ fn may_be_jsx(text: &str) -> bool {
     memchr::memmem::find(text.as_bytes(), b"</").is_some() || memchr::memmem::find(text.as_bytes(), b"/>").is_some()
 }
 
-/// Why a check ends early.
-enum Stop {
-    SyntaxError(SyntaxError),
-    Uncertain,
-}
+/// Why a check ends early: the first error, or `None` where it cannot be certain.
+type Stop = Option<SyntaxError>;
 
 /// A bracket that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,13 +101,13 @@ struct Checker<'t> {
 
 impl Checker<'_> {
     fn run(&mut self, language: BracketLanguage) -> Result<(), Stop> {
-        let mut lexer = Lexer::new(language.row().2);
+        let mut lexer = Lexer::new(language.lex_rules());
         let mut lexemes = Vec::new();
         let (mut start, mut goes_on) = (0, false);
         for line in self.text.split_inclusive('\n') {
             let content = line.trim_end_matches(['\n', '\r']).as_bytes();
             if content.len() > LONGEST_LINE {
-                return Err(Stop::Uncertain);
+                return Err(None);
             }
             let is_directive = goes_on || lexer.is_in_code() && content.trim_ascii_start().starts_with(b"#");
             if language == BracketLanguage::C && is_directive {
@@ -99,20 +118,18 @@ impl Checker<'_> {
                 // The lines of a comment in a directive need no backslash.
                 goes_on = content.ends_with(b"\\") || lexer.is_in_comment();
             } else if self.left_out == 0 {
-                let begins_in_code = lexer.is_in_code();
+                let in_string = !lexer.is_in_code();
                 lexer.line(content, &mut lexemes);
                 self.line(start, content, &lexemes)?;
                 if let Some(indentation) = &mut self.indentation {
-                    let (lexemes, depth) = (lexemes.as_slice(), self.open.len());
-                    let line = PythonLine { start, content, begins_in_code, lexemes, depth };
-                    indentation.line(&line).map_err(Stop::SyntaxError)?;
+                    indentation.line((start, content), in_string, &lexemes, self.open.len())?;
                 }
             }
             start += line.len();
         }
         // The rest of the file is in a string or comment that the lexer may have taken wrong.
         if !lexer.is_in_code() || !self.forks.is_empty() || self.left_out > 0 {
-            return Err(Stop::Uncertain);
+            return Err(None);
         }
         match self.misplaced.filter(|_| !self.open.is_empty()).or(self.open.last().copied()) {
             Some(open) => Err(error(open.at, format!("`{}` is not closed", open.bracket as char))),
@@ -127,7 +144,7 @@ impl Checker<'_> {
             let LexemeKind::Sign(sign) = lexeme.kind else { continue };
             let at = start + lexeme.start;
             match sign {
-                b'(' | b'[' | b'{' if self.open.len() == MAX_OPEN => return Err(Stop::Uncertain),
+                b'(' | b'[' | b'{' if self.open.len() == MAX_OPEN => return Err(None),
                 b'(' | b'[' | b'{' => self.open.push(Open { bracket: sign, at, indent }),
                 b')' | b']' | b'}' => {
                     let Some(open) = self.open.pop() else {
@@ -172,20 +189,20 @@ impl Checker<'_> {
             // What is left out decides nothing; neither does its other branch.
             Branch::Next if self.left_out == 1 => self.left_out = 0,
             Branch::Next => {
-                let fork = self.forks.last_mut().ok_or(Stop::Uncertain)?;
+                let fork = self.forks.last_mut().ok_or(None)?;
                 let open = std::mem::replace(&mut self.open, fork.before.clone());
                 fork.has_else = true;
                 if !is_alike(fork.after.get_or_insert_with(|| open.clone()), &open) {
-                    return Err(Stop::Uncertain);
+                    return Err(None);
                 }
             }
             Branch::End if self.left_out > 1 => self.left_out -= 1,
             Branch::End => {
                 self.left_out = 0;
-                let fork = self.forks.pop().ok_or(Stop::Uncertain)?;
+                let fork = self.forks.pop().ok_or(None)?;
                 let other = fork.after.as_ref().or((!fork.has_else).then_some(&fork.before));
                 if other.is_some_and(|other| !is_alike(other, &self.open)) {
-                    return Err(Stop::Uncertain);
+                    return Err(None);
                 }
             }
         }
@@ -194,7 +211,7 @@ impl Checker<'_> {
 }
 
 fn error(at: usize, message: String) -> Stop {
-    Stop::SyntaxError(SyntaxError::new(at, message))
+    Some(SyntaxError::new(at, message))
 }
 
 /// Whether the same brackets are open.

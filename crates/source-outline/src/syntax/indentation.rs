@@ -8,18 +8,6 @@ use crate::lexer::{Lexeme, LexemeKind};
 /// Levels of indentation that Python allows.
 const MAX_LEVELS: usize = 100;
 
-/// A line as the lexer sees it.
-pub(super) struct PythonLine<'l> {
-    /// The byte of the text that it begins at.
-    pub(super) start: usize,
-    pub(super) content: &'l [u8],
-    /// Whether it begins outside of strings.
-    pub(super) begins_in_code: bool,
-    pub(super) lexemes: &'l [Lexeme],
-    /// Brackets that are open after it.
-    pub(super) depth: usize,
-}
-
 /// The blocks that are open.
 #[derive(Debug, Default)]
 pub(super) struct Indentation {
@@ -35,13 +23,20 @@ pub(super) struct Indentation {
 type Width = (usize, usize);
 
 impl Indentation {
-    /// The next line, which begins in code or in a string, with its tokens; after it `depth` brackets are open.
-    pub(super) fn line(&mut self, line: &PythonLine<'_>) -> Result<(), SyntaxError> {
-        let (Some(first), Some(last)) = (line.lexemes.first(), line.lexemes.last()) else { return Ok(()) };
-        let continues = line.depth > 0 || last.kind == LexemeKind::Sign(b'\\');
+    /// The next line, whose `content` begins at the byte `start` of the text, in code unless it is `in_string`. After its
+    /// `lexemes` so many brackets are open as `depth` says.
+    pub(super) fn line(
+        &mut self,
+        (start, content): (usize, &[u8]),
+        in_string: bool,
+        lexemes: &[Lexeme],
+        depth: usize,
+    ) -> Result<(), SyntaxError> {
+        let (Some(first), Some(last)) = (lexemes.first(), lexemes.last()) else { return Ok(()) };
+        let continues = depth > 0 || last.kind == LexemeKind::Sign(b'\\');
         let was_continued = std::mem::replace(&mut self.continues, continues);
-        if !was_continued && line.begins_in_code {
-            self.begin(line.start, line.content, first.start)?;
+        if !was_continued && !in_string {
+            self.begin(start, content, first.start)?;
         }
         if !continues {
             self.opens_block = last.kind == LexemeKind::Sign(b':');
