@@ -66,6 +66,7 @@ fn check_part(text: &str, part: Range<usize>, dialect: JsonDialect) -> Findings 
                     && warnings.len() < MAX_DUPLICATES
                     // `//` is the usual key of a comment.
                     && key != "\"//\""
+                    // The bracket that is open says which object the key is in.
                     && !keys.insert((reader.open.last().copied(), key))
                 {
                     let shown = quoted(key.trim_matches(['"', '\'']));

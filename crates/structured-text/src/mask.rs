@@ -107,13 +107,6 @@ struct Wrapping {
     utf16: Option<&'static Encoding>,
 }
 
-/// A text with its sentinels, and the values with their places, in order.
-struct MaskedBody {
-    shown: Vec<u8>,
-    values: Vec<Value>,
-    spans: Vec<Span>,
-}
-
 impl MaskedText {
     /// Bytes of the largest file that is masked.
     pub const LARGEST: u64 = 32 << 20;
@@ -125,8 +118,8 @@ impl MaskedText {
     /// Masks a file. `None` where that is not possible with certainty.
     pub fn of(format: MaskFormat, bytes: &[u8]) -> Option<Self> {
         let (layout, body) = unwrapped(bytes)?;
-        let masked = masked_body(format, &body)?;
-        Some(Self { format, layout, shown: layout.wrapped(&masked.shown)?, values: masked.values })
+        let (shown, values, _) = masked_body(format, &body)?;
+        Some(Self { format, layout, shown: layout.wrapped(&shown)?, values })
     }
 
     /// A file that does not exist yet.
@@ -189,12 +182,12 @@ impl MaskedText {
         real.extend_from_slice(&body[at..]);
         // With the values in it, the text is read as it was without them: no part of a value may be a name now. The
         // places see to that, and this would notice.
-        let masked = masked_body(self.format, &real).ok_or(RestoreError::Unmaskable)?;
-        if visible(&real, &masked.spans) != visible(&body, &spans) || masked.spans.len() != spans.len() {
+        let (shown, _, found) = masked_body(self.format, &real).ok_or(RestoreError::Unmaskable)?;
+        if visible(&real, &found) != visible(&body, &spans) || found.len() != spans.len() {
             return Err(RestoreError::Unmaskable);
         }
         let wrapped = |body: &[u8]| layout.wrapped(body).ok_or(RestoreError::Unmaskable);
-        Ok(RestoredText { real: wrapped(&real)?, shown: wrapped(&masked.shown)? })
+        Ok(RestoredText { real: wrapped(&real)?, shown: wrapped(&shown)? })
     }
 }
 
@@ -223,7 +216,8 @@ fn visible<'b>(body: &'b [u8], spans: &[Span]) -> Vec<&'b [u8]> {
     starts.zip(ends).map(|(start, end)| &body[start..end]).collect()
 }
 
-fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
+/// A text with its sentinels, and the values with their places, in order.
+fn masked_body(format: MaskFormat, body: &[u8]) -> Option<(Vec<u8>, Vec<Value>, Vec<Span>)> {
     let spans = scan(format, body)?;
     if spans.len() > MaskedText::MAX_VALUES || spans.iter().any(|one| one.range.len() > MaskedText::LARGEST_VALUE) {
         return None;
@@ -243,7 +237,7 @@ fn masked_body(format: MaskFormat, body: &[u8]) -> Option<MaskedBody> {
         at = span.range.end;
     }
     shown.extend_from_slice(&body[at..]);
-    Some(MaskedBody { shown, values, spans })
+    Some((shown, values, spans))
 }
 
 /// The values of a text, in order.
@@ -289,6 +283,7 @@ fn unwrapped(bytes: &[u8]) -> Option<(Wrapping, Vec<u8>)> {
         let body = document.text().as_bytes().to_vec();
         return (layout.wrapped(&body).as_deref() == Some(bytes)).then_some((layout, body));
     }
+    // In ISO-2022-JP the bytes of a character look like ASCII, such as the marks that end a value.
     if memchr::memchr(0, bytes).is_some() || encoding == encoding_rs::ISO_2022_JP {
         return None;
     }

@@ -13,7 +13,8 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError};
 
 use super::{
     mask::span::{
-        Place, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, trim_blanks,
+        Place, Span, Syntax, TextLine, YamlParent, closing_bracket, closing_string, skip_blanks, text_lines,
+        trim_blanks,
     },
     quoted,
     syntax_error::{Findings, SyntaxError, line_of},
@@ -299,19 +300,9 @@ impl BlockReader<'_> {
 
     /// The end of `line` and of the lines after it that are indented by more than `indent`.
     fn deeper_lines(&self, line: TextLine, indent: usize) -> usize {
-        let (mut end, mut at) = (line.end, line.next);
-        while at < self.body.len() {
-            let line = TextLine::at(self.body, at);
-            let first = line.first(self.body);
-            if first < line.end {
-                if first - line.start <= indent {
-                    break;
-                }
-                end = line.end;
-            }
-            at = line.next;
-        }
-        end
+        let lines = text_lines(self.body, line.next).map(|line| (line, line.first(self.body)));
+        let lines = lines.filter(|(line, first)| *first < line.end);
+        lines.take_while(|(line, first)| first - line.start > indent).last().map_or(line.end, |(line, _)| line.end)
     }
 
     fn mask(&mut self, from: usize, end: usize, place: Place) {

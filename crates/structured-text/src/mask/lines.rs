@@ -4,7 +4,7 @@
 //! ends here where the last of them would end it; any other ends with its line, whatever quotes and backslashes it holds,
 //! so that they cannot be told from the lines after it. What is no entry, section or comment is masked whole.
 
-use super::span::{Place, Span, TextLine, closing_quote, skip_blanks, trim_blanks};
+use super::span::{Place, Span, TextLine, closing_quote, skip_blanks, text_lines, trim_blanks};
 
 /// Which program reads the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +202,8 @@ fn is_shown_name(name: &[u8], dialect: LineDialect) -> bool {
 fn value_end(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
     let value = &body[from..line_end];
     if let Some(word) = here_word(value) {
-        return here_document_end(body, &word, line_end);
+        let mut lines = text_lines(body, TextLine::at(body, line_end).next);
+        return lines.find(|line| body[line.start..line.end].trim_ascii() == word).map(|line| line.end);
     }
     let open = from + usize::from(value.starts_with(b"$"));
     let end = match body[open..line_end].first() {
@@ -218,19 +219,6 @@ fn here_word(value: &[u8]) -> Option<Vec<u8>> {
     let word = word.strip_prefix(b"-").unwrap_or(word).trim_ascii();
     let word: Vec<u8> = word.iter().copied().filter(|byte| !b"\"'".contains(byte)).collect();
     (!word.is_empty()).then_some(word)
-}
-
-/// Where the first line that is this word ends.
-fn here_document_end(body: &[u8], word: &[u8], line_end: usize) -> Option<usize> {
-    let mut at = TextLine::at(body, line_end).next;
-    while at < body.len() {
-        let line = TextLine::at(body, at);
-        if body[line.start..line.end].trim_ascii() == word {
-            return Some(line.end);
-        }
-        at = line.next;
-    }
-    None
 }
 
 /// `end`, or where a key in PEM that begins in `from..end` ends; `None` if it does not.

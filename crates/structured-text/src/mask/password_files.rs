@@ -13,7 +13,7 @@ type Fields = fn(&[u8], &[Range<usize>]) -> Option<Vec<Span>>;
 
 /// The values of the text; a line with other fields is masked whole.
 pub(super) fn colons(body: &[u8], of_line: Fields) -> Vec<Span> {
-    text_lines(body)
+    text_lines(body, 0)
         .flat_map(|line| {
             let first = line.first(body);
             if first == line.end {
@@ -99,7 +99,9 @@ pub(super) fn netrc(body: &[u8]) -> Option<Vec<Span>> {
                 }
             }
             b"macdef" => {
-                let end = end_of_macro(body, at);
+                // A macro ends at an empty line.
+                let empty = text_lines(body, at).skip(1).find(|line| line.first(body) == line.end);
+                let end = empty.map_or(body.len(), |line| line.start);
                 let rest = body[at..end].iter().position(|byte| !byte.is_ascii_whitespace());
                 let last = at + body[at..end].trim_ascii_end().len();
                 spans.extend(rest.map(|rest| Span::bare(at + rest..last, "macdef").at(Place::Macro)));
@@ -132,16 +134,4 @@ fn next_word(body: &[u8], from: usize) -> Option<Range<usize>> {
     let start = from + body[from..].iter().position(|byte| !white(byte)).unwrap_or(body.len() - from);
     let at = if body.get(start) == Some(&b'"') { closing_quote(body, start)? } else { start };
     Some(start..at + body[at..].iter().position(white).unwrap_or(body.len() - at))
-}
-
-/// A macro ends at an empty line.
-fn end_of_macro(body: &[u8], from: usize) -> usize {
-    let mut line = TextLine::at(body, from);
-    while line.next < body.len() {
-        line = TextLine::at(body, line.next);
-        if line.first(body) == line.end {
-            return line.start;
-        }
-    }
-    body.len()
 }

@@ -125,16 +125,10 @@ impl TextLine {
     }
 }
 
-/// The lines of a text.
-pub(crate) fn text_lines(body: &[u8]) -> impl Iterator<Item = TextLine> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        (at < body.len()).then(|| {
-            let line = TextLine::at(body, at);
-            at = line.next;
-            line
-        })
-    })
+/// The lines of a text from `start` on, the first of which may be the end of one.
+pub(crate) fn text_lines(body: &[u8], start: usize) -> impl Iterator<Item = TextLine> {
+    let line = |at: usize| (at < body.len()).then(|| TextLine::at(body, at));
+    std::iter::successors(line(start), move |before| line(before.next))
 }
 
 /// The first position from `at` that is no space or tab, at most `end`.

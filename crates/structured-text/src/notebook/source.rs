@@ -211,17 +211,12 @@ impl JsonStyle {
     pub(super) fn escaped(self, text: &str) -> String {
         let mut json = String::with_capacity(text.len() + 16);
         for character in text.chars() {
-            match character {
-                '"' => json.push_str("\\\""),
-                '\\' => json.push_str("\\\\"),
-                '\n' => json.push_str("\\n"),
-                '\r' => json.push_str("\\r"),
-                '\t' => json.push_str("\\t"),
-                '\u{8}' => json.push_str("\\b"),
-                '\u{c}' => json.push_str("\\f"),
-                '\0'..='\u{1f}' => self.push_unit(&mut json, u16::try_from(u32::from(character)).unwrap_or_default()),
-                _ if character.is_ascii() || self == Self::Plain => json.push(character),
-                _ => character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| self.push_unit(&mut json, *unit)),
+            if let Some(at) = "\"\\\n\r\t\u{8}\u{c}".find(character) {
+                json.extend(['\\', char::from(b"\"\\nrtbf"[at])]);
+            } else if character >= ' ' && (character.is_ascii() || self == Self::Plain) {
+                json.push(character);
+            } else {
+                character.encode_utf16(&mut [0; 2]).iter().for_each(|unit| self.push_unit(&mut json, *unit));
             }
         }
         json
