@@ -7,7 +7,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use super::{
     budget::PdfError,
-    font::{FONTS, Font, FontCache, weight},
+    font::{Font, FontCache, keep},
     lexer::{PdfLexer, PdfToken, is_space},
     object::{Dict, Object, Reference, Stream},
     page_layout::{Glyph, PageLayout},
@@ -152,6 +152,7 @@ impl<'f> Interpreter<'f> {
             self.file.budget.work((lexer.position() - before) as u64)?;
             match token {
                 PdfToken::Object(object) => {
+                    // Of too many the last ones are the operator's.
                     if operands.len() == OPERANDS {
                         operands.remove(0);
                     }
@@ -334,10 +335,7 @@ impl<'f> Interpreter<'f> {
         let (object, reference) = self.resource(b"Font", name)?;
         let Some(dict) = object.dict() else { return Ok(None) };
         let font = self.kept.load(self.file, reference, dict)?;
-        if weight(self.fonts.values()) + font.weight() > FONTS {
-            self.fonts.clear();
-        }
-        self.fonts.insert(name.to_vec(), Rc::clone(&font));
+        keep(&mut self.fonts, name.to_vec(), &font);
         Ok(Some(font))
     }
 
@@ -375,7 +373,7 @@ impl<'f> Interpreter<'f> {
     }
 }
 
-/// Six numbers.
+/// The six numbers of a transformation; `None` where there are fewer, or something else.
 fn matrix(operands: &[Object]) -> Option<Matrix> {
     let mut matrix = [0.0; 6];
     for (number, operand) in matrix.iter_mut().zip(operands.get(..6)?) {

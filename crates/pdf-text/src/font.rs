@@ -2,21 +2,19 @@
 //!
 //! # Map
 //! A code is a character by the font's `cmap`, its `base_encoding` or the encoding in its program (`type1`); the last two
-//! name glyphs, whose text is in `glyph_names`. `standard_widths` has the widths that a file need not give.
+//! name glyphs, whose text is in `glyph_names`. `standard_widths.txt` has the widths that a file need not give.
 
 mod base_encoding;
 mod cmap;
 mod glyph_names;
-mod standard_widths;
 mod type1;
 
-use std::{cell::RefCell, collections::HashMap, rc::Rc};
+use std::{cell::RefCell, collections::HashMap, hash::Hash, rc::Rc};
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};
 
 use base_encoding::BaseEncoding;
 use cmap::CMap;
-use standard_widths::standard_width;
 
 use super::{
     budget::PdfError,
@@ -30,7 +28,7 @@ const CMAP: usize = 2 << 20;
 /// Widths of one font.
 const WIDTHS: usize = 70_000;
 
-/// See the module.
+/// A font: the text and the width of each code of its strings.
 pub(super) struct Font {
     codes: Codes,
     to_unicode: Option<ToUnicode>,
@@ -41,7 +39,7 @@ pub(super) struct Font {
 
 /// The codes of a font, by what it says itself.
 enum Codes {
-    /// One byte each.
+    /// Of one byte each: the text and the width of all 256.
     Simple {
         texts: Vec<String>,
         widths: Vec<f64>,
@@ -64,7 +62,7 @@ enum CodeEncoding {
 
 enum ToUnicode {
     Map(CMap),
-    /// Codes are UTF-16.
+    /// The codes themselves are characters.
     Identity,
 }
 
@@ -134,7 +132,7 @@ impl Font {
     }
 
     /// How much memory it takes, more or less.
-    pub(super) fn weight(&self) -> usize {
+    fn weight(&self) -> usize {
         let to_unicode = if let Some(ToUnicode::Map(map)) = &self.to_unicode { map.weight() } else { 0 };
         let codes = match &self.codes {
             Codes::Simple { .. } => 8192,
@@ -292,8 +290,7 @@ fn simple_widths(file: &PdfFile<'_>, dict: &Dict) -> Result<Vec<f64>, PdfError> 
     let listed = file.get(dict, b"Widths")?;
     let Some(listed) = listed.array() else {
         let name = file.get(dict, b"BaseFont")?;
-        let name = String::from_utf8_lossy(name.name().unwrap_or_default()).into_owned();
-        return Ok((0..=255_u8).map(|code| standard_width(&name, char::from(code))).collect());
+        return Ok(standard_widths(&String::from_utf8_lossy(name.name().unwrap_or_default())));
     };
     let missing = match descriptor.dict() {
         Some(descriptor) => file.get(descriptor, b"MissingWidth")?.number().unwrap_or(0.0),
@@ -305,6 +302,26 @@ fn simple_widths(file: &PdfFile<'_>, dict: &Dict) -> Result<Vec<f64>, PdfError> 
         *width = file.resolve(listed)?.number().unwrap_or(missing);
     }
     Ok(widths)
+}
+
+/// A font and its widths in a line, from the space to the tilde.
+static STANDARD_WIDTHS: &str = include_str!("font/standard_widths.txt");
+
+/// The widths of all codes in the standard font whose name is most like `font`. Good enough to distinguish a space from a
+/// gap between letters: an italic font has the widths of its upright one.
+fn standard_widths(font: &str) -> Vec<f64> {
+    let has = |part: &str| font.contains(part);
+    if has("Courier") || has("Mono") {
+        return vec![600.0; 256];
+    }
+    let family = if has("Times") || has("Serif") || has("Roman") { "Times" } else { "Helvetica" };
+    let style = if has("Bold") { "-Bold " } else { " " };
+    let line = STANDARD_WIDTHS.lines().find_map(|line| line.strip_prefix(family)?.strip_prefix(style));
+    let mut widths = vec![556.0; 256];
+    for (width, listed) in widths[32..].iter_mut().zip(line.unwrap_or_default().split(' ')) {
+        *width = listed.parse().unwrap_or(*width);
+    }
+    widths
 }
 
 /// The text of each code of a simple font, empty where it is not known.
@@ -329,9 +346,7 @@ fn texts(file: &PdfFile<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>,
         }
     };
     let mut texts: Vec<String> = match own {
-        Some(glyphs) => {
-            glyphs.iter().map(|glyph| glyph_names::text_of(glyph).unwrap_or_default().into_owned()).collect()
-        }
+        Some(glyphs) => glyphs.iter().map(|glyph| glyph_names::text_of(glyph).unwrap_or_default()).collect(),
         None => (0..=255).map(|code| base.character(code).map(String::from).unwrap_or_default()).collect(),
     };
     texts.resize(256, String::new());
@@ -357,18 +372,12 @@ fn texts(file: &PdfFile<'_>, dict: &Dict, subtype: &[u8]) -> Result<Vec<String>,
 /// The text of a glyph. Names like `a65` or `g12` say nothing, but most such fonts keep the codes of ASCII.
 fn named_glyph(name: &[u8], code: u8) -> String {
     let name = str::from_utf8(name).unwrap_or_default();
-    match glyph_names::text_of(name) {
-        Some(text) => text.into_owned(),
-        None if name == ".notdef" => String::new(),
-        None if code.is_ascii_graphic() && name.ends_with(|last: char| last.is_ascii_digit()) => {
-            char::from(code).to_string()
-        }
-        None => String::new(),
-    }
+    let is_numbered = name.ends_with(|last: char| last.is_ascii_digit()) && code.is_ascii_graphic();
+    glyph_names::text_of(name).or_else(|| is_numbered.then(|| char::from(code).to_string())).unwrap_or_default()
 }
 
 /// Bytes of the fonts that are kept.
-pub(super) const FONTS: usize = 24 << 20;
+const FONTS: usize = 24 << 20;
 
 /// Fonts by the object that they are.
 #[derive(Default)]
@@ -390,17 +399,17 @@ impl FontCache {
         }
         let font = Rc::new(Font::load(file, dict)?);
         if let Some(reference) = reference {
-            let mut loaded = self.loaded.borrow_mut();
-            if weight(loaded.values()) + font.weight() > FONTS {
-                loaded.clear();
-            }
-            loaded.insert(reference.number, Rc::clone(&font));
+            keep(&mut self.loaded.borrow_mut(), reference.number, &font);
         }
         Ok(font)
     }
 }
 
-/// How much memory these fonts take.
-pub(super) fn weight<'f>(fonts: impl Iterator<Item = &'f Rc<Font>>) -> usize {
-    fonts.map(|font| font.weight()).sum()
+/// Keeps a font; the others go where all of them would take too much.
+pub(super) fn keep<K: Eq + Hash>(fonts: &mut HashMap<K, Rc<Font>>, key: K, font: &Rc<Font>) {
+    let weight: usize = fonts.values().map(|font| font.weight()).sum();
+    if weight + font.weight() > FONTS {
+        fonts.clear();
+    }
+    fonts.insert(key, Rc::clone(font));
 }

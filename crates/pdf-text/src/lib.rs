@@ -52,7 +52,7 @@ pub use budget::PdfError;
 /// One file is read at a time, so that several calls together take no more memory than one.
 static READING: Mutex<()> = Mutex::new(());
 
-/// An open PDF.
+/// An open PDF, whose pages are read when they are asked for.
 pub struct Pdf<'a> {
     file: PdfFile<'a>,
     pages: Vec<Reference>,

@@ -25,7 +25,7 @@ const DRAWN_TWICE: usize = 128;
 pub(super) struct Glyph<'t> {
     /// Its text, with ligatures and the like as the font has them.
     pub(super) text: &'t str,
-    /// Where it begins.
+    /// Where it begins, in the units of the page.
     pub(super) at: (f64, f64),
     /// Where the next one begins, but for the space between words.
     pub(super) end: (f64, f64),
@@ -33,7 +33,7 @@ pub(super) struct Glyph<'t> {
     pub(super) size: f64,
 }
 
-/// A finished line.
+/// A line that is finished, without white space at its end.
 #[derive(Debug)]
 struct TextLine {
     text: String,
@@ -263,7 +263,7 @@ impl PageLayout {
     }
 }
 
-/// See [`PageLayout::step`].
+/// How a glyph follows the one that was drawn before it.
 enum GlyphStep {
     Same,
     /// A letter below an accent.

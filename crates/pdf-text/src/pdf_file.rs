@@ -37,7 +37,7 @@ const MEMBERS: usize = 200_000;
 /// Bytes of a file from which its header is looked for.
 const HEADER: usize = 1024;
 
-/// See the module.
+/// A file whose objects are read when they are asked for.
 pub(super) struct PdfFile<'a> {
     bytes: &'a [u8],
     pub(super) budget: PdfBudget<'a>,
@@ -167,6 +167,7 @@ impl<'a> PdfFile<'a> {
             XrefEntry::Missing => Ok(None),
             XrefEntry::At(position) => {
                 let found = read_indirect(self.bytes, position as usize, &self.budget)?;
+                // A table that is wrong leads to another object.
                 let Some(found) = found.filter(|found| found.reference.number == reference.number) else {
                     return Ok(None);
                 };

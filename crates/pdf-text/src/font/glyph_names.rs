@@ -1,7 +1,5 @@
 //! Names of glyphs to text: Adobe's list, and the forms that spell out a code.
 
-use std::borrow::Cow;
-
 /// `name;code points`, sorted by name after comments. Searched where it is: nothing is built at the start.
 static LIST: &str = include_str!("glyphlist.txt");
 
@@ -14,39 +12,29 @@ const OTHERS: &str = "angbracketleft=⟨ angbracketright=⟩ arrowhookleft=↩ a
 /// The text of the glyph `name`; `None` if the name says nothing.
 ///
 /// After <https://github.com/adobe-type-tools/agl-specification>.
-pub(super) fn text_of(name: &str) -> Option<Cow<'static, str>> {
+pub(super) fn text_of(name: &str) -> Option<String> {
     // What follows a dot is a variant: `a.sc`.
-    let base = name.split_once('.').map_or(name, |(base, _)| base);
-    if base.is_empty() {
-        return None;
-    }
-    if let Some(whole) = one(base) {
-        return Some(whole);
-    }
-    let parts: Option<Vec<Cow<'static, str>>> = base.split('_').map(one).collect();
-    parts.filter(|parts| parts.len() > 1).map(|parts| Cow::Owned(parts.concat()))
+    let base = name.split('.').next().filter(|base| !base.is_empty())?;
+    // A ligature has the names of its letters.
+    one(base).or_else(|| base.split('_').map(one).collect())
 }
 
-fn one(name: &str) -> Option<Cow<'static, str>> {
+fn one(name: &str) -> Option<String> {
     let mut others = OTHERS.split(' ').filter_map(|pair| pair.split_once('='));
     if let Some((_, text)) = others.find(|(other, _)| *other == name) {
-        return Some(Cow::Borrowed(text));
+        return Some(text.to_owned());
     }
     // Small capitals and old digits are in the list, but as characters for private use.
     let base = ["small", "oldstyle"].iter().find_map(|style| name.strip_suffix(style));
     if let Some(codes) = base.and_then(listed).or_else(|| listed(name)) {
-        return codes.split(' ').map(hex).collect::<Option<String>>().map(Cow::Owned);
+        return codes.split(' ').map(hex).collect();
     }
     let digits = name.strip_prefix("uni").filter(|digits| digits.len() >= 4 && digits.len() % 4 == 0);
     if let Some(digits) = digits.filter(|digits| digits.len() <= 32 && digits.is_ascii()) {
-        return (0..digits.len())
-            .step_by(4)
-            .map(|at| hex(&digits[at..at + 4]))
-            .collect::<Option<String>>()
-            .map(Cow::Owned);
+        return (0..digits.len()).step_by(4).map(|at| hex(&digits[at..at + 4])).collect();
     }
     let digits = name.strip_prefix('u').filter(|digits| (4..=6).contains(&digits.len()));
-    digits.and_then(hex).map(|character| Cow::Owned(character.to_string()))
+    digits.and_then(hex).map(String::from)
 }
 
 fn hex(digits: &str) -> Option<char> {

@@ -35,18 +35,6 @@ pub(super) struct Decryptor {
     streams: Cipher,
 }
 
-/// The entries that keys are made of.
-struct Keys<'a> {
-    revision: usize,
-    /// Bytes.
-    length: usize,
-    owner: &'a [u8],
-    user: &'a [u8],
-    permissions: [u8; 4],
-    id: &'a [u8],
-    metadata_too: bool,
-}
-
 impl Decryptor {
     /// From the `Encrypt` dictionary, its references followed, and the first half of the file's `ID`.
     pub(super) fn new(dict: &Dict, id: &[u8]) -> Result<Self, PdfError> {
@@ -54,33 +42,18 @@ impl Decryptor {
             return Err(PdfError::Encryption("a security handler other than the standard one"));
         }
         let number = |key: &[u8]| dict.get(key).and_then(Object::index);
-        let string = |key: &[u8]| dict.get(key).and_then(Object::string).unwrap_or_default();
         let version = number(b"V").unwrap_or(0);
         let revision = number(b"R").unwrap_or(0);
         let (streams, length) = match version {
             1 => (Cipher::Rc4, 5),
+            // 40 bits unless it says something else (table 20).
             2 => (Cipher::Rc4, number(b"Length").unwrap_or(40) / 8),
             4 | 5 => (crypt_filter(dict)?, if version == 4 { 16 } else { 32 }),
             _ => return Err(PdfError::Encryption("an unknown version of the standard handler")),
         };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "32 bits, written as a signed or an unsigned number"
-        )]
-        let permissions = dict.get(b"P").and_then(Object::number).unwrap_or(0.0) as i64 as u32;
-        let keys = Keys {
-            revision,
-            length: length.clamp(5, 32),
-            owner: string(b"O"),
-            user: string(b"U"),
-            permissions: permissions.to_le_bytes(),
-            id,
-            metadata_too: dict.get(b"EncryptMetadata") != Some(&Object::Bool(false)),
-        };
         let key = match revision {
-            2..=4 => keys.legacy(),
-            5 | 6 => keys.modern(string(b"UE")),
+            2..=4 => legacy_key(dict, id, revision, length.clamp(5, 32)),
+            5 | 6 => modern_key(dict, revision),
             _ => return Err(PdfError::Encryption("an unknown revision of the standard handler")),
         };
         Ok(Self { key: key.ok_or(PdfError::Password)?, streams })
@@ -118,10 +91,8 @@ fn crypt_filter(dict: &Dict) -> Result<Cipher, PdfError> {
     if name == b"Identity" {
         return Ok(Cipher::None);
     }
-    let Some(Object::Dict(filters)) = dict.get(b"CF") else {
-        return Err(PdfError::Damaged("its encryption names no cipher"));
-    };
-    let Some(Object::Dict(filter)) = filters.get(name) else {
+    let filters = if let Some(Object::Dict(filters)) = dict.get(b"CF") { filters.get(name) } else { None };
+    let Some(Object::Dict(filter)) = filters else {
         return Err(PdfError::Damaged("its encryption names no cipher"));
     };
     match filter.get(b"CFM").and_then(Object::name) {
@@ -133,53 +104,61 @@ fn crypt_filter(dict: &Dict) -> Result<Cipher, PdfError> {
     }
 }
 
-impl Keys<'_> {
-    /// Revisions 2 to 4: the key, if the empty password is the user's (algorithms 2, 4 and 5).
-    fn legacy(&self) -> Option<Vec<u8>> {
-        let mut hash = Md5::new();
-        hash.update(PADDING);
-        hash.update(self.owner.get(..32)?);
-        hash.update(self.permissions);
-        hash.update(self.id);
-        if self.revision >= 4 && !self.metadata_too {
-            hash.update([0xFF; 4]);
-        }
-        let mut key = hash.finalize().to_vec();
-        let length = if self.revision == 2 { 5 } else { self.length.min(16) };
-        if self.revision >= 3 {
-            for _ in 0..50 {
-                key = Md5::digest(&key[..length]).to_vec();
-            }
-        }
-        key.truncate(length);
-        let is_right = if self.revision == 2 {
-            rc4(&key, &PADDING) == self.user.get(..32)?
-        } else {
-            let mut hash = Md5::new();
-            hash.update(PADDING);
-            hash.update(self.id);
-            let mut check = hash.finalize().to_vec();
-            for round in 0..20_u8 {
-                let key: Vec<u8> = key.iter().map(|byte| byte ^ round).collect();
-                check = rc4(&key, &check);
-            }
-            check == self.user.get(..16)?
-        };
-        is_right.then_some(key)
-    }
+/// A string of the `Encrypt` dictionary; empty where there is none.
+fn string<'d>(dict: &'d Dict, key: &[u8]) -> &'d [u8] {
+    dict.get(key).and_then(Object::string).unwrap_or_default()
+}
 
-    /// Revisions 5 and 6 (algorithms 2.A and 11).
-    fn modern(&self, encrypted_key: &[u8]) -> Option<Vec<u8>> {
-        let hash = |salt: &[u8]| if self.revision == 5 { Sha256::digest(salt).to_vec() } else { hardened_hash(salt) };
-        if hash(self.user.get(32..40)?) != self.user.get(..32)? {
-            return None;
-        }
-        let key = hash(self.user.get(40..48)?);
-        let mut file_key = encrypted_key.get(..32)?.to_vec();
-        let mut decryptor = cbc::Decryptor::<aes::Aes256>::new_from_slices(&key, &[0; 16]).ok()?;
-        decrypt_blocks(&mut decryptor, &mut file_key);
-        Some(file_key)
+/// Revisions 2 to 4: the key of `length` bytes, if the empty password is the user's (algorithms 2, 4 and 5).
+fn legacy_key(dict: &Dict, id: &[u8], revision: usize, length: usize) -> Option<Vec<u8>> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "32 bits, written as a signed or an unsigned number"
+    )]
+    let permissions = dict.get(b"P").and_then(Object::number).unwrap_or(0.0) as i64 as u32;
+    let mut hash = Md5::new();
+    hash.update(PADDING);
+    hash.update(string(dict, b"O").get(..32)?);
+    hash.update(permissions.to_le_bytes());
+    hash.update(id);
+    if revision >= 4 && dict.get(b"EncryptMetadata") == Some(&Object::Bool(false)) {
+        hash.update([0xFF; 4]);
     }
+    let mut key = hash.finalize().to_vec();
+    let length = if revision == 2 { 5 } else { length.min(16) };
+    if revision >= 3 {
+        for _ in 0..50 {
+            key = Md5::digest(&key[..length]).to_vec();
+        }
+    }
+    key.truncate(length);
+    let user = string(dict, b"U");
+    let is_right = if revision == 2 {
+        rc4(&key, &PADDING) == user.get(..32)?
+    } else {
+        let check = Md5::digest([&PADDING[..], id].concat()).to_vec();
+        let check = (0..20_u8).fold(check, |check, round| {
+            let key: Vec<u8> = key.iter().map(|byte| byte ^ round).collect();
+            rc4(&key, &check)
+        });
+        check == user.get(..16)?
+    };
+    is_right.then_some(key)
+}
+
+/// Revisions 5 and 6 (algorithms 2.A and 11).
+fn modern_key(dict: &Dict, revision: usize) -> Option<Vec<u8>> {
+    let hash = |salt: &[u8]| if revision == 5 { Sha256::digest(salt).to_vec() } else { hardened_hash(salt) };
+    let user = string(dict, b"U");
+    if hash(user.get(32..40)?) != user.get(..32)? {
+        return None;
+    }
+    let key = hash(user.get(40..48)?);
+    let mut file_key = string(dict, b"UE").get(..32)?.to_vec();
+    let mut decryptor = cbc::Decryptor::<aes::Aes256>::new_from_slices(&key, &[0; 16]).ok()?;
+    decrypt_blocks(&mut decryptor, &mut file_key);
+    Some(file_key)
 }
 
 /// Algorithm 2.B for the empty password: at most some 290 rounds.

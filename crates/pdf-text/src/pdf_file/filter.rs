@@ -51,6 +51,7 @@ pub(super) fn decode(
         let limit = limit.min(budget.decodable());
         let number = |key: &[u8], default| parameters.get(key).and_then(Object::index).unwrap_or(default);
         let input = &*bytes;
+        // One byte beyond the limit shows that there is more.
         let (mut output, ends_well) = match name.as_slice() {
             b"FlateDecode" | b"Fl" => flate(input, limit + 1),
             b"LZWDecode" | b"LZW" => lzw(input, number(b"EarlyChange", 1) != 0, limit + 1),
@@ -66,14 +67,15 @@ pub(super) fn decode(
         damaged |= !ends_well && output.len() <= limit;
         output.truncate(limit);
         if matches!(name.as_slice(), b"FlateDecode" | b"Fl" | b"LZWDecode" | b"LZW") {
-            let shape = Shape {
-                colors: number(b"Colors", 1),
-                bits: number(b"BitsPerComponent", 8),
-                columns: number(b"Columns", 1),
-            };
-            match number(b"Predictor", 1) {
-                2 => undo_tiff(&mut output, &shape),
-                10.. => undo_png(&mut output, &shape),
+            let depth = number(b"BitsPerComponent", 8);
+            let bits = number(b"Colors", 1).checked_mul(depth).unwrap_or(0);
+            // Bytes of one sample, and of one row.
+            let sample = bits.div_ceil(8);
+            match (number(b"Predictor", 1), bits.checked_mul(number(b"Columns", 1)).unwrap_or(0).div_ceil(8)) {
+                (_, 0) => {}
+                // For samples of a byte: others are in images alone.
+                (2, row) if depth == 8 => undo_tiff(&mut output, sample, row),
+                (10.., row) => undo_png(&mut output, sample, row),
                 _ => {}
             }
         }
@@ -211,27 +213,9 @@ fn run_length(mut input: &[u8], limit: usize) -> (Vec<u8>, bool) {
     (output, true)
 }
 
-/// The shape of the samples, for a predictor.
-struct Shape {
-    colors: usize,
-    bits: usize,
-    columns: usize,
-}
-
-impl Shape {
-    /// Bytes of one sample, and of one row.
-    fn bytes(&self) -> Option<(usize, usize)> {
-        let bits = self.colors.checked_mul(self.bits)?;
-        let row = bits.checked_mul(self.columns)?.div_ceil(8);
-        (bits > 0 && row > 0).then(|| (bits.div_ceil(8), row))
-    }
-}
-
 /// The predictors of PNG, of which each row names one.
-fn undo_png(bytes: &mut Vec<u8>, shape: &Shape) {
-    let Some((sample, row)) = shape.bytes() else { return };
-    let mut to = 0;
-    let mut from = 0;
+fn undo_png(bytes: &mut Vec<u8>, sample: usize, row: usize) {
+    let (mut to, mut from) = (0, 0);
     while from + 1 < bytes.len() {
         let length = row.min(bytes.len() - from - 1);
         let kind = bytes[from];
@@ -268,14 +252,11 @@ fn paeth(left: u8, up: u8, corner: u8) -> u8 {
     }
 }
 
-/// The predictor of TIFF, for samples of a byte: others are in images alone.
-fn undo_tiff(bytes: &mut [u8], shape: &Shape) {
-    let Some((sample, row)) = shape.bytes() else { return };
-    if shape.bits == 8 {
-        for row in bytes.chunks_mut(row) {
-            for at in sample..row.len() {
-                row[at] = row[at].wrapping_add(row[at - sample]);
-            }
+/// The predictor of TIFF, by which each sample is the difference to the one on its left.
+fn undo_tiff(bytes: &mut [u8], sample: usize, row: usize) {
+    for row in bytes.chunks_mut(row) {
+        for at in sample..row.len() {
+            row[at] = row[at].wrapping_add(row[at - sample]);
         }
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn read_indirect(
     Ok(Some(Indirect { reference, object, stream }))
 }
 
-/// `12 0 obj`.
+/// The numbers that an object begins with, as in `12 0 obj`.
 fn header(lexer: &mut PdfLexer<'_>) -> Option<Reference> {
     let number = u32::try_from(lexer.unsigned()?).ok()?;
     let generation = u32::try_from(lexer.unsigned()?).ok()?;

@@ -70,6 +70,7 @@ impl Xref {
         let mut xref = Self::default();
         let mut seen = Vec::new();
         while let Some(position) = next {
+            // Tables that name each other would be read for ever.
             if seen.contains(&position) || seen.len() >= TABLES {
                 break;
             }
