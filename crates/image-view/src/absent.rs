@@ -9,42 +9,42 @@ use super::{EncodedImage, ImageError, ImageInfo, ImageView};
 pub struct ImageFile<'b>(Infallible, PhantomData<&'b [u8]>);
 
 impl<'b> ImageFile<'b> {
-    /// Fails with [`ImageError::NotBuilt`].
+    /// Opens nothing: fails with [`ImageError::NotBuilt`].
     pub fn open(_: &'b [u8], _: &ImageInfo) -> Result<Self, ImageError> {
         Err(ImageError::NotBuilt)
     }
 
-    /// Cannot be called, as those below.
+    /// Cannot be called, as there is no image: neither can those below.
     pub fn memory(&self) -> u64 {
         match self.0 {}
     }
 
-    /// Cannot be called.
+    /// As [`Self::memory`], without an image.
     pub fn file_size(&self) -> u64 {
         match self.0 {}
     }
 
-    /// Cannot be called.
+    /// As [`Self::memory`], without an image.
     pub fn size(&self) -> (u32, u32) {
         match self.0 {}
     }
 
-    /// Cannot be called.
+    /// As [`Self::memory`], without an image.
     pub fn frames(&self) -> u32 {
         match self.0 {}
     }
 
-    /// Cannot be called.
+    /// As [`Self::memory`], without an image.
     pub fn is_turned(&self) -> bool {
         match self.0 {}
     }
 
-    /// Cannot be called.
+    /// As [`Self::memory`], without an image.
     pub fn check(&self, _: &dyn Fn() -> bool) -> Result<(), ImageError> {
         match self.0 {}
     }
 
-    /// Cannot be called.
+    /// As [`Self::memory`], without an image.
     pub fn show(&self, _: &ImageView, _: &dyn Fn() -> bool) -> Result<Option<EncodedImage>, ImageError> {
         match self.0 {}
     }

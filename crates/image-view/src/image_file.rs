@@ -9,7 +9,6 @@
 
 mod encode;
 mod gif;
-mod header;
 mod jpeg;
 mod png;
 mod resample;
@@ -21,8 +20,7 @@ use std::panic::{self, AssertUnwindSafe};
 use image::{DynamicImage, ImageFormat, RgbaImage, metadata::Orientation};
 
 use super::{DECODE_MEMORY, EncodedImage, ImageError, ImageInfo, ImageView, LONGEST_SIDE, MAX_PIXELS, Region};
-use encode::{Picture, encode};
-use header::{ImageHeader, area};
+use encode::encode;
 use resample::Resampler;
 use rows::{RGBA, Rows};
 
@@ -47,23 +45,23 @@ impl<'b> ImageFile<'b> {
     /// What is wrong with it, as far as the header says.
     pub fn open(bytes: &'b [u8], info: &ImageInfo) -> Result<Self, ImageError> {
         let format =
-            ImageFormat::from_mime_type(info.mime).ok_or_else(|| ImageError::broken(&"its format is not known"))?;
+            ImageFormat::from_mime_type(info.mime).ok_or_else(|| ImageError::broken("its format is not known"))?;
         let header = match format {
             ImageFormat::Png => png::header(bytes),
             ImageFormat::Jpeg => jpeg::header(bytes),
             ImageFormat::Gif => gif::header(bytes),
             _ => webp::header(bytes),
         };
-        let header = header.ok_or_else(|| ImageError::broken(&"its header is damaged"))?;
+        let header = header.ok_or_else(|| ImageError::broken("its header is damaged"))?;
         let (width, height) = (header.width, header.height);
         if width == 0 || height == 0 {
-            return Err(ImageError::broken(&"it has no pixels"));
+            return Err(ImageError::broken("it has no pixels"));
         }
         if width.max(height) > LONGEST_SIDE || area(width, height) > MAX_PIXELS {
             return Err(ImageError::TooManyPixels);
         }
         if !header.is_complete {
-            return Err(ImageError::broken(&"its data ends too early"));
+            return Err(ImageError::broken("its data ends too early"));
         }
         let file = Self { bytes, format, header };
         let memory = file.memory();
@@ -167,7 +165,7 @@ impl<'b> ImageFile<'b> {
     }
 
     /// The pixels that are shown, upright.
-    fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<Picture, ImageError> {
+    fn picture(&self, region: Option<Region>, stopped: &dyn Fn() -> bool) -> Result<RgbaImage, ImageError> {
         let ImageHeader { width, height, orientation, .. } = self.header;
         let whole = Region { x: 0, y: 0, width, height };
         let region = region.map_or(whole, |region| as_stored(region, orientation, width, height));
@@ -181,13 +179,45 @@ impl<'b> ImageFile<'b> {
             None => copied.extend_from_slice(&row[bytes.clone()]),
         })?;
         let pixels = resampler.map_or(copied, Resampler::into_pixels);
-        let picture =
-            RgbaImage::from_raw(to.0, to.1, pixels).ok_or_else(|| ImageError::broken(&"it has too few pixels"))?;
-        let mut picture = DynamicImage::ImageRgba8(picture);
+        let picture = RgbaImage::from_raw(to.0, to.1, pixels);
+        let mut picture = DynamicImage::ImageRgba8(picture.ok_or_else(|| ImageError::broken("it has too few pixels"))?);
         picture.apply_orientation(orientation);
-        let picture = picture.into_rgba8();
-        Ok(enlarged(Picture { width: picture.width(), height: picture.height(), pixels: picture.into_raw() }))
+        Ok(enlarged(picture.into_rgba8()))
     }
+}
+
+/// The headers of a file, as far as they are about its pixels.
+#[derive(Clone, Debug)]
+struct ImageHeader {
+    /// Its width in pixels, as stored.
+    width: u32,
+    /// Its height in pixels, as stored.
+    height: u32,
+    /// How the stored image is to be turned or mirrored to be upright.
+    orientation: Orientation,
+    /// 1, or more for an animation.
+    frames: u32,
+    /// Whether the data is complete up to its end mark. Decoders are lenient with data that ends too early, and
+    /// browsers show the upper half; a model's API may refuse it.
+    is_complete: bool,
+    /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file,
+    /// rare chunks, data after the end mark.
+    is_unusual: bool,
+    /// Bytes that its decoder allocates, the decoded pixels included.
+    memory: u64,
+}
+
+impl ImageHeader {
+    /// Of a usual and whole file with one picture, which is stored upright.
+    fn new((width, height): (u32, u32), memory: u64) -> Self {
+        let orientation = Orientation::NoTransforms;
+        Self { width, height, orientation, frames: 1, is_complete: true, is_unusual: false, memory }
+    }
+}
+
+/// How many pixels an image of these sides has; they cannot overflow.
+fn area(width: u32, height: u32) -> u64 {
+    u64::from(width) * u64::from(height)
 }
 
 /// Where the pixels of this part of the upright image are in the file, whose image is `width` by `height`.
@@ -219,7 +249,7 @@ fn swaps_sides(orientation: Orientation) -> bool {
 /// The result of `decode`. A decoder that panics has met what its authors did not think of.
 fn guarded<T>(decode: impl FnOnce() -> Result<T, ImageError>) -> Result<T, ImageError> {
     let decoded = panic::catch_unwind(AssertUnwindSafe(decode));
-    decoded.unwrap_or_else(|_| Err(ImageError::broken(&"its data is invalid")))
+    decoded.unwrap_or_else(|_| Err(ImageError::broken("its data is invalid")))
 }
 
 /// The size at which so many pixels are shown. A side that is short already is not made shorter.
@@ -236,25 +266,16 @@ fn shown_size(width: u32, height: u32) -> (u32, u32) {
 }
 
 /// With each pixel repeated as often as the short side needs to be accepted; along both sides where there is room.
-fn enlarged(picture: Picture) -> Picture {
-    let Picture { width, height, pixels } = picture;
+fn enlarged(picture: RgbaImage) -> RgbaImage {
+    let (width, height) = picture.dimensions();
     let times = SHORTEST_SHOWN.div_ceil(width.min(height));
     if times == 1 {
-        return Picture { width, height, pixels };
+        return picture;
     }
     let fits = width.max(height) * times <= LONGEST_SHOWN;
-    let factor = |side: u32| if fits || side < SHORTEST_SHOWN { times as usize } else { 1 };
+    let factor = |side: u32| if fits || side < SHORTEST_SHOWN { times } else { 1 };
     let (across, down) = (factor(width), factor(height));
-    let rows = pixels.chunks_exact(width as usize * RGBA).flat_map(|row| {
-        let wide: Vec<u8> = row.as_chunks::<RGBA>().0.iter().flat_map(|pixel| pixel.repeat(across)).collect();
-        wide.repeat(down)
-    });
-    let pixels = rows.collect();
-    Picture {
-        width: width * u32::try_from(across).unwrap_or(1),
-        height: height * u32::try_from(down).unwrap_or(1),
-        pixels,
-    }
+    RgbaImage::from_fn(width * across, height * down, |x, y| *picture.get_pixel(x / across, y / down))
 }
 
 #[cfg(test)]

@@ -19,19 +19,15 @@
 
 #[cfg(not(feature = "decode"))]
 mod absent;
-mod error;
 #[cfg(feature = "decode")]
 mod image_file;
-mod region;
 
 use imagesize::ImageType;
 
 #[cfg(not(feature = "decode"))]
 pub use absent::ImageFile;
-pub use error::ImageError;
 #[cfg(feature = "decode")]
 pub use image_file::ImageFile;
-pub use region::Region;
 
 /// Pixels of the largest image that is decoded.
 pub const MAX_PIXELS: u64 = 200_000_000;
@@ -52,16 +48,16 @@ pub struct ImageView {
     pub max_bytes: usize,
 }
 
-/// An image file.
+/// An image as it is sent to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedImage {
-    /// Its content.
+    /// The content of a file in its format.
     pub bytes: Vec<u8>,
-    /// `image/png` or `image/jpeg`.
+    /// The format: `image/png` or `image/jpeg`.
     pub mime: &'static str,
-    /// In pixels.
+    /// Its width in pixels.
     pub width: u32,
-    /// In pixels.
+    /// Its height in pixels.
     pub height: u32,
     /// Whether white was put behind what was transparent.
     pub is_flattened: bool,
@@ -72,9 +68,9 @@ pub struct EncodedImage {
 pub struct ImageInfo {
     /// `image/png`, `image/jpeg`, `image/webp` or `image/gif`.
     pub mime: &'static str,
-    /// In pixels.
+    /// Its width in pixels, as stored.
     pub width: usize,
-    /// In pixels.
+    /// Its height in pixels, as stored.
     pub height: usize,
 }
 
@@ -87,6 +83,57 @@ impl ImageInfo {
             "image/webp" => "WebP",
             _ => "GIF",
         }
+    }
+}
+
+/// Why an image is not shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImageError {
+    /// More pixels, or longer sides, than are decoded.
+    TooManyPixels,
+    /// So many bytes of memory would be needed.
+    TooMuchMemory(u64),
+    /// Not even its smallest form has as few bytes.
+    TooFewBytes(usize),
+    /// Not decodable; the reason as the end of a sentence.
+    Broken(String),
+    /// The call was stopped meanwhile.
+    Stopped,
+    /// The program was built without decoders.
+    NotBuilt,
+}
+
+impl ImageError {
+    /// A decoder's complaint, short and on one line.
+    #[cfg(feature = "decode")]
+    pub(crate) fn broken(reason: impl ToString) -> Self {
+        const SHOWN: usize = 120;
+        let text = reason.to_string();
+        Self::Broken(text_file::shorten(text.lines().next().unwrap_or_default(), SHOWN).into_owned())
+    }
+}
+
+/// A rectangle of pixels; `x` and `y` count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Pixels to the left of it.
+    pub x: u32,
+    /// Pixels of the image above it.
+    pub y: u32,
+    /// Its width in pixels.
+    pub width: u32,
+    /// Its height in pixels.
+    pub height: u32,
+}
+
+impl Region {
+    /// The part of it that is inside of an image of this size; `None` if there is none.
+    #[must_use]
+    pub fn clipped(self, width: u32, height: u32) -> Option<Self> {
+        let right = self.x.saturating_add(self.width).min(width);
+        let bottom = self.y.saturating_add(self.height).min(height);
+        let inside = Self { width: right.checked_sub(self.x)?, height: bottom.checked_sub(self.y)?, ..self };
+        (inside.width > 0 && inside.height > 0).then_some(inside)
     }
 }
 
@@ -135,5 +182,14 @@ mod tests {
         assert_eq!(image_info(b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\x18\0"), None);
         assert_eq!(image_info(b"plain text"), None);
         assert_eq!(image_info(b""), None);
+    }
+
+    #[test]
+    fn region_is_clipped_to_the_image() {
+        let region = |x, y, width, height| Region { x, y, width, height };
+        assert_eq!(region(8, 0, 5, 5).clipped(10, 4), Some(region(8, 0, 2, 4)));
+        assert_eq!(region(0, 0, u32::MAX, u32::MAX).clipped(10, 4), Some(region(0, 0, 10, 4)));
+        assert_eq!(region(10, 0, 5, 5).clipped(10, 4), None);
+        assert_eq!(region(u32::MAX, 0, u32::MAX, 5).clipped(10, 4), None);
     }
 }

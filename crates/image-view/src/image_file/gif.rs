@@ -3,7 +3,6 @@
 use std::num::NonZeroU64;
 
 use gif::{ColorOutput, DecodeOptions, MemoryLimit};
-use image::metadata::Orientation;
 
 use super::{
     ImageError, ImageHeader, area,
@@ -15,15 +14,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let number = |at: usize| Some(u32::from(u16::from_le_bytes([*bytes.get(at)?, *bytes.get(at + 1)?])));
     let table = |packed: u8| if packed & 0x80 == 0 { 0 } else { 3 << ((packed & 7) + 1) };
     let (width, height) = (number(6)?, number(8)?);
-    let mut header = ImageHeader {
-        width,
-        height,
-        orientation: Orientation::NoTransforms,
-        frames: 0,
-        is_complete: false,
-        is_unusual: false,
-        memory: 0,
-    };
+    let mut header = ImageHeader { frames: 0, is_complete: false, ..ImageHeader::new((width, height), 0) };
     let mut at = 13 + table(*bytes.get(10)?);
     loop {
         match bytes.get(at) {
@@ -72,14 +63,14 @@ pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, 
     let mut options = DecodeOptions::new();
     options.set_color_output(ColorOutput::Indexed);
     options.set_memory_limit(NonZeroU64::new(header.memory).map_or(MemoryLimit::Unlimited, MemoryLimit::Bytes));
-    let mut decoder = options.read_info(bytes).map_err(|error| ImageError::broken(&error))?;
-    let frame = decoder.next_frame_info().map_err(|error| ImageError::broken(&error))?.ok_or_else(too_few_rows)?;
+    let mut decoder = options.read_info(bytes).map_err(ImageError::broken)?;
+    let frame = decoder.next_frame_info().map_err(ImageError::broken)?.ok_or_else(too_few_rows)?;
     let (left, top, across) = (usize::from(frame.left), usize::from(frame.top), usize::from(frame.width));
     let transparent = frame.transparent;
     let mut indices = zeroed(area(u32::from(frame.width), u32::from(frame.height)))?;
-    decoder.read_into_buffer(&mut indices).map_err(|error| ImageError::broken(&error))?;
+    decoder.read_into_buffer(&mut indices).map_err(ImageError::broken)?;
     let mut palette = [[0, 0, 0, 255]; 256];
-    let colours = decoder.palette().map_err(|error| ImageError::broken(&error))?.as_chunks::<3>().0;
+    let colours = decoder.palette().map_err(ImageError::broken)?.as_chunks::<3>().0;
     palette.iter_mut().zip(colours).for_each(|(entry, [red, green, blue])| *entry = [*red, *green, *blue, 255]);
     if let Some(index) = transparent {
         palette[usize::from(index)] = [0; RGBA];

@@ -90,13 +90,10 @@ impl<'b> Markers<'b> {
         let coefficients = if in_one_pass { 0 } else { coefficients(width, height, frame.get(6..)?) };
         let pixels = area(width, height) * u64::from(if components == 2 { 3 } else { components });
         Some(ImageHeader {
-            width,
-            height,
             orientation: self.orientation.unwrap_or(Orientation::NoTransforms),
-            frames: 1,
             is_complete: self.is_complete,
             is_unusual: self.has_more || self.has_trailer || !matches!(components, 1 | 3) || frame.first() != Some(&8),
-            memory: pixels + coefficients + u64::from(width) * 256,
+            ..ImageHeader::new((width, height), pixels + coefficients + u64::from(width) * 256)
         })
     }
 }
@@ -115,7 +112,7 @@ fn coefficients(width: u32, height: u32, components: &[u8]) -> u64 {
 pub(super) fn rows(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<Box<dyn Rows>, ImageError> {
     let options = DecoderOptions::default().set_strict_mode(strict).set_max_width(LONGEST).set_max_height(LONGEST);
     let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
-    decoder.decode_headers().map_err(|error| ImageError::broken(&error))?;
+    decoder.decode_headers().map_err(ImageError::broken)?;
     let (space, channels) = match decoder.input_colorspace() {
         Some(ColorSpace::Luma) => (ColorSpace::Luma, Channels::Gray),
         Some(ColorSpace::CMYK) if Markers::of(bytes).is_adobe => (ColorSpace::CMYK, Channels::InvertedCmyk),
@@ -125,8 +122,8 @@ pub(super) fn rows(bytes: &[u8], header: &ImageHeader, strict: bool) -> Result<B
     decoder.set_options(options.jpeg_set_out_colorspace(space));
     let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
     if decoder.output_buffer_size() != Some(data.len()) {
-        return Err(ImageError::broken(&"it has two headers that contradict each other"));
+        return Err(ImageError::broken("it has two headers that contradict each other"));
     }
-    decoder.decode_into(&mut data).map_err(|error| ImageError::broken(&error))?;
+    decoder.decode_into(&mut data).map_err(ImageError::broken)?;
     Ok(Box::new(Pixels::new(data, channels, header.width)))
 }

@@ -123,15 +123,9 @@ fn of_ihdr(data: &[u8]) -> Option<ImageHeader> {
         [data.get(..4)?, data.get(4..8)?].map(|side| u32::from_be_bytes(side.try_into().unwrap_or_default()));
     let (depth, interlaced) = (*data.get(8)?, *data.get(12)? != 0);
     let pixels = if interlaced { area(width, height) * RGBA as u64 } else { 0 };
-    Some(ImageHeader {
-        width,
-        height,
-        orientation: Orientation::NoTransforms,
-        frames: 1,
-        is_complete: false,
-        is_unusual: depth > 8 || interlaced,
-        memory: pixels + u64::from(width) * 32 + OTHER as u64,
-    })
+    let memory = pixels + u64::from(width) * 32 + OTHER as u64;
+    let is_unusual = depth > 8 || interlaced;
+    Some(ImageHeader { is_complete: false, is_unusual, ..ImageHeader::new((width, height), memory) })
 }
 
 /// Whether the compressed pixels of a usual file are exactly as many as there should be, with the right checksum and
@@ -162,7 +156,7 @@ pub(super) fn is_strict(bytes: &[u8], header: &ImageHeader) -> bool {
     matches!(status, Ok(Status::StreamEnd)) && counts == (compressed.len() as u64, size as u64)
 }
 
-/// Begins to decode.
+/// The pixels, of which an interlaced image has all in memory.
 pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn Rows + 'b>, ImageError> {
     let mut options = DecodeOptions::default();
     // A chunk whose checksum is wrong is an error for other decoders.
@@ -178,7 +172,7 @@ pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn 
         ColorType::GrayscaleAlpha => Channels::GrayAlpha,
         ColorType::Rgb => Channels::Rgb,
         ColorType::Rgba => Channels::Rgba,
-        ColorType::Indexed => return Err(ImageError::broken(&"its palette is missing")),
+        ColorType::Indexed => return Err(ImageError::broken("its palette is missing")),
     };
     if !reader.info().interlaced {
         return Ok(Box::new(PngRows { reader, channels }));
@@ -192,7 +186,7 @@ pub(super) fn rows<'b>(bytes: &'b [u8], header: &ImageHeader) -> Result<Box<dyn 
 /// A decoder's complaint; that of a checksum is long and names types.
 fn flaw(error: &png::DecodingError) -> ImageError {
     let text = error.to_string();
-    if text.starts_with("CRC error") { ImageError::broken(&"a checksum is wrong") } else { ImageError::broken(&text) }
+    if text.starts_with("CRC error") { ImageError::broken("a checksum is wrong") } else { ImageError::broken(text) }
 }
 
 struct PngRows<'b> {

@@ -29,9 +29,9 @@ impl Taps {
 pub(super) struct Resampler {
     columns: Vec<Taps>,
     rows: Vec<Taps>,
-    /// Rows pushed.
+    /// How many rows of the image were pushed.
     pushed: usize,
-    /// New rows finished.
+    /// How many new rows are in `pixels`.
     finished: usize,
     /// Sums of the new rows behind those, as far as they have begun.
     sums: VecDeque<Vec<Pixel>>,

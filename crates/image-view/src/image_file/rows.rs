@@ -27,7 +27,7 @@ pub(super) enum Channels {
     Rgba,
     /// RGB with a byte that means nothing.
     Rgbx,
-    /// Amounts of ink.
+    /// The amounts of four inks.
     Cmyk,
     /// 255 means no ink, as Adobe's programs write it.
     InvertedCmyk,
@@ -44,48 +44,44 @@ impl Channels {
         }
     }
 
-    /// Converts pixels.
+    /// Converts the pixels of a row, which has room for as many.
     pub(super) fn to_rgba(self, pixels: &[u8], row: &mut [u8]) {
-        let (row, _) = row.as_chunks_mut::<RGBA>();
         // Paper is white; each ink takes its share of the light away, and black that of all.
         let lit = |colour: u8, black: u8| {
             let product = u16::from(colour) * u16::from(black);
             u8::try_from((product + 127) / 255).unwrap_or(u8::MAX)
         };
         match self {
-            Self::Gray => row.iter_mut().zip(pixels).for_each(|(to, gray)| *to = [*gray, *gray, *gray, 255]),
-            Self::GrayAlpha => {
-                let pixels = pixels.as_chunks::<2>().0;
-                row.iter_mut().zip(pixels).for_each(|(to, [gray, alpha])| *to = [*gray, *gray, *gray, *alpha]);
-            }
-            Self::Rgb => {
-                let pixels = pixels.as_chunks::<3>().0;
-                row.iter_mut().zip(pixels).for_each(|(to, [red, green, blue])| *to = [*red, *green, *blue, 255]);
-            }
-            Self::Rgba => row.as_flattened_mut().copy_from_slice(pixels),
-            Self::Rgbx => {
-                let pixels = pixels.as_chunks::<4>().0;
-                row.iter_mut().zip(pixels).for_each(|(to, [red, green, blue, _])| *to = [*red, *green, *blue, 255]);
-            }
+            Self::Gray => each(pixels, row, |[gray]| [gray, gray, gray, 255]),
+            Self::GrayAlpha => each(pixels, row, |[gray, alpha]| [gray, gray, gray, alpha]),
+            Self::Rgb => each(pixels, row, |[red, green, blue]| [red, green, blue, 255]),
+            Self::Rgba => row.copy_from_slice(pixels),
+            Self::Rgbx => each(pixels, row, |[red, green, blue, _]| [red, green, blue, 255]),
             Self::Cmyk | Self::InvertedCmyk => {
                 let flip = if self == Self::Cmyk { 255 } else { 0 };
-                let pixels = pixels.as_chunks::<4>().0;
-                row.iter_mut().zip(pixels).for_each(|(to, inks)| {
+                each(pixels, row, |inks: [u8; 4]| {
                     let [cyan, magenta, yellow, black] = inks.map(|ink| ink ^ flip);
-                    *to = [lit(cyan, black), lit(magenta, black), lit(yellow, black), 255];
+                    [lit(cyan, black), lit(magenta, black), lit(yellow, black), 255]
                 });
             }
         }
     }
 }
 
+/// Converts pixels of `N` bytes, as many as there are in both.
+fn each<const N: usize>(pixels: &[u8], row: &mut [u8], convert: impl Fn([u8; N]) -> [u8; RGBA]) {
+    let row = row.as_chunks_mut::<RGBA>().0.iter_mut();
+    row.zip(pixels.as_chunks::<N>().0).for_each(|(to, pixel)| *to = convert(*pixel));
+}
+
 /// A decoded image in memory.
 pub(super) struct Pixels {
-    pub(super) data: Vec<u8>,
-    pub(super) channels: Channels,
-    /// In pixels.
-    pub(super) width: u32,
-    pub(super) next: usize,
+    data: Vec<u8>,
+    channels: Channels,
+    /// Pixels in a row.
+    width: u32,
+    /// The byte that the next row begins at.
+    next: usize,
 }
 
 impl Pixels {
@@ -107,15 +103,15 @@ impl Rows for Pixels {
 
 /// The error for an image with less data than its header says.
 pub(super) fn too_few_rows() -> ImageError {
-    ImageError::broken(&"it has fewer rows than its header says")
+    ImageError::broken("it has fewer rows than its header says")
 }
 
 /// A buffer of zeros for what a header says.
 pub(super) fn zeroed(bytes: u64) -> Result<Vec<u8>, ImageError> {
-    let flaw = |_| ImageError::TooMuchMemory(bytes);
-    let size = usize::try_from(bytes).map_err(|_| ImageError::TooMuchMemory(bytes))?;
+    let size = usize::try_from(bytes).unwrap_or(usize::MAX);
     let mut buffer = Vec::new();
-    buffer.try_reserve_exact(size).map_err(flaw)?;
+    // Fails for more than `isize::MAX`, too.
+    buffer.try_reserve_exact(size).map_err(|_| ImageError::TooMuchMemory(bytes))?;
     buffer.resize(size, 0);
     Ok(buffer)
 }

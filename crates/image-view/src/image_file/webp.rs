@@ -52,13 +52,10 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     };
     let copied = if missing_alpha(bytes).is_some() { bytes.len() as u64 } else { 0 };
     Some(ImageHeader {
-        width,
-        height,
         orientation: exif.and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms),
         frames: if is_animated { frames.max(1) } else { 1 },
         is_complete: size <= bytes.len() - 8,
-        is_unusual: false,
-        memory: area(width, height) * pixel_halves / 2 + copied + (1 << 20),
+        ..ImageHeader::new((width, height), area(width, height) * pixel_halves / 2 + copied + (1 << 20))
     })
 }
 
@@ -100,16 +97,16 @@ pub(super) fn rows(bytes: &[u8], header: &ImageHeader) -> Result<Box<dyn Rows>, 
     if let Some(at) = missing {
         bytes.to_mut()[at] |= ALPHA;
     }
-    let mut decoder = WebPDecoder::new(Cursor::new(&*bytes)).map_err(|error| ImageError::broken(&error))?;
+    let mut decoder = WebPDecoder::new(Cursor::new(&*bytes)).map_err(ImageError::broken)?;
     let channels = match decoder.has_alpha() {
         true if missing.is_some() => Channels::Rgbx,
         true => Channels::Rgba,
         false => Channels::Rgb,
     };
     if decoder.dimensions() != (header.width, header.height) {
-        return Err(ImageError::broken(&"it has two headers that contradict each other"));
+        return Err(ImageError::broken("it has two headers that contradict each other"));
     }
     let mut data = zeroed(area(header.width, header.height) * channels.bytes() as u64)?;
-    decoder.read_image(&mut data).map_err(|error| ImageError::broken(&error))?;
+    decoder.read_image(&mut data).map_err(ImageError::broken)?;
     Ok(Box::new(Pixels::new(data, channels, header.width)))
 }
