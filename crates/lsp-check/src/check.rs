@@ -135,6 +135,7 @@ pub(super) fn notify(instance: &Instance, state: &mut State, edit: &DocumentChan
         return;
     }
     let mut messages = state.put(edit.uri, edit.language, edit.after, Instant::now());
+    // It is on the disk: some servers check what was saved, and others what their watcher of files sees.
     let kind = if edit.before.is_some() { DiskChange::Changed } else { DiskChange::Created };
     messages.push(notification("textDocument/didSave", &json!({ "textDocument": { "uri": edit.uri } })));
     messages.push(on_disk(edit.uri, kind));
@@ -169,6 +170,7 @@ fn wait<'i>(
         if left.is_zero() {
             return Err(NoServerReport::TimedOut);
         }
+        // Nothing wakes a wait whose call is cancelled.
         state = instance.wait(state, left.min(POLL_INTERVAL));
     }
 }

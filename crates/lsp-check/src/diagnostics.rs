@@ -34,22 +34,12 @@ pub(super) struct Diagnostic {
 /// The diagnostics of files by URI.
 pub(super) type FileDiagnostics = BTreeMap<String, Vec<Diagnostic>>;
 
-/// The parameters of `textDocument/publishDiagnostics`, with the URI respelled.
-#[derive(Debug)]
-pub(super) struct Published {
-    pub(super) uri: String,
-    pub(super) version: Option<i64>,
-    pub(super) diagnostics: Vec<Diagnostic>,
-}
-
-impl Published {
-    /// The parameters of the notification; `None` if they are something else.
-    pub(super) fn read(params: &RawValue) -> Option<Self> {
-        let params = parsed(params);
-        let uri = params["uri"].as_str().filter(|uri| uri.len() <= MAX_URI)?;
-        let diagnostics = kept(&params["diagnostics"])?;
-        Some(Self { uri: respelled(uri), version: params["version"].as_i64(), diagnostics })
-    }
+/// The parameters of `textDocument/publishDiagnostics`: the URI, respelled, the version of the text, and what is said of
+/// it; `None` if they are something else.
+pub(super) fn published(params: &RawValue) -> Option<(String, Option<i64>, Vec<Diagnostic>)> {
+    let params = parsed(params);
+    let uri = params["uri"].as_str().filter(|uri| uri.len() <= MAX_URI)?;
+    Some((respelled(uri), params["version"].as_i64(), kept(&params["diagnostics"])?))
 }
 
 /// The diagnostics of a report that was asked for; `None` where they are as before, or where it is no report.
@@ -147,9 +137,8 @@ mod tests {
             )
         };
         let params = format!(r#"{{"uri":"file:///a","diagnostics":[{},{},{}]}}"#, one(4), one(2), one(1));
-        let published = Published::read(&raw(&params)).unwrap();
-        let problems: Vec<Problem> =
-            published.diagnostics.iter().map(|one| one.problem(&["", "é😀b"], "x", str::to_owned)).collect();
+        let (_, _, found) = published(&raw(&params)).unwrap();
+        let problems: Vec<Problem> = found.iter().map(|one| one.problem(&["", "é😀b"], "x", str::to_owned)).collect();
         assert_eq!(problems.len(), 2);
         assert_eq!((problems[0].message.as_str(), problems[0].line, problems[0].column), ("m1", 2, 4));
         assert_eq!((problems[1].severity, problems[1].source.as_ref()), (Severity::Warning, "s E1"));
@@ -162,18 +151,18 @@ mod tests {
             r#"{{"range":{{"start":{{"line":{0},"character":{0}}}}},"message":"{long}","source":"{long}","code":"{long}"}}"#,
             u64::MAX
         );
-        let published = Published::read(&raw(&format!(r#"{{"uri":"file:///a","diagnostics":[{one}]}}"#))).unwrap();
-        let kept = format!("{:?}", published.diagnostics);
+        let (_, _, found) = published(&raw(&format!(r#"{{"uri":"file:///a","diagnostics":[{one}]}}"#))).unwrap();
+        let kept = format!("{found:?}");
         assert!(kept.len() < MAX_MESSAGE + 1000, "{} bytes", kept.len());
-        let problem = published.diagnostics[0].problem(&["a"], "x", str::to_owned);
+        let problem = found[0].problem(&["a"], "x", str::to_owned);
         assert_eq!((problem.line, problem.column), (1 << 31, 1 << 31));
-        assert!(Published::read(&raw(&format!(r#"{{"uri":"file:///{long}","diagnostics":[]}}"#))).is_none());
+        assert!(published(&raw(&format!(r#"{{"uri":"file:///{long}","diagnostics":[]}}"#))).is_none());
     }
 
     #[test]
     fn what_is_no_report_is_none() {
         for params in ["1", "[]", "{}", r#"{"uri":1,"diagnostics":[]}"#, r#"{"uri":"a","diagnostics":[{}]}"#] {
-            assert!(Published::read(&raw(params)).is_none(), "{params}");
+            assert!(published(&raw(params)).is_none(), "{params}");
         }
         assert_eq!(reported(&raw(r#"{"kind":"unchanged","resultId":"x"}"#)), None);
         assert_eq!(reported(&raw(r#"{"kind":"full","items":[]}"#)), Some(Vec::new()));

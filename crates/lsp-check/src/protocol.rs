@@ -119,31 +119,17 @@ fn merge(into: &mut Value, own: &Value) {
     }
 }
 
-/// The protocol's name for the language of files with an extension:
+/// The languages of extensions, where the extension is not the name itself:
 /// <https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/#textDocumentItem>.
+const LANGUAGE_IDS: &str = "rs=rust ts=typescript mts=typescript cts=typescript tsx=typescriptreact js=javascript mjs=javascript \
+     cjs=javascript jsx=javascriptreact py=python pyi=python h=c cc=cpp cxx=cpp hpp=cpp hh=cpp hxx=cpp cs=csharp rb=ruby \
+     kt=kotlin kts=kotlin sh=shellscript bash=shellscript yml=yaml md=markdown hs=haskell ex=elixir exs=elixir ml=ocaml \
+     mli=ocaml pl=perl pm=perl tf=terraform";
+
+/// The protocol's name for the language of files with an extension.
 pub(super) fn language_id(extension: &str) -> &str {
-    match extension {
-        "rs" => "rust",
-        "ts" | "mts" | "cts" => "typescript",
-        "tsx" => "typescriptreact",
-        "js" | "mjs" | "cjs" => "javascript",
-        "jsx" => "javascriptreact",
-        "py" | "pyi" => "python",
-        "h" => "c",
-        "cc" | "cxx" | "hpp" | "hh" | "hxx" => "cpp",
-        "cs" => "csharp",
-        "rb" => "ruby",
-        "kt" | "kts" => "kotlin",
-        "sh" | "bash" => "shellscript",
-        "yml" => "yaml",
-        "md" => "markdown",
-        "hs" => "haskell",
-        "ex" | "exs" => "elixir",
-        "ml" | "mli" => "ocaml",
-        "pl" | "pm" => "perl",
-        "tf" => "terraform",
-        other => other,
-    }
+    let id = |pair: &'static str| pair.strip_prefix(extension)?.strip_prefix('=');
+    LANGUAGE_IDS.split(' ').find_map(id).unwrap_or(extension)
 }
 
 /// The URI of an absolute path.

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    diagnostics::{Diagnostic, FileDiagnostics, Published, reported},
+    diagnostics::{Diagnostic, FileDiagnostics, published, reported},
     protocol::{answer, initialize, notification, parsed},
     trouble::Trouble,
 };
@@ -158,6 +158,7 @@ impl State {
                 }
                 vec![answer(id, &method, params, &self.root_uri, &self.settings)]
             }
+            // An id that is no number is none of ours.
             (Some(id), None) => self.answered(id.get().parse().unwrap_or_default(), result, error, now)?,
             (None, Some(method)) => {
                 if let Some(params) = params {
@@ -249,7 +250,7 @@ impl State {
     }
 
     fn published(&mut self, params: &RawValue, now: Instant) {
-        let Some(Published { uri, version, mut diagnostics }) = Published::read(params) else { return };
+        let Some((uri, version, mut diagnostics)) = published(params) else { return };
         self.last_heard = Some(now);
         self.names_versions |= version.is_some();
         let sent = self.documents.get(&uri).map(|document| document.sent);
@@ -307,6 +308,7 @@ impl State {
             None => 1,
         };
         if version > 1 {
+            // A change without a range is the whole text, which every server takes.
             let file = json!({ "uri": uri, "version": version });
             let params = json!({ "textDocument": file, "contentChanges": [{ "text": text }] });
             messages.push(notification("textDocument/didChange", &params));
