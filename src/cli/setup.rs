@@ -214,6 +214,7 @@ fn change(
         if plan.changes.is_empty() {
             return Ok((None, plan.notes));
         }
+        // Nobody is asked for what cannot be done.
         plan.changes.iter().try_for_each(FileChange::check).map_err(Stopped::NotDone)?;
         let diff: Vec<String> = plan.changes.iter().map(FileChange::diff).collect();
         let diff = diff.join("\n");
@@ -229,6 +230,7 @@ fn change(
         }
         let mut is_done = true;
         for change in &plan.changes {
+            // After a file that another program has changed no further one is written: all are computed again.
             is_done = is_done && change.apply().map_err(Stopped::NotDone)?;
         }
         if is_done {

@@ -10,9 +10,10 @@ use text_edit::{DiffExtent, unified_diff};
 #[derive(Clone, Debug)]
 pub(super) struct ClientFile {
     /// As the person knows it.
-    path: PathBuf,
-    file: HostFile,
-    before: Option<Vec<u8>>,
+    pub(super) path: PathBuf,
+    pub(super) file: HostFile,
+    /// Its bytes; `None` where there is no file.
+    pub(super) before: Option<Vec<u8>>,
     has_bom: bool,
     pub(super) text: String,
 }
@@ -35,23 +36,6 @@ impl ClientFile {
         let without_bom = text.strip_prefix('\u{feff}').map(str::to_owned);
         let (has_bom, text) = (without_bom.is_some(), without_bom.unwrap_or(text));
         Ok(Self { path: path.to_owned(), file, before, has_bom, text })
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(super) fn exists(&self) -> bool {
-        self.before.is_some()
-    }
-
-    pub(super) fn missing_folders(&self) -> usize {
-        self.file.missing_folders()
-    }
-
-    /// Whether the file, through its links, is below `folder`.
-    pub(super) fn is_below(&self, folder: &Path) -> bool {
-        self.file.is_below(folder)
     }
 
     /// The change that leaves `text`; with `folders`, a file without any text goes, and so many empty folders above it.
@@ -103,13 +87,11 @@ impl FileChange {
     /// # Errors
     /// Why not, and what to do.
     pub(super) fn check(&self) -> Result<(), String> {
-        match self.client.file.kept_as_it_is().filter(|_| self.client.exists()) {
-            None => Ok(()),
-            Some(flaw) => {
-                let path = self.client.path.display();
-                Err(format!("{path} {flaw}, and nothing was changed; or name another file with --file"))
-            }
-        }
+        let Some(flaw) = self.client.file.kept_as_it_is().filter(|_| self.client.before.is_some()) else {
+            return Ok(());
+        };
+        let path = self.client.path.display();
+        Err(format!("{path} {flaw}, and nothing was changed; or name another file with --file"))
     }
 
     /// Makes the change; false if another program has changed the file since it was read.

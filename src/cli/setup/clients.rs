@@ -1,6 +1,5 @@
 //! The table of clients, one row each, and what a row is made of.
 
-use Base::{Config, DotConfig, Home, Project as InProject};
 use EntryScope::{Local, Project, User};
 use Format::{Json, Toml};
 
@@ -15,7 +14,7 @@ pub(super) struct Client {
     /// JSON members of an entry after `args`.
     pub(super) tail: &'static str,
     /// The file of each scope; the first is the default.
-    pub(super) files: &'static [(EntryScope, FilePlace)],
+    pub(super) files: ScopePlaces,
     /// How a person's own file names the open project if no directory is given.
     pub(super) open_project: OpenProject,
     /// How a file of the project names the project.
@@ -37,14 +36,24 @@ impl Client {
     }
 
     /// The file of a scope, if the client has that.
-    pub(super) fn file(&self, scope: EntryScope) -> Option<&'static FilePlace> {
+    pub(super) fn file(&self, scope: EntryScope) -> Option<&'static str> {
         place_of(self.files, scope)
     }
 }
 
-/// The place of a scope.
-pub(super) fn place_of(files: &'static [(EntryScope, FilePlace)], scope: EntryScope) -> Option<&'static FilePlace> {
-    files.iter().find(|(own, _)| *own == scope).map(|(_, place)| place)
+/// A file for each scope, as its place: alternatives between `|`. The first one whose variable (`$NAME`) is set counts,
+/// without that the first of the others that exists, and else the first of them. What is before the first slash is a
+/// folder: `~`, the project as `.`, [`CONFIG`] or [`DOT_CONFIG`].
+pub(super) type ScopePlaces = &'static [(EntryScope, &'static str)];
+
+/// `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
+pub(super) const CONFIG: &str = "CONFIG";
+/// As [`CONFIG`], but `~/.config` on macOS, too.
+pub(super) const DOT_CONFIG: &str = ".CONFIG";
+
+/// The place of a scope; `None` where there is no file for it.
+pub(super) fn place_of(files: ScopePlaces, scope: EntryScope) -> Option<&'static str> {
+    files.iter().find(|(own, _)| *own == scope).map(|(_, place)| *place)
 }
 
 /// How the servers are listed in a file.
@@ -77,27 +86,6 @@ impl EntryScope {
     }
 }
 
-/// Where a file is.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FilePlace {
-    /// Variables that name a folder or, with nothing below it, the file; the first that is set counts.
-    pub(super) variables: &'static [(&'static str, &'static str)],
-    pub(super) base: Base,
-    /// Below `base`, with slashes; the first that exists, else the first.
-    pub(super) names: &'static [&'static str],
-}
-
-/// The folder that a place is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Base {
-    Home,
-    /// `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
-    Config,
-    /// `~/.config` on macOS, too.
-    DotConfig,
-    Project,
-}
-
 /// The directory that is offered where a client is set up for every project and no directory is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenProject {
@@ -113,7 +101,7 @@ pub(super) enum OpenProject {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OwnTools {
     /// The file of each scope that turns them off; the first scope is the default then.
-    pub(super) files: &'static [(EntryScope, FilePlace)],
+    pub(super) files: ScopePlaces,
     pub(super) list: ToolList,
     pub(super) names: &'static [&'static str],
     /// The loss to a person who turns them off, and the tools that stay.
@@ -129,14 +117,6 @@ pub(super) enum ToolList {
     Policy,
     /// By leaving them out of the list with this key at the top of a YAML file.
     Yaml(&'static str),
-}
-
-const fn place(base: Base, names: &'static [&'static str]) -> FilePlace {
-    FilePlace { variables: &[], base, names }
-}
-
-const fn named(variables: &'static [(&'static str, &'static str)], place: FilePlace) -> FilePlace {
-    FilePlace { variables, ..place }
 }
 
 /// A client as most are: its rows name only what is different.
@@ -155,21 +135,9 @@ const USUAL: Client = Client {
     check: "",
 };
 
-const CLAUDE_JSON: FilePlace = named(&[("CLAUDE_CONFIG_DIR", ".claude.json")], place(Home, &[".claude.json"]));
-const GEMINI: FilePlace =
-    named(&[("GEMINI_CLI_HOME", ".gemini/settings.json")], place(Home, &[".gemini/settings.json"]));
-const GEMINI_POLICY: FilePlace =
-    named(&[("GEMINI_CLI_HOME", ".gemini/policies/rootbound.toml")], place(Home, &[".gemini/policies/rootbound.toml"]));
-const GEMINI_PROJECT: FilePlace = place(InProject, &[".gemini/settings.json"]);
-
-const DEERFLOW: FilePlace = named(
-    &[("DEER_FLOW_EXTENSIONS_CONFIG_PATH", ""), ("DEER_FLOW_PROJECT_ROOT", "extensions_config.json")],
-    place(InProject, &["extensions_config.json", "mcp_config.json"]),
-);
-const DEERFLOW_TOOLS: FilePlace = named(
-    &[("DEER_FLOW_CONFIG_PATH", ""), ("DEER_FLOW_PROJECT_ROOT", "config.yaml")],
-    place(InProject, &["config.yaml"]),
-);
+const CLAUDE_JSON: &str = "$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json";
+const DEERFLOW: &str = "$DEER_FLOW_EXTENSIONS_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/extensions_config.json|\
+     ./extensions_config.json|./mcp_config.json";
 
 const VSCODE_APPROVAL: &str =
     "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the server";
@@ -177,7 +145,7 @@ const VSCODE: Client = Client {
     id: "vscode",
     title: "VS Code",
     format: Json(&["servers"]),
-    files: &[(Project, place(InProject, &[".vscode/mcp.json"])), (User, place(Config, &["Code/User/mcp.json"]))],
+    files: &[(Project, "./.vscode/mcp.json"), (User, "CONFIG/Code/User/mcp.json")],
     // The variable is resolved in the file of a project only: https://github.com/microsoft/vscode/issues/245905
     open_project: OpenProject::Here,
     project_folder: "${workspaceFolder}",
@@ -194,7 +162,7 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "claude-desktop",
         title: "Claude Desktop",
         head: "{}",
-        files: &[(User, place(Config, &["Claude/claude_desktop_config.json"]))],
+        files: &[(User, "CONFIG/Claude/claude_desktop_config.json")],
         approval: "quit Claude Desktop completely and start it again; it asks before it uses a tool for the first time",
         check: "Settings > Developer shows the server as running",
         ..USUAL
@@ -202,13 +170,13 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "claude-code",
         title: "Claude Code",
-        files: &[(User, CLAUDE_JSON), (Project, place(InProject, &[".mcp.json"])), (Local, CLAUDE_JSON)],
+        files: &[(User, CLAUDE_JSON), (Project, "./.mcp.json"), (Local, CLAUDE_JSON)],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
             files: &[
-                (Local, place(InProject, &[".claude/settings.local.json"])),
-                (User, named(&[("CLAUDE_CONFIG_DIR", "settings.json")], place(Home, &[".claude/settings.json"]))),
-                (Project, place(InProject, &[".claude/settings.json"])),
+                (Local, "./.claude/settings.local.json"),
+                (User, "$CLAUDE_CONFIG_DIR/settings.json|~/.claude/settings.json"),
+                (Project, "./.claude/settings.json"),
             ],
             list: ToolList::Json(&["permissions", "deny"]),
             names: &["Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
@@ -224,16 +192,13 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "vscode-insiders",
         title: "VS Code Insiders",
-        files: &[
-            (Project, place(InProject, &[".vscode/mcp.json"])),
-            (User, place(Config, &["Code - Insiders/User/mcp.json"])),
-        ],
+        files: &[(Project, "./.vscode/mcp.json"), (User, "CONFIG/Code - Insiders/User/mcp.json")],
         ..VSCODE
     },
     Client {
         id: "cursor",
         title: "Cursor",
-        files: &[(User, place(Home, &[".cursor/mcp.json"])), (Project, place(InProject, &[".cursor/mcp.json"]))],
+        files: &[(User, "~/.cursor/mcp.json"), (Project, "./.cursor/mcp.json")],
         project_folder: "${workspaceFolder}",
         own_tools: Err("it cannot turn them off"),
         approval: "switch the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
@@ -247,10 +212,7 @@ pub(super) const CLIENTS: &[Client] = &[
         format: Json(&["context_servers"]),
         head: "{}",
         tail: r#"{"env": {}}"#,
-        files: &[
-            (User, place(DotConfig, &["zed/settings.json"])),
-            (Project, place(InProject, &[".zed/settings.json"])),
-        ],
+        files: &[(User, ".CONFIG/zed/settings.json"), (Project, "./.zed/settings.json")],
         own_tools: Err("make a profile without them in the agent panel (agent: manage profiles)"),
         approval: "Zed reads the file at once and asks before it uses a tool",
         project_approval: "each person trusts the project when Zed asks",
@@ -263,10 +225,7 @@ pub(super) const CLIENTS: &[Client] = &[
         format: Toml("mcp_servers"),
         head: "{}",
         tail: r#"{"startup_timeout_sec": 20, "tool_timeout_sec": 60}"#,
-        files: &[
-            (User, named(&[("CODEX_HOME", "config.toml")], place(Home, &[".codex/config.toml"]))),
-            (Project, place(InProject, &[".codex/config.toml"])),
-        ],
+        files: &[(User, "$CODEX_HOME/config.toml|~/.codex/config.toml"), (Project, "./.codex/config.toml")],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Err("it reads files through its shell, which is confined by --sandbox"),
         approval: "start `codex` again; it asks before it uses a tool that changes files",
@@ -279,10 +238,13 @@ pub(super) const CLIENTS: &[Client] = &[
         title: "Gemini CLI",
         head: "{}",
         tail: r#"{"timeout": 60000}"#,
-        files: &[(User, GEMINI), (Project, GEMINI_PROJECT)],
+        files: &[
+            (User, "$GEMINI_CLI_HOME/.gemini/settings.json|~/.gemini/settings.json"),
+            (Project, "./.gemini/settings.json"),
+        ],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
-            files: &[(User, GEMINI_POLICY)],
+            files: &[(User, "$GEMINI_CLI_HOME/.gemini/policies/rootbound.toml|~/.gemini/policies/rootbound.toml")],
             list: ToolList::Policy,
             names: &["read_file", "read_many_files", "write_file", "replace", "glob", "grep_search", "list_directory"],
             effect: "this is for every project; its shell stays",
@@ -300,7 +262,7 @@ pub(super) const CLIENTS: &[Client] = &[
         files: &[(User, DEERFLOW)],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
-            files: &[(User, DEERFLOW_TOOLS)],
+            files: &[(User, "$DEER_FLOW_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/config.yaml|./config.yaml")],
             list: ToolList::Yaml("tools"),
             names: &["ls", "read_file", "glob", "grep", "write_file", "str_replace"],
             effect: "",
@@ -312,10 +274,7 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "inspector",
         title: "MCP Inspector",
-        files: &[
-            (User, named(&[("MCP_CATALOG_PATH", "")], place(Home, &[".mcp-inspector/mcp.json"]))),
-            (Project, place(InProject, &["mcp.json"])),
-        ],
+        files: &[(User, "$MCP_CATALOG_PATH|~/.mcp-inspector/mcp.json"), (Project, "./mcp.json")],
         open_project: OpenProject::Here,
         project_approval: "none",
         check: "npx @modelcontextprotocol/inspector --cli --config FILE --server NAME --method tools/list",

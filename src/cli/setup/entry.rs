@@ -22,18 +22,11 @@ pub(super) const NAME: &str = "files";
 /// The arguments of the server below DeerFlow, which starts it in the workspace of a thread: the directories by the five paths that DeerFlow's model knows, with the rights of its own tools. They are relative to
 /// the workspace of a thread, `.deer-flow/users/USER/threads/THREAD/user-data/workspace` below `backend`, next to which the
 /// skills are. Optional, as the tools are asked for in another directory, and since DeerFlow makes some of them later.
-const DEERFLOW_DIRECTORIES: &[&str] = &[
-    "--root",
-    "/mnt/user-data/workspace=.:optional",
-    "--root",
-    "/mnt/user-data/uploads=../uploads:optional",
-    "--root",
-    "/mnt/user-data/outputs=../outputs:optional",
-    "--root",
-    "/mnt/skills=../../../../../../../../skills:ro:optional",
-    "--root",
-    "/mnt/acp-workspace=../../acp-workspace:ro:optional",
-];
+const DEERFLOW_DIRECTORIES: &str = "--root /mnt/user-data/workspace=.:optional \
+     --root /mnt/user-data/uploads=../uploads:optional \
+     --root /mnt/user-data/outputs=../outputs:optional \
+     --root /mnt/skills=../../../../../../../../skills:ro:optional \
+     --root /mnt/acp-workspace=../../acp-workspace:ro:optional";
 
 /// The arguments of an entry that only reads: below DeerFlow that for the tool group `file:read`, where there are two.
 const READING: &[&str] = &["--read-only"];
@@ -47,18 +40,9 @@ pub(super) struct ServerEntry {
     pub(super) value: Map<String, Value>,
 }
 
-/// An entry that is in a file.
-#[derive(Clone, Debug)]
-pub(super) struct FoundEntry {
-    /// Whether it starts this program.
-    pub(super) ours: bool,
-    pub(super) value: Value,
-}
-
-impl FoundEntry {
-    pub(super) fn of(value: &Value) -> Self {
-        Self { ours: launching_words(value).is_some(), value: value.clone() }
-    }
+/// Whether an entry of a file starts this program.
+pub(super) fn is_ours(entry: &Value) -> bool {
+    launching_words(entry).is_some()
 }
 
 /// How many of an entry's arguments say what its command starts, up to the name of this program; `None` if it starts
@@ -93,6 +77,7 @@ fn launching_words(entry: &Value) -> Option<usize> {
 /// Programs that start others, and the words between them and what they start.
 const STARTERS: &[&str] = &[
     "npx", "npm", "exec", "x", "bunx", "bun", "pnpm", "dlx", "yarn", "node", "uvx", "uv", "tool", "run", "pipx", "py",
+    // `cmd /d /s /c` starts what follows.
     "cmd", "c", "d", "s",
 ];
 
@@ -112,14 +97,14 @@ const NAME_OF_PROGRAM: &str = env!("CARGO_PKG_NAME");
 
 impl ServerEntry {
     /// The same, with what a person chose for its start in the entry that is there: a version, an index.
-    pub(super) fn started_as(&self, found: &FoundEntry) -> Self {
+    pub(super) fn started_as(&self, found: &Value) -> Self {
         let mut new = self.clone();
         let own = launching_words(&Value::Object(self.value.clone())).unwrap_or(0);
-        let there = launching_words(&found.value).unwrap_or(0);
+        let there = launching_words(found).unwrap_or(0);
         let words = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-        let (mut chosen, mut rest) = (words(found.value.get("args")), words(self.value.get("args")));
+        let (mut chosen, mut rest) = (words(found.get("args")), words(self.value.get("args")));
         chosen.truncate(there);
-        if found.value.get("command") == self.value.get("command") {
+        if found.get("command") == self.value.get("command") {
             chosen.extend(rest.drain(own..));
             new.value.insert("args".to_owned(), chosen.into());
         }
@@ -165,9 +150,9 @@ fn members(text: &str) -> Map<String, Value> {
 fn start_words(scope: EntryScope, folders: &Folders<'_>) -> Result<Vec<String>, String> {
     let launcher = launcher(folders.environment);
     if scope == EntryScope::Project {
-        return Ok(launcher.words().iter().map(|word| (*word).to_owned()).collect());
+        return Ok(launcher.iter().map(|&word| word.to_owned()).collect());
     }
-    if launcher != Launcher::Program {
+    if launcher != PROGRAM {
         return Ok(on_this_machine(launcher, folders.system));
     }
     let program = folders.environment.lasting_program();
@@ -194,7 +179,7 @@ fn directories(
         }
     }
     if client.splits_tools() && request.directories.is_empty() {
-        return Ok(DEERFLOW_DIRECTORIES.iter().map(|word| (*word).to_owned()).collect());
+        return Ok(DEERFLOW_DIRECTORIES.split(' ').map(str::to_owned).collect());
     }
     if scope == EntryScope::Project {
         if request.directories.is_empty() {
@@ -294,56 +279,43 @@ fn check_options(options: &[String]) -> Result<(), String> {
     }
 }
 
-/// The program that a client starts, by how this one was installed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Launcher {
-    Program,
-    Npx,
-    Uvx,
-    Pipx,
-}
+/// The words that start the newest version of this server on any machine, by how this one was installed.
+pub(super) type Launcher = &'static [&'static str];
 
-impl Launcher {
-    /// The words that start the newest version on any machine.
-    pub(super) fn words(self) -> &'static [&'static str] {
-        match self {
-            Self::Program => &["rootbound"],
-            Self::Npx => &["npx", "-y", "rootbound"],
-            Self::Uvx => &["uvx", "rootbound"],
-            Self::Pipx => &["pipx", "run", "rootbound"],
-        }
-    }
-}
+const PROGRAM: Launcher = &["rootbound"];
+pub(super) const NPX: Launcher = &["npx", "-y", "rootbound"];
+pub(super) const UVX: Launcher = &["uvx", "rootbound"];
+const PIPX: Launcher = &["pipx", "run", "rootbound"];
 
 /// Decides by the folder of the program, and by the variable that the npm launcher sets.
 pub(super) fn launcher(environment: &Environment) -> Launcher {
     let by_npm = environment.variable("ROOTBOUND_LAUNCHER").is_some_and(|value| value == "npx");
-    let otherwise = if by_npm { Launcher::Npx } else { Launcher::Program };
+    let otherwise = if by_npm { NPX } else { PROGRAM };
     let Some(program) = environment.program.first() else { return otherwise };
     let parts: Vec<String> = program.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
     let has = |names: &[&str]| parts.windows(names.len()).any(|window| window == names);
     let below_cache = environment.variable("UV_CACHE_DIR").is_some_and(|cache| program.starts_with(Path::new(cache)));
     if has(&["pipx", ".cache"]) || has(&["pipx", "cache"]) || has(&[".cache", "pipx"]) {
-        return Launcher::Pipx;
+        return PIPX;
     }
     // uvx runs from archives in its cache, `uv tool install` from its own folder of tools.
     let is_archive = parts.iter().any(|part| part.starts_with("archive-v")) && has(&["uv"]);
     if below_cache || is_archive || has(&["uv", "tools"]) || has(&["uv", "cache"]) {
-        return Launcher::Uvx;
+        return UVX;
     }
     // Installed globally, the program itself lasts: it needs no Node.js, and nobody is asked for a newer version.
     let is_global = has(&["lib", "node_modules"]) || has(&["npm", "node_modules"]) || has(&["global"]);
     match has(&["node_modules"]) {
-        true if is_global && !has(&["_npx"]) => Launcher::Program,
-        true => Launcher::Npx,
+        true if is_global && !has(&["_npx"]) => PROGRAM,
+        true => NPX,
         false => otherwise,
     }
 }
 
 /// The words for one machine. On Windows `npx` is a script, which only a shell starts.
 pub(super) fn on_this_machine(launcher: Launcher, system: System) -> Vec<String> {
-    let shell: &[&str] = if launcher == Launcher::Npx && system == System::Windows { &["cmd", "/c"] } else { &[] };
-    shell.iter().chain(launcher.words()).map(|word| (*word).to_owned()).collect()
+    let shell: &[&str] = if launcher == NPX && system == System::Windows { &["cmd", "/c"] } else { &[] };
+    shell.iter().chain(launcher).map(|word| (*word).to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -357,26 +329,26 @@ mod tests {
     #[test]
     fn program_in_the_folder_of_a_launcher_is_started_by_it() {
         for (program, expected) in [
-            ("/home/me/.cargo/bin/rootbound", Launcher::Program),
-            ("/home/me/.cache/uv/archive-v0/xYz/bin/rootbound", Launcher::Uvx),
-            ("/home/me/.local/share/uv/tools/rootbound/bin/rootbound", Launcher::Uvx),
-            ("/home/me/.local/share/pipx/venvs/rootbound/bin/rootbound", Launcher::Program),
-            ("/home/me/.local/pipx/.cache/0123/bin/rootbound", Launcher::Pipx),
-            ("/home/me/.npm/_npx/01/node_modules/@rootbound/linux-x64/rootbound", Launcher::Npx),
-            ("/code/app/node_modules/@rootbound/linux-x64/rootbound", Launcher::Npx),
-            ("/usr/local/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
-            ("/home/me/.nvm/versions/node/v22.1.0/lib/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
-            ("/home/me/.bun/install/global/node_modules/@rootbound/linux-x64/rootbound", Launcher::Program),
+            ("/home/me/.cargo/bin/rootbound", PROGRAM),
+            ("/home/me/.cache/uv/archive-v0/xYz/bin/rootbound", UVX),
+            ("/home/me/.local/share/uv/tools/rootbound/bin/rootbound", UVX),
+            ("/home/me/.local/share/pipx/venvs/rootbound/bin/rootbound", PROGRAM),
+            ("/home/me/.local/pipx/.cache/0123/bin/rootbound", PIPX),
+            ("/home/me/.npm/_npx/01/node_modules/@rootbound/linux-x64/rootbound", NPX),
+            ("/code/app/node_modules/@rootbound/linux-x64/rootbound", NPX),
+            ("/usr/local/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound", PROGRAM),
+            ("/home/me/.nvm/versions/node/v22.1.0/lib/node_modules/@rootbound/linux-x64/rootbound", PROGRAM),
+            ("/home/me/.bun/install/global/node_modules/@rootbound/linux-x64/rootbound", PROGRAM),
         ] {
             assert_eq!(of(program), expected, "{program}");
         }
         let variables = vec![("ROOTBOUND_LAUNCHER".into(), "npx".into())];
-        assert_eq!(launcher(&Environment { variables: variables.clone(), ..Environment::default() }), Launcher::Npx);
+        assert_eq!(launcher(&Environment { variables: variables.clone(), ..Environment::default() }), NPX);
         let program = vec!["/opt/lib/node_modules/rootbound/node_modules/@rootbound/linux-x64/rootbound".into()];
-        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), Launcher::Program);
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), PROGRAM);
         let variables = vec![("UV_CACHE_DIR".into(), "/c".into())];
         let program = vec!["/c/x/bin/rootbound".into()];
-        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), Launcher::Uvx);
-        assert_eq!(on_this_machine(Launcher::Npx, System::Windows), ["cmd", "/c", "npx", "-y", "rootbound"]);
+        assert_eq!(launcher(&Environment { program, variables, ..Environment::default() }), UVX);
+        assert_eq!(on_this_machine(NPX, System::Windows), ["cmd", "/c", "npx", "-y", "rootbound"]);
     }
 }

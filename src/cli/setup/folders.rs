@@ -6,7 +6,7 @@ use confined_fs::host_path_exists;
 
 use crate::config::Environment;
 
-use super::clients::{Base, FilePlace};
+use super::clients::{CONFIG, DOT_CONFIG};
 
 /// The systems whose folders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,18 +38,21 @@ impl Folders<'_> {
     ///
     /// # Errors
     /// If the folder cannot be determined.
-    pub(super) fn path(&self, place: &FilePlace) -> Result<PathBuf, String> {
-        for (variable, below) in place.variables {
-            if let Some(folder) = self.variable(variable) {
-                let folder = self.environment.directory.join(folder);
-                return Ok(if below.is_empty() { folder } else { folder.join(below) });
+    pub(super) fn path(&self, place: &str) -> Result<PathBuf, String> {
+        let mut found = Vec::new();
+        for alternative in place.split('|') {
+            let (folder, below) = alternative.split_once('/').unwrap_or((alternative, ""));
+            if let Some(variable) = folder.strip_prefix('$') {
+                if let Some(folder) = self.variable(variable) {
+                    let folder = self.environment.directory.join(folder);
+                    return Ok(if below.is_empty() { folder } else { folder.join(below) });
+                }
+            } else {
+                found.push(below.split('/').fold(self.base(folder)?, |path, part| path.join(part)));
             }
         }
-        let base = self.base(place.base)?;
-        let all = place.names.iter().map(|name| name.split('/').fold(base.clone(), |path, part| path.join(part)));
-        let mut all: Vec<PathBuf> = all.collect();
-        let chosen = all.iter().position(|path| host_path_exists(path)).unwrap_or(0);
-        Ok(all.swap_remove(chosen))
+        let chosen = found.iter().position(|path| host_path_exists(path)).unwrap_or(0);
+        Ok(found.swap_remove(chosen))
     }
 
     /// The repository that the current directory is in, else the directory itself.
@@ -64,33 +67,33 @@ impl Folders<'_> {
     }
 
     /// Whether there is a sign of a client: one of its files, or a folder for them.
-    pub(super) fn has_signs_of(&self, place: &FilePlace) -> bool {
+    pub(super) fn has_signs_of(&self, place: &str) -> bool {
         let Ok(path) = self.path(place) else { return false };
         let own_folder =
             |folder: &&Path| Some(*folder) != self.environment.home.as_deref() && *folder != self.environment.directory;
         host_path_exists(&path) || path.parent().filter(own_folder).is_some_and(host_path_exists)
     }
 
-    fn base(&self, base: Base) -> Result<PathBuf, String> {
-        let home = |below: &str| {
+    fn base(&self, folder: &str) -> Result<PathBuf, String> {
+        let home = |below: &[&str]| {
             let home = self.environment.home.as_ref();
             let home = home.ok_or("the home directory cannot be determined: set HOME to an absolute path")?;
-            Ok(below.split('/').filter(|part| !part.is_empty()).fold(home.clone(), |path, part| path.join(part)))
+            Ok(below.iter().fold(home.clone(), |path, part| path.join(part)))
         };
-        match (base, self.system) {
-            (Base::Project, _) if self.environment.directory.as_os_str().is_empty() => {
+        match (folder, self.system) {
+            (".", _) if self.environment.directory.as_os_str().is_empty() => {
                 Err("the current directory cannot be determined: change to the project".to_owned())
             }
-            (Base::Project, _) => Ok(self.environment.directory.clone()),
-            (Base::Home, _) => home(""),
-            (Base::Config | Base::DotConfig, System::Windows) => {
-                self.variable("APPDATA").map_or_else(|| home("AppData/Roaming"), Ok)
+            (".", _) => Ok(self.environment.directory.clone()),
+            (CONFIG | DOT_CONFIG, System::Windows) => {
+                self.variable("APPDATA").map_or_else(|| home(&["AppData", "Roaming"]), Ok)
             }
-            (Base::Config, System::Mac) => home("Library/Application Support"),
-            (Base::Config, System::Linux) | (Base::DotConfig, _) => {
+            (CONFIG, System::Mac) => home(&["Library", "Application Support"]),
+            (CONFIG | DOT_CONFIG, _) => {
                 let folder = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
-                folder.map_or_else(|| home(".config"), Ok)
+                folder.map_or_else(|| home(&[".config"]), Ok)
             }
+            _ => home(&[]),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::config::SetupRequest;
 
 use super::{
     clients::{CLIENTS, Client, EntryScope, ToolList},
-    entry::{Launcher, ServerEntry, launcher},
+    entry::{Launcher, NPX, ServerEntry, UVX, launcher},
     folders::Folders,
     json_document, own_tools,
     plan::SetupTarget,
@@ -63,17 +63,16 @@ pub(super) fn configuration(
 
 /// DeerFlow's settings page accepts only these two commands.
 fn settings_page(out: &mut String, entries: &[ServerEntry], launcher: Launcher) -> Result<(), String> {
-    if matches!(launcher, Launcher::Npx | Launcher::Uvx) {
+    if [NPX, UVX].contains(&launcher) {
         let _ = writeln!(out, "Its settings page accepts the same JSON.\n");
         return Ok(());
     }
     let mut whole = String::new();
     for entry in entries {
         let mut value = entry.value.clone();
-        let words = Launcher::Uvx.words();
         let old = value.get("args").and_then(|args| args.as_array()).into_iter().flatten().cloned();
-        let arguments: Vec<serde_json::Value> = words[1..].iter().map(|&word| word.into()).chain(old).collect();
-        value.insert("command".to_owned(), words[0].into());
+        let arguments: Vec<serde_json::Value> = UVX[1..].iter().map(|&word| word.into()).chain(old).collect();
+        value.insert("command".to_owned(), UVX[0].into());
         value.insert("args".to_owned(), arguments.into());
         whole = json_document::set(&whole, &["mcpServers", &entry.name], &value.into())?.0;
     }

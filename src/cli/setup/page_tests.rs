@@ -44,7 +44,11 @@ fn places(client: &Client, scope: EntryScope) -> String {
             out.push(format!("`{path}` ({name})"));
         }
     }
-    let variables: Vec<String> = place.variables.iter().map(|(variable, _)| format!("`{variable}`")).collect();
+    let variables: Vec<String> = place
+        .split('|')
+        .filter_map(|one| one.strip_prefix('$')?.split('/').next())
+        .map(|variable| format!("`{variable}`"))
+        .collect();
     if !variables.is_empty() {
         out.push(format!("elsewhere by {}", variables.join(" or ")));
     }

@@ -7,7 +7,7 @@ use crate::config::SetupRequest;
 use super::{
     client_file::{ClientFile, FileChange},
     clients::{Client, EntryScope},
-    entry::{self, ServerEntry},
+    entry::{self, ServerEntry, is_ours},
     folders::Folders,
     own_tools,
     records::{Made, RecordEdit, Records, ToolsOff},
@@ -53,7 +53,8 @@ impl SetupTarget<'_> {
             let edited;
             (edited, tools) =
                 own_tools::off(own, &list.text, made_for(&list), &earlier).map_err(|why| failed(&list, &why))?;
-            if list.exists() || !edited.is_empty() {
+            // No empty file is made.
+            if list.before.is_some() || !edited.is_empty() {
                 tools_change = Some(list.change(&edited, None));
             }
         }
@@ -70,7 +71,7 @@ impl SetupTarget<'_> {
                     text = edited;
                     true
                 }
-                Some(found) if found.ours => {
+                Some(found) if is_ours(&found) => {
                     let entry = entry.started_as(&found);
                     text = self.list.update(&text, &entry).map_err(failed_here)?;
                     false
@@ -106,7 +107,7 @@ impl SetupTarget<'_> {
             let recorded = records.of(&name);
             let marker = recorded.clone().unwrap_or_default();
             // Of several entries of this name, what is left may be somebody else's.
-            if self.list.existing(&text, &name).map_err(failed_here)?.is_some_and(|found| found.ours) {
+            if self.list.existing(&text, &name).map_err(failed_here)?.is_some_and(|found| is_ours(&found)) {
                 text = self.list.remove(&text, &name, marker.made.containers).map_err(failed_here)?;
                 is_unrecorded |= recorded.is_none();
             }
@@ -130,7 +131,7 @@ impl SetupTarget<'_> {
                 plan.notes.push(format!(
                     "left      {} turns {} off, and no record says that setup did it: take them out there if they are not \
                      yours",
-                    list.path().display(),
+                    list.path.display(),
                     left.join(", ")
                 ));
             }
@@ -172,7 +173,7 @@ impl SetupTarget<'_> {
             [_, ..] if request.name.is_none() => {
                 return Err(format!(
                     "{} has several entries of rootbound: name one with --name ({})",
-                    document.path().display(),
+                    document.path.display(),
                     ours.join(", ")
                 ));
             }
@@ -181,7 +182,7 @@ impl SetupTarget<'_> {
         if self.list.existing(&document.text, name).map_err(|why| failed(document, &why))?.is_some() {
             return Err(format!(
                 "the entry {name} in {} starts another program: remove it by hand if you do not need it",
-                document.path().display()
+                document.path.display()
             ));
         }
         Ok(Vec::new())
@@ -196,7 +197,7 @@ impl SetupTarget<'_> {
         format!(
             "the entry {name} in {} starts another program, and nothing was changed: choose another name for this one, as in \
              --name {}",
-            document.path().display(),
+            document.path.display(),
             free.unwrap_or_default()
         )
     }
@@ -205,7 +206,7 @@ impl SetupTarget<'_> {
     fn read(&self, path: &Path) -> Result<ClientFile, String> {
         let document = ClientFile::read(path)?;
         let project = &self.folders.environment.directory;
-        if path.starts_with(project) && self.scope != EntryScope::User && !document.is_below(project) {
+        if path.starts_with(project) && self.scope != EntryScope::User && !document.file.is_below(project) {
             return Err(format!(
                 "{} is a link that leads out of the project: remove the link, or name its target with --file",
                 path.display()
@@ -216,9 +217,9 @@ impl SetupTarget<'_> {
 }
 
 fn made_for(document: &ClientFile) -> Made {
-    Made { file: !document.exists(), folders: document.missing_folders(), ..Made::default() }
+    Made { file: document.before.is_none(), folders: document.file.missing_folders(), ..Made::default() }
 }
 
 fn failed(document: &ClientFile, why: &str) -> String {
-    format!("{}: {why}; nothing was changed: repair that line first", document.path().display())
+    format!("{}: {why}; nothing was changed: repair that line first", document.path.display())
 }

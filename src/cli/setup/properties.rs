@@ -7,7 +7,13 @@ use jsonc_parser::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{clients::Format, entry::ServerEntry, json_document, server_list::ServerList, yaml_list};
+use super::{
+    clients::Format,
+    entry::{ServerEntry, is_ours},
+    json_document,
+    server_list::ServerList,
+    yaml_list,
+};
 
 /// White space and comments that JSON with comments has between two parts.
 fn gap() -> impl Strategy<Value = String> {
@@ -91,7 +97,7 @@ fn entry(name: &str) -> ServerEntry {
 /// The text without the entry, undone as `--remove` does.
 fn removed(list: &ServerList, text: &str, name: &str, made: usize) -> String {
     let found = list.existing(text, name).expect("parses").expect("it is there");
-    assert!(found.ours, "{text}");
+    assert!(is_ours(&found), "{text}");
     list.remove(text, name, made).expect("removed")
 }
 

@@ -83,7 +83,7 @@ impl Records {
             let read = ClientFile::read(&file)?;
             let folders = |line: &Value| line["folders"].as_u64();
             let values = || read.text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            let made = values().find_map(|line| folders(&line)).unwrap_or(read.missing_folders() as u64);
+            let made = values().find_map(|line| folders(&line)).unwrap_or(read.file.missing_folders() as u64);
             let is_edited = |line: &Value| {
                 line["place"] == *self.place && edits.iter().any(|(name, _)| line["name"] == name.as_str())
             };

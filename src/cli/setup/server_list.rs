@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     clients::Format,
-    entry::{FoundEntry, ServerEntry},
+    entry::{ServerEntry, is_ours},
     json_document::{self, at},
     toml_document,
 };
@@ -34,15 +34,16 @@ impl ServerList {
         self.path.join(" ")
     }
 
-    pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<FoundEntry>, String> {
-        Ok(at(&self.value(text)?, &self.path(&[name])).map(FoundEntry::of))
+    /// The entry of that name, whoever put it there.
+    pub(super) fn existing(&self, text: &str, name: &str) -> Result<Option<Value>, String> {
+        Ok(at(&self.value(text)?, &self.path(&[name])).cloned())
     }
 
     /// The names of the entries that start this program.
     pub(super) fn ours(&self, text: &str) -> Result<Vec<String>, String> {
         let document = self.value(text)?;
         let servers = at(&document, &self.path(&[])).and_then(Value::as_object).into_iter().flatten();
-        Ok(servers.filter(|(_, entry)| FoundEntry::of(entry).ours).map(|(name, _)| name.clone()).collect())
+        Ok(servers.filter(|(_, entry)| is_ours(entry)).map(|(name, _)| name.clone()).collect())
     }
 
     /// Adds an entry; returns how many containers were made for it.
@@ -57,7 +58,7 @@ impl ServerList {
         if !self.is_toml {
             text = json_document::remove(&text, &self.path(&[&entry.name, "env", FORMER_VARIABLE]), None, 1)?;
         }
-        let found = self.existing(&text, &entry.name)?.map(|found| found.value).unwrap_or_default();
+        let found = self.existing(&text, &entry.name)?.unwrap_or_default();
         for (key, value) in &entry.value {
             let is_start = matches!(key.as_str(), "command" | "args");
             if found.get(key).is_none_or(|old| is_start && old != value) {
@@ -70,7 +71,7 @@ impl ServerList {
     /// Takes the entries of ours of one name out, and up to `made` containers above that hold nothing else.
     pub(super) fn remove(&self, text: &str, name: &str, made: usize) -> Result<String, String> {
         let mut text = text.to_owned();
-        while self.existing(&text, name)?.is_some_and(|found| found.ours) {
+        while self.existing(&text, name)?.is_some_and(|found| is_ours(&found)) {
             text = if self.is_toml {
                 toml_document::remove(&text, &self.path(&[name]))?
             } else {
