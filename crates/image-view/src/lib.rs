@@ -106,7 +106,7 @@ pub enum ImageError {
 impl ImageError {
     /// A decoder's complaint, short and on one line.
     #[cfg(feature = "decode")]
-    pub(crate) fn broken(reason: impl ToString) -> Self {
+    pub(crate) fn broken(reason: impl std::fmt::Display) -> Self {
         const SHOWN: usize = 120;
         let text = reason.to_string();
         Self::Broken(text_file::shorten(text.lines().next().unwrap_or_default(), SHOWN).into_owned())
