@@ -43,7 +43,7 @@ pub(super) fn find(
         }
     };
     let (replacements, strategy) = (located.replacements.len(), located.strategy);
-    let mut places = Places { replacements, strategy, ..Places::default() };
+    let mut places = Places { strategy, replacements, ..Places::default() };
     if one.replace_all {
         places.within.look(text, &located, "line ");
     }
