@@ -84,7 +84,7 @@ impl UndoPlan {
         }
         let is_meant = |path: &WorkspacePath| within.is_empty() || within.iter().any(|top| path.is_in(top));
         let mut plan = Self { direction, ..Self::default() };
-        for net in walk.tree.net_changes(&view) {
+        for net in walk.tree.net_changes(view) {
             let from = match &net {
                 TreeChange::Move { from, .. } => is_meant(from),
                 _ => false,

@@ -104,7 +104,7 @@ impl<'p> UndoPlanner<'p> {
             Effect::Made { directories } => {
                 self.remove_made(directories);
                 for directory in directories.iter().map(NewDirectory::path) {
-                    if self.tree.kind(&self.view, directory) == Some(FileKind::Directory) {
+                    if self.tree.kind(self.view, directory) == Some(FileKind::Directory) {
                         self.skip(directory, Reason::NotEmpty);
                     }
                     self.former.remove(directory);
@@ -120,7 +120,7 @@ impl<'p> UndoPlanner<'p> {
             }
             return;
         }
-        let reason = self.why_kept(before).or_else(|| match self.tree.kind(&self.view, path) {
+        let reason = self.why_kept(before).or_else(|| match self.tree.kind(self.view, path) {
             _ if self.holds(path, after) => None,
             Some(FileKind::File) => Some(Reason::Changed).filter(|_| !self.includes_changed),
             None => Some(Reason::Gone).filter(|_| !self.includes_changed),
@@ -170,7 +170,7 @@ impl<'p> UndoPlanner<'p> {
             self.skip(to, Reason::Occupied);
             return;
         }
-        let reason = match (self.tree.kind(&self.view, to), self.tree.node(to)) {
+        let reason = match (self.tree.kind(self.view, to), self.tree.node(to)) {
             (None, _) => Some(Reason::Gone),
             (Some(FileKind::File), VirtualNode::OnDisk(now)) if !self.includes_changed && mark.is_some() => {
                 Some(Reason::Changed).filter(|_| self.view.file_mark(&now) != mark)
@@ -185,7 +185,7 @@ impl<'p> UndoPlanner<'p> {
             return;
         }
         // What is in it and stays. Where it is a file, what stays was in something else that had its name.
-        let is_directory = self.tree.kind(&self.view, to) == Some(FileKind::Directory);
+        let is_directory = self.tree.kind(self.view, to) == Some(FileKind::Directory);
         let stays: Vec<(WorkspacePath, Reason)> = self
             .pinned
             .range(to.clone()..)
@@ -220,14 +220,14 @@ impl<'p> UndoPlanner<'p> {
                 self.former.remove(path);
                 continue;
             }
-            let kind = self.tree.kind(&self.view, path);
+            let kind = self.tree.kind(self.view, path);
             let reason = match (&entry.node, kind) {
                 // Somebody has removed it before: that is what is wanted.
                 (_, None) => continue,
                 (EntryState::File(former), _) if self.holds(path, former.revision) => None,
                 (EntryState::File(_), Some(FileKind::File)) if self.includes_changed => None,
                 (EntryState::Link(target), _) if self.says(path, target) => None,
-                (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(&self.view, path) => None,
+                (EntryState::Directory { .. }, _) if self.tree.is_empty_directory(self.view, path) => None,
                 // It holds what somebody has put there since.
                 (EntryState::Directory { .. }, Some(FileKind::Directory)) => Some(Reason::NotEmpty),
                 _ => Some(Reason::Changed),
@@ -245,7 +245,7 @@ impl<'p> UndoPlanner<'p> {
             // Without a reason where it stays: nobody asked for these directories, and one that holds something is no
             // loss.
             let goes = !self.is_frozen(path)
-                && self.tree.is_empty_directory(&self.view, path)
+                && self.tree.is_empty_directory(self.view, path)
                 && self.refusal(path, ChangedPart::Entry).is_none();
             if goes {
                 self.tree.put(path, VirtualNode::Absent);
@@ -254,8 +254,8 @@ impl<'p> UndoPlanner<'p> {
     }
 
     fn put_back(&mut self, path: &WorkspacePath, node: VirtualNode, from: Option<WorkspacePath>) {
-        let occupant = self.tree.kind(&self.view, path);
-        let parent = path.parent().map(|parent| self.tree.kind(&self.view, &parent));
+        let occupant = self.tree.kind(self.view, path);
+        let parent = path.parent().map(|parent| self.tree.kind(self.view, &parent));
         let is_below_a_file = matches!(parent, Some(Some(FileKind::File | FileKind::Symlink | FileKind::Other)));
         let replaces = self.includes_changed
             && occupant == Some(FileKind::File)
@@ -308,7 +308,7 @@ impl<'p> UndoPlanner<'p> {
     /// a state in between.
     fn stays_at(&mut self, place: WorkspacePath, reason: Reason) {
         let is_changed = !matches!(self.tree.node(&place), VirtualNode::OnDisk(_));
-        let holds = || self.tree.kind(&self.view, &place).or_else(|| self.view.kind(&self.now(&place)));
+        let holds = || self.tree.kind(self.view, &place).or_else(|| self.view.kind(&self.now(&place)));
         if is_changed && holds().is_some() {
             self.skip(&place, reason.clone());
         }

@@ -116,7 +116,7 @@ impl VirtualTree {
     }
 
     /// The kind of entry that would be at `path`.
-    pub(super) fn kind(&self, disk: &DiskOfCall<'_>, path: &WorkspacePath) -> Option<FileKind> {
+    pub(super) fn kind(&self, disk: DiskOfCall<'_>, path: &WorkspacePath) -> Option<FileKind> {
         match self.node(path) {
             VirtualNode::Absent => None,
             VirtualNode::OnDisk(path) => disk.kind(&path),
@@ -146,7 +146,7 @@ impl VirtualTree {
     }
 
     /// Whether there would be a directory at `path` with nothing in it.
-    pub(super) fn is_empty_directory(&self, disk: &DiskOfCall<'_>, path: &WorkspacePath) -> bool {
+    pub(super) fn is_empty_directory(&self, disk: DiskOfCall<'_>, path: &WorkspacePath) -> bool {
         match self.node(path) {
             VirtualNode::OnDisk(path) => {
                 disk.kind(&path) == Some(FileKind::Directory) && disk.names(&path).is_some_and(|names| names.is_empty())
@@ -170,7 +170,7 @@ impl VirtualTree {
     }
 
     /// The changes of the disk that make it this tree. Nothing is in them that stays as it is.
-    pub(super) fn net_changes(&self, disk: &DiskOfCall<'_>) -> Vec<TreeChange> {
+    pub(super) fn net_changes(&self, disk: DiskOfCall<'_>) -> Vec<TreeChange> {
         // In two passes: what moves away must neither be cleared nor written over, wherever in the tree it goes.
         let mut difference = TreeComparison { disk, moved: HashSet::new(), changes: Vec::new() };
         for (path, node) in &self.roots {
@@ -205,7 +205,7 @@ impl VirtualNode {
 /// A directory that moves whole is one move. If something in it changes as well, each entry of it moves, so that no
 /// change is inside of another one's directory.
 struct TreeComparison<'d> {
-    disk: &'d DiskOfCall<'d>,
+    disk: DiskOfCall<'d>,
     /// Paths of the disk whose entries move away.
     moved: HashSet<WorkspacePath>,
     changes: Vec<TreeChange>,
