@@ -23,21 +23,21 @@ use text_file::shorten;
 
 /// Arguments that name a path, as the schemas call them; [`Audit::describe`] gets the other spellings.
 const PATHS: &[&str] = &["path", "source", "destination"];
-/// Other arguments whose text is shown as it is, up to [`SHOWN`] characters. Everything else may be content.
+/// Other arguments whose text is shown as it is, up to [`MAX_TEXT`] characters. Everything else may be content.
 const PLAIN: &[&str] = &["pattern", "glob", "type", "mode", "sort", "encoding", "output_mode", "expected_revision"];
 /// Gives the name in the schema of the argument that was sent under a name.
 type Canonical<'m> = &'m dyn Fn(&str) -> Option<&'static str>;
 /// Bytes of a text that is shown.
-const SHOWN: usize = 1024;
+const MAX_TEXT: usize = 1024;
 /// Bytes of a name (of an argument, of a tool) that is shown as it is, and of another one's beginning.
-const NAME: usize = 48;
-const BEGINNING: usize = 16;
+const MAX_NAME: usize = 48;
+const MAX_BEGINNING: usize = 16;
 /// Elements of a list, arguments of a call and changes that a line shows.
-const LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 /// Bytes of all arguments that a line shows; beyond, it has their length and hash.
-const LINE: usize = 64 << 10;
+const MAX_ARGUMENTS: usize = 64 << 10;
 /// How deep a line follows lists and objects.
-const DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Where the lines go, and whether calls depend on them.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl Audit {
         let client = caller
             .client
             .as_ref()
-            .map(|(name, version)| json!({ "name": shorten(name, SHOWN), "version": shorten(version, SHOWN) }));
+            .map(|(name, version)| json!({ "name": shorten(name, MAX_TEXT), "version": shorten(version, MAX_TEXT) }));
         line.insert("client".into(), client.unwrap_or(Value::Null));
         let named = [("label", &self.label), ("role", &self.role), ("thread", &caller.thread), ("user", &caller.user)];
         for (key, name) in named {
@@ -113,11 +113,11 @@ impl Audit {
                 line.insert(key.into(), name.as_str().into());
             }
         }
-        line.insert("request".into(), shorten(&caller.request, SHOWN).into());
+        line.insert("request".into(), shorten(&caller.request, MAX_TEXT).into());
         line.insert("tool".into(), label(tool).into());
-        let shown = shown_object(arguments, DEPTH, &canonical);
+        let shown = shown_object(arguments, MAX_DEPTH, &canonical);
         let text = shown.to_string();
-        line.insert("arguments".into(), if text.len() > LINE { digest(text.as_bytes()) } else { shown });
+        line.insert("arguments".into(), if text.len() > MAX_ARGUMENTS { digest(text.as_bytes()) } else { shown });
         line.insert("paths".into(), paths(arguments, &canonical, workspace).into());
         CallRecord(line)
     }
@@ -149,12 +149,14 @@ impl Audit {
             line.insert("confirmation".into(), how.into());
         }
         let milliseconds = outcome.duration.as_secs_f64() * 1000.0;
+        // With three digits: a float may be printed with 17.
         line.insert("duration_ms".into(), json!((milliseconds * 1000.0).round() / 1000.0));
         self.write(line)
     }
 
     fn write(&self, line: Map<String, Value>) -> io::Result<()> {
         let mut text = Value::Object(line).to_string();
+        // In one write, so that the lines of several processes do not mix.
         text.push('\n');
         self.log.append(text.as_bytes())
     }
@@ -162,7 +164,7 @@ impl Audit {
 
 /// The target of each path argument: as it is printed, and as the host path it leads to. Those in the objects of a list
 /// come last: `edits[3].path`.
-/// A name occurs once in an object, so a tool's spellings and [`LISTED`] bound how many there are.
+/// A name occurs once in an object, so a tool's spellings and [`MAX_LISTED`] bound how many there are.
 fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &Workspace) -> Vec<Value> {
     let named = |object: &Map<String, Value>, place: &str| -> Vec<Value> {
         let named = object.iter().filter(|(name, _)| is_in(PATHS, name, canonical));
@@ -180,7 +182,7 @@ fn paths(arguments: &Map<String, Value>, canonical: Canonical<'_>, workspace: &W
     let mut found = named(arguments, "");
     for (name, list) in arguments.iter().filter_map(|(name, value)| Some((name, value.as_array()?))) {
         for (index, object) in list.iter().enumerate().filter_map(|(index, one)| Some((index, one.as_object()?))) {
-            if found.len() >= LISTED {
+            if found.len() >= MAX_LISTED {
                 return found;
             }
             found.extend(named(object, &format!("{}[{index}].", label(name))));
@@ -195,11 +197,11 @@ fn is_in(list: &[&str], given: &str, canonical: Canonical<'_>) -> bool {
 
 fn shown_object(object: &Map<String, Value>, depth: usize, canonical: Canonical<'_>) -> Value {
     let mut lines = Map::new();
-    for (name, value) in object.iter().take(LISTED) {
+    for (name, value) in object.iter().take(MAX_LISTED) {
         lines.insert(label(name), shown_value(name, value, depth, canonical));
     }
-    if object.len() > LISTED {
-        lines.insert("…".into(), json!({ "more": object.len() - LISTED }));
+    if object.len() > MAX_LISTED {
+        lines.insert("…".into(), json!({ "more": object.len() - MAX_LISTED }));
     }
     Value::Object(lines)
 }
@@ -207,16 +209,16 @@ fn shown_object(object: &Map<String, Value>, depth: usize, canonical: Canonical<
 fn shown_value(name: &str, value: &Value, depth: usize, canonical: Canonical<'_>) -> Value {
     match value {
         Value::String(text) if is_in(PATHS, name, canonical) || is_in(PLAIN, name, canonical) => {
-            shorten(text, SHOWN).into()
+            shorten(text, MAX_TEXT).into()
         }
         Value::String(text) => digest(text.as_bytes()),
         Value::Object(_) | Value::Array(_) if depth == 0 => digest(value.to_string().as_bytes()),
         Value::Object(object) => shown_object(object, depth - 1, canonical),
         Value::Array(list) => {
             let mut out: Vec<Value> =
-                list.iter().take(LISTED).map(|one| shown_value(name, one, depth - 1, canonical)).collect();
-            if list.len() > LISTED {
-                out.push(json!({ "more": list.len() - LISTED }));
+                list.iter().take(MAX_LISTED).map(|one| shown_value(name, one, depth - 1, canonical)).collect();
+            if list.len() > MAX_LISTED {
+                out.push(json!({ "more": list.len() - MAX_LISTED }));
             }
             Value::Array(out)
         }
@@ -243,16 +245,16 @@ fn sha256(bytes: &[u8]) -> String {
 /// caller can put anything there.
 fn label(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
-    if name.len() <= NAME && name.chars().all(is_plain) {
+    if name.len() <= MAX_NAME && name.chars().all(is_plain) {
         return name.to_owned();
     }
-    let beginning: String = name.chars().take_while(|letter| is_plain(*letter)).take(BEGINNING).collect();
+    let beginning: String = name.chars().take_while(|letter| is_plain(*letter)).take(MAX_BEGINNING).collect();
     let hash = sha256(name.as_bytes());
     format!("{beginning}… ({} bytes, sha256 {})", name.len(), &hash[..16])
 }
 
 /// Characters of a thread's or user's name that a line shows.
-const NAME_SHOWN: usize = 128;
+const MAX_CALLER_NAME: usize = 128;
 
 /// How clients spell the thread and the user in a request's `_meta`, the first that is there counting.
 const THREAD: &[&str] = &["thread_id", "threadId", "thread", "rootbound/thread"];
@@ -268,7 +270,7 @@ const USER_HEADERS: &[&str] = &["x-user-id", "x-deerflow-user-id", "x-deerflow-o
 pub struct Caller {
     /// Name and version, as the client says.
     pub client: Option<(String, String)>,
-    /// The request's id.
+    /// The id of the request, as text.
     pub request: String,
     /// The conversation, as the request's `_meta` says.
     pub thread: Option<String>,
@@ -305,18 +307,18 @@ fn name(value: &Value) -> Option<String> {
         Value::Number(number) => number.to_string().into(),
         _ => return None,
     };
-    (!text.is_empty()).then(|| escape_controls(&shorten(&text, NAME_SHOWN)).into_owned())
+    (!text.is_empty()).then(|| escape_controls(&shorten(&text, MAX_CALLER_NAME)).into_owned())
 }
 
 /// Bytes of the paths of changes that a line lists.
-const PATH_BYTES: usize = 32 << 10;
+const MAX_PATH_BYTES: usize = 32 << 10;
 
 /// The content of a file before or after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordedContent {
     /// There was no file, or there is none now.
     Nothing,
-    /// This content.
+    /// A content with this revision.
     Content(Revision),
     /// A content that nobody had a reason to read.
     Unknown,
@@ -394,7 +396,7 @@ impl ChangeLog {
 
 impl LoggedChanges {
     fn is_full(&self) -> bool {
-        self.listed.len() >= LISTED || self.path_bytes >= PATH_BYTES
+        self.listed.len() >= MAX_LISTED || self.path_bytes >= MAX_PATH_BYTES
     }
 }
 
@@ -526,7 +528,7 @@ mod caller_tests {
             assert_eq!(of(&json!({ "thread_id": wrong, "headers": wrong })), (None, None), "{wrong}");
         }
         let hostile = of(&json!({ "thread_id": "x".repeat(1 << 20), "user_id": "a\u{202e}b\u{1b}[2J" }));
-        assert_eq!(hostile.0.expect("shown").chars().count(), NAME_SHOWN + 1);
+        assert_eq!(hostile.0.expect("shown").chars().count(), MAX_CALLER_NAME + 1);
         assert_eq!(hostile.1.as_deref(), Some("a\\u{202e}b\\u{1b}[2J"));
     }
 }

@@ -1,4 +1,4 @@
-//! The commands of the command line, one file each; `exec` is here, `document` has `completions` and `man`.
+//! The commands of the command line, one file each; `exec` and `stage` are here, `document` has the manual page and, below it, the completions.
 //!
 //! They print for people and return the exit code. The work is done by the layers below.
 
@@ -10,7 +10,6 @@ mod history;
 mod index;
 mod output;
 mod setup;
-mod stage;
 mod stats;
 mod tools;
 
@@ -18,7 +17,11 @@ use std::process::ExitCode;
 
 use confined_fs::escape_controls;
 
-use crate::config::ExecRequest;
+use crate::{
+    config::{ExecRequest, StageCommand},
+    server::Services,
+    tools::staged,
+};
 
 pub use call::call;
 pub use doctor::{StartReport, doctor};
@@ -26,9 +29,8 @@ pub use document::document;
 pub use guide::guide;
 pub use history::history;
 pub use index::{build_indexes, clear_indexes, index_status};
-use output::{fail, remark};
+use output::{TIME_LIMIT, fail, remark, report, with_bar};
 pub use setup::setup;
-pub use stage::stage;
 pub use stats::stats;
 pub use tools::tools;
 
@@ -42,4 +44,15 @@ pub fn exec(request: ExecRequest) -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => fail(&line(&failure.reason), failure.code),
     }
+}
+
+/// Prints what is staged with `--stage` as a diff, makes it on the disk, or drops it.
+pub fn stage(services: &Services, command: &StageCommand) -> ExitCode {
+    report(match command {
+        StageCommand::Diff => staged::diff(&services.workspace),
+        StageCommand::Apply { paths, skip_conflicts } => {
+            with_bar("applying", |_| staged::apply(&services.context(TIME_LIMIT), paths, *skip_conflicts))
+        }
+        StageCommand::Discard { paths } => staged::discard(&services.workspace, paths),
+    })
 }

@@ -13,7 +13,6 @@ mod former_names;
 mod guide;
 mod host_path;
 mod lsp;
-mod option;
 mod options;
 mod policy;
 mod raw;
@@ -39,16 +38,15 @@ use crate::{
     tools::{Selection, Settings},
 };
 
-pub(in crate::config) use command_line::CommandLine;
+pub use command_line::Invocation;
 pub(crate) use command_line::{command, command_without_directories};
 pub use environment::Environment;
 pub use exec::ExecRequest;
 pub(in crate::config) use guide::GUIDE_CLIENTS;
 pub use guide::{GuideClient, GuidePart, GuideRequest};
-pub(in crate::config) use option::{NumberField, OptionRow, PREFIX, UNBOUNDED, ValueKind};
-pub(in crate::config) use options::{PER_ROLE, PER_ROOT, SECTIONS};
-pub(in crate::config) use raw::{LspTable, RawArgs, RawValue, RoleTable, RootTable, Source};
-pub use read::{BAD_CONFIGURATION, Invocation, StartError};
+pub(in crate::config) use options::{OptionRow, PER_ROLE, PER_ROOT, PREFIX, SECTIONS, UNBOUNDED, ValueKind};
+pub(in crate::config) use raw::{LspTable, RawArgs, RawTable, RawValue, Source};
+pub use read::{BAD_CONFIGURATION, StartError};
 #[cfg(test)]
 pub(crate) use requests::SETUP_CLIENTS;
 pub use requests::{

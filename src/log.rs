@@ -26,13 +26,13 @@ use tracing::{
 use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 /// Bytes that wait to be written at most.
-const CAPACITY: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 /// Pause before the next attempt when a non-blocking stderr is full (`EAGAIN`).
-const PAUSE: Duration = Duration::from_millis(20);
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 // Landlock and seccomp bind the thread that installs them and the threads that it starts later, so the thread that writes
 // must not be older: lines wait until [`start`].
-static LOG: LineQueue<Stderr> = LineQueue::new("log", Stderr, usize::MAX, CAPACITY, false);
+static LOG: LineQueue<Stderr> = LineQueue::new("log", Stderr, usize::MAX, MAX_BYTES, false);
 
 /// Enqueues whole lines for stderr; never blocks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,7 +103,7 @@ impl Subscriber for RareMessages {
     fn exit(&self, _: &Id) {}
 }
 
-/// Starts to write.
+/// Starts the thread that writes, also for the lines that wait already.
 pub fn start() {
     LOG.open();
 }
@@ -288,7 +288,7 @@ impl LineSink for Stderr {
                     if error.kind() == io::ErrorKind::WouldBlock
                         && limit.is_none_or(|limit| began.elapsed() < limit) =>
                 {
-                    thread::sleep(PAUSE);
+                    thread::sleep(RETRY_INTERVAL);
                 }
                 Err(_) => return true,
             }

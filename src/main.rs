@@ -43,6 +43,7 @@ static HEAP: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 fn main() -> ExitCode {
     // tokio panics if it cannot open the pipe for its signals.
     let code = panic::catch_unwind(run).unwrap_or(ExitCode::FAILURE);
+    // Also after a panic: the changes were made.
     if let Some(events) = EVENTS.get() {
         events.flush(FLUSH_LIMIT);
     }
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
+    // First: a broker has no configuration, and must not become a server.
     if std::env::args_os().nth(1).is_some_and(|command| command == BROKER_COMMAND) {
         return serve_broker();
     }
@@ -219,18 +221,17 @@ fn confine(config: &Config, opened: &Opened, profile: &SystemProfile) -> Result<
 /// Assembles the services from what is open.
 fn services(config: &Config, opened: Opened, confinement: ConfineReport) -> Assembled {
     let Opened { state, base, complaints, watch_limit, language_servers, .. } = opened;
-    let report = StartReport {
-        confinement,
-        complaints,
-        remarks: config.warnings.clone(),
-        state: state.is_some(),
-        agent_files: base.agent_files,
-        watch_limit,
-    };
+    let report =
+        StartReport { confinement, complaints, state: state.is_some(), agent_files: base.agent_files, watch_limit };
     let label = &config.audit.label;
     let audit = opened.audit.map(|log| Arc::new(Audit::new(log, label.clone(), config.audit.required)));
     let events = opened.events.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, label.clone()))));
-    let services = |workspace: Workspace, session: Session, role: Option<&Role>| {
+    let services = |workspace: Workspace, role: Option<&Role>| {
+        let own_state = state.as_ref().and_then(|state| state.try_clone().ok());
+        let session = match role {
+            Some(role) => Session::of_role(own_state, &config.history, &role.name).within(role.quota),
+            None => Session::with_history(own_state, &config.history).within(config.quota),
+        };
         if let Some(state) = &state {
             workspace.keep_intents(state);
         }
@@ -253,24 +254,12 @@ fn services(config: &Config, opened: Opened, confinement: ConfineReport) -> Asse
             options,
         }
     };
-    let own_state = || state.as_ref().and_then(|state| state.try_clone().ok());
-    let of_role = |role: &Role, workspace| {
-        let session = Session::of_role(own_state(), &config.history, &role.name).within(role.quota);
-        services(workspace, session, Some(role))
-    };
     let roles = config.client_roles.iter().zip(opened.client_workspaces).map(|(role, workspace)| RoleParts {
-        name: role.name.clone(),
         client: role.client.clone().unwrap_or_default(),
-        services: of_role(role, workspace),
+        services: services(workspace, Some(role)),
     });
-    let roles: Vec<RoleParts> = roles.collect();
-    let base = if let Some(role) = &config.role {
-        of_role(role, opened.own_workspace.unwrap_or(base.workspace))
-    } else {
-        let session = Session::with_history(own_state(), &config.history).within(config.quota);
-        services(base.workspace, session, None)
-    };
-    (base, roles, report)
+    let roles = roles.collect();
+    (services(opened.own_workspace.unwrap_or(base.workspace), config.role.as_ref()), roles, report)
 }
 
 /// The index of searches, stored beyond the life of the process if there is a state folder.
@@ -314,6 +303,7 @@ fn language_servers(
     if config.language_servers.is_empty() || !changes {
         return None;
     }
+    // Before the process is confined: afterwards it may start no program.
     let programs: Vec<BrokeredProgram> = config.language_servers.iter().map(|server| server.program.clone()).collect();
     let roots = workspace.roots().iter().map(|root| root.host().to_owned()).collect();
     let broker = Broker::start_process(&programs, roots).inspect_err(|error| {

@@ -16,12 +16,12 @@ use text_file::shorten;
 /// Bytes of the longest line that is read: no line of an audit is nearly as long.
 const MAX_LINE: u64 = 4 << 20;
 /// Rows of each table; what comes later is added to the row with this name.
-const ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 const OTHERS: &str = "(others)";
 /// Bytes of a name of a row: of a tool, a client, a label or a kind of error.
-const KEY: usize = 200;
+const MAX_KEY: usize = 200;
 /// Kinds of errors in a row.
-const KINDS: usize = 50;
+const MAX_KINDS: usize = 50;
 
 /// The sums of some calls.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl CallTotals {
         self.bytes = self.bytes.saturating_add(line.bytes);
         self.written = self.written.saturating_add(line.written);
         if !matches!(&*line.outcome, "ok" | "asked") {
-            *entry(&mut self.errors, KINDS, &shorten(&line.outcome, KEY)) += 1;
+            *row(&mut self.errors, MAX_KINDS, shorten(&line.outcome, MAX_KEY).into_owned(), || OTHERS.to_owned()) += 1;
         }
         if let Some(milliseconds) = line.duration_ms {
             self.durations.add(micros(milliseconds));
@@ -63,11 +63,11 @@ pub type ClientKey = (String, String);
 /// The sums of one or several files.
 #[derive(Debug, Default)]
 pub struct AuditStats {
-    /// By tool.
+    /// The sums of each tool, by its name.
     pub tools: BTreeMap<String, CallTotals>,
     /// By client and label.
     pub clients: BTreeMap<ClientKey, CallTotals>,
-    /// All calls.
+    /// The sums of all calls together.
     pub all: CallTotals,
     /// The times of the first and the last call, as the lines have them.
     pub span: Option<(String, String)>,
@@ -113,6 +113,7 @@ impl AuditStats {
         let mut bytes = Vec::new();
         loop {
             bytes.clear();
+            // One byte more shows that the line is too long.
             let read = file.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut bytes)?;
             if read == 0 {
                 return Ok(());
@@ -155,23 +156,18 @@ impl AuditStats {
             Some(_) => {}
         }
         self.all.add(&line);
-        row(&mut self.tools, shorten(&line.tool, KEY).into_owned(), || OTHERS.to_owned()).add(&line);
+        row(&mut self.tools, MAX_ROWS, shorten(&line.tool, MAX_KEY).into_owned(), || OTHERS.to_owned()).add(&line);
         let client = line.client.as_ref().map_or("", |client| &client.name);
         let label = line.label.as_deref().unwrap_or_default();
-        let key = (shorten(client, KEY).into_owned(), shorten(label, KEY).into_owned());
-        row(&mut self.clients, key, || (OTHERS.to_owned(), String::new())).add(&line);
+        let key = (shorten(client, MAX_KEY).into_owned(), shorten(label, MAX_KEY).into_owned());
+        row(&mut self.clients, MAX_ROWS, key, || (OTHERS.to_owned(), String::new())).add(&line);
     }
 }
 
-/// The row of `key`, or the one of the others when there are enough.
-fn row<K: Ord>(rows: &mut BTreeMap<K, CallTotals>, key: K, others: impl FnOnce() -> K) -> &mut CallTotals {
-    let key = if rows.len() < ROWS || rows.contains_key(&key) { key } else { others() };
+/// The row of `key`, or the one of the others where there are `most` rows.
+fn row<K: Ord, V: Default>(rows: &mut BTreeMap<K, V>, most: usize, key: K, others: impl FnOnce() -> K) -> &mut V {
+    let key = if rows.len() < most || rows.contains_key(&key) { key } else { others() };
     rows.entry(key).or_default()
-}
-
-fn entry<'c>(counts: &'c mut BTreeMap<String, u64>, most: usize, key: &str) -> &'c mut u64 {
-    let key = if counts.len() < most || counts.contains_key(key) { key } else { OTHERS };
-    counts.entry(key.to_owned()).or_default()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
@@ -182,9 +178,9 @@ fn micros(milliseconds: f64) -> u64 {
 // Median, 95th percentile and longest of many durations, in bounded memory.
 
 /// Different durations that are held; beyond, they are rounded to fewer digits.
-const HELD: usize = 10_000;
+const MAX_DURATIONS: usize = 10_000;
 /// Digits that durations are rounded to at first. With three, there are at most 900 for each power of ten.
-const DIGITS: u32 = 4;
+const FIRST_DIGITS: u32 = 4;
 
 /// How often each duration occurred, in microseconds. Exact until there are ten thousand different ones.
 #[derive(Debug, Default)]
@@ -201,8 +197,8 @@ impl Durations {
         *self.counts.entry(rounded(micros, self.digits)).or_default() += 1;
         self.total += 1;
         self.longest = self.longest.max(micros);
-        while self.counts.len() > HELD && self.digits != Some(DIGITS - 2) {
-            let digits = self.digits.map_or(DIGITS, |digits| digits - 1);
+        while self.counts.len() > MAX_DURATIONS && self.digits != Some(FIRST_DIGITS - 2) {
+            let digits = self.digits.map_or(FIRST_DIGITS, |digits| digits - 1);
             self.digits = Some(digits);
             for (micros, count) in std::mem::take(&mut self.counts) {
                 *self.counts.entry(rounded(micros, self.digits)).or_default() += count;
@@ -223,7 +219,7 @@ impl Durations {
         self.at(u64::try_from(rank).ok()?.checked_sub(1)?).map(milliseconds)
     }
 
-    /// The longest.
+    /// The longest, in milliseconds; none if there are none.
     pub fn longest(&self) -> Option<f64> {
         (self.total > 0).then(|| milliseconds(self.longest))
     }

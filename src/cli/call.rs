@@ -31,6 +31,7 @@ pub fn call(server: Server, offered: &Selection, request: &CallRequest) -> ExitC
     };
     let text = outcome.text();
     let code = if outcome.is_error { fail(&text, 1) } else { print(&text) };
+    // After the answer was printed: nobody waits for the index.
     server::finish_indexes(indexes);
     code
 }

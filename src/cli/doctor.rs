@@ -25,8 +25,6 @@ pub struct StartReport {
     pub confinement: ConfineReport,
     /// Deviations from the configuration, one sentence each.
     pub complaints: Vec<String>,
-    /// As configured but unusual, one sentence each.
-    pub remarks: Vec<String>,
     /// Whether the state folder can be used.
     pub state: bool,
     /// The rule files for agents, with their rules as written.
@@ -60,7 +58,7 @@ fn report(config: &Config, services: &Services, start: &StartReport) -> (String,
     records(&mut out, config, start);
     staged(&mut out, config, services);
     clients(&mut out, config);
-    for (number, remark) in start.remarks.iter().enumerate() {
+    for (number, remark) in config.warnings.iter().enumerate() {
         out.head(if number == 0 { "remarks" } else { "" }, &format!("- {remark}"));
     }
     if complaints.is_empty() {
@@ -285,6 +283,7 @@ fn stored_indexes(out: &mut ReportText, config: &Config, services: &Services) {
         let name = root.name().unwrap_or(UNNAMED);
         out.line(&format!("{name}  {}", index::words(&stored.status(&services.workspace.root_path(root)))));
     }
+    // By writing: the folder may be read-only, or its disk full.
     if let Err(error) = stored.probe() {
         out.line(&format!("nothing new can be stored: {error}"));
     }
@@ -463,6 +462,7 @@ fn language_servers(out: &mut ReportText, config: &Config, services: &Services, 
         let head = if number == 0 { "lsp" } else { "" };
         let files = server.extensions.iter().map(|one| format!(".{one}")).collect::<Vec<_>>().join(" ");
         let shown = server.program.program.display();
+        // They come in the order of the configuration.
         let started = started.next();
         if find_program(server.program.program.as_ref()).is_none() {
             out.head(head, &format!("{}  {files}  {shown}: there is no such program", server.name));

@@ -19,7 +19,7 @@ const SKILL: &str = "rootbound-files";
 const DEERFLOW_ROOTS: &str = "`/mnt/user-data/workspace` (relative paths begin here), `/mnt/user-data/uploads`, \
                               `/mnt/user-data/outputs`, and to read only `/mnt/skills` and `/mnt/acp-workspace`";
 /// Roots that are listed; a longer list is of no use to a model.
-const LISTED: usize = 10;
+const MAX_ROOTS: usize = 10;
 
 /// Prints the texts to stdout, and where each belongs to stderr.
 pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
@@ -38,6 +38,7 @@ pub fn guide(config: &Config, request: &GuideRequest) -> ExitCode {
     for (index, (place, text)) in texts.iter().enumerate() {
         let tokens = estimated_tokens(text);
         let gap = if index > 0 { "\n" } else { "" };
+        // To stderr: stdout is often sent to the file that is named here.
         remark(&format!("{gap}# For {place} (at most about {tokens} tokens):\n"));
         let code = print(&format!("{gap}{text}"));
         if code != ExitCode::SUCCESS {
@@ -173,7 +174,7 @@ impl<'c> GuideTexts<'c> {
             Some([]) => "Paths are relative to the workspace root.".to_owned(),
             Some([name]) => format!("Paths are `{name}/…` ({}) or relative to it.", rights(0)),
             Some(names) => {
-                let first = names.iter().enumerate().take(LISTED);
+                let first = names.iter().enumerate().take(MAX_ROOTS);
                 let shown: Vec<_> = first.map(|(index, name)| format!("`{name}` ({})", rights(index))).collect();
                 let more = names.len() - shown.len();
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };

@@ -79,6 +79,7 @@ fn table(records: &[JournalRecord], now: u64) -> String {
     };
     let groups: Vec<&[JournalRecord]> = records.chunk_by(is_one).collect();
     let mut last_checkpoint = None;
+    // The records are in the order of time; the newest is listed first.
     for group in groups.into_iter().rev() {
         let first = &group[0];
         if first.kind == RecordKind::Checkpoint {

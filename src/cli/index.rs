@@ -34,40 +34,33 @@ const NO_STATE_FOLDER: &str = "no state folder is used (--state-dir)";
 
 /// Removes the stored indexes of the directories that were named, also of those that are gone; if none was, of all.
 pub fn clear_indexes(config: &Config, request: &IndexRequest) -> ExitCode {
-    if request.names_directories { clear_named(config, request.json) } else { clear_all(config, request.json) }
+    clear(config, request).map_or_else(|why| fail(&why, 1), |text| print(&text))
 }
 
-fn clear_all(config: &Config, json: bool) -> ExitCode {
-    let Stored { indexes, off } = match stored(config) {
-        Ok(stored) => stored,
-        Err(why) => return fail(&why, 1),
+fn clear(config: &Config, request: &IndexRequest) -> Result<String, String> {
+    let (indexes, off) = stored(config)?;
+    let data = |removed: usize, bytes: u64, roots: &[Value]| {
+        let mut value = totals(off.as_deref(), &indexes, config, roots);
+        value["removed"] = removed.into();
+        value["removed_bytes"] = bytes.into();
+        format!("{value:#}")
     };
-    match indexes.clear_all() {
-        Ok((removed, bytes)) if json => {
-            let mut value = totals(off.as_deref(), &indexes, config, &[]);
-            value["removed"] = removed.into();
-            value["removed_bytes"] = bytes.into();
-            print(&format!("{value:#}"))
-        }
-        Ok((0, _)) => print(&off.map_or_else(|| "nothing was stored".to_owned(), nothing)),
-        Ok((removed, bytes)) => print(&format!("removed {} ({})", shown_count(removed), file_size(bytes))),
-        Err(error) => fail(&cannot("remove the stored indexes", &error), 1),
+    if !request.names_directories {
+        let (removed, bytes) = indexes.clear_all().map_err(|error| cannot("remove the stored indexes", &error))?;
+        return Ok(match removed {
+            _ if request.json => data(removed, bytes, &[]),
+            0 => off.as_ref().map_or_else(|| "nothing was stored".to_owned(), nothing),
+            1 => format!("removed 1 stored index ({})", file_size(bytes)),
+            _ => format!("removed {removed} stored indexes ({})", file_size(bytes)),
+        });
     }
-}
-
-fn clear_named(config: &Config, json: bool) -> ExitCode {
-    let Stored { indexes, off } = match stored(config) {
-        Ok(stored) => stored,
-        Err(why) => return fail(&why, 1),
-    };
     let (mut lines, mut roots, mut removed) = (Vec::new(), Vec::new(), Vec::new());
     for spec in &config.roots {
+        // One that is gone has no canonical path: its name is what was given.
         let path = Root::canonical_path(&spec.path).unwrap_or_else(|_| spec.path.clone());
         let shown = path.display();
-        let bytes = match indexes.clear(&Root::key_of(&path)) {
-            Ok(bytes) => bytes,
-            Err(error) => return fail(&cannot(&format!("remove the stored index of {shown}"), &error), 1),
-        };
+        let bytes = indexes.clear(&Root::key_of(&path));
+        let bytes = bytes.map_err(|error| cannot(&format!("remove the stored index of {shown}"), &error))?;
         lines.push(match bytes {
             Some(bytes) => format!("{shown}  removed ({})", file_size(bytes)),
             None => format!("{shown}  nothing was stored"),
@@ -75,13 +68,11 @@ fn clear_named(config: &Config, json: bool) -> ExitCode {
         roots.push(json!({ "path": shown.to_string(), "removed_bytes": bytes }));
         removed.extend(bytes);
     }
-    if json {
-        let mut value = totals(off.as_deref(), &indexes, config, &roots);
-        value["removed"] = removed.len().into();
-        value["removed_bytes"] = removed.iter().sum::<u64>().into();
-        return print(&format!("{value:#}"));
-    }
-    print(&off.map_or_else(|| lines.join("\n"), nothing))
+    Ok(match &off {
+        _ if request.json => data(removed.len(), removed.iter().sum(), &roots),
+        Some(why) => nothing(why),
+        None => lines.join("\n"),
+    })
 }
 
 /// Lists and reads the roots, with progress on stderr, and stores what is found.
@@ -112,45 +103,27 @@ pub fn build_indexes(config: &Config, services: &Services, json: bool) -> ExitCo
             saved
         })
     });
-    let built: Vec<Built<'_>> = statuses(services)
-        .into_iter()
-        .map(|(root, status)| {
-            let saved = saved.iter().find(|(path, _)| path.root().key() == root.key()).map(|(_, saved)| saved);
-            Built { root, not_stored: not_stored(saved, &status), is_without_filter: is_without_filter(saved), status }
-        })
-        .collect();
-    for Built { root, not_stored, is_without_filter, .. } in &built {
-        if let Some(why) = not_stored {
+    let (statuses, mut roots, mut is_all) = (statuses(services), Vec::new(), true);
+    for (root, status) in &statuses {
+        let saved = saved.iter().find(|(path, _)| path.root().key() == root.key()).map(|(_, saved)| saved);
+        let not_stored = not_stored(saved, status);
+        if let Some(why) = &not_stored {
             remark(&format!("rootbound: the index of {} was not stored: {why}", shown(root)));
-        } else if *is_without_filter {
+        } else if matches!(saved, Some(Ok(Saved::WithoutFilter(_)))) {
             let root = shown(root);
             remark(&format!("rootbound: the filter of {root} was not stored: it needs more than --index-size allows"));
         }
+        is_all &= not_stored.is_none();
+        let mut value = data(root, status);
+        value["not_stored"] = not_stored.into();
+        roots.push(value);
     }
     let printed = if json {
-        let roots = built.iter().map(|one| {
-            let mut value = data(one.root, &one.status);
-            value["not_stored"] = one.not_stored.clone().into();
-            value
-        });
-        let value = totals(None, services.path_index.stored_indexes(), config, &roots.collect::<Vec<_>>());
-        print(&format!("{value:#}"))
+        print(&format!("{:#}", totals(None, services.path_index.stored_indexes(), config, &roots)))
     } else {
-        print(&lines(built.iter().map(|one| (one.root, &one.status))))
+        print(&lines(&statuses))
     };
-    if built.iter().all(|one| one.not_stored.is_none()) { printed } else { ExitCode::FAILURE }
-}
-
-/// The outcome for the index of a root that was to be stored.
-struct Built<'p> {
-    root: &'p Root,
-    status: StoredStatus,
-    not_stored: Option<String>,
-    is_without_filter: bool,
-}
-
-fn is_without_filter(saved: Option<&io::Result<Saved>>) -> bool {
-    matches!(saved, Some(Ok(Saved::WithoutFilter(_))))
+    if is_all { printed } else { ExitCode::FAILURE }
 }
 
 /// Why an index was not stored, or cannot be used, if so. `saved` is `None` where there was nothing to store.
@@ -173,7 +146,7 @@ pub fn index_status(config: &Config, services: &Services, json: bool) -> ExitCod
         let roots: Vec<Value> = statuses.iter().map(|(root, status)| data(root, status)).collect();
         return print(&format!("{:#}", totals(off.as_deref(), services.path_index.stored_indexes(), config, &roots)));
     }
-    print(&off.map_or_else(|| lines(statuses.iter().map(|(root, status)| (*root, status))), nothing))
+    print(&off.map_or_else(|| lines(&statuses), nothing))
 }
 
 /// The JSON members that the answers of all commands have.
@@ -213,18 +186,13 @@ pub(super) fn off(config: &Config, services: &Services) -> Option<String> {
     })
 }
 
-/// All that is stored, to remove it: also where nothing would be stored now.
-struct Stored {
-    indexes: StoredIndexes,
-    /// Why there can be nothing, if so.
-    off: Option<String>,
-}
-
-fn stored(config: &Config) -> Result<Stored, String> {
-    let off = |why| Ok(Stored { indexes: StoredIndexes::default(), off: Some(why) });
+/// All that is stored, to remove it: also where nothing would be stored now; and why there can be nothing, if so.
+fn stored(config: &Config) -> Result<(StoredIndexes, Option<String>), String> {
+    let off = |why| Ok((StoredIndexes::default(), Some(why)));
     let Some(path) = &config.state else { return off(NO_STATE_FOLDER.to_owned()) };
     match StateDir::existing(path) {
-        Ok(state) => Ok(Stored { indexes: StoredIndexes::new(state, u64::MAX), off: None }),
+        // Without a limit of size: these are to be removed, none is to be made.
+        Ok(state) => Ok((StoredIndexes::new(state, u64::MAX), None)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => off(missing(path)),
         Err(error) => Err(cannot(&format!("use {}", path.display()), &error)),
     }
@@ -248,8 +216,8 @@ fn statuses(services: &Services) -> Vec<(&Root, StoredStatus)> {
     services.workspace.roots().iter().map(|root| (&**root, status(root))).collect()
 }
 
-fn lines<'s>(statuses: impl Iterator<Item = (&'s Root, &'s StoredStatus)>) -> String {
-    statuses.map(|(root, status)| format!("{}  {}", shown(root), words(status))).collect::<Vec<_>>().join("\n")
+fn lines(statuses: &[(&Root, StoredStatus)]) -> String {
+    statuses.iter().map(|(root, status)| format!("{}  {}", shown(root), words(status))).collect::<Vec<_>>().join("\n")
 }
 
 fn data(root: &Root, status: &StoredStatus) -> Value {
@@ -270,10 +238,6 @@ fn seconds_ago(status: &StoredStatus) -> Option<u64> {
 
 fn shown(root: &Root) -> String {
     root.host().display().to_string()
-}
-
-fn shown_count(count: usize) -> String {
-    if count == 1 { "1 stored index".to_owned() } else { format!("{count} stored indexes") }
 }
 
 fn cannot(what: &str, error: &io::Error) -> String {

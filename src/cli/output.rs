@@ -16,6 +16,7 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Prints `text` and one line end to stdout; the exit code is 0, or 1 if it could not be written, as on a full disk.
 pub(super) fn print(text: &str) -> ExitCode {
     let mut stdout = io::stdout().lock();
+    // A text that ends with a line end gets no blank line.
     let text = text.strip_suffix('\n').unwrap_or(text);
     match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
         // A closed pipe, as after `| head`, is not an error.

@@ -21,7 +21,7 @@ use super::output::{fail, print};
 /// Bytes that are read from a file at once.
 const BUFFER: usize = 256 << 10;
 /// Characters of a name in a table.
-const NAME: usize = 40;
+const MAX_NAME: usize = 40;
 
 /// Prints the sums of the audit that `request` or the configuration names.
 pub fn stats(config: &Config, request: &StatsRequest) -> ExitCode {
@@ -62,6 +62,7 @@ fn add_up(file: &Path, request: &StatsRequest) -> io::Result<(usize, AuditStats)
     let mut stats = AuditStats::default();
     let files = AppendLog::read_back(file)?;
     let count = files.len();
+    // Each is read to its end before the next: only one line is in memory.
     for file in files {
         stats.read(BufReader::with_capacity(BUFFER, file), request.since)?;
     }
@@ -74,7 +75,7 @@ fn text(file: &str, files: usize, stats: &AuditStats) -> String {
         let files = if files == 1 { String::new() } else { format!(" in {files} files") };
         let calls = if stats.all.calls == 1 { "1 call".to_owned() } else { format!("{} calls", stats.all.calls) };
         let _ = writeln!(out, "{calls}{files}, {first} to {last}\n");
-        let name = |name: &str| shorten(&escape_controls(name).replace(['\n', '\t'], " "), NAME).into_owned();
+        let name = |name: &str| shorten(&escape_controls(name).replace(['\n', '\t'], " "), MAX_NAME).into_owned();
         let tools = stats.tools.iter().map(|(tool, row)| (name(tool), row));
         let total = (stats.tools.len() > 1).then(|| ("all".to_owned(), &stats.all));
         out.push_str(&table("tool", tools.chain(total)));
@@ -124,6 +125,7 @@ fn table<'r>(head: &str, rows: impl Iterator<Item = (String, &'r CallTotals)>) -
         ];
         (cells, kinds.join(", "))
     }));
+    // In characters: the mark between a client and its label has two bytes.
     let width = |column: usize| lines.iter().map(|(cells, _)| cells[column].chars().count()).max().unwrap_or_default();
     let widths: [usize; 8] = std::array::from_fn(width);
     let mut out = String::new();

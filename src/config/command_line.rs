@@ -2,29 +2,33 @@
 //!
 //! clap takes every value as text, so that a wrong one does not hide the next; `validate` reads the texts.
 
-use std::ffi::OsString;
+use std::{ffi::OsString, ops::ControlFlow, path::PathBuf};
 
 use clap::{ArgMatches, Command, FromArgMatches as _};
 use clap_complete::Shell;
 
 use super::{
-    Action, Document, Environment, ExecRequest, RawArgs, RawValue, SetupRequest, Source,
+    Action, Config, Document, Environment, ExecRequest, RawArgs, RawValue, SetupRequest, Source,
     commands::{COMMANDS, action, directories, flags},
     exec::ExecArguments,
     options::options,
 };
 
-/// The options and the command of a command line.
-pub(super) enum CommandLine {
-    /// A document, with exit code 0 whatever is configured.
+/// The request of a command line.
+#[derive(Debug)]
+pub enum Invocation {
+    /// To print a document about the program, with exit code 0 whatever is configured.
     Print(Document),
-    /// To set up a client; paths are as typed.
+    /// To set up a client.
     SetUp(SetupRequest),
     /// To become a command of the host.
     Execute(ExecRequest),
-    /// A start that offers these directories, besides those of `--root`.
-    Start { action: Action, directories: Vec<OsString> },
+    /// To start with a valid configuration.
+    Start(Box<Config>),
 }
+
+/// An invocation without a configuration, or a start that offers these directories besides those of `--root`.
+pub(super) type CommandLine = ControlFlow<Invocation, (Action, Vec<OsString>)>;
 
 /// The options that `-h` shows; `--help` shows all.
 const COMMON: [&str; 10] =
@@ -73,21 +77,24 @@ pub(super) fn parse(
     let mut named: Vec<OsString> = matches.get_many("dir").into_iter().flatten().cloned().collect();
     collect(&matches, raw, problems);
     let Some((name, inner)) = matches.subcommand() else {
-        return Ok(CommandLine::Start { action: Action::Serve, directories: named });
+        return Ok(ControlFlow::Continue((Action::Serve, named)));
     };
     match name {
         "completions" => {
             let shell = inner.get_one("shell").copied().unwrap_or(Shell::Bash);
-            return Ok(CommandLine::Print(Document::Completions(shell)));
+            return Ok(ControlFlow::Break(Invocation::Print(Document::Completions(shell))));
         }
-        "man" => return Ok(CommandLine::Print(Document::Man)),
+        "man" => return Ok(ControlFlow::Break(Invocation::Print(Document::Man))),
         "setup" => {
             if let Some(value) = raw.values.first() {
                 problems.push(format!("{} is before `setup`: give options of the server after --", value.origin()));
             } else if let Some(directory) = named.first() {
                 problems.push(format!("{} is before `setup`: give directories after the client", directory.display()));
             }
-            return Ok(CommandLine::SetUp(SetupRequest::from_arg_matches(inner)?));
+            let mut request = SetupRequest::from_arg_matches(inner)?;
+            let absolute = |path: &mut PathBuf| *path = environment.absolute(path, &environment.directory);
+            request.directories.iter_mut().chain(&mut request.file).for_each(absolute);
+            return Ok(ControlFlow::Break(Invocation::SetUp(request)));
         }
         "exec" => {
             let before = raw.values.iter().map(RawValue::origin);
@@ -95,10 +102,11 @@ pub(super) fn parse(
                 problems.push(format!("{word} is before `exec`: give options after it, and directories with --root"));
             }
             let given = ExecArguments::from_arg_matches(inner)?;
-            return Ok(CommandLine::Execute(given.checked(environment, problems)));
+            return Ok(ControlFlow::Break(Invocation::Execute(given.checked(environment, problems))));
         }
         _ => {}
     }
+    // `get_many` panics for a command that takes no directories.
     named.extend(inner.try_get_many("dir").ok().flatten().into_iter().flatten().cloned());
     let names_directories = !named.is_empty() || inner.contains_id("root") || matches.contains_id("root");
     let action = action(name, inner, names_directories)?;
@@ -107,7 +115,7 @@ pub(super) fn parse(
         collect(matches, raw, problems);
         level = matches.subcommand().map(|(_, deeper)| deeper);
     }
-    Ok(CommandLine::Start { action, directories: named })
+    Ok(ControlFlow::Continue((action, named)))
 }
 
 /// The command line that is understood, for clap; also what the manual page is made from.

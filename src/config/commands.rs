@@ -207,9 +207,9 @@ fn flag(option: &'static OptionRow) -> Arg {
         ValueKind::Switch(_) => {
             arg.action(ArgAction::Set).num_args(0..=1).require_equals(true).default_missing_value("true")
         }
-        ValueKind::Choice(_, choices) => arg
-            .action(ArgAction::Set)
-            .value_parser(ValueParser::new(KnownValues(choices.iter().map(|(name, _)| *name).collect()))),
+        ValueKind::Choice(_, choices) => {
+            arg.action(ArgAction::Set).value_parser(ValueParser::new(KnownValues(choices.names())))
+        }
         ValueKind::Text("LIST") => {
             arg.action(ArgAction::Set).value_parser(ValueParser::new(KnownValues(Toolbox::known())))
         }

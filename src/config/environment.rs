@@ -28,7 +28,7 @@ pub struct Environment {
     pub state: Option<PathBuf>,
     /// The paths by which a client may start the program that runs.
     pub program: Vec<PathBuf>,
-    /// The environment.
+    /// All variables, those that are not UTF-8 as well.
     pub variables: Vec<(OsString, OsString)>,
 }
 
@@ -45,10 +45,12 @@ impl Environment {
         // A relative one names another folder in each directory.
         let absolute = |folder: &PathBuf| folder.is_absolute();
         Self {
+            // ENOENT: it was removed; EACCES: a directory above may not be searched (getcwd(3)).
             directory: std::env::current_dir().unwrap_or_default(),
             home: folders.as_ref().map(|folders| folders.home_dir().to_owned()).filter(absolute),
             state: state.filter(absolute).map(|folder| folder.join(env!("CARGO_PKG_NAME"))),
             program: program_names(),
+            // `vars` panics at one that is not UTF-8.
             variables: std::env::vars_os().collect(),
         }
     }

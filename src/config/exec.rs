@@ -15,7 +15,7 @@ use super::{
     findings::Findings,
     host_path,
     host_path::real,
-    options::option,
+    options::{CONFINE, option},
     requests::KnownValues,
     roots::{self, RootArgs},
 };
@@ -95,15 +95,12 @@ impl ExecArguments {
         if program.is_empty() {
             problems.push("no command was given: rootbound exec [OPTIONS] -- CMD [ARG]...".to_owned());
         }
-        let how = match self.confine.map(|mode| mode.to_string_lossy().into_owned()).as_deref() {
-            Some("off") => Confine::Off,
-            Some("auto") => Confine::Auto,
-            Some("required") | None => Confine::Required,
-            Some(other) => {
-                problems.push(format!("--confine {other:?}: write required, auto or off"));
-                Confine::Required
-            }
-        };
+        let mode = self.confine.as_deref().unwrap_or("required".as_ref()).to_string_lossy();
+        let known = CONFINE.iter().find(|(name, _)| *name == mode);
+        if known.is_none() {
+            problems.push(format!("--confine {mode:?}: write required, auto or off"));
+        }
+        let how = known.map_or(Confine::Required, |(_, confine)| *confine);
         if self.die_with_parent && !cfg!(target_os = "linux") {
             problems.push("--die-with-parent: only Linux can do this".to_owned());
         }
@@ -175,6 +172,7 @@ fn directories(
 /// later decides what a model has seen.
 fn own_files<'p>(paths: impl Iterator<Item = &'p PathBuf>, environment: &Environment, problems: &mut Vec<String>) {
     let configured = environment.variable("ROOTBOUND_STATE_DIR").filter(|folder| !folder.is_empty());
+    // Both: the one of this environment, and the one of a server that is started without it.
     let configured = configured.map(|folder| environment.absolute(Path::new(folder), &environment.directory));
     let folders: Vec<PathBuf> = configured.iter().chain(&environment.state).map(|folder| real(folder)).collect();
     let folders: Vec<PathBuf> =
@@ -222,6 +220,7 @@ fn variables(given: &[OsString], environment: &Environment, problems: &mut Vec<S
             problems.push(format!("--env {} has no name: write NAME or NAME=VALUE", text.display()));
             continue;
         }
+        // A variable that is set here takes the place of an inherited one.
         variables.retain(|(own, _)| own != name);
         match value {
             Some(value) => variables.push((name.to_owned(), value.to_owned())),

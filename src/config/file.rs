@@ -2,7 +2,7 @@
 //!
 //! Every unknown key, wrong type and syntax error is reported with its line; `validate` interprets the values.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use toml::{
     Spanned,
@@ -10,8 +10,8 @@ use toml::{
 };
 
 use super::{
-    OptionRow, PER_ROLE, PER_ROOT, RawArgs, RoleTable, RootTable, Source, ValueKind, findings::nearest_or_all,
-    former_names, lsp, options::options,
+    OptionRow, PER_ROLE, PER_ROOT, RawArgs, RawTable, Source, ValueKind, findings::nearest_or_all, former_names, lsp,
+    options::options,
 };
 
 /// No real one is larger; a wrong path may name a disk image.
@@ -27,6 +27,7 @@ pub(super) fn read(path: &Path, name: &str, raw: &mut RawArgs, problems: &mut Ve
 
 /// Reads the content of a file called `name`.
 fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) {
+    // What is valid is read all the same, so that one start reports every problem of the file.
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in errors {
         let line = line_of(text, error.span().map_or(0, |span| span.start));
@@ -123,84 +124,67 @@ impl Reader<'_> {
     fn roots(&mut self, option: &'static OptionRow, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         for (value, line) in self.elements(value, line) {
             match value.get_ref() {
-                DeValue::Table(table) => self.root_table(option, table, line, raw),
+                DeValue::Table(table) => {
+                    let mut root = self.table(table, line, "root", &["path", "name", "optional"], &PER_ROOT);
+                    match root.texts.remove("path") {
+                        Some(path) => raw.push_root(option, path, self.source(line), root),
+                        // A path that is not text is reported already.
+                        None if table.contains_key("path") => {}
+                        None => self.problem(line, "a root without a path: add path = \"/srv/docs\""),
+                    }
+                }
                 DeValue::String(text) => raw.push(option, text.clone().into_owned(), self.source(line)),
                 other => self.problem(line, &wrong_type(option, "root", other)),
             }
         }
     }
 
-    fn root_table(&mut self, option: &'static OptionRow, table: &DeTable<'_>, line: usize, raw: &mut RawArgs) {
-        let (mut path, mut root) = (None, RootTable::default());
-        for (key, value) in table {
-            let line = self.line(key.span().start);
-            let key: &str = key.get_ref();
-            if key == "path" {
-                path = self.text(key, value, line);
-            } else if key == "name" {
-                root.name = self.text(key, value, line);
-            } else if key == "optional" {
-                match value.get_ref() {
-                    DeValue::Boolean(truth) => root.optional = *truth,
-                    other => {
-                        self.problem(line, &format!("{key} is {}, but must be true or false", other.type_str()));
-                    }
-                }
-            } else if let Some(option) = per_root().find(|option| option.key() == key) {
-                self.values(option, value, line, &mut root.own);
-            } else {
-                let own = per_root().map(OptionRow::key);
-                let names: Vec<String> =
-                    ["path", "name", "optional"].map(str::to_owned).into_iter().chain(own).collect();
-                self.problem(line, &no_such_key(key, "key of a root", &names));
-            }
-        }
-        match path {
-            Some(path) => raw.push_root(option, path, self.source(line), root),
-            // A path that is not text is reported already.
-            None if table.contains_key("path") => {}
-            None => self.problem(line, "a root without a path: add path = \"/srv/docs\""),
-        }
-    }
-
     fn roles(&mut self, value: &Spanned<DeValue<'_>>, line: usize, raw: &mut RawArgs) {
         for (value, line) in self.elements(value, line) {
             match value.get_ref() {
-                DeValue::Table(table) => self.role(table, line, raw),
+                DeValue::Table(table) => {
+                    let keys = &["name", "label", "client", "roots"];
+                    raw.roles.push(self.table(table, line, "role", keys, &PER_ROLE));
+                }
                 other => self.problem(line, &format!("role is {}, but must be a table: [[role]]", other.type_str())),
             }
         }
     }
 
-    fn role(&mut self, table: &DeTable<'_>, line: usize, raw: &mut RawArgs) {
-        let own = RawArgs::default();
-        let mut role = RoleTable { source: self.source(line), name: None, label: None, client: None, roots: None, own };
+    /// Reads a table of a `kind`: `keys` of its own, and the options called `flags`.
+    fn table(
+        &mut self,
+        table: &DeTable<'_>,
+        line: usize,
+        kind: &str,
+        keys: &[&'static str],
+        flags: &[&str],
+    ) -> RawTable {
+        let (source, texts, own) = (self.source(line), BTreeMap::new(), RawArgs::default());
+        let mut read = RawTable { source, texts, optional: false, roots: None, own };
+        let allowed = || options().filter(|option| flags.contains(&option.flag));
         for (key, value) in table {
             let line = self.line(key.span().start);
             let key: &str = key.get_ref();
-            let field = match key {
-                "name" => &mut role.name,
-                "label" => &mut role.label,
-                "client" => &mut role.client,
-                "roots" => {
-                    role.roots = Some(self.names(value, line));
-                    continue;
+            match (keys.iter().find(|known| **known == key), value.get_ref()) {
+                (Some(&"optional"), DeValue::Boolean(truth)) => read.optional = *truth,
+                (Some(&"optional"), other) => {
+                    self.problem(line, &format!("{key} is {}, but must be true or false", other.type_str()));
                 }
-                _ => {
-                    if let Some(option) = per_role().find(|option| option.key() == key) {
-                        self.values(option, value, line, &mut role.own);
+                (Some(&"roots"), _) => read.roots = Some(self.names(value, line)),
+                (Some(name), _) => read.texts.extend(self.text(key, value, line).map(|text| (*name, text))),
+                (None, _) => {
+                    if let Some(option) = allowed().find(|option| option.key() == key) {
+                        self.values(option, value, line, &mut read.own);
                     } else {
-                        let own = per_role().map(OptionRow::key);
-                        let names: Vec<String> =
-                            ["name", "label", "client", "roots"].map(str::to_owned).into_iter().chain(own).collect();
-                        self.problem(line, &no_such_key(key, "key of a role", &names));
+                        let known = keys.iter().map(|key| (*key).to_owned()).chain(allowed().map(OptionRow::key));
+                        let problem = no_such_key(key, &format!("key of a {kind}"), &known.collect::<Vec<_>>());
+                        self.problem(line, &problem);
                     }
-                    continue;
                 }
-            };
-            *field = self.text(key, value, line);
+            }
         }
-        raw.roles.push(role);
+        read
     }
 
     /// The text of a key; another type is a problem.
@@ -237,16 +221,6 @@ impl Reader<'_> {
     fn problem(&mut self, line: usize, problem: &str) {
         self.problems.push(format!("{}:{line}: {problem}", self.name));
     }
-}
-
-/// The options that a `[[root]]` table may have.
-fn per_root() -> impl Iterator<Item = &'static OptionRow> {
-    options().filter(|option| PER_ROOT.split(' ').any(|flag| flag == option.flag))
-}
-
-/// The options that a `[[role]]` table may have.
-fn per_role() -> impl Iterator<Item = &'static OptionRow> {
-    options().filter(|option| PER_ROLE.contains(&option.flag))
 }
 
 fn wrong_type(option: &OptionRow, key: &str, value: &DeValue<'_>) -> String {
@@ -304,6 +278,7 @@ fn text(path: &Path) -> Result<String, String> {
 
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
+    // One byte more shows that the file is too large.
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!("it is larger than {MAX_BYTES} bytes"));
@@ -365,7 +340,10 @@ mod tests {
         assert_eq!(raw.list("deny"), ["*.a"]);
         let roots = raw.each("root");
         let table = roots[0].table.as_ref().expect("a table");
-        assert_eq!((table.name.as_deref(), table.own.list("deny")), (Some("d"), vec!["*.b".into(), "*.c".into()]));
+        assert_eq!(
+            (table.texts.get("name").map(String::as_str), table.own.list("deny")),
+            (Some("d"), vec!["*.b".into(), "*.c".into()])
+        );
         assert_eq!(table.own.each("deny")[1].source, Source::File { name: "r.toml".into(), line: 8 });
         assert_eq!(roots[1].source, Source::File { name: "r.toml".into(), line: 10 });
     }

@@ -21,6 +21,7 @@ use super::{
     LspTable,
     findings::{Findings, nearest_or_all},
     host_path::real,
+    options::CONFINE,
 };
 
 /// How long a change waits for a server, in seconds, unless the table says otherwise; and at most.
@@ -180,6 +181,7 @@ impl TableCheck<'_, '_> {
                 let next = "name what the language server needs";
                 self.problem("read", &format!("read {text:?} is the whole file system: {next}"));
             } else if path.try_exists().is_ok_and(|exists| exists) {
+                // A rule of the kernel needs a path that exists (landlock_add_rule(2)).
                 readable.push(path.into());
             }
         }
@@ -187,16 +189,12 @@ impl TableCheck<'_, '_> {
     }
 
     fn confine(&mut self, usual: Confine) -> Confine {
-        match self.table.text("confine") {
-            None => usual,
-            Some("auto") => Confine::Auto,
-            Some("required") => Confine::Required,
-            Some("off") => Confine::Off,
-            Some(other) => {
-                self.problem("confine", &format!("confine {other:?}: write required, auto or off"));
-                Confine::Auto
-            }
+        let Some(mode) = self.table.text("confine") else { return usual };
+        let known = CONFINE.iter().find(|(name, _)| *name == mode);
+        if known.is_none() {
+            self.problem("confine", &format!("confine {mode:?}: write required, auto or off"));
         }
+        known.map_or(Confine::Auto, |(_, confine)| *confine)
     }
 
     fn extensions(&mut self) -> Vec<String> {
@@ -323,6 +321,7 @@ fn json(value: &DeValue<'_>) -> Option<Value> {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Boolean(truth) => Value::Bool(*truth),
         DeValue::Integer(number) => {
+            // TOML allows underscores between digits, Rust does not.
             Value::Number(i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()?.into())
         }
         DeValue::Float(number) => Value::Number(Number::from_f64(number.as_str().replace('_', "").parse().ok()?)?),

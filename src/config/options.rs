@@ -4,16 +4,181 @@
 //! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more; `validate` reads a
 //! text or a list by its name.
 
+use std::{borrow::Cow, fmt::Debug, ops::RangeInclusive, time::Duration};
+
 use confined_fs::Secrets;
 use self_sandbox::Confine;
+use text_file::exact_size;
 use tracing::level_filters::LevelFilter;
 use tree_search::IndexMode;
 
-use super::{NumberField, OptionRow, UNBOUNDED, ValueKind};
 use crate::{
     server::{Confirm, ConfirmThrough},
     tools::ReadBeforeWrite,
 };
+
+use super::Config;
+
+use self::ValueKind::{Choice, Count, List, Seconds, Size, Switch, Text};
+
+/// No upper limit: the largest size that file systems can express (`off_t`).
+pub(super) const UNBOUNDED: u64 = i64::MAX as u64;
+
+/// The beginning of the name of each environment variable.
+pub(super) const PREFIX: &str = "ROOTBOUND_";
+
+#[derive(Debug)]
+pub(super) struct OptionRow {
+    /// The flag without its dashes; key and variable are derived from it.
+    pub(super) flag: &'static str,
+    /// Without the default of a number, which is read from the field.
+    pub(super) help: &'static str,
+    pub(super) kind: ValueKind,
+}
+
+/// The kind of value that an option takes, and the field that it sets. The text is the name of the value in the help.
+#[derive(Debug)]
+pub(super) enum ValueKind {
+    /// True or false; the bare flag means true.
+    Switch(fn(&mut Config) -> &mut bool),
+    /// One of some names, in upper or lower case.
+    Choice(&'static str, &'static dyn NamedValues),
+    Count(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
+    /// Bytes, or a number with a unit.
+    Size(RangeInclusive<u64>, fn(&mut Config) -> NumberField<'_>),
+    /// Seconds above 0, up to this many.
+    Seconds(f64, fn(&mut Config) -> &mut Duration),
+    /// One text, which `validate` reads by the option's name.
+    Text(&'static str),
+    /// Any number of texts, which `validate` reads by the option's name.
+    List(&'static str),
+}
+
+/// The names of the values that a field may have.
+pub(super) trait NamedValues: Debug + Sync {
+    fn names(&self) -> Vec<&'static str>;
+    /// Sets the field to the value of that name; false if there is none.
+    fn choose(&self, name: &str, config: &mut Config) -> bool;
+}
+
+/// Names with their values, and the field.
+#[derive(Debug)]
+pub(super) struct Choices<T: 'static>(pub(super) &'static [(&'static str, T)], pub(super) fn(&mut Config) -> &mut T);
+
+impl<T: Clone + Debug + Sync> NamedValues for Choices<T> {
+    fn names(&self) -> Vec<&'static str> {
+        self.0.iter().map(|(name, _)| *name).collect()
+    }
+
+    fn choose(&self, name: &str, config: &mut Config) -> bool {
+        let found = self.0.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| self.1(config).clone_from(value)).is_some()
+    }
+}
+
+/// The field that a number is for.
+#[derive(Debug)]
+pub(super) enum NumberField<'c> {
+    U64(&'c mut u64),
+    OptU64(&'c mut Option<u64>),
+    OptUsize(&'c mut Option<usize>),
+}
+
+impl NumberField<'_> {
+    pub(super) fn set(self, value: u64) {
+        let size = usize::try_from(value).unwrap_or(usize::MAX);
+        match self {
+            Self::U64(field) => *field = value,
+            Self::OptU64(field) => *field = Some(value),
+            Self::OptUsize(field) => *field = Some(size),
+        }
+    }
+
+    fn value(self) -> Option<u64> {
+        match self {
+            Self::U64(field) => Some(*field),
+            Self::OptU64(field) => *field,
+            Self::OptUsize(field) => field.map(|value| value as u64),
+        }
+    }
+}
+
+/// A row of the table, whose help is still to come.
+pub(super) const fn row(flag: &'static str, kind: ValueKind) -> OptionRow {
+    OptionRow { flag, help: "", kind }
+}
+
+impl OptionRow {
+    pub(super) const fn help(self, help: &'static str) -> Self {
+        Self { help, ..self }
+    }
+
+    /// The key in the configuration file: `max_output`.
+    pub(super) fn key(&self) -> String {
+        self.flag.replace('-', "_")
+    }
+
+    /// The environment variable: `ROOTBOUND_MAX_OUTPUT`.
+    pub(super) fn variable(&self) -> String {
+        format!("{PREFIX}{}", self.key().to_uppercase())
+    }
+
+    /// The name of its value in the help.
+    pub(super) fn value_name(&self) -> &'static str {
+        match self.kind {
+            Switch(_) => "BOOL",
+            Count(..) => "N",
+            Size(..) => "BYTES",
+            Seconds(..) => "SECONDS",
+            Choice(name, _) | Text(name) | List(name) => name,
+        }
+    }
+
+    /// Whether the next word of a command line is its value.
+    pub(super) fn takes_a_word(&self) -> bool {
+        !matches!(self.kind, Switch(_))
+    }
+
+    /// Whether it takes any number of values.
+    pub(super) fn is_list(&self) -> bool {
+        matches!(self.kind, List(_))
+    }
+
+    /// The first clause of the help, unless that explains a value.
+    pub(super) fn short_help(&self) -> &'static str {
+        let end = [". ", ": ", "; "].iter().filter_map(|mark| self.help.find(mark)).min();
+        end.filter(|end| *end > 20 && !self.help.starts_with('`')).map_or(self.help, |end| &self.help[..end])
+    }
+
+    /// The help with the default of a number.
+    pub(super) fn full_help(&self) -> Cow<'static, str> {
+        let default = match &self.kind {
+            Size(..) => self.default_number().map(|bytes| exact_size(bytes).replace(' ', "")),
+            Count(..) => self.default_number().map(|count| count.to_string()),
+            Seconds(_, field) => Some(field(&mut Config::default()).as_secs_f64().to_string()),
+            _ => None,
+        };
+        default.map_or(Cow::Borrowed(self.help), |default| format!("{} [default: {default}]", self.help).into())
+    }
+
+    /// The default of a number; `None` if it is computed later.
+    pub(super) fn default_number(&self) -> Option<u64> {
+        match &self.kind {
+            Size(_, field) | Count(_, field) => field(&mut Config::default()).value(),
+            _ => None,
+        }
+    }
+
+    /// The row of a table in the documentation.
+    #[cfg(test)]
+    pub(super) fn markdown_row(&self) -> String {
+        let value = if matches!(self.kind, Switch(_)) { String::new() } else { format!(" {}", self.value_name()) };
+        let many = if self.is_list() { " (repeatable)" } else { "" };
+        format!("| `--{}{value}`{many} | {} |", self.flag, self.full_help())
+    }
+}
+
+// The table.
 
 /// The headings of the help, each with its options, in this order.
 pub(super) const SECTIONS: &[(&str, &[OptionRow])] = &[
@@ -36,323 +201,188 @@ pub(super) fn options() -> impl Iterator<Item = &'static OptionRow> {
 
 const MIB: u64 = 1 << 20;
 
+// The values of the choices, in the order of the messages.
+
+const ON_OFF: &[(&str, bool)] = &[("on", true), ("off", false)];
+const AUTO_OFF: &[(&str, bool)] = &[("auto", true), ("off", false)];
+const RESOLVER: &[(&str, bool)] = &[("auto", false), ("walk", true)];
+const READ_BEFORE_WRITE: &[(&str, ReadBeforeWrite)] =
+    &[("strict", ReadBeforeWrite::Strict), ("off", ReadBeforeWrite::Off)];
+const CONFIRM: &[(&str, Confirm)] =
+    &[("never", Confirm::Never), ("destructive", Confirm::Destructive), ("writes", Confirm::Writes)];
+const CONFIRM_THROUGH: &[(&str, ConfirmThrough)] =
+    &[("client", ConfirmThrough::Client), ("model", ConfirmThrough::Model)];
+const SECRETS: &[(&str, Option<Secrets>)] = &[("deny", Some(Secrets::Deny)), ("mask", Some(Secrets::Mask))];
+/// Also those of `rootbound exec`, and of `confine` in an `[lsp.NAME]` table.
+pub(crate) const CONFINE: &[(&str, Confine)] =
+    &[("auto", Confine::Auto), ("required", Confine::Required), ("off", Confine::Off)];
+const INDEX: &[(&str, IndexMode)] = &[("auto", IndexMode::Auto), ("eager", IndexMode::Eager), ("off", IndexMode::Off)];
+const LEVELS: &[(&str, LevelFilter)] = &[
+    ("off", LevelFilter::OFF),
+    ("error", LevelFilter::ERROR),
+    ("warn", LevelFilter::WARN),
+    ("info", LevelFilter::INFO),
+    ("debug", LevelFilter::DEBUG),
+    ("trace", LevelFilter::TRACE),
+];
+
 const ROOTS: &[OptionRow] = &[
-    OptionRow {
-        flag: "root",
-        help: "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
-               /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:optional` \
-               lets it be missing and serves it once it exists; they combine: `:ro:optional`. Write a path that contains `=` as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
-        kind: ValueKind::List("[NAME=]PATH[:ro]"),
-    },
-    OptionRow {
-        flag: "read-only",
-        help: "Offer only the tools that change nothing, and open every directory read-only",
-        kind: ValueKind::Switch(|config| &mut config.selection.read_only),
-    },
-    OptionRow {
-        flag: "untrusted",
-        help: "Fence names and text from the files of every directory in answers: a line before them says that they are \
-               data and not instructions, and where they end. For files that others may have written to mislead a model",
-        kind: ValueKind::Switch(|config| &mut config.workspace.policy.untrusted),
-    },
+    row("root", List("[NAME=]PATH[:ro]")).help(
+        "Offer a directory, under NAME if one is given: a plain word, or a virtual absolute path such as \
+         /mnt/user-data/workspace. `:ro` makes it read-only, `:untrusted` is --untrusted for it alone, `:optional` \
+         lets it be missing and serves it once it exists; they combine: `:ro:optional`. Write a path that contains `=` \
+         as `=PATH`, and one that ends in `:ro` as `PATH:rw`",
+    ),
+    row("read-only", Switch(|config| &mut config.selection.read_only))
+        .help("Offer only the tools that change nothing, and open every directory read-only"),
+    row("untrusted", Switch(|config| &mut config.workspace.policy.untrusted)).help(
+        "Fence names and text from the files of every directory in answers: a line before them says that they are data \
+         and not instructions, and where they end. For files that others may have written to mislead a model",
+    ),
 ];
 
 const TOOLS: &[OptionRow] = &[
-    OptionRow {
-        flag: "tools",
-        help: "Offer only these tools: names separated by commas",
-        kind: ValueKind::Text("LIST"),
-    },
-    OptionRow {
-        flag: "allow",
-        help: "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `patch` (apply_patch), `watch` (wait), `present` (present)",
-        kind: ValueKind::List("GROUP"),
-    },
-    OptionRow {
-        flag: "structured-output",
-        help: "Also send each result as data, and advertise its schema. Off by default: several clients then hide the \
-               text and images from the model",
-        kind: ValueKind::Switch(|config| &mut config.settings.structured_output),
-    },
-    OptionRow {
-        flag: "images",
-        help: "`on` (default): read shows images; `off`: it describes them in a line, for models that accept no images",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[("on", |config| config.settings.images = true), ("off", |config| config.settings.images = false)],
-        ),
-    },
-    OptionRow {
-        flag: "read-before-write",
-        help: "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete \
-               accepts unread files, because it can be undone); `off`: no check",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[
-                ("strict", |config| config.settings.read_before_write = ReadBeforeWrite::Strict),
-                ("off", |config| config.settings.read_before_write = ReadBeforeWrite::Off),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "diagnostics",
-        help: "`on` (default): the answer about a change names the problems that it has introduced, such as syntax errors; \
-               `off`: files are not checked",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[
-                ("on", |config| config.settings.diagnostics = true),
-                ("off", |config| config.settings.diagnostics = false),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "confirm",
-        help: "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes \
-               that replace or remove something; `writes`: all changes. Such a change is refused if the client cannot \
-               ask",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[
-                ("never", |config| config.server.confirm = Confirm::Never),
-                ("destructive", |config| config.server.confirm = Confirm::Destructive),
-                ("writes", |config| config.server.confirm = Confirm::Writes),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "confirm-through",
-        help: "Who asks the person about a change where the client cannot: `client` (default): nobody, the change is refused; \
-               `model`: the model, with a tool of its client. The refusal carries a code for this change alone, with which the \
-               model repeats the call. A courtesy, not a wall: a model could repeat the call without asking",
-        kind: ValueKind::Choice(
-            "WHO",
-            &[
-                ("client", |config| config.server.confirm_through = ConfirmThrough::Client),
-                ("model", |config| config.server.confirm_through = ConfirmThrough::Model),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "no-default-ignore",
-        help: "Do not skip names that are never source (node_modules, caches, build output …); .gitignore and .ignore \
-               still apply",
-        kind: ValueKind::Switch(|config| &mut config.workspace.ignore.no_default),
-    },
-    OptionRow {
-        flag: "ignore",
-        help: "Skip matching paths in ls, glob and grep; gitignore syntax",
-        kind: ValueKind::List("PATTERN"),
-    },
+    row("tools", Text("LIST")).help("Offer only these tools: names separated by commas"),
+    row("allow", List("GROUP")).help(
+        "Also offer an optional group of tools: `manage` (mkdir, move, copy, delete, undo), `patch` (apply_patch), \
+         `watch` (wait), `present` (present)",
+    ),
+    row("structured-output", Switch(|config| &mut config.settings.structured_output)).help(
+        "Also send each result as data, and advertise its schema. Off by default: several clients then hide the text \
+         and images from the model",
+    ),
+    row("images", Choice("MODE", &Choices(ON_OFF, |config| &mut config.settings.images))).help(
+        "`on` (default): read shows images; `off`: it describes them in a line, for models that accept no images",
+    ),
+    row(
+        "read-before-write",
+        Choice("MODE", &Choices(READ_BEFORE_WRITE, |config| &mut config.settings.read_before_write)),
+    )
+    .help(
+        "`strict` (default): a file must have been read, and be unchanged since, before it is changed (delete accepts \
+         unread files, because it can be undone); `off`: no check",
+    ),
+    row("diagnostics", Choice("MODE", &Choices(ON_OFF, |config| &mut config.settings.diagnostics))).help(
+        "`on` (default): the answer about a change names the problems that it has introduced, such as syntax errors; \
+         `off`: files are not checked",
+    ),
+    row("confirm", Choice("MODE", &Choices(CONFIRM, |config| &mut config.server.confirm))).help(
+        "Show a person each change and make it only if they approve: `never` (default); `destructive`: changes that \
+         replace or remove something; `writes`: all changes. Such a change is refused if the client cannot ask",
+    ),
+    row("confirm-through", Choice("WHO", &Choices(CONFIRM_THROUGH, |config| &mut config.server.confirm_through))).help(
+        "Who asks the person about a change where the client cannot: `client` (default): nobody, the change is \
+         refused; `model`: the model, with a tool of its client. The refusal carries a code for this change alone, \
+         with which the model repeats the call. A courtesy, not a wall: a model could repeat the call without asking",
+    ),
+    row("no-default-ignore", Switch(|config| &mut config.workspace.ignore.no_default)).help(
+        "Do not skip names that are never source (node_modules, caches, build output …); .gitignore and .ignore still \
+         apply",
+    ),
+    row("ignore", List("PATTERN")).help("Skip matching paths in ls, glob and grep; gitignore syntax"),
 ];
 
 const POLICY: &[OptionRow] = &[
-    OptionRow { flag: "deny", help: "Refuse the content of these files", kind: ValueKind::List("GLOB") },
-    OptionRow { flag: "hide", help: "Refuse these files and do not show their names", kind: ValueKind::List("GLOB") },
-    OptionRow { flag: "protect", help: "Refuse to create or change these files", kind: ValueKind::List("GLOB") },
-    OptionRow {
-        flag: "secrets",
-        help: "What is shown of files on the built-in list of secrets: `deny` (default): nothing; `mask`: names and \
-               structure with `<secret:NAME>` for each value, of formats whose values can all be found (.env, INI, JSON, \
-               YAML, TOML and the like). Edits keep the values. Files that --deny names stay denied",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[
-                ("deny", |config| config.workspace.policy.secrets = Some(Secrets::Deny)),
-                ("mask", |config| config.workspace.policy.secrets = Some(Secrets::Mask)),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "allow-secret",
-        help: "Show the content of these files although the built-in list of secrets names them",
-        kind: ValueKind::List("GLOB"),
-    },
-    OptionRow {
-        flag: "allow-protected",
-        help: "Allow changes to these files although the built-in list of files that run later names them",
-        kind: ValueKind::List("GLOB"),
-    },
-    OptionRow {
-        flag: "agent-rules",
-        help: "`auto` (default): also refuse what files at the top of a directory forbid to agents \
-               (`permissions.deny` of `.claude/settings.json`, `.cursorignore` and the like); `off`: do not read \
-               these files",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[
-                ("auto", |config| config.workspace.agent_rules = true),
-                ("off", |config| config.workspace.agent_rules = false),
-            ],
-        ),
-    },
+    row("deny", List("GLOB")).help("Refuse the content of these files"),
+    row("hide", List("GLOB")).help("Refuse these files and do not show their names"),
+    row("protect", List("GLOB")).help("Refuse to create or change these files"),
+    row("secrets", Choice("MODE", &Choices(SECRETS, |config| &mut config.workspace.policy.secrets))).help(
+        "What is shown of files on the built-in list of secrets: `deny` (default): nothing; `mask`: names and \
+         structure with `<secret:NAME>` for each value, of formats whose values can all be found (.env, INI, JSON, \
+         YAML, TOML and the like). Edits keep the values. Files that --deny names stay denied",
+    ),
+    row("allow-secret", List("GLOB"))
+        .help("Show the content of these files although the built-in list of secrets names them"),
+    row("allow-protected", List("GLOB"))
+        .help("Allow changes to these files although the built-in list of files that run later names them"),
+    row("agent-rules", Choice("MODE", &Choices(AUTO_OFF, |config| &mut config.workspace.agent_rules))).help(
+        "`auto` (default): also refuse what files at the top of a directory forbid to agents (`permissions.deny` of \
+         `.claude/settings.json`, `.cursorignore` and the like); `off`: do not read these files",
+    ),
 ];
 
 const LIMITS: &[OptionRow] = &[
-    OptionRow {
-        flag: "max-output",
-        help: "Longest text of one answer, for every client [default: by the name that the client sends; 40 KB if \
-               it is not known; docs/clients.md has the table]",
-        // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
-        kind: ValueKind::Size(1_000..=10 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_output)),
-    },
-    OptionRow {
-        flag: "max-file-size",
-        help: "Largest file that edit and write accept, and largest PDF that read accepts",
-        kind: ValueKind::Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)),
-    },
-    OptionRow {
-        flag: "max-image-size",
-        help: "Largest image that read sends, or several in one answer together; larger ones are scaled down or \
-               compressed [default: 700KiB, less for a client that accepts less]",
-        // The message with the image is in memory several times.
-        kind: ValueKind::Size(1..=256 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_image_size)),
-    },
-    OptionRow {
-        flag: "time-limit",
-        help: "Time that one call may take before it changes anything",
-        // Clients give up long before an hour.
-        kind: ValueKind::Seconds(3_600.0, |config| &mut config.server.deadline),
-    },
-    OptionRow {
-        flag: "max-files-created",
-        help: "Files and directories that one session may create",
-        kind: ValueKind::Count(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.files)),
-    },
-    OptionRow {
-        flag: "max-bytes-written",
-        help: "Bytes that one session may write",
-        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.bytes)),
-    },
-    OptionRow {
-        flag: "max-root-size",
-        help: "Refuse to write below a directory whose files would exceed this in total; counted at most once per \
-               minute, and up to 500000 entries [default: no limit]",
-        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::OptU64(&mut config.quota.root_bytes)),
-    },
+    // An error with its hint needs up to a thousand bytes; no model takes 10 MiB.
+    row("max-output", Size(1_000..=10 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_output))).help(
+        "Longest text of one answer, for every client [default: by the name that the client sends; 40 KB if it is not \
+         known; docs/clients.md has the table]",
+    ),
+    row("max-file-size", Size(1..=u32::MAX as u64, |config| NumberField::U64(&mut config.settings.max_file_size)))
+        .help("Largest file that edit and write accept, and largest PDF that read accepts"),
+    // The message with the image is in memory several times.
+    row("max-image-size", Size(1..=256 * MIB, |config| NumberField::OptUsize(&mut config.settings.max_image_size))).help(
+        "Largest image that read sends, or several in one answer together; larger ones are scaled down or compressed \
+         [default: 700KiB, less for a client that accepts less]",
+    ),
+    // Clients give up long before an hour.
+    row("time-limit", Seconds(3_600.0, |config| &mut config.server.deadline))
+        .help("Time that one call may take before it changes anything"),
+    row("max-files-created", Count(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.files)))
+        .help("Files and directories that one session may create"),
+    row("max-bytes-written", Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.quota.bytes)))
+        .help("Bytes that one session may write"),
+    row("max-root-size", Size(0..=UNBOUNDED, |config| NumberField::OptU64(&mut config.quota.root_bytes))).help(
+        "Refuse to write below a directory whose files would exceed this in total; counted at most once per minute, \
+         and up to 500000 entries [default: no limit]",
+    ),
 ];
 
 const AUDIT: &[OptionRow] = &[
-    OptionRow {
-        flag: "audit",
-        help: "Append one JSON line for each call: when, who, what, where, how it ended and the revision of each \
-               changed file before and after; of content only its length and SHA-256. The folder of the file must be outside of the directories offered",
-        kind: ValueKind::Text("FILE"),
-    },
-    OptionRow {
-        flag: "audit-label",
-        help: "Text in each line of the audit that says which server wrote it, of at most 100 characters",
-        kind: ValueKind::Text("TEXT"),
-    },
-    OptionRow {
-        flag: "audit-required",
-        help: "Refuse calls that cannot be recorded; a change is recorded before it is made as well",
-        kind: ValueKind::Switch(|config| &mut config.audit.required),
-    },
-    OptionRow {
-        flag: "events",
-        help: "Write one JSON line for each change that is made, such as file.written, to this file, FIFO or listening \
-               socket (unix:PATH), for interfaces and plug-ins; never waited for. It must be outside of the directories offered",
-        kind: ValueKind::Text("FILE"),
-    },
+    row("audit", Text("FILE")).help(
+        "Append one JSON line for each call: when, who, what, where, how it ended and the revision of each changed \
+         file before and after; of content only its length and SHA-256. The folder of the file must be outside of the \
+         directories offered",
+    ),
+    row("audit-label", Text("TEXT"))
+        .help("Text in each line of the audit that says which server wrote it, of at most 100 characters"),
+    row("audit-required", Switch(|config| &mut config.audit.required))
+        .help("Refuse calls that cannot be recorded; a change is recorded before it is made as well"),
+    row("events", Text("FILE")).help(
+        "Write one JSON line for each change that is made, such as file.written, to this file, FIFO or listening \
+         socket (unix:PATH), for interfaces and plug-ins; never waited for. It must be outside of the directories \
+         offered",
+    ),
 ];
 
 const PROCESS: &[OptionRow] = &[
-    OptionRow {
-        flag: "confine",
-        help: "Let the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets \
-               and the like (seccomp): `auto` (default): as far as the kernel supports it; `required`: do not start \
-               without it; `off`",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[
-                ("auto", |config| config.confine = Confine::Auto),
-                ("required", |config| config.confine = Confine::Required),
-                ("off", |config| config.confine = Confine::Off),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "resolver",
-        help: "How paths are opened below a directory: `auto` (default): in one step that the kernel confines, where \
-               it can; `walk`: name by name, as on systems without openat2. For diagnosis",
-        kind: ValueKind::Choice(
-            "WAY",
-            &[
-                ("auto", |config| config.workspace.force_fallback = false),
-                ("walk", |config| config.workspace.force_fallback = true),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "state-dir",
-        help: "Folder for the record of files that have been read, for clients that start a new process for each \
-               call, for the former content of files, and for the stored index; `off` keeps them in memory [default: \
-               $XDG_STATE_HOME/rootbound]",
-        kind: ValueKind::Text("DIR"),
-    },
-    OptionRow {
-        flag: "stage",
-        help: "Keep every change in a layer in the state folder: tools see it as made, and the disk stays as it is until a \
-               person runs `rootbound stage apply`. `rootbound stage` shows it, `rootbound stage discard` drops it. A layer holds as much \
-               as --history-size allows",
-        kind: ValueKind::Switch(|config| &mut config.stage),
-    },
-    OptionRow {
-        flag: "index",
-        help: "Keep an index of the paths below a directory and an n-gram filter over its files between calls, and in the \
-               state folder for the next process: `auto` (default) for large trees after their first search, `eager` \
-               for every tree from the start, `off`",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[
-                ("auto", |config| config.index = IndexMode::Auto),
-                ("eager", |config| config.index = IndexMode::Eager),
-                ("off", |config| config.index = IndexMode::Off),
-            ],
-        ),
-    },
-    OptionRow {
-        flag: "index-size",
-        help: "Disk space for the stored indexes of all directories; those that were not used for the longest time are \
-               removed first. 0: nothing is stored",
-        kind: ValueKind::Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.index_size)),
-    },
-    OptionRow {
-        flag: "history",
-        help: "Keep the content of files before they are changed or deleted, for `undo` and \
-               `rootbound history`: `auto` (default): in the state folder; `off`: in memory, until the server ends",
-        kind: ValueKind::Choice(
-            "MODE",
-            &[("auto", |config| config.history.on_disk = true), ("off", |config| config.history.on_disk = false)],
-        ),
-    },
-    OptionRow {
-        flag: "history-size",
-        help: "Disk space for former content; the oldest is removed first, and all of it after 30 days",
-        // Less would not hold the former content of one larger file.
-        kind: ValueKind::Size(MIB..=UNBOUNDED, |config| NumberField::U64(&mut config.history.bytes)),
-    },
-    OptionRow {
-        flag: "config",
-        help: "Read options from a TOML file; paths in it are relative to its folder",
-        kind: ValueKind::Text("FILE"),
-    },
-    OptionRow {
-        flag: "log",
-        help: "What is logged to stderr: off, error (default of `call`), warn (default), info, debug or trace",
-        kind: ValueKind::Choice(
-            "LEVEL",
-            &[
-                ("off", |config| config.log = LevelFilter::OFF),
-                ("error", |config| config.log = LevelFilter::ERROR),
-                ("warn", |config| config.log = LevelFilter::WARN),
-                ("info", |config| config.log = LevelFilter::INFO),
-                ("debug", |config| config.log = LevelFilter::DEBUG),
-                ("trace", |config| config.log = LevelFilter::TRACE),
-            ],
-        ),
-    },
+    row("confine", Choice("MODE", &Choices(CONFINE, |config| &mut config.confine))).help(
+        "Let the kernel confine the whole process to the directories (Landlock) and refuse it programs, sockets and \
+         the like (seccomp): `auto` (default): as far as the kernel supports it; `required`: do not start without it; \
+         `off`",
+    ),
+    row("resolver", Choice("WAY", &Choices(RESOLVER, |config| &mut config.workspace.force_fallback))).help(
+        "How paths are opened below a directory: `auto` (default): in one step that the kernel confines, where it can; \
+         `walk`: name by name, as on systems without openat2. For diagnosis",
+    ),
+    row("state-dir", Text("DIR")).help(
+        "Folder for the record of files that have been read, for clients that start a new process for each call, for \
+         the former content of files, and for the stored index; `off` keeps them in memory [default: \
+         $XDG_STATE_HOME/rootbound]",
+    ),
+    row("stage", Switch(|config| &mut config.stage)).help(
+        "Keep every change in a layer in the state folder: tools see it as made, and the disk stays as it is until a \
+         person runs `rootbound stage apply`. `rootbound stage` shows it, `rootbound stage discard` drops it. A layer \
+         holds as much as --history-size allows",
+    ),
+    row("index", Choice("MODE", &Choices(INDEX, |config| &mut config.index))).help(
+        "Keep an index of the paths below a directory and an n-gram filter over its files between calls, and in the \
+         state folder for the next process: `auto` (default) for large trees after their first search, `eager` for \
+         every tree from the start, `off`",
+    ),
+    row("index-size", Size(0..=UNBOUNDED, |config| NumberField::U64(&mut config.index_size))).help(
+        "Disk space for the stored indexes of all directories; those that were not used for the longest time are \
+         removed first. 0: nothing is stored",
+    ),
+    row("history", Choice("MODE", &Choices(AUTO_OFF, |config| &mut config.history.on_disk))).help(
+        "Keep the content of files before they are changed or deleted, for `undo` and `rootbound history`: `auto` \
+         (default): in the state folder; `off`: in memory, until the server ends",
+    ),
+    // Less would not hold the former content of one larger file.
+    row("history-size", Size(MIB..=UNBOUNDED, |config| NumberField::U64(&mut config.history.bytes)))
+        .help("Disk space for former content; the oldest is removed first, and all of it after 30 days"),
+    row("config", Text("FILE")).help("Read options from a TOML file; paths in it are relative to its folder"),
+    row("log", Choice("LEVEL", &Choices(LEVELS, |config| &mut config.log)))
+        .help("What is logged to stderr: off, error (default of `call`), warn (default), info, debug or trace"),
 ];
 
 /// The options that a `[[role]]` table of the file may have.
@@ -360,7 +390,8 @@ pub(super) const PER_ROLE: [&str; 5] =
     ["tools", "read-only", "max-files-created", "max-bytes-written", "max-root-size"];
 
 /// The options that may also be keys of a `[[root]]` table.
-pub(super) const PER_ROOT: &str = "read-only untrusted deny hide protect secrets allow-secret allow-protected";
+pub(super) const PER_ROOT: [&str; 8] =
+    ["read-only", "untrusted", "deny", "hide", "protect", "secrets", "allow-secret", "allow-protected"];
 
 #[cfg(test)]
 mod tests {
@@ -380,19 +411,19 @@ mod tests {
         for option in options() {
             let help = option.full_help();
             match &option.kind {
-                ValueKind::Size(range, _) | ValueKind::Count(range, _) => match option.default_number() {
+                Size(range, _) | Count(range, _) => match option.default_number() {
                     Some(default) => {
                         assert!(range.contains(&default), "{}: {default}", option.flag);
                         assert!(help.contains("[default: "), "{help}");
                     }
                     None => assert!(help.contains("[default: "), "{help}"),
                 },
-                ValueKind::Seconds(..) => assert!(help.contains("[default: "), "{help}"),
-                ValueKind::Choice(_, choices) => {
+                Seconds(..) => assert!(help.contains("[default: "), "{help}"),
+                Choice(_, choices) => {
                     assert!(help.contains("(default)"), "{help}");
-                    assert!(choices.iter().all(|(name, _)| help.contains(name)), "{help}");
+                    assert!(choices.names().iter().all(|name| help.contains(name)), "{help}");
                 }
-                ValueKind::Switch(_) | ValueKind::Text(_) | ValueKind::List(_) => {}
+                Switch(_) | Text(_) | List(_) => {}
             }
         }
     }

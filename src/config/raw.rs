@@ -14,7 +14,7 @@ pub(super) struct RawValue {
     pub(super) text: String,
     pub(super) source: Source,
     /// The keys that a `[[root]]` table of the file has besides its path, which is the text.
-    pub(super) table: Option<RootTable>,
+    pub(super) table: Option<RawTable>,
 }
 
 impl RawValue {
@@ -26,17 +26,6 @@ impl RawValue {
             Source::File { name, line } => format!("{name}:{line}: {}", self.option.key()),
         }
     }
-}
-
-/// A `[[root]]` table: what counts below one directory alone.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RootTable {
-    /// The mount name as it was written.
-    pub(super) name: Option<String>,
-    /// Whether it may be missing.
-    pub(super) optional: bool,
-    /// Its rights and rules: the options of [`PER_ROOT`](super::options::PER_ROOT).
-    pub(super) own: RawArgs,
 }
 
 /// Where a value comes from.
@@ -52,16 +41,17 @@ pub(super) enum Source {
     CommandLine,
 }
 
-/// A `[[role]]` table as it was written.
+/// A `[[root]]` or `[[role]]` table as it was written.
 #[derive(Clone, Debug)]
-pub(super) struct RoleTable {
+pub(super) struct RawTable {
     pub(super) source: Source,
-    pub(super) name: Option<String>,
-    pub(super) label: Option<String>,
-    pub(super) client: Option<String>,
-    /// The names of its roots, each with its place in the file.
+    /// The texts of keys that are no options: `name`; of a role also `label` and `client`.
+    pub(super) texts: BTreeMap<&'static str, String>,
+    /// Whether the root may be missing.
+    pub(super) optional: bool,
+    /// The names of the role's roots, each with its place in the file.
     pub(super) roots: Option<Vec<(String, Source)>>,
-    /// The options of [`PER_ROLE`](super::options::PER_ROLE).
+    /// The options of [`PER_ROOT`](super::options::PER_ROOT) or [`PER_ROLE`](super::options::PER_ROLE).
     pub(super) own: RawArgs,
 }
 
@@ -109,7 +99,7 @@ impl LspTable {
 pub(super) struct RawArgs {
     pub(super) values: Vec<RawValue>,
     /// The `[[role]]` tables of the file.
-    pub(super) roles: Vec<RoleTable>,
+    pub(super) roles: Vec<RawTable>,
     pub(super) language_servers: Vec<LspTable>,
 }
 
@@ -119,12 +109,13 @@ impl RawArgs {
     }
 
     /// Adds a directory that a table of the file names.
-    pub(super) fn push_root(&mut self, option: &'static OptionRow, path: String, source: Source, table: RootTable) {
+    pub(super) fn push_root(&mut self, option: &'static OptionRow, path: String, source: Source, table: RawTable) {
         self.values.push(RawValue { option, text: path, source, table: Some(table) });
     }
 
     /// The value of the highest source, the last one where it was given twice there.
     pub(super) fn one(&self, flag: &str) -> Option<&RawValue> {
+        // `max_by_key` takes the last of several that are equal.
         self.of(flag).max_by_key(|value| rank(&value.source))
     }
 
@@ -137,6 +128,7 @@ impl RawArgs {
     /// The values of every source: the file's, then the environment's, then the command line's.
     pub(super) fn each(&self, flag: &str) -> Vec<&RawValue> {
         let mut all: Vec<_> = self.of(flag).collect();
+        // Stable: the order within a source stays.
         all.sort_by_key(|value| rank(&value.source));
         all
     }
@@ -157,15 +149,10 @@ impl RawArgs {
                 "false" | "0" => return *field(config) = false,
                 _ => format!("{:?} is neither true nor false: write true, false, 1 or 0", given.text),
             },
-            ValueKind::Choice(_, choices) => {
-                if let Some((_, choose)) = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
-                    return choose(config);
-                }
-                former_names::value(option.flag, text).unwrap_or_else(|| {
-                    let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-                    format!("{:?} is unknown: choose one of {}", given.text, names.join(", "))
-                })
-            }
+            ValueKind::Choice(_, choices) if choices.choose(text, config) => return,
+            ValueKind::Choice(_, choices) => former_names::value(option.flag, text).unwrap_or_else(|| {
+                format!("{:?} is unknown: choose one of {}", given.text, choices.names().join(", "))
+            }),
             ValueKind::Count(range, field) => match text.parse::<u64>() {
                 Ok(number) if range.contains(&number) => return field(config).set(number),
                 _ => {
@@ -240,6 +227,7 @@ fn bytes(text: &str) -> Option<u64> {
     }
     let value = number.parse::<f64>().ok().filter(|value| shift > 0 && *value >= 0.0)? * f64::from(1_u32 << shift);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in the range of u64")]
+    // Far below `u64::MAX`, where the cast would saturate, and above any disk.
     (value < 1e18).then_some(value as u64)
 }
 

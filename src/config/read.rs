@@ -3,6 +3,7 @@
 use std::{
     ffi::OsString,
     io::{self, IsTerminal as _, Write as _},
+    ops::ControlFlow,
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -11,10 +12,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::log;
 
-use super::{
-    Action, CommandLine, Config, Document, Environment, ExecRequest, RawArgs, SetupRequest, command_line, file,
-    suggestion, validate,
-};
+use super::{Action, Environment, Invocation, RawArgs, command_line, file, suggestion, validate};
 
 /// Exit code for a configuration that cannot be used.
 pub const BAD_CONFIGURATION: u8 = 2;
@@ -51,19 +49,6 @@ impl StartError {
     }
 }
 
-/// The request of a command line.
-#[derive(Debug)]
-pub enum Invocation {
-    /// To print a document about the program, whatever is configured.
-    Print(Document),
-    /// To set up a client.
-    SetUp(SetupRequest),
-    /// To become a command of the host.
-    Execute(ExecRequest),
-    /// To start with a valid configuration.
-    Start(Box<Config>),
-}
-
 impl Invocation {
     /// Reads command line (with the program's name first), environment and file.
     pub fn read(arguments: impl IntoIterator<Item = OsString>, environment: &Environment) -> Result<Self, StartError> {
@@ -76,17 +61,9 @@ impl Invocation {
             Err(error) => return Err(refused(error, &words, &environment.directory, problems)),
         };
         let (action, directories) = match line {
-            CommandLine::Print(_) | CommandLine::SetUp(_) | CommandLine::Execute(_) if !problems.is_empty() => {
-                return Err(StartError::Problems(problems));
-            }
-            CommandLine::Print(document) => return Ok(Self::Print(document)),
-            CommandLine::Execute(request) => return Ok(Self::Execute(request)),
-            CommandLine::SetUp(mut request) => {
-                let absolute = |path: &mut PathBuf| *path = environment.absolute(path, &environment.directory);
-                request.directories.iter_mut().chain(&mut request.file).for_each(absolute);
-                return Ok(Self::SetUp(request));
-            }
-            CommandLine::Start { action, directories } => (action, directories),
+            ControlFlow::Break(_) if !problems.is_empty() => return Err(StartError::Problems(problems)),
+            ControlFlow::Break(invocation) => return Ok(invocation),
+            ControlFlow::Continue(start) => start,
         };
         if action == Action::Serve
             && let Some(problem) = suggestion::for_missing_call(&directories, &environment.directory)
@@ -159,7 +136,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        config::{CallRequest, former_names, host_path},
+        config::{CallRequest, Config, former_names, host_path},
         tools::ReadBeforeWrite,
     };
     use confined_fs::{Access, RootSpec};

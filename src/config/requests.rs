@@ -66,7 +66,7 @@ impl Action {
 pub enum Document {
     /// The completion script for a shell.
     Completions(Shell),
-    /// The manual page.
+    /// The manual page, for `man`.
     Man,
 }
 
@@ -304,6 +304,7 @@ fn since(text: &str) -> Result<SystemTime, String> {
         return Ok(SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH));
     }
     let is_date = text.len() == 10;
+    // A date alone is its first moment, in UTC.
     let date = if is_date { format!("{text}T00:00:00Z") } else { text.to_owned() };
     humantime::parse_rfc3339_weak(&date).map_err(|_| {
         "write a time ago such as 2h or 7d, or a date such as 2026-11-22 or 2026-11-22T08:30:00Z".to_owned()

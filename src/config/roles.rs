@@ -3,8 +3,6 @@
 //! One is chosen by the label of the process (`--audit-label`), which the person who starts it sets, or by the name that the
 //! client sends, which is a claim. The first role that matches counts; one without `label` and `client` matches everybody.
 
-use std::path::Path;
-
 use confined_fs::{Access, PolicyRules, RootSpec};
 
 use crate::{
@@ -13,7 +11,7 @@ use crate::{
 };
 
 use super::{
-    Config, PER_ROLE, RawArgs, RawValue, Role, RoleTable, Source, findings::nearest_or_all, host_path::real,
+    Config, PER_ROLE, RawArgs, RawTable, RawValue, Role, Source, findings::nearest_or_all, host_path::real,
     options::option,
 };
 
@@ -68,14 +66,15 @@ pub(super) fn applied(mut config: Config) -> Config {
     config
 }
 
-fn role(table: &RoleTable, config: &Config, roots: &[RootSpec], names: &[String], problems: &mut Vec<String>) -> Role {
+fn role(table: &RawTable, config: &Config, roots: &[RootSpec], names: &[String], problems: &mut Vec<String>) -> Role {
     let place = place(&table.source);
-    let name = table.name.clone().unwrap_or_default();
+    let text = |key| table.texts.get(key).cloned();
+    let name = text("name").unwrap_or_default();
     if name.trim().is_empty() {
         problems.push(format!("{place}: a role without a name: add name = \"reader\""));
     }
-    for (key, pattern) in [("label", &table.label), ("client", &table.client)] {
-        if pattern.as_ref().is_some_and(|pattern| pattern.trim().is_empty()) {
+    for key in ["label", "client"] {
+        if text(key).is_some_and(|pattern| pattern.trim().is_empty()) {
             problems.push(format!("{place}: {key} of the role {name:?} is empty: remove it, or write what it matches"));
         }
     }
@@ -97,14 +96,7 @@ fn role(table: &RoleTable, config: &Config, roots: &[RootSpec], names: &[String]
         Some(wanted) => chosen(wanted, &place, &name, names, problems),
     };
     let roots = narrowed(roots, &kept, names, own.selection.read_only);
-    Role {
-        name,
-        label: table.label.clone(),
-        client: table.client.clone(),
-        roots,
-        selection: own.selection,
-        quota: own.quota,
-    }
+    Role { name, label: text("label"), client: text("client"), roots, selection: own.selection, quota: own.quota }
 }
 
 fn place(source: &Source) -> String {
@@ -115,7 +107,7 @@ fn place(source: &Source) -> String {
 }
 
 /// The tools of a role: some of those that the command line offers.
-fn tools(table: &RoleTable, config: &Config, selection: &mut Selection, problems: &mut Vec<String>) {
+fn tools(table: &RawTable, config: &Config, selection: &mut Selection, problems: &mut Vec<String>) {
     let Some(given) = table.own.one("tools") else { return };
     let (known, origin) = (Toolbox::known(), given.origin());
     let names = tool_names(given, problems);
@@ -124,7 +116,7 @@ fn tools(table: &RoleTable, config: &Config, selection: &mut Selection, problems
         problems.push(format!("{origin} names {name}, which the other options exclude: a role only takes away"));
     }
     selection.only = Some(names);
-    if !names_any(selection) {
+    if Toolbox::new(selection).tools().is_empty() && selection.only.as_ref().is_some_and(|names| !names.is_empty()) {
         problems.push(format!("{origin} leaves no tool with read_only = true: name some of glob, grep, ls, read"));
     }
 }
@@ -144,11 +136,7 @@ pub(super) fn tool_names(given: &RawValue, problems: &mut Vec<String>) -> Vec<St
     names
 }
 
-fn names_any(selection: &Selection) -> bool {
-    !Toolbox::new(selection).tools().is_empty() || selection.only.as_ref().is_some_and(Vec::is_empty)
-}
-
-fn limits(table: &RoleTable, all: QuotaLimits, own: QuotaLimits, problems: &mut Vec<String>) {
+fn limits(table: &RawTable, all: QuotaLimits, own: QuotaLimits, problems: &mut Vec<String>) {
     let raised = [
         ("max-files-created", own.files > all.files),
         ("max-bytes-written", own.bytes > all.bytes),
@@ -190,6 +178,7 @@ fn chosen(
             }
         }
     }
+    // As the command line has them, whatever the order in the role.
     kept.sort_unstable();
     kept.dedup();
     kept
@@ -222,14 +211,10 @@ fn narrowed(roots: &[RootSpec], kept: &[usize], names: &[String], read_only: boo
             }
             let left_out = (0..roots.len()).filter(|other| !kept.contains(other));
             for below in left_out.filter_map(|other| paths[other].strip_prefix(&paths[*index]).ok()) {
-                hide(&mut root, below);
+                // A name may hold any character of a pattern, `\` as well, and bytes that are not UTF-8.
+                root.policy.hide.extend(PolicyRules::exactly(below));
             }
             root
         })
         .collect()
-}
-
-/// A name may hold any character of a pattern, `\` as well, and bytes that are not UTF-8.
-fn hide(root: &mut RootSpec, below: &Path) {
-    root.policy.hide.extend(PolicyRules::exactly(below));
 }

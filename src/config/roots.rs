@@ -172,7 +172,7 @@ struct RootText<'a> {
 /// Reads a table, or a text.
 fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
     let Some(table) = &given.table else { return split(&given.text) };
-    let name = table.name.as_deref().map(checked).transpose()?;
+    let name = table.texts.get("name").map(|name| checked(name)).transpose()?;
     if given.text.is_empty() {
         return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
     }
@@ -197,6 +197,7 @@ fn split(text: &str) -> Result<RootText<'_>, String> {
         _ => (None, text),
     };
     let (mut path, mut read_only, mut untrusted, mut optional) = (rest, None, false, false);
+    // From the end: a path may have colons of its own.
     while let Some((before, ending)) = path.rsplit_once(':') {
         match ending {
             // `C:ro` on Windows is a file of drive C.

@@ -1,7 +1,11 @@
 //! What to type in place of a command line that leaves out `call` or the names of a tool's arguments, or that names a
 //! command that does not exist, which clap takes for a directory.
 
-use std::{ffi::OsString, fmt::Write as _, path::Path};
+use std::{
+    ffi::{OsStr, OsString},
+    fmt::Write as _,
+    path::Path,
+};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Map, Value};
@@ -9,7 +13,7 @@ use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use crate::tools::{Selection, Toolbox};
 
-use super::{commands::COMMANDS, former_names, options::options, validate::GROUPS};
+use super::{commands::COMMANDS, former_names, host_path, options::options, validate::GROUPS};
 
 /// After the required ones, the arguments that a word without a name may be the value of.
 const USUAL: [&str; 3] = ["path", "old_string", "new_string"];
@@ -32,14 +36,15 @@ fn tool(word: &str) -> Option<(&'static str, String)> {
 /// is not a tool, or names an existing directory.
 pub(super) fn for_missing_call(words: &[OsString], directory: &Path) -> Option<String> {
     let (name, line) = call(words)?;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "only distinguishes a directory that can be served from a typing error"
-    )]
-    if directory.join(words.first()?).exists() {
+    if is_there(directory, words.first()?) {
         return None;
     }
     Some(format!("{name} is a tool, not a directory: to run it, type: {line}"))
+}
+
+/// Whether a word is the name of something that exists, which can perhaps be served, and no typing error.
+fn is_there(directory: &Path, word: &OsStr) -> bool {
+    host_path::is_directory(&directory.join(word)).is_some()
 }
 
 /// The answer to `rootbound help grep`.
@@ -206,14 +211,7 @@ pub(super) fn unknown_option(error: &clap::Error) -> Option<String> {
 pub(super) fn for_misspelled_command(words: &[OsString], directory: &Path) -> Option<String> {
     let first = words.first()?.to_str()?;
     let names = || COMMANDS.iter().map(|(name, ..)| *name).chain(["help"]);
-    if first.starts_with('-') || names().any(|name| name == first) {
-        return None;
-    }
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "only distinguishes a directory that can be served from a typing error"
-    )]
-    if directory.join(first).exists() {
+    if first.starts_with('-') || names().any(|name| name == first) || is_there(directory, first.as_ref()) {
         return None;
     }
     if let Some(problem) = former_names::command(first) {

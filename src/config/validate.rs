@@ -46,6 +46,7 @@ pub(super) fn config(
     found.events(&mut config.events);
     config.workspace.ignore.extra = raw.list("ignore");
     let untrusted = config.workspace.policy.untrusted;
+    // The table has set `untrusted`; the lists are read here, each pattern checked.
     let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut found.problems) };
     for given in raw.each("ignore") {
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
@@ -66,6 +67,7 @@ pub(super) fn config(
     };
     let roots = roots::specs(&args, &mut found, &mut config.server.unconfigured);
     let paths: Vec<PathBuf> = roots.iter().flat_map(|root| host_path::names_of(&root.path)).collect();
+    // With the real path, too: a person may copy either.
     policy::host_paths(raw, &paths, environment.home.as_deref(), &mut found.problems);
     for (what, path) in [("the audit file", &config.audit.file), ("--events", &config.events.path)] {
         let Some(folder) = path.as_deref().and_then(Path::parent) else { continue };
@@ -78,6 +80,7 @@ pub(super) fn config(
     config.roles = roles::roles(raw, &config, &roots, &mut found.problems);
     let Findings { mut problems, mut warnings, .. } = found;
     if !problems.is_empty() {
+        // The server does not start, so it cannot say this to its client.
         problems.extend(config.server.unconfigured.take());
         return Err(problems);
     }
@@ -90,6 +93,7 @@ pub(super) fn config(
         *log = host_path::lasting_file(log);
     }
     config.workspace.stage.iter_mut().for_each(|stage| stage.state = host_path::lasting(&stage.state));
+    // It answers each call with an error: nothing is kept or started for it.
     let is_idle = config.server.unconfigured.is_some();
     let state = state.filter(|_| !is_idle);
     config.workspace.stage.take_if(|_| is_idle);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    audit::{Audit, CallRecord, ChangeLog},
+    audit::{Audit, CallRecord, Caller, ChangeLog},
     tools::{Answer, AnswerBudget, Kind, LongestWait, Operation, ToolError, context::ProgressSink},
 };
 
@@ -20,14 +20,11 @@ pub(super) struct Call {
     pub(super) tool: String,
     /// Runs instead of the tool of that name.
     pub(super) operation: Option<Operation>,
-    /// Name and version of the client, to which a confirmation code is bound; empty if calls take no codes.
-    pub(super) client: String,
+    pub(super) caller: Caller,
     /// Its arguments as sent.
     pub(super) arguments: Map<String, Value>,
     /// A key that occurs twice in one object of the request, so that it is not clear which was meant.
     pub(super) duplicate_key: Option<String>,
-    /// The request's id, for the log.
-    pub(super) id: String,
     /// Cancelled when the client no longer wants the answer, or the server ends.
     pub(super) cancelled: CancellationToken,
     pub(super) progress: ProgressSink,
@@ -50,6 +47,8 @@ pub(super) enum Response {
     Answer(Answer, Option<ResponsePermit>),
     /// A question for the client to ask before it repeats the call.
     Question(Question),
+    /// No tool that is offered has this name.
+    UnknownTool,
 }
 
 /// Collects facts of the change of a call for the audit.
@@ -57,8 +56,10 @@ pub(super) enum Response {
 pub(super) struct Trace {
     /// The line to announce a change with, if there is an audit.
     pub(super) record: Option<(Arc<Audit>, CallRecord)>,
-    confirmation: OnceLock<&'static str>,
-    written: OnceLock<u64>,
+    /// How a person was asked, or has agreed.
+    pub(super) confirmation: OnceLock<&'static str>,
+    /// Bytes of files that the change wrote; unset where none was made.
+    pub(super) written: OnceLock<u64>,
     /// Each changed file with its states before and after.
     pub(super) changes: Arc<ChangeLog>,
     /// Who called, as far as that is known.
@@ -66,11 +67,6 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// A trace of a call that `by` makes and that the audit, if there is one, describes as `record`.
-    pub(super) fn new(record: Option<(Arc<Audit>, CallRecord)>, by: Option<Arc<str>>) -> Self {
-        Self { record, by, ..Self::default() }
-    }
-
     /// A change is about to be made.
     ///
     /// # Errors
@@ -80,26 +76,6 @@ impl Trace {
             Some((audit, record)) => audit.announce(record).map_err(unrecorded),
             None => Ok(()),
         }
-    }
-
-    /// A change was made, which wrote so many bytes of files.
-    pub(super) fn changed(&self, bytes: u64) {
-        let _ = self.written.set(bytes);
-    }
-
-    /// A person was asked, or has agreed, in this way.
-    pub(super) fn confirmation(&self, how: &'static str) {
-        let _ = self.confirmation.set(how);
-    }
-
-    /// The way that [`Self::confirmation`] was given.
-    pub(super) fn how_confirmed(&self) -> Option<&'static str> {
-        self.confirmation.get().copied()
-    }
-
-    /// Bytes of files that the change of the call wrote; `None` where none was made.
-    pub(super) fn written(&self) -> Option<u64> {
-        self.written.get().copied()
     }
 }
 

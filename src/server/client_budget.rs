@@ -4,6 +4,7 @@
 //! out of the conversation; an answer within the budget arrives as it was sent.
 
 use std::{
+    path::Path,
     sync::{Mutex, PoisonError},
     time::Duration,
 };
@@ -35,10 +36,6 @@ pub(crate) struct ClientRow {
 
 const fn text(unit: TextUnit, limit: usize) -> AnswerBudget {
     AnswerBudget { limit, unit, image_bytes: AnswerBudget::IMAGE_BYTES }
-}
-
-const fn text_and_images(unit: TextUnit, limit: usize, image_bytes: usize) -> AnswerBudget {
-    AnswerBudget { limit, unit, image_bytes }
 }
 
 /// The clients that are known; the first row that fits counts.
@@ -83,7 +80,7 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         names: &["claude-ai", "claude-desktop"],
         below: None,
         // 600 KiB of images are 819,200 characters of base64. The text, the data and the facts have to fit, too.
-        budget: text_and_images(TextUnit::JsonBytes, 90_000, 600 << 10),
+        budget: AnswerBudget { image_bytes: 600 << 10, ..text(TextUnit::JsonBytes, 90_000) },
         beyond: "refuses more than 1,048,576 characters, images in base64 included",
         source: "https://github.com/jlowin/fastmcp/issues/1036",
         call_seconds: 60,
@@ -102,13 +99,9 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
 ];
 
 /// The row of a client called `name`, where the directories are offered under `mounts`.
-fn client_row<'m>(name: Option<&str>, mounts: impl IntoIterator<Item = &'m str>) -> Option<&'static ClientRow> {
+fn client_row(name: Option<&str>, mounts: &[impl AsRef<Path>]) -> Option<&'static ClientRow> {
     let given = name.map(words).unwrap_or_default();
-    let mounts: Vec<&str> = mounts.into_iter().collect();
-    let is_below = |top: &str| {
-        let is = |mount: &&str| mount.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        mounts.iter().any(is)
-    };
+    let is_below = |top: &str| mounts.iter().any(|mount| mount.as_ref().starts_with(top));
     let fits = |row: &&ClientRow| {
         row.names.iter().any(|name| match row.below {
             // A name that says so little has to be all of it.
@@ -164,12 +157,13 @@ impl ClientBudgets {
     /// The budget of a call of the client of that name, and how long it may wait.
     pub(super) fn of(&self, name: Option<&str>) -> ClientLimits {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // The name comes with each request of 2026-07-28, and is nearly always the same.
         if let Some((known, limits)) = &*last
             && known.as_deref() == name
         {
             return *limits;
         }
-        let row = client_row(name, self.mounts.iter().map(String::as_str));
+        let row = client_row(name, &self.mounts);
         let own = row.map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget);
         let of_text = self.max_output.map_or(own, AnswerBudget::bytes);
         let budget = AnswerBudget { image_bytes: self.max_image_size.unwrap_or(own.image_bytes), ..of_text };
@@ -186,7 +180,7 @@ mod tests {
     use super::*;
 
     fn limit(name: &str, mounts: &[&str]) -> usize {
-        client_row(Some(name), mounts.iter().copied()).map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget).limit
+        client_row(Some(name), mounts).map_or(AnswerBudget::UNKNOWN_CLIENT, |row| row.budget).limit
     }
 
     #[test]

@@ -9,8 +9,9 @@ use std::{
     collections::HashMap,
     convert::Infallible,
     path::Component,
-    sync::{Arc, Condvar, Mutex, OnceLock, PoisonError},
-    time::Duration,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    thread,
+    time::{Duration, Instant},
 };
 
 use confined_fs::stop::StopSignal;
@@ -19,19 +20,48 @@ use tokio::{
     sync::{AcquireError, OwnedSemaphorePermit, Semaphore},
     time,
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::tools::{Kind, ToolError};
 
-use super::services::{Services, heavy_calls};
+use super::{disk_events::DiskEvents, services::Services, threads::Pools};
 
 /// Light calls (reads, listings, edits) that run at the same time.
-pub(super) const LIGHT_CALLS: usize = 16;
+pub(super) const MAX_LIGHT_CALLS: usize = 16;
 /// Looks of waiting calls that run at the same time.
-const LOOKS: usize = 4;
+const MAX_LOOKS: usize = 4;
 /// How long a call does nothing before others may run in its place.
-const STUCK: Duration = Duration::from_secs(1);
+const STUCK_AFTER: Duration = Duration::from_secs(1);
 /// Areas that are remembered while no call is in them.
 const MAX_AREAS: usize = 256;
+/// Calls that wait at the same time.
+pub(super) const MAX_WAITS: usize = 64;
+
+/// Limits, threads and events that the calls of all roles share.
+pub(super) struct Shared {
+    pub(super) limits: ConcurrencyLimits,
+    pub(super) pools: Pools,
+    pub(super) commits: RunningCommits,
+    pub(super) events: DiskEvents,
+    /// Room for calls that wait.
+    pub(super) waits: Semaphore,
+    /// Cancelled when the client has closed its input: nothing is worth waiting for then.
+    pub(super) input_ended: CancellationToken,
+}
+
+impl Shared {
+    /// With at most `heavy_limit` heavy calls at the same time; `None` for as many as the processors allow.
+    pub(super) fn new(heavy_limit: Option<usize>) -> Self {
+        Self {
+            limits: ConcurrencyLimits::new(heavy_limit),
+            pools: Pools::default(),
+            commits: RunningCommits::default(),
+            events: DiskEvents::default(),
+            waits: Semaphore::new(MAX_WAITS),
+            input_ended: CancellationToken::new(),
+        }
+    }
+}
 
 /// The kind of work of a permit; each has permits of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,20 +76,17 @@ pub(super) enum Load {
 
 #[derive(Debug)]
 pub(super) struct ConcurrencyLimits {
-    /// Made at the first heavy call: counting the processors would slow the start.
-    heavy: OnceLock<Arc<Semaphore>>,
     heavy_limit: Option<usize>,
-    light: Arc<Semaphore>,
-    looks: Arc<Semaphore>,
+    /// Those of heavy calls, of light ones and of looks. Made at the first call: counting the processors would slow the
+    /// start.
+    server_wide: [OnceLock<Arc<Semaphore>>; 3],
     areas: Mutex<HashMap<(Load, String), Arc<Semaphore>>>,
 }
 
 impl ConcurrencyLimits {
-    /// At most `heavy_limit` heavy calls at the same time, and [`LIGHT_CALLS`] light ones.
+    /// At most `heavy_limit` heavy calls at the same time, and [`MAX_LIGHT_CALLS`] light ones.
     pub(super) fn new(heavy_limit: Option<usize>) -> Self {
-        let light = Arc::new(Semaphore::new(LIGHT_CALLS));
-        let looks = Arc::new(Semaphore::new(LOOKS));
-        Self { heavy: OnceLock::new(), heavy_limit, light, looks, areas: Mutex::default() }
+        Self { heavy_limit, server_wide: Default::default(), areas: Mutex::default() }
     }
 
     /// Whether a heavy call that has its permit runs at the same time as another one.
@@ -69,11 +96,13 @@ impl ConcurrencyLimits {
 
     /// The permits of the whole server.
     pub(super) fn server_wide(&self, load: Load) -> &Arc<Semaphore> {
-        match load {
-            Load::Heavy => self.heavy.get_or_init(|| Arc::new(Semaphore::new(heavy_calls(self.heavy_limit)))),
-            Load::Light | Load::Audit => &self.light,
-            Load::Wait => &self.looks,
-        }
+        let [heavy, light, looks] = &self.server_wide;
+        let made = match load {
+            Load::Heavy => heavy,
+            Load::Light | Load::Audit => light,
+            Load::Wait => looks,
+        };
+        made.get_or_init(|| Arc::new(Semaphore::new(self.most(load))))
     }
 
     /// Waits for a permit of `area`, then for one of the whole server.
@@ -93,17 +122,22 @@ impl ConcurrencyLimits {
                     Arc::strong_count(area) > 1 || area.available_permits() < self.most(*load)
                 });
             }
+            // One lock for look-up and insertion, else two calls could make an area of their own.
             let new = || Arc::new(Semaphore::new(self.most(load)));
             Arc::clone(areas.entry((load, area.to_owned())).or_insert_with(new))
         };
         semaphore.acquire_owned().await
     }
 
+    /// How many calls may run at once; of the heavy ones without a limit twice as many as there are processors.
     fn most(&self, load: Load) -> usize {
         match load {
-            Load::Heavy => heavy_calls(self.heavy_limit),
-            Load::Light | Load::Audit => LIGHT_CALLS,
-            Load::Wait => LOOKS,
+            Load::Heavy => {
+                let twice = || (2 * thread::available_parallelism().map_or(2, usize::from)).max(4);
+                self.heavy_limit.unwrap_or_else(twice).max(1)
+            }
+            Load::Light | Load::Audit => MAX_LIGHT_CALLS,
+            Load::Wait => MAX_LOOKS,
         }
     }
 }
@@ -129,7 +163,7 @@ impl Permit {
 
     /// Gives up the permit of the whole server as soon as the work does nothing; never ends.
     pub(super) async fn release_when_stuck(&self, stop: &StopSignal) -> Infallible {
-        idle_for(STUCK, stop).await;
+        idle_for(STUCK_AFTER, stop).await;
         self.release_server();
         std::future::pending().await
     }
@@ -150,6 +184,7 @@ pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Valu
     let resolved = services.workspace.resolve_lexically(path.strip_prefix('@').unwrap_or(path));
     let Some(resolved) = resolved else { return String::new() };
     match resolved.relative().components().next() {
+        // Lossy is enough: two such names then share the permits of one area.
         Some(Component::Normal(first)) => format!("{}/{}", resolved.root().key(), first.to_string_lossy()),
         _ => resolved.root().key().to_owned(),
     }
@@ -158,42 +193,35 @@ pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Valu
 // The changes that are being made on the disk: the process does not end in the middle of one.
 
 /// How long a change that has begun may take when the process ends; after that its temporary file stays.
-const FINISH: Duration = Duration::from_secs(2);
+const FINISH_LIMIT: Duration = Duration::from_secs(2);
 
-/// Counts the changes that are being made.
+/// How often the end of the process looks whether they have ended.
+const FINISH_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Counts the changes that are being made: each holds a clone.
 #[derive(Debug, Default)]
-pub(super) struct RunningCommits {
-    running: Mutex<usize>,
-    ended: Condvar,
-}
+pub(super) struct RunningCommits(Arc<()>);
 
 impl RunningCommits {
     /// One begins; it ends when the answer is dropped.
-    pub(super) fn begin(self: &Arc<Self>) -> CommitGuard {
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        CommitGuard(Arc::clone(self))
+    pub(super) fn begin(&self) -> Arc<()> {
+        Arc::clone(&self.0)
     }
 
     /// Waits a moment for those that have begun; whether all have ended.
     pub(super) fn finish(&self) -> bool {
-        self.wait(FINISH)
+        self.wait(FINISH_LIMIT)
     }
 
     fn wait(&self, limit: Duration) -> bool {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.ended.wait_timeout_while(running, limit, |running| *running > 0);
-        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
-    }
-}
-
-/// A change that is being made.
-#[derive(Debug)]
-pub(super) struct CommitGuard(Arc<RunningCommits>);
-
-impl Drop for CommitGuard {
-    fn drop(&mut self) {
-        *self.0.running.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.0.ended.notify_all();
+        let begun = Instant::now();
+        while Arc::strong_count(&self.0) > 1 {
+            if begun.elapsed() >= limit {
+                return false;
+            }
+            thread::sleep(FINISH_INTERVAL);
+        }
+        true
     }
 }
 
@@ -299,7 +327,7 @@ mod commits_tests {
 
     #[test]
     fn end_waits_for_a_running_commit_but_not_forever() {
-        let commits = Arc::new(RunningCommits::default());
+        let commits = RunningCommits::default();
         assert!(commits.wait(Duration::ZERO));
         let commit = commits.begin();
         assert!(!commits.wait(Duration::from_millis(5)));

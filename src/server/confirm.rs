@@ -78,8 +78,7 @@ pub(super) enum Reply {
 }
 
 /// The question as a call's result.
-#[derive(Debug)]
-pub(super) struct Question(pub(super) InputRequiredResult);
+pub(super) type Question = InputRequiredResult;
 
 impl Person {
     /// How the client of `request` says that it can ask.
@@ -161,7 +160,7 @@ impl Confirmation {
         let state = self.signer()?.sign(proposal, self.limit)?;
         let asked = InputRequest::Elicitation(elicitation(&proposal.message));
         let questions = InputRequests::from([(FIELD.to_owned(), asked)]);
-        Ok(Reply::Ask(Question(InputRequiredResult::new(Some(questions), Some(state)))))
+        Ok(Reply::Ask(InputRequiredResult::new(Some(questions), Some(state))))
     }
 
     /// Made at the first use: most servers never ask.
@@ -174,9 +173,9 @@ impl Confirmation {
 
 /// How often a progress notification says that the call still waits: several clients end a silent call after a
 /// minute.
-const STILL_WAITING: Duration = Duration::from_secs(10);
+const WAITING_INTERVAL: Duration = Duration::from_secs(10);
 /// How long the cancellation of a question may take to be queued; at shutdown nothing takes it.
-const CANCEL: Duration = Duration::from_millis(200);
+const CANCEL_LIMIT: Duration = Duration::from_millis(200);
 /// Characters of a client's error that are repeated.
 const MAX_REASON: usize = 200;
 
@@ -193,7 +192,8 @@ pub(super) async fn ask(
     let mut question = sent.map_err(failed)?;
     let begun = Instant::now();
     let overdue = time::sleep_until(begun + limit);
-    let mut tick = time::interval(STILL_WAITING);
+    let mut tick = time::interval(WAITING_INTERVAL);
+    // The first tick comes at once.
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(overdue);
     let (void, error) = loop {
@@ -222,7 +222,7 @@ pub(super) async fn ask(
             }
         }
     };
-    let _ = time::timeout(CANCEL, question.cancel(Some(void.to_owned()))).await;
+    let _ = time::timeout(CANCEL_LIMIT, question.cancel(Some(void.to_owned()))).await;
     Err(error)
 }
 

@@ -28,7 +28,7 @@ use super::{
 };
 
 /// How long a cancelled service may take to flush its answers; clients kill a server that lingers.
-const SHUTDOWN: Duration = Duration::from_millis(900);
+const SHUTDOWN_LIMIT: Duration = Duration::from_millis(900);
 /// Threads of the runtime: for stdin and stdout, if they are no pipes.
 pub(super) const STREAMS: usize = 2;
 /// How long such a thread stays: always, as a new one may not be had.
@@ -37,33 +37,34 @@ const STREAMS_STAY: Duration = Duration::from_secs(u32::MAX as u64);
 /// A server that is not connected yet.
 pub struct Server {
     pub(super) dispatcher: Arc<Dispatcher>,
-    instructions: String,
-    /// The services of the clients of roles, in the order in which they are tried.
-    roles: Vec<RoleParts>,
+    /// The services of each client, in the order in which they are tried; the last are for all others.
+    served: Vec<Served>,
 }
 
 impl Server {
     /// A server of `services`.
     pub fn new(services: Services) -> Self {
-        let roots = instructions::roots(&services.workspace);
-        let text = || instructions::text(&services.toolbox, &roots);
+        let text = || instructions::text(&services.toolbox, &services.workspace);
         let instructions = services.options.unconfigured.clone().unwrap_or_else(text);
         Self::with_instructions(services, instructions)
     }
 
     pub(super) fn with_instructions(services: Services, instructions: String) -> Self {
-        Self { dispatcher: Arc::new(Dispatcher::new(services)), instructions, roles: Vec::new() }
+        let dispatcher = Arc::new(Dispatcher::new(services));
+        Self { served: vec![Served::new(None, Arc::clone(&dispatcher), instructions)], dispatcher }
     }
 
     /// The server with `roles` for clients by their names, the first that fits.
     #[must_use]
-    pub fn with_roles(self, roles: Vec<RoleParts>) -> Self {
-        Self { roles, ..self }
+    pub fn with_roles(mut self, roles: Vec<RoleParts>) -> Self {
+        let of_roles = roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher));
+        self.served.splice(..0, of_roles);
+        self
     }
 
     /// The indexes of its searches.
     pub fn kept_indexes(&self) -> KeptIndexes {
-        let services = self.roles.iter().map(|role| &role.services).chain([&*self.dispatcher.services]);
+        let services = self.served.iter().map(|served| &served.dispatcher.services);
         KeptIndexes(services.map(|one| (Arc::clone(&one.path_index), Arc::clone(&one.workspace))).collect())
     }
 
@@ -79,19 +80,16 @@ impl Server {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let queue = OutputQueue::start(output, stop.clone());
-        let input_ended = self.dispatcher.waits.input_ended.clone();
+        let input_ended = self.dispatcher.shared.input_ended.clone();
         let options = &self.dispatcher.services.options;
         let transport = SafeStdio::new(input, queue.clone(), options, stop.clone(), input_ended.clone());
-        let mut served: Vec<Served> =
-            self.roles.into_iter().map(|role| Served::of_role(role, &self.dispatcher)).collect();
-        served.push(Served::new(None, self.dispatcher, self.instructions));
-        let handler = ListenService(Handler::new(served, queue, [input_ended, stop.clone()]));
+        let handler = ListenService(Handler::new(self.served, queue, [input_ended, stop.clone()]));
         // Without rmcp's own handshake: it ends the process on a notification that comes first, and does not let a
         // client that began with one protocol version go on with another. The handler checks each request instead.
         let service = serve_directly_with_ct(handler, transport, None, stop.clone());
         let overdue = async {
             stop.cancelled().await;
-            tokio::time::sleep(SHUTDOWN).await;
+            tokio::time::sleep(SHUTDOWN_LIMIT).await;
         };
         tokio::select! {
             ended = service.waiting() => match ended {
@@ -143,7 +141,7 @@ impl KeptIndexes {
 // Serving stdin and stdout until the client or a signal ends the process.
 
 /// How long the threads for stdin and stdout may take to start.
-const STREAMS_START: Duration = Duration::from_secs(20);
+const STREAMS_LIMIT: Duration = Duration::from_secs(20);
 /// Exit code of a server that could not start, as of an unusable configuration.
 const NOT_STARTED: u8 = 2;
 
@@ -156,9 +154,10 @@ pub fn run_stdio(server: Server) -> u8 {
         Ok(runtime) => runtime,
         Err(error) => return without_files(&error),
     };
-    let commits = Arc::clone(&server.dispatcher.commits);
+    let shared = Arc::clone(&server.dispatcher.shared);
     let indexes = server.kept_indexes();
     let stop = CancellationToken::new();
+    // The socket of the signals needs the reactor.
     let entered = runtime.enter();
     if let Err(error) = stop_on_signal(&stop) {
         return without_files(&error);
@@ -173,7 +172,7 @@ pub fn run_stdio(server: Server) -> u8 {
         // A child, as the service cancels its token at its end.
         Ok(server.serve(input, output, stop.child_token()).await)
     });
-    if !commits.finish() {
+    if !shared.commits.finish() {
         tracing::warn!("a change in progress at the end was left incomplete");
     }
     if matches!(ended, Ok(Ok(()))) {
@@ -209,7 +208,7 @@ async fn reserve_threads() -> Result<(), String> {
     }
     let reserve = || {
         let (second, first) = mpsc::channel();
-        let pair = tokio::task::spawn_blocking(move || first.recv_timeout(STREAMS_START).is_ok());
+        let pair = tokio::task::spawn_blocking(move || first.recv_timeout(STREAMS_LIMIT).is_ok());
         drop(tokio::task::spawn_blocking(move || second.send(())));
         pair
     };
@@ -257,6 +256,7 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) -> io::Result<()> {
     let received = tokio::net::UnixStream::from_std(reader.try_clone()?)?;
     let none: [i32; 0] = [];
     let delivery = SignalDelivery::with_pipe(reader, writer, SignalOnly, none)?;
+    // One by one: a signal that cannot be handled must not cost the others.
     for signal in [SIGTERM, SIGINT, SIGHUP, SIGXCPU] {
         if let Err(error) = delivery.handle().add_signal(signal) {
             warn_unhandled(&error);

@@ -21,27 +21,26 @@ use tokio::time;
 use tracing::Instrument as _;
 
 use crate::{
-    audit::{Audit, AuditOutcome, CallRecord, Caller},
+    audit::{Audit, AuditOutcome, CallRecord},
     tools::{Answer, Blocking, CallContext, Change, Content, ErasedTool, Kind, Plan, ToolError},
 };
 
 use super::{
     call::{Call, Response, Trace, unrecorded},
-    concurrency::{self, ConcurrencyLimits, Load, Permit, RunningCommits, WIND_UP, area, idle_for, is_silent_after},
+    concurrency::{self, Load, Permit, Shared, WIND_UP, area, idle_for, is_silent_after},
     confirm::{Confirm, Confirmation, Draft, Person, Proposal, Reply, approve_by_code, take_code},
-    disk_events::DiskEvents,
     services::{DiskChanges, Services},
-    threads::{Pools, catch_panic, ended, no_thread},
-    waiting::WaitingCalls,
+    threads::{catch_panic, ended, no_thread},
+    waiting,
 };
 
 /// Bytes of the longest name and of the longest text of an argument of a call that is answered inline.
 const MAX_INLINE_NAME: usize = 64;
 const MAX_INLINE_TEXT: usize = 32 << 10;
 /// How long cancelled work may take to notice, before its call is answered without it.
-const NOTICE: Duration = Duration::from_millis(400);
+const NOTICE_LIMIT: Duration = Duration::from_millis(400);
 /// How long a change does nothing, after its deadline, before its call is answered without it.
-const STUCK_COMMIT: Duration = Duration::from_secs(10);
+const STUCK_COMMIT_AFTER: Duration = Duration::from_secs(10);
 /// Bytes of the largest change that gives up its permit while it waits for another one. Larger ones keep it, so that
 /// only as many as there are permits are held in memory.
 const MAX_WAITING_CHANGE: u64 = 1 << 20;
@@ -49,11 +48,7 @@ const MAX_WAITING_CHANGE: u64 = 1 << 20;
 /// Runs calls, and holds what they share.
 pub(super) struct Dispatcher {
     pub(super) services: Arc<Services>,
-    pub(super) limits: Arc<ConcurrencyLimits>,
-    pub(super) pools: Arc<Pools>,
-    pub(super) commits: Arc<RunningCommits>,
-    pub(super) waits: Arc<WaitingCalls>,
-    pub(super) events: Arc<DiskEvents>,
+    pub(super) shared: Arc<Shared>,
     confirmation: Confirmation,
     /// Held, as it follows the changes that long.
     _disk_changes: Option<Arc<DiskChanges>>,
@@ -73,83 +68,45 @@ struct Admitted {
 impl Dispatcher {
     /// A dispatcher of calls of the tools of `services`.
     pub(super) fn new(services: Services) -> Self {
-        let options = &services.options;
-        let (limits, pools) = (Arc::new(ConcurrencyLimits::new(options.max_concurrent)), Arc::<Pools>::default());
-        let events = Arc::<DiskEvents>::default();
-        Self {
-            waits: Arc::new(WaitingCalls::new(events.clone(), limits.clone(), pools.clone())),
-            events,
-            limits,
-            pools,
-            commits: Arc::default(),
-            confirmation: Confirmation::new(options.confirm_limit),
-            _disk_changes: DiskChanges::follow(&services),
-            services: Arc::new(services),
-        }
+        let shared = Arc::new(Shared::new(services.options.max_concurrent));
+        Self::sharing(shared, services)
+    }
+
+    fn sharing(shared: Arc<Shared>, services: Services) -> Self {
+        let confirmation = Confirmation::new(services.options.confirm_limit);
+        let disk_changes = DiskChanges::follow(&services);
+        Self { services: Arc::new(services), shared, confirmation, _disk_changes: disk_changes }
     }
 
     /// A dispatcher of the calls of a role, which share the threads and permits of this one.
     pub(super) fn of_role(&self, services: Services) -> Self {
-        let Self { limits, pools, commits, waits, events, .. } = self;
-        let (limits, pools, commits) = (limits.clone(), pools.clone(), commits.clone());
-        Self { limits, pools, commits, waits: waits.clone(), events: events.clone(), ..Self::new(services) }
+        Self::sharing(Arc::clone(&self.shared), services)
     }
 
     /// Runs `call`; with an audit, writes its line: described before it runs, concluded when it has been answered.
-    pub(super) async fn run(&self, caller: Caller, mut call: Call) -> Result<Response, ToolError> {
-        let by = caller.named().map(Arc::from);
+    pub(super) async fn run(&self, mut call: Call) -> Result<Response, ToolError> {
+        let by = call.caller.named().map(Arc::from);
         let Some(audit) = self.services.options.audit.clone() else {
-            call.trace = Arc::new(Trace::new(None, by));
+            call.trace = Arc::new(Trace { by, ..Trace::default() });
             return self.run_and_log(call).await;
         };
         let by = by.or_else(|| audit.label().map(Arc::from));
         let started = Instant::now();
-        let record = self.describe(&audit, caller, call.tool.clone(), call.arguments.clone()).await?;
-        let trace = Arc::new(Trace::new(Some((audit, record)), by));
+        let record = Some((Arc::clone(&audit), self.describe(audit, &call).await?));
+        let trace = Arc::new(Trace { record, by, ..Trace::default() });
         call.trace = Arc::clone(&trace);
         let result = self.run_and_log(call).await;
         let outcome = outcome(&result, &trace, started);
         self.conclude(trace, outcome).await.and(result)
     }
 
-    /// Writes the line of a call of a tool that does not exist.
-    ///
-    /// # Errors
-    /// When calls depend on the audit and it cannot be written, as for any other call.
-    pub(super) async fn record_unknown(
-        &self,
-        caller: Caller,
-        tool: String,
-        arguments: Map<String, Value>,
-    ) -> Result<(), ToolError> {
-        let Some(audit) = self.services.options.audit.clone() else { return Ok(()) };
-        let started = Instant::now();
-        let record = self.describe(&audit, caller, tool, arguments).await?;
-        let trace = Arc::new(Trace::new(Some((audit, record)), None));
-        let duration = started.elapsed();
-        let outcome = AuditOutcome {
-            kind: "unknown_tool",
-            allowed: false,
-            answered: 0,
-            written: 0,
-            duration,
-            confirmation: None,
-        };
-        self.conclude(trace, outcome).await
-    }
-
     /// Describes a call for its line before it runs. It looks at where the paths lead, so it takes a permit of the call's
     /// area: a file system that hangs holds only as many threads as there are.
-    async fn describe(
-        &self,
-        audit: &Arc<Audit>,
-        caller: Caller,
-        tool: String,
-        arguments: Map<String, Value>,
-    ) -> Result<CallRecord, ToolError> {
-        let (services, audit, limit) = (Arc::clone(&self.services), Arc::clone(audit), self.limit());
+    async fn describe(&self, audit: Arc<Audit>, call: &Call) -> Result<CallRecord, ToolError> {
+        let (services, limit) = (Arc::clone(&self.services), self.limit());
+        let (caller, tool, arguments) = (call.caller.clone(), call.tool.clone(), call.arguments.clone());
         let area = area(&services, &tool, &arguments);
-        let Ok(permit) = time::timeout(limit, self.limits.area_permit(Load::Audit, &area)).await else {
+        let Ok(permit) = time::timeout(limit, self.shared.limits.area_permit(Load::Audit, &area)).await else {
             return Err(concurrency::undescribed(limit));
         };
         let describe = move || {
@@ -158,7 +115,7 @@ impl Dispatcher {
             let meant = |given: &str| spec.and_then(|spec| spec.renamed(given));
             audit.describe(&caller, &tool, &arguments, meant, &services.workspace)
         };
-        self.pools.within(limit, describe).await.map_err(|error| match error.kind() {
+        self.shared.pools.within(limit, describe).await.map_err(|error| match error.kind() {
             io::ErrorKind::TimedOut => concurrency::undescribed(limit).source(error),
             io::ErrorKind::Other => {
                 ToolError::new(Kind::Internal, "the call could not be described for the audit and was not started")
@@ -171,24 +128,24 @@ impl Dispatcher {
 
     /// Writes how a call ended. What was changed stays changed, and its answer says what truly happened.
     async fn conclude(&self, trace: Arc<Trace>, outcome: AuditOutcome) -> Result<(), ToolError> {
-        let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.required) && trace.written().is_none();
+        let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.required) && trace.written.get().is_none();
         let write = move || {
             trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome, &trace.changes))
         };
-        match self.pools.within(self.limit(), write).await.unwrap_or_else(Err) {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                tracing::error!(%error, "the audit could not be written");
-                if is_needed { Err(unrecorded(error)) } else { Ok(()) }
-            }
-        }
+        let Err(error) = self.shared.pools.within(self.limit(), write).await.unwrap_or_else(Err) else { return Ok(()) };
+        tracing::error!(%error, "the audit could not be written");
+        if is_needed { Err(unrecorded(error)) } else { Ok(()) }
     }
 
     /// Runs `call` and logs how it went.
     async fn run_and_log(&self, call: Call) -> Result<Response, ToolError> {
-        let span = tracing::info_span!("call", tool = call.tool, id = call.id);
+        let is_tool = call.operation.is_none();
+        if is_tool && self.services.toolbox.get(&call.tool).is_none() {
+            return Ok(Response::UnknownTool);
+        }
+        let span = tracing::info_span!("call", tool = call.tool, id = call.caller.request);
         async {
-            let (started, is_tool) = (Instant::now(), self.services.toolbox.get(&call.tool).is_some());
+            let started = Instant::now();
             self.recover().await;
             let mut result = self.answer(call).await;
             if let Ok(Response::Answer(answer, _)) = &mut result
@@ -214,7 +171,7 @@ impl Dispatcher {
         }
         let stop = StopSignal::after(self.limit());
         let wait_limit = WaitLimit::until(move || stop.stopped().is_some(), || {});
-        if let Err(error) = self.pools.within(self.limit(), move || workspace.recover(&wait_limit)).await {
+        if let Err(error) = self.shared.pools.within(self.limit(), move || workspace.recover(&wait_limit)).await {
             tracing::warn!(%error, "an interrupted change is not recovered before this call");
         }
     }
@@ -230,10 +187,11 @@ impl Dispatcher {
             progress: call.progress.clone(),
             budget: call.answer_budget,
             longest_wait: call.longest_wait.within(self.services.options.wait_limit),
-            ..self.services.context_of(self.limit(), call.trace.by.as_ref())
+            by: call.trace.by.clone(),
+            ..self.services.context(self.limit())
         };
         if self.services.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {
-            let answer = self.waits.answer(&self.services, &mut call, &cx).await?;
+            let answer = waiting::answer(&self.shared, &self.services, &mut call, &cx).await?;
             return deliver(answer, &call).await;
         }
         if let Some(outcome) = self.answer_inline(&call, &cx).await {
@@ -241,13 +199,12 @@ impl Dispatcher {
         }
         let mut admitted = self.admit(call, cx).await?;
         let (change, consent) = match self.plan(&mut admitted).await? {
-            (Plan::Answer(answer), _) => return deliver(answer, &admitted.call).await,
-            (Plan::Change(change), consent) => (change, consent),
-            (Plan::Wait(_), _) => return Err(ToolError::new(Kind::Internal, "the tool does not say that it waits")),
+            Planned::Answer(answer) => return deliver(answer, &admitted.call).await,
+            Planned::Change(change, consent) => (change, consent),
         };
         let approval = match consent {
-            Consent::Given(approval) => approval,
-            Consent::ToAsk(proposal) => match self.approve(&mut admitted, &proposal).await? {
+            Ok(approval) => approval,
+            Err(proposal) => match self.approve(&mut admitted, &proposal).await? {
                 Reply::Approved(approval) => approval,
                 Reply::Ask(question) => return Ok(Response::Question(question)),
             },
@@ -275,7 +232,8 @@ impl Dispatcher {
         if call.cancelled.is_cancelled() || !tool.inline || !are_small(&call.arguments) {
             return None;
         }
-        let _permit = self.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
+        // Without waiting: the thread that reads requests would wait.
+        let _permit = self.shared.limits.server_wide(self.load(&call.tool)).try_acquire().ok()?;
         let cx = CallContext { blocking: Blocking::Never, ..cx.clone() };
         // An error is found again, and said in full, where the call may wait; a panic is not tried twice.
         let planned = catch_panic(|| Ok(tool.plan(&cx, call.arguments.clone())));
@@ -287,7 +245,7 @@ impl Dispatcher {
         if let Some(sighting) = answer.sighting.take() {
             let session = Arc::clone(&cx.session);
             // The answer is true without it: at worst the next process has to read the file again.
-            let saved = self.pools.within(cx.stop.limit(), move || session.ledger.save(&sighting)).await;
+            let saved = self.shared.pools.within(cx.stop.limit(), move || session.ledger.save(&sighting)).await;
             if saved.is_err() {
                 tracing::warn!(
                     "what was read is not remembered for the next process: no thread, or a stuck state folder"
@@ -311,7 +269,7 @@ impl Dispatcher {
     /// A permit, and whether the call waited until the client had read other answers.
     async fn permit(&self, call: &Call, load: Load, area: &str) -> Result<(Permit, bool), ToolError> {
         let limit = self.limit();
-        let mut permit = pin!(self.limits.permit(load, area));
+        let mut permit = pin!(self.shared.limits.permit(load, area));
         let (mut waited_for_client, mut waits) = (false, call.budget.waits());
         loop {
             tokio::select! {
@@ -327,7 +285,7 @@ impl Dispatcher {
                 }
                 () = time::sleep(limit) => {
                     if !call.budget.was_short_since(&mut waits) {
-                        let area_is_full = self.limits.server_wide(load).available_permits() > 0;
+                        let area_is_full = self.shared.limits.server_wide(load).available_permits() > 0;
                         return Err(concurrency::no_permit(area_is_full, limit));
                     }
                     waited_for_client = true;
@@ -336,32 +294,35 @@ impl Dispatcher {
         }
     }
 
-    /// Plans the call on a thread, until it is cancelled or its time is used up. With a change comes what a person must
-    /// be shown of it first.
-    async fn plan(&self, admitted: &mut Admitted) -> Result<(Plan, Consent), ToolError> {
+    /// Plans the call on a thread, until it is cancelled or its time is used up.
+    async fn plan(&self, admitted: &mut Admitted) -> Result<Planned, ToolError> {
         let Admitted { call, load, cx, permit, deadline, .. } = admitted;
         let operation = call.operation.take();
         let work = {
             let (services, cx, trace) = (Arc::clone(&self.services), cx.clone(), Arc::clone(&call.trace));
             let (tool, arguments) = (call.tool.clone(), mem::take(&mut call.arguments));
-            let by_code = services.options.takes_codes() && matches!(call.person, Person::OutOfReach);
-            let client = call.client.clone();
+            let takes_codes = services.options.takes_codes();
+            let by_code = takes_codes && matches!(call.person, Person::OutOfReach);
+            // A code is bound to the client.
+            let client = if takes_codes { format!("{:?}", call.caller.client) } else { String::new() };
             move || match operation {
-                Some(operation) => Ok((Plan::Answer(operation.run(&cx)?), Consent::Given(Approval::by_policy()))),
+                Some(operation) => operation.run(&cx).map(Planned::Answer),
                 None => plan(&services, &cx, &tool, arguments, &client, by_code, &trace),
             }
         };
-        let is_one_of_several = *load == Load::Heavy && self.limits.is_crowded();
-        let mut plan = self.pools.start(is_one_of_several, permit, work)?;
+        let is_one_of_several = *load == Load::Heavy && self.shared.limits.is_crowded();
+        let mut plan = self.shared.pools.start(is_one_of_several, permit, work)?;
         tokio::select! {
             biased;
+            // First: a plan that is there counts, also if the call was cancelled at the same moment.
             done = &mut plan => ended(done),
             () = call.cancelled.cancelled() => {
                 cx.stop.cancel();
-                time::timeout(NOTICE, &mut plan).await.map_or_else(|_| Err(ToolError::cancelled()), ended)
+                time::timeout(NOTICE_LIMIT, &mut plan).await.map_or_else(|_| Err(ToolError::cancelled()), ended)
             }
             is_silent = is_silent_after(*deadline, &cx.stop) => {
                 cx.stop.cancel();
+                // Its thread may hang. The permit of its area stays with it.
                 permit.release_server();
                 if plan.take_back() {
                     return Err(no_thread(&format!("none was free within {:.0?}", self.limit())));
@@ -378,7 +339,7 @@ impl Dispatcher {
         permit.release();
         let reply = self.confirmation.ask(&call.person, proposal, &call.cancelled, cx.progress.clone()).await?;
         if let Reply::Approved(_) = reply {
-            call.trace.confirmation("confirmed_by_person");
+            let _ = call.trace.confirmation.set("confirmed_by_person");
             *permit = Arc::new(self.permit(call, *load, area).await?.0);
             cx.stop = StopSignal::after(self.limit());
         }
@@ -396,22 +357,24 @@ impl Dispatcher {
         if call.cancelled.is_cancelled() {
             return Err(ToolError::cancelled());
         }
+        // Nothing is written yet, so a change whose time is used up is not begun.
         cx.check()?;
         let stop = cx.stop.clone();
         let work = {
-            let (commits, trace, held) = (Arc::clone(&self.commits), Arc::clone(&call.trace), Arc::clone(&permit));
+            let (shared, trace, held) = (Arc::clone(&self.shared), Arc::clone(&call.trace), Arc::clone(&permit));
             move || {
-                let _running = commits.begin();
+                let _running = shared.commits.begin();
                 if change.cost().bytes <= MAX_WAITING_CHANGE {
                     cx.yields = Some(Arc::new(move || held.release()));
                 }
                 make(change, &cx, approval, &trace)
             }
         };
-        let mut commit = self.pools.start(false, &permit, work)?;
+        let mut commit = self.shared.pools.start(false, &permit, work)?;
         let stuck = async {
+            // The change stops by itself at its deadline: only one that does not is stuck.
             time::sleep(self.limit() + WIND_UP).await;
-            idle_for(STUCK_COMMIT, &stop).await;
+            idle_for(STUCK_COMMIT_AFTER, &stop).await;
         };
         tokio::pin!(stuck);
         let mut is_cancelled = false;
@@ -436,12 +399,11 @@ impl Dispatcher {
     }
 }
 
-/// The state of a person's consent once a call is planned.
-enum Consent {
-    /// There is one, or none is needed.
-    Given(Approval),
-    /// A person must be asked about this.
-    ToAsk(Proposal),
+/// A call that is planned.
+enum Planned {
+    Answer(Answer),
+    /// A change with its approval, or with what a person must be asked about first.
+    Change(Box<dyn Change>, Result<Approval, Proposal>),
 }
 
 /// Plans a call. `by_code`: where a person must agree to its change, the code of the call shows that they have.
@@ -453,7 +415,7 @@ fn plan(
     client: &str,
     by_code: bool,
     trace: &Trace,
-) -> Result<(Plan, Consent), ToolError> {
+) -> Result<Planned, ToolError> {
     let tool = services.toolbox.get(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
     let code = if tool.spec.read_only { None } else { take_code(&mut arguments) };
     let confirm = if tool.spec.read_only { Confirm::Never } else { services.options.confirm };
@@ -462,29 +424,29 @@ fn plan(
         let origin = format!("{client} {}", roots.join(" "));
         Draft::of(confirm, tool.spec.name, &tool.canonical(&arguments), &origin)
     });
-    let mut plan = tool.plan(cx, arguments)?;
-    let proposal = match &mut plan {
-        Plan::Answer(answer) => {
+    // The draft is made before: the plan takes the arguments that an answer is bound to.
+    let change = match tool.plan(cx, arguments)? {
+        Plan::Answer(mut answer) => {
             answer.sighting.take().inspect(|sighting| cx.session.ledger.save(sighting));
-            None
+            return Ok(Planned::Answer(answer));
         }
-        Plan::Change(change) => draft.and_then(|draft| draft.proposal(&**change)),
-        Plan::Wait(_) => None,
+        Plan::Change(change) => change,
+        Plan::Wait(_) => return Err(ToolError::new(Kind::Internal, "the tool does not say that it waits")),
     };
-    let consent = match proposal {
-        None => Consent::Given(Approval::by_policy()),
+    let consent = match draft.and_then(|draft| draft.proposal(&*change)) {
+        None => Ok(Approval::by_policy()),
         Some(proposal) if by_code => {
             let approval = approve_by_code(&cx.session, &proposal, code.as_deref());
-            trace.confirmation(match (&approval, &code) {
+            let _ = trace.confirmation.set(match (&approval, &code) {
                 (Ok(_), _) => "confirmed_through_model",
                 (Err(_), None) => "asked_through_model",
                 (Err(_), Some(_)) => "code_refused",
             });
-            Consent::Given(approval?)
+            Ok(approval?)
         }
-        Some(proposal) => Consent::ToAsk(proposal),
+        Some(proposal) => Err(proposal),
     };
-    Ok((plan, consent))
+    Ok(Planned::Change(change, consent))
 }
 
 /// Makes a change within the session's quotas, and announces it to the audit.
@@ -496,7 +458,8 @@ fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &T
     let done = change.commit(cx, approval);
     match &done {
         Ok(_) => {
-            trace.changed(cost.bytes);
+            let _ = trace.written.set(cost.bytes);
+            // What a change removes makes room only once it is gone.
             quota.free(&cost);
         }
         Err(_) => quota.refund(&cost),
@@ -511,18 +474,14 @@ fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &T
 /// Waits for the answer's share of the response budget. The call keeps its permit meanwhile, so that no more answers
 /// than permits wait in memory for a client that does not read.
 async fn deliver(answer: Answer, call: &Call) -> Result<Response, ToolError> {
-    let permit = tokio::select! {
-        biased;
-        () = call.cancelled.cancelled() => return Err(ToolError::cancelled()),
-        permit = call.budget.reserve(&answer) => permit,
-    };
-    Ok(Response::Answer(answer, permit))
+    let permit = call.cancelled.run_until_cancelled(call.budget.reserve(&answer)).await;
+    permit.map(|permit| Response::Answer(answer, permit)).ok_or_else(ToolError::cancelled)
 }
 
 fn log(result: &Result<Response, ToolError>, took: Duration) {
     match result {
-        Ok(Response::Answer(..)) => tracing::info!(?took, "answered"),
         Ok(Response::Question(_)) => tracing::info!(?took, "asked for confirmation"),
+        Ok(_) => tracing::info!(?took, "answered"),
         Err(error) => {
             if let Some(cause) = error.cause() {
                 tracing::warn!(?took, %error, %cause, "failed");
@@ -543,18 +502,19 @@ fn are_small(arguments: &Map<String, Value>) -> bool {
 }
 
 fn outcome(result: &Result<Response, ToolError>, trace: &Trace, started: Instant) -> AuditOutcome {
-    let (kind, answered) = match result {
-        Ok(Response::Answer(answer, _)) => ("ok", answer.content.iter().map(length).sum()),
-        Ok(Response::Question(_)) => ("asked", 0),
-        Err(error) => (error.kind().as_str(), error.text().len()),
-    };
     let denied = [Kind::Denied, Kind::ReadOnly, Kind::Declined, Kind::Quota];
+    let (kind, allowed, answered) = match result {
+        Ok(Response::Answer(answer, _)) => ("ok", true, answer.content.iter().map(length).sum()),
+        Ok(Response::Question(_)) => ("asked", true, 0),
+        Ok(Response::UnknownTool) => ("unknown_tool", false, 0),
+        Err(error) => (error.kind().as_str(), !denied.contains(&error.kind()), error.text().len()),
+    };
     AuditOutcome {
         kind,
-        allowed: !result.as_ref().is_err_and(|error| denied.contains(&error.kind())),
+        allowed,
         answered,
-        written: trace.written().unwrap_or(0),
-        confirmation: trace.how_confirmed(),
+        written: trace.written.get().copied().unwrap_or(0),
+        confirmation: trace.confirmation.get().copied(),
         duration: started.elapsed(),
     }
 }

@@ -37,6 +37,7 @@ impl EventLog {
     /// A log to `sink`, with `label` in each line.
     pub fn new(sink: EventSink, label: Option<String>) -> Self {
         let writer = EventWriter { sink, label: label.clone(), has_failed: false };
+        // Never freed: the thread that writes lives as long as the process.
         Self { label, lines: Box::leak(Box::new(LineQueue::new("events", writer, MAX_LINES, MAX_BYTES, true))) }
     }
 

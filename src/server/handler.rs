@@ -8,14 +8,11 @@ use std::{io, pin::Pin, sync::Arc};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, Service,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CompleteRequestMethod,
-        CompleteRequestParams, CompleteResult, CompletionInfo, ConstString, DiscoverResult, ErrorCode, Implementation,
-        InitializeRequestParams, InitializeResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-        ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities,
-        ServerConfig, ServerResult, SubscribeRequestMethod, SubscribeRequestParams, SubscriptionFilter,
-        SubscriptionsListenRequest, SubscriptionsListenRequestMethod, UnsubscribeRequestMethod,
-        UnsubscribeRequestParams,
+        CacheScope, CallToolRequestParams, CallToolResponse, ClientNotification, ClientRequest, CompleteRequestParams,
+        CompleteResult, CompletionInfo, DiscoverResult, ErrorCode, Implementation, InitializeRequestParams,
+        InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
+        ServerResult, SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequest, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -43,13 +40,13 @@ use super::{
 /// How long a client of 2026-07-28 may keep the list of tools: it does not change while the process lives.
 const LISTING_TTL_MS: u64 = 3_600_000;
 /// Characters of an unknown tool's name that an error repeats.
-const NAME_SHOWN: usize = 64;
+const MAX_NAME: usize = 64;
 /// Requests that begin a subscription at once: each holds a thread while it looks at the disk.
 const MAX_BEGINNING: usize = 4;
 /// `subscriptions/listen` requests at once.
 const MAX_LISTENS: usize = 64;
 /// Bytes of a URI that the log repeats.
-const URI_SHOWN: usize = 1024;
+const MAX_URI: usize = 1024;
 
 pub(super) struct Handler {
     /// The services of each client; the last are for all that are in no other.
@@ -73,8 +70,10 @@ impl Handler {
         Self { served, output, closing, beginning, listens }
     }
 
+    /// The services of the client that calls itself `client`: the first that fit. The last fit all.
     fn served(&self, client: Option<&str>) -> &Served {
-        Served::choose(&self.served, client)
+        let fits = |served: &&Served| served.is_for(client);
+        self.served.iter().find(fits).unwrap_or_else(|| &self.served[self.served.len() - 1])
     }
 
     /// The services of the client of a request. Its name may come with each request, so it is asked for at each.
@@ -83,11 +82,11 @@ impl Handler {
     }
 
     fn info(served: &Served) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools();
+        let builder = ServerCapabilities::builder().enable_tools();
         let capabilities = if served.dispatcher.services.toolbox.has_resources() {
-            capabilities.enable_resources().enable_resources_subscribe().enable_completions().build()
+            builder.enable_resources().enable_resources_subscribe().enable_completions().build()
         } else {
-            capabilities.build()
+            builder.build()
         };
         ServerConfig::new(capabilities)
             .with_server_info(
@@ -99,28 +98,26 @@ impl Handler {
     }
 
     /// The services of the client of a request, if files are resources for it.
-    fn resources_of<M: ConstString>(&self, context: &Context) -> Result<&Served, ErrorData> {
+    fn resources_of(&self, context: &Context, method: &'static str) -> Result<&Served, ErrorData> {
         opened(context)?;
         let served = self.served_to(context);
         if served.dispatcher.services.toolbox.has_resources() {
             Ok(served)
         } else {
-            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, M::VALUE, None))
+            Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None))
         }
     }
 
-    /// A call in the name of the client of a request, and who that is.
-    fn call(&self, served: &Served, context: &Context, tool: String, arguments: Map<String, Value>) -> (Call, Caller) {
+    /// A call in the name of the client of a request.
+    fn call(&self, served: &Served, context: &Context, tool: String, arguments: Map<String, Value>) -> Call {
         let client = context.client_info().map(|client| (client.name, client.version));
         let (answer_budget, longest_wait) = served.budgets.of(client.as_ref().map(|(name, _)| name.as_str()));
-        let takes_codes = served.dispatcher.services.options.takes_codes();
-        let call = Call {
+        Call {
             tool,
             operation: None,
-            client: if takes_codes { format!("{client:?}") } else { String::new() },
+            caller: Caller::new(client, context.id.to_string(), &context.meta),
             arguments,
             duplicate_key: context.extensions.get().map(|DuplicateKey(name)| name.clone()),
-            id: context.id.to_string(),
             cancelled: context.ct.clone(),
             progress: None,
             person: Person::OutOfReach,
@@ -128,18 +125,12 @@ impl Handler {
             budget: self.output.budget().clone(),
             answer_budget,
             longest_wait,
-        };
-        (call, Caller::new(client, context.id.to_string(), &context.meta))
+        }
     }
 
     /// Runs a call; a large answer keeps its share of the budget until it is written.
-    async fn run(
-        &self,
-        served: &Served,
-        context: &Context,
-        (call, caller): (Call, Caller),
-    ) -> Result<Response, ToolError> {
-        let mut response = served.dispatcher.run(caller, call).await?;
+    async fn run(&self, served: &Served, context: &Context, call: Call) -> Result<Response, ToolError> {
+        let mut response = served.dispatcher.run(call).await?;
         if let Response::Answer(_, permit) = &mut response
             && let Some(permit) = permit.take()
         {
@@ -156,11 +147,11 @@ impl Handler {
         cancelled: CancellationToken,
     ) -> Result<Answer, ToolError> {
         let served = self.served_to(context);
-        let (call, caller) = self.call(served, context, operation.name().to_owned(), operation.arguments());
+        let call = self.call(served, context, operation.name().to_owned(), operation.arguments());
         let call = Call { operation: Some(operation), cancelled, ..call };
-        match self.run(served, context, (call, caller)).await? {
+        match self.run(served, context, call).await? {
             Response::Answer(answer, _) => Ok(answer),
-            Response::Question(_) => Err(ToolError::new(Kind::Internal, "a resource needs no confirmation")),
+            _ => Err(ToolError::new(Kind::Internal, "a resource needs no confirmation")),
         }
     }
 
@@ -177,7 +168,7 @@ impl Handler {
         let subscribe = async {
             let _permit = self.beginning.acquire().await;
             let work = move || subscriptions.subscribe(&listener, &uris, is_held);
-            served.dispatcher.pools.within(limit, work).await
+            served.dispatcher.shared.pools.within(limit, work).await
         };
         let error = match time::timeout(limit, subscribe).await {
             Ok(Ok(refused)) => return Ok(refused),
@@ -195,7 +186,7 @@ impl Handler {
 
     fn unknown_tool(served: &Served, name: &str) -> ErrorData {
         let offered: Vec<&str> = served.listing().iter().map(|tool| tool.name.as_ref()).collect();
-        let shown = shorten(name, NAME_SHOWN);
+        let shown = shorten(name, MAX_NAME);
         let what = if Toolbox::known().contains(&name) {
             format!("the tool {shown:?} is not offered")
         } else {
@@ -252,13 +243,13 @@ impl ServerHandler for Handler {
     }
 
     async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
-        let served = self.resources_of::<SubscribeRequestMethod>(&context)?;
+        let served = self.resources_of(&context, "resources/subscribe")?;
         let refused = self.follow(served, Listener::Connection, vec![request.uri], false).await?;
         refused.first().map_or(Ok(()), |(uri, error)| Err(results::resource_error(error, Some(uri.as_str()))))
     }
 
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Result<(), ErrorData> {
-        let served = self.resources_of::<UnsubscribeRequestMethod>(&context)?;
+        let served = self.resources_of(&context, "resources/unsubscribe")?;
         served.subscriptions(&self.output).unsubscribe(&Listener::Connection, Some(&request.uri));
         Ok(())
     }
@@ -284,7 +275,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let served = self.resources_of::<ListResourceTemplatesRequestMethod>(&context)?;
+        let served = self.resources_of(&context, "resources/templates/list")?;
         only_page(request)?;
         let templates = results::resource_templates(&served.dispatcher.services.workspace);
         let mut result = ListResourceTemplatesResult::with_all_items(templates);
@@ -297,12 +288,10 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.resources_of::<ListResourcesRequestMethod>(&context)?;
+        self.resources_of(&context, "resources/list")?;
         let list = Operation::List { cursor: request.and_then(|request| request.cursor) };
         let answer = self.operate(&context, list, context.ct.clone()).await;
-        let page = results::resource_page(answer.map_err(|error| results::resource_error(&error, None))?)?;
-        let mut result = ListResourcesResult::with_all_items(page.resources);
-        result.next_cursor = page.next_cursor;
+        let mut result = results::resource_page(answer.map_err(|error| results::resource_error(&error, None))?)?;
         // Each read of a file changes it.
         (result.ttl_ms, result.cache_scope) = cache_for(0, &context);
         Ok(result)
@@ -313,7 +302,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.resources_of::<ReadResourceRequestMethod>(&context)?;
+        self.resources_of(&context, "resources/read")?;
         let read = Operation::Read { uri: request.uri.clone() };
         let answer = self.operate(&context, read, context.ct.clone()).await;
         let mut result =
@@ -323,7 +312,7 @@ impl ServerHandler for Handler {
     }
 
     async fn complete(&self, request: CompleteRequestParams, context: Context) -> Result<CompleteResult, ErrorData> {
-        let served = self.resources_of::<CompleteRequestMethod>(&context)?;
+        let served = self.resources_of(&context, "completion/complete")?;
         let Reference::Resource(template) = request.r#ref else {
             return Err(ErrorData::invalid_params("this server has no prompts; ref must be a ref/resource", None));
         };
@@ -349,23 +338,17 @@ impl ServerHandler for Handler {
         opened(&context)?;
         let served = self.served_to(&context);
         let arguments = request.arguments.take().unwrap_or_default();
-        let (mut call, caller) = self.call(served, &context, request.name.to_string(), arguments);
-        let (services, budget) = (&served.dispatcher.services, call.answer_budget);
-        if services.toolbox.get(&call.tool).is_none() {
-            let error = Self::unknown_tool(served, &call.tool);
-            return match served.dispatcher.record_unknown(caller, call.tool, call.arguments).await {
-                Ok(()) => Err(error),
-                Err(unrecorded) => Ok(results::call_error(&unrecorded, budget).into()),
-            };
-        }
+        let mut call = self.call(served, &context, request.name.to_string(), arguments);
+        let (settings, budget) = (&served.dispatcher.services.settings, call.answer_budget);
         let progress = Progress::new(context.meta.get_progress_token(), self.output.clone());
-        call.progress = progress.sink();
+        call.progress = progress.sink.clone();
         call.person = Person::of(&context, is_modern(&context), &mut request);
-        let result = self.run(served, &context, (call, caller)).await;
+        let result = self.run(served, &context, call).await;
         progress.end();
         Ok(match result {
-            Ok(Response::Answer(answer, _)) => results::call_result(answer, &services.settings, budget).into(),
-            Ok(Response::Question(question)) => question.0.into(),
+            Ok(Response::Answer(answer, _)) => results::call_result(answer, settings, budget).into(),
+            Ok(Response::Question(question)) => question.into(),
+            Ok(Response::UnknownTool) => return Err(Self::unknown_tool(served, &request.name)),
             Err(error) => results::call_error(&error, budget).into(),
         })
     }
@@ -374,7 +357,7 @@ impl ServerHandler for Handler {
 /// Refuses a cursor of a list that has one page: none was ever given out.
 fn only_page(request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
     let Some(cursor) = request.and_then(|request| request.cursor) else { return Ok(()) };
-    let shown = shorten(&cursor, NAME_SHOWN);
+    let shown = shorten(&cursor, MAX_NAME);
     Err(ErrorData::invalid_params(format!("unknown cursor {shown:?}"), None))
 }
 
@@ -421,10 +404,7 @@ impl ListenService {
             );
             return Err(ErrorData::invalid_request(error, None));
         };
-        let served = handler.served_to(&context);
-        if !served.dispatcher.services.toolbox.has_resources() {
-            return Err(ErrorData::method_not_found::<SubscriptionsListenRequestMethod>());
-        }
+        let served = handler.resources_of(&context, "subscriptions/listen")?;
         let listener = Listener::Request(context.id.clone());
         let mut following = None;
         if let Some(uris) = request.params.notifications.resource_subscriptions.as_mut().filter(|uris| !uris.is_empty())
@@ -434,7 +414,7 @@ impl ListenService {
             following = Some(Following { subscriptions, listener: listener.clone() });
             let refused = handler.follow(served, listener, uris.clone(), true).await?;
             for (uri, error) in &refused {
-                tracing::info!(uri = %shorten(uri, URI_SHOWN), reason = %error.text(), "refused a subscription");
+                tracing::info!(uri = %shorten(uri, MAX_URI), reason = %error.text(), "refused a subscription");
             }
             uris.retain(|uri| !refused.iter().any(|(other, _)| other == uri));
             if let (true, Some((uri, error))) = (uris.is_empty(), refused.first()) {

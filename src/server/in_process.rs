@@ -29,12 +29,12 @@ const REVISION: &str = "2025-11-25";
 pub enum Block {
     /// Text for the model.
     Text {
-        /// The text.
+        /// The lines as the tool answered them.
         text: String,
     },
-    /// An image.
+    /// An image for a model that sees.
     Image {
-        /// Its media type.
+        /// The media type, such as `image/png`.
         #[serde(rename = "mimeType")]
         mime: String,
         /// Its bytes in base64.
@@ -43,9 +43,9 @@ pub enum Block {
     /// A file that a client shows to the person.
     #[serde(rename = "resource_link")]
     Link {
-        /// Its URI.
+        /// The URI by which the client opens it.
         uri: String,
-        /// Its name.
+        /// The name that the client shows.
         name: String,
     },
 }
@@ -122,7 +122,7 @@ impl InProcessClient {
         Ok(Self { runtime, input: BufReader::new(input), output, stop, last_id: 0 })
     }
 
-    /// Calls a tool.
+    /// Calls a tool and waits for its result.
     ///
     /// # Errors
     /// A protocol error in words: an unknown tool, or a server that went away. A tool's own error is
@@ -192,9 +192,10 @@ impl Drop for InProcessClient {
 /// A protocol error in words; see [`InProcessClient::call`].
 pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> Result<CallOutcome, String> {
     log_panics();
-    let commits = Arc::clone(&server.dispatcher.commits);
+    let shared = Arc::clone(&server.dispatcher.shared);
     let mut client = InProcessClient::open(server)?;
     {
+        // The socket of the signals needs the reactor.
         let _inside = client.runtime.enter();
         stop_on_signal(&client.stop).map_err(|error| broken(&error))?;
     }
@@ -202,7 +203,7 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
     let stopped = client.stop.is_cancelled();
     drop(client);
     // After a signal: as for a server, a change that has begun is made whole.
-    let finished = commits.finish();
+    let finished = shared.commits.finish();
     match (stopped, finished) {
         (false, _) => outcome,
         (true, true) => Err("the call was ended by a signal; a change in progress was completed".to_owned()),

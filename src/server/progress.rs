@@ -18,13 +18,14 @@ use crate::tools::context::{ProgressSink, ProgressUpdate};
 use super::stdio::OutputQueue;
 
 /// At most ten updates a second.
-const INTERVAL: Duration = Duration::from_millis(100);
+const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The progress of one call.
 #[derive(Default)]
 pub(super) struct Progress {
     state: Option<Arc<Mutex<Throttle>>>,
-    sink: ProgressSink,
+    /// Where the work reports to.
+    pub(super) sink: ProgressSink,
 }
 
 impl Progress {
@@ -41,11 +42,6 @@ impl Progress {
             }
         }));
         Self { state: Some(state), sink }
-    }
-
-    /// Where the work reports to.
-    pub(super) fn sink(&self) -> ProgressSink {
-        self.sink.clone()
     }
 
     /// Sends nothing from here on, as the result follows: work that was abandoned may still report.
@@ -66,7 +62,7 @@ impl Throttle {
     /// Whether an update may go out now: not too soon, and with more done than the last one, as the protocol demands
     /// (<https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress>).
     fn admits(&mut self, done: u64, now: Instant) -> bool {
-        let due = self.last.is_none_or(|(at, before)| done > before && now.duration_since(at) >= INTERVAL);
+        let due = self.last.is_none_or(|(at, before)| done > before && now.duration_since(at) >= MIN_INTERVAL);
         if self.ended || !due {
             return false;
         }

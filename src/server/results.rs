@@ -11,11 +11,11 @@ use confined_fs::{Root, Workspace};
 use rmcp::{
     ErrorData,
     model::{
-        Annotations, CallToolResult, CompletionInfo, ContentBlock, ErrorCode, MetaObject, ReadResourceResult, Resource,
-        ResourceContents, ResourceTemplate, Role, Tool, ToolAnnotations,
+        Annotations, CallToolResult, CompletionInfo, ContentBlock, ErrorCode, ListResourcesResult, MetaObject,
+        ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResultType, Role, Tool, ToolAnnotations,
     },
 };
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 use text_file::shorten;
 
@@ -24,10 +24,6 @@ use crate::tools::{
 };
 
 use super::confirm::CONFIRMATION;
-
-// Answers and errors of tools → results on the wire, and the list of tools.
-//
-// Pure: values in, protocol types out.
 
 /// The key of an answer's facts in a result's `_meta`.
 const RESULT_KEY: &str = "rootbound/result";
@@ -136,7 +132,7 @@ fn meta(key: &str, value: Value) -> MetaObject {
 /// Characters that are left of a long line, or of a text in the data: the largest number with which all fits.
 const WIDTHS: [usize; 5] = [800, 400, 200, 100, 50];
 /// Characters of a line where the last lines have to be left out.
-const LINE: usize = 200;
+const MAX_LINE: usize = 200;
 
 /// `text` within `budget`: with its long lines cut in the middle, or else without its last lines.
 pub(super) fn text_within(text: String, budget: AnswerBudget) -> String {
@@ -146,7 +142,7 @@ pub(super) fn text_within(text: String, budget: AnswerBudget) -> String {
     let shortened = |width| text.lines().map(|line| ends_of(line, width)).collect::<Vec<_>>();
     let with_note = |width| shortened(width).join("\n") + "\n(long lines are cut in the middle)";
     let fits = WIDTHS.into_iter().map(with_note).find(|text| budget.fits(text));
-    fits.unwrap_or_else(|| first_lines(&shortened(LINE), end_of_fence(&text), budget))
+    fits.unwrap_or_else(|| first_lines(&shortened(MAX_LINE), end_of_fence(&text), budget))
 }
 
 /// As many of the lines as fit, and how many they are.
@@ -184,6 +180,7 @@ pub(super) fn data_within(data: Value, budget: AnswerBudget) -> Value {
         data
     };
     let texts = WIDTHS.iter().map(|width| (*width, usize::MAX));
+    // Half as many items each time, from 2048.
     let lists = (0..12).rev().map(|power| (WIDTHS[WIDTHS.len() - 1], 1 << power));
     let mut shorter = texts.chain(lists).map(|(width, items)| cut(width, items));
     shorter.find(fits).unwrap_or_else(|| cut(8, 0))
@@ -215,24 +212,7 @@ fn ends_of(line: &str, width: usize) -> String {
 // Pure: values in, protocol types out.
 
 /// Characters of a URI that an error repeats.
-const URI_SHOWN: usize = 200;
-
-/// A page of `resources/list`.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ResourcePage {
-    pub(super) resources: Vec<Resource>,
-    #[serde(default)]
-    pub(super) next_cursor: Option<String>,
-}
-
-/// The facts of a resource as an operation answers them.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Described {
-    uri: String,
-    mime_type: String,
-}
+const MAX_URI: usize = 200;
 
 /// One template for each root.
 pub(super) fn resource_templates(workspace: &Workspace) -> Vec<ResourceTemplate> {
@@ -246,14 +226,20 @@ pub(super) fn resource_templates(workspace: &Workspace) -> Vec<ResourceTemplate>
 }
 
 /// The page that an operation answered.
-pub(super) fn resource_page(answer: Answer) -> Result<ResourcePage, ErrorData> {
-    serde_json::from_value(Value::Object(answer.facts)).map_err(|error| unreadable(&error))
+pub(super) fn resource_page(answer: Answer) -> Result<ListResourcesResult, ErrorData> {
+    let page: ListResourcesResult = facts(answer.facts)?;
+    Ok(ListResourcesResult { result_type: Some(ResultType::COMPLETE), ..page })
 }
 
 /// The content that an operation answered.
 pub(super) fn resource_content(answer: Answer) -> Result<ReadResourceResult, ErrorData> {
-    let Described { uri, mime_type } =
-        serde_json::from_value(Value::Object(answer.facts)).map_err(|error| unreadable(&error))?;
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Described {
+        uri: String,
+        mime_type: String,
+    }
+    let Described { uri, mime_type } = facts(answer.facts)?;
     let block = |content| match content {
         Content::Text(text) => Some(ResourceContents::text(text, &*uri).with_mime_type(&*mime_type)),
         Content::Image { bytes, mime } => {
@@ -267,7 +253,7 @@ pub(super) fn resource_content(answer: Answer) -> Result<ReadResourceResult, Err
 
 /// The values that an operation answered.
 pub(super) fn completion(answer: Answer) -> Result<CompletionInfo, ErrorData> {
-    serde_json::from_value(Value::Object(answer.facts)).map_err(|error| unreadable(&error))
+    facts(answer.facts)
 }
 
 /// The error of a failed operation, about `uri` if it was about one.
@@ -275,7 +261,7 @@ pub(super) fn resource_error(error: &ToolError, uri: Option<&str>) -> ErrorData 
     let kind = error.kind();
     let mut data = Map::from_iter([(ERROR_KEY.to_owned(), json!(kind.as_str()))]);
     if let Some(uri) = uri {
-        data.insert("uri".to_owned(), shorten(uri, URI_SHOWN).into());
+        data.insert("uri".to_owned(), shorten(uri, MAX_URI).into());
     }
     let code = match kind {
         // The service makes it the code of the protocol version.
@@ -286,8 +272,10 @@ pub(super) fn resource_error(error: &ToolError, uri: Option<&str>) -> ErrorData 
     ErrorData::new(code, error.text(), Some(Value::Object(data)))
 }
 
-fn unreadable(error: &serde_json::Error) -> ErrorData {
-    ErrorData::internal_error(format!("the answer cannot be sent: {error}"), None)
+/// The facts of an answer in a type of the protocol.
+fn facts<T: DeserializeOwned>(facts: Map<String, Value>) -> Result<T, ErrorData> {
+    serde_json::from_value(Value::Object(facts))
+        .map_err(|error| ErrorData::internal_error(format!("the answer cannot be sent: {error}"), None))
 }
 
 #[cfg(test)]

@@ -21,13 +21,11 @@ use super::{
 };
 
 /// Completions of one caller that run at the same time.
-const COMPLETIONS: usize = 8;
+const MAX_COMPLETIONS: usize = 8;
 
 /// The services of the clients of one name.
 #[derive(Debug)]
 pub struct RoleParts {
-    /// The role's name, for the log.
-    pub name: String,
     /// The name of the clients, with `*` for any text.
     pub client: String,
     /// Their workspace, session and tools.
@@ -60,23 +58,21 @@ impl Served {
 
     /// Serves a role, with the limits of `base`.
     pub(super) fn of_role(role: RoleParts, base: &Dispatcher) -> Self {
-        let text = instructions::text(&role.services.toolbox, &instructions::roots(&role.services.workspace));
+        let text = instructions::text(&role.services.toolbox, &role.services.workspace);
         Self::new(Some(role.client), Arc::new(base.of_role(role.services)), text)
     }
 
-    /// The one for the client that calls itself `client`: the first that fits. The last fits all.
-    pub(super) fn choose<'s>(all: &'s [Self], client: Option<&str>) -> &'s Self {
-        let fits = |served: &&Self| {
-            served.client.as_deref().is_none_or(|pattern| client.is_some_and(|client| matches(pattern, client)))
-        };
-        all.iter().find(fits).unwrap_or_else(|| &all[all.len() - 1])
+    /// Whether it is for the client that calls itself `client`.
+    pub(super) fn is_for(&self, client: Option<&str>) -> bool {
+        self.client.as_deref().is_none_or(|pattern| client.is_some_and(|client| matches(pattern, client)))
     }
 
     /// The subscriptions of its clients; begun with the first request about one.
     pub(super) fn subscriptions(&self, output: &OutputQueue) -> &Arc<Subscriptions> {
         self.subscriptions.get_or_init(|| {
             let Services { workspace, session, path_index, .. } = &*self.dispatcher.services;
-            let watcher = if path_index.is_kept() { self.dispatcher.events.watcher() } else { None };
+            // With `--index off` nothing is watched.
+            let watcher = if path_index.is_kept() { self.dispatcher.shared.events.watcher() } else { None };
             let new = Arc::new(Subscriptions::new(Workspace::clone(workspace), output.clone(), watcher));
             let listener: Arc<dyn ChangeListener> = Arc::clone(&new) as _;
             session.changes.follow(Arc::downgrade(&listener));
@@ -90,12 +86,12 @@ impl Served {
             .get_or_init(|| results::listing(&services.toolbox, &services.settings, services.options.takes_codes()))
     }
 
-    /// Counts a completion as under way, and cancels the oldest one beyond [`COMPLETIONS`]: a person who types on does
+    /// Counts a completion as under way, and cancels the oldest one beyond [`MAX_COMPLETIONS`]: a person who types on does
     /// not look at it any more.
     pub(super) fn begin_completion(&self, cancelled: &CancellationToken) {
         let mut running = self.completions.lock().unwrap_or_else(PoisonError::into_inner);
         running.push_back(cancelled.clone());
-        if running.len() > COMPLETIONS
+        if running.len() > MAX_COMPLETIONS
             && let Some(oldest) = running.pop_front()
         {
             oldest.cancel();

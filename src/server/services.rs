@@ -74,23 +74,12 @@ impl ServerOptions {
              configuration, and to start the server again",
         ))
     }
-
-    /// Heavy calls that run at once.
-    pub fn heavy_calls(&self) -> usize {
-        heavy_calls(self.max_concurrent)
-    }
-}
-
-/// The bound on heavy calls: `limit`, or twice the processors and at least four.
-pub(super) fn heavy_calls(limit: Option<usize>) -> usize {
-    let twice = || (2 * std::thread::available_parallelism().map_or(2, usize::from)).max(4);
-    limit.unwrap_or_else(twice).max(1)
 }
 
 /// The parts that a server is made of.
 #[derive(Debug)]
 pub struct Services {
-    /// The sandbox.
+    /// The roots, and what may be read and changed below them.
     pub workspace: Arc<Workspace>,
     /// Files seen, changes made and quotas spent.
     pub session: Arc<Session>,
@@ -98,7 +87,7 @@ pub struct Services {
     pub path_index: Arc<PathIndex>,
     /// The tools that are offered.
     pub toolbox: Toolbox,
-    /// The tools' configuration.
+    /// Limits and switches of the tools, as configured.
     pub settings: Arc<Settings>,
     /// Check changes, if any are configured.
     pub language_servers: Option<Arc<LanguageServers>>,
@@ -115,11 +104,6 @@ impl Services {
             offers_undo: self.toolbox.get("undo").is_some(),
             ..CallContext::new(workspace.clone(), session.clone(), path_index.clone(), settings.clone(), limit)
         }
-    }
-
-    /// As [`Self::context`], of a call that `by` makes.
-    pub(super) fn context_of(&self, limit: Duration, by: Option<&Arc<str>>) -> CallContext {
-        CallContext { by: by.cloned(), ..self.context(limit) }
     }
 }
 

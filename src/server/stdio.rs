@@ -124,6 +124,7 @@ impl<R: AsyncRead + Unpin> SafeStdio<R> {
             tracing::warn!(calls = self.in_flight.len(), "calls did not end in time after the input ended");
             self.stop.cancel();
         }
+        // Also after the deadline: what is queued already gets a moment to be written.
         let flushed = until.max(time::Instant::now() + Duration::from_millis(100));
         let _ = time::timeout_at(flushed, self.output.flush()).await;
     }

@@ -44,7 +44,7 @@ pub(super) use followed::Listener;
 const MAX_SUBSCRIPTIONS: usize = 1000;
 const MAX_URI_BYTES: usize = 1 << 20;
 /// How long a subscription waits until its directories are watched; a change after that is not missed.
-const BEGIN: Duration = Duration::from_secs(10);
+const BEGIN_LIMIT: Duration = Duration::from_secs(10);
 /// The subscriptions of one role.
 pub(super) struct Subscriptions(Arc<Shared>);
 
@@ -74,7 +74,7 @@ impl Subscriptions {
             let mut followed = added.iter().filter_map(|path| table.followed.get(path));
             followed.any(|one| one.noticed == Noticed::NotYet)
         };
-        drop(self.0.noticed.wait_timeout_while(self.0.lock(), BEGIN, is_waiting));
+        drop(self.0.noticed.wait_timeout_while(self.0.lock(), BEGIN_LIMIT, is_waiting));
         refused
     }
 
@@ -82,6 +82,7 @@ impl Subscriptions {
         let workspace = &self.0.workspace;
         let path = workspace.resolve_uri(uri)?;
         let names = workspace.names_to_follow(&path)?;
+        // Before the lock: reading a file may take long, and a commit takes the lock.
         let state = FollowedState::now(workspace, &path, None);
         let mut table = self.0.lock();
         let (count, bytes) = table.size();
@@ -95,7 +96,8 @@ impl Subscriptions {
             )
             .hint("subscribe to a directory, whose updates include everything below it, or unsubscribe first"));
         }
-        let followed = table.followed.entry(path.clone()).or_insert_with(|| Followed::new(names, state));
+        let followed =
+            table.followed.entry(path.clone()).or_insert_with(|| Followed { names, state, ..Followed::default() });
         if !followed.subscribers.iter().any(|one| one.listener == *listener && one.uri == uri) {
             followed.subscribers.push(Subscriber::new(listener.clone(), uri.to_owned(), is_held));
         }
@@ -104,6 +106,7 @@ impl Subscriptions {
             let spawned =
                 thread::Builder::new().name("subscriptions".to_owned()).spawn(move || follower::follow(&shared));
             if let Err(error) = spawned {
+                // A subscription that nobody looks after must not seem to be one.
                 table.followed.clear();
                 return Err(ToolError::new(Kind::Internal, "the system does not let the server start another thread")
                     .hint("subscribe again later, or look at the file when it matters")

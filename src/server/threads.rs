@@ -33,11 +33,7 @@ const MAX_THREADS: usize = 512;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Threads for jobs of one priority; they end with it, once their work has ended.
-struct ThreadPool {
-    workers: Arc<Workers>,
-}
-
+/// Threads for jobs of one priority.
 struct Workers {
     state: Mutex<WorkerState>,
     work: Condvar,
@@ -54,11 +50,10 @@ struct WorkerState {
     ended: bool,
 }
 
-impl ThreadPool {
-    /// A pool without threads yet; each runs `prepare` first.
-    fn new(prepare: fn()) -> Self {
-        let workers = Workers { state: Mutex::default(), work: Condvar::new(), prepare, max_threads: MAX_THREADS };
-        Self { workers: Arc::new(workers) }
+impl Workers {
+    /// No threads yet; each runs `prepare` first.
+    fn new(prepare: fn(), max_threads: usize) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), work: Condvar::new(), prepare, max_threads })
     }
 
     /// Runs `work` on a thread, or of `fallback` if this pool has none and none can be made. If no more can be made, it
@@ -67,8 +62,8 @@ impl ThreadPool {
     /// # Errors
     /// The system's, if there is no thread and none can be made; `work` is dropped then.
     fn run<T: Send + 'static>(
-        &self,
-        fallback: &Self,
+        self: &Arc<Self>,
+        fallback: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<Task<T>> {
         let (sender, result) = oneshot::channel();
@@ -82,21 +77,12 @@ impl ThreadPool {
                 }
             }
         };
-        if let Err((_, job)) = self.workers.enqueue(Box::new(job)) {
-            fallback.workers.enqueue(job).map_err(|(error, _)| error)?;
+        if let Err((_, job)) = self.enqueue(Box::new(job)) {
+            fallback.enqueue(job).map_err(|(error, _)| error)?;
         }
         Ok(Task { result, taken })
     }
-}
 
-impl Drop for ThreadPool {
-    fn drop(&mut self) {
-        self.workers.state().ended = true;
-        self.workers.work.notify_all();
-    }
-}
-
-impl Workers {
     fn state(&self) -> MutexGuard<'_, WorkerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -134,6 +120,7 @@ impl Workers {
                 return Some(job);
             }
             state.idle += 1;
+            // A wake-up without a job is harmless: the loop looks at the queue again.
             let (next, waited) = self.work.wait_timeout(state, KEEP_ALIVE).unwrap_or_else(PoisonError::into_inner);
             state = next;
             state.idle -= 1;
@@ -170,17 +157,27 @@ impl<T> Future for Task<T> {
 
 /// The threads that calls run on, of two priorities.
 pub(super) struct Pools {
-    normal: ThreadPool,
+    normal: Arc<Workers>,
     // Searches that run at the same time as others have a lower priority, so that a read or an edit, which takes a
     // moment, does not wait for a processor after them. A lone search is as urgent as anything else. Apart, as a thread
     // that gave up its priority cannot have it back (setpriority(2)).
-    low_priority: ThreadPool,
+    low_priority: Arc<Workers>,
 }
 
 impl Default for Pools {
     fn default() -> Self {
-        let low_priority = ThreadPool::new(|| lower_priority(Priority::BelowCalls));
-        Self { normal: ThreadPool::new(|| {}), low_priority }
+        let low_priority = Workers::new(|| lower_priority(Priority::BelowCalls), MAX_THREADS);
+        Self { normal: Workers::new(|| {}, MAX_THREADS), low_priority }
+    }
+}
+
+impl Drop for Pools {
+    /// The threads end once their work has ended.
+    fn drop(&mut self) {
+        for workers in [&self.normal, &self.low_priority] {
+            workers.state().ended = true;
+            workers.work.notify_all();
+        }
     }
 }
 
@@ -269,14 +266,9 @@ mod tests {
 
     use super::*;
 
-    fn pool_of(max_threads: usize) -> ThreadPool {
-        let workers = Workers { state: Mutex::default(), work: Condvar::new(), prepare: || {}, max_threads };
-        ThreadPool { workers: Arc::new(workers) }
-    }
-
     #[tokio::test]
     async fn work_beyond_the_limit_of_threads_waits_and_can_be_taken_back() {
-        let pool = pool_of(1);
+        let pool = Workers::new(|| {}, 1);
         let (go, gate) = mpsc::channel::<()>();
         let first = pool.run(&pool, move || gate.recv().is_ok()).unwrap();
         let second = pool.run(&pool, || 2).unwrap();
@@ -286,19 +278,19 @@ mod tests {
         assert_eq!(first.await, Some(true));
         assert_eq!(second.await, None, "it never runs");
         assert!(third.await == Some(3));
-        assert_eq!(pool.workers.state().threads, 1);
+        assert_eq!(pool.state().threads, 1);
     }
 
     #[tokio::test]
     async fn idle_thread_is_used_again() {
-        let pool = pool_of(8);
+        let pool = Workers::new(|| {}, 8);
         for n in 0..20 {
             assert_eq!(pool.run(&pool, move || n).unwrap().await, Some(n));
             // The result is there a moment before its thread is idle again.
-            while pool.workers.state().idle == 0 {
+            while pool.state().idle == 0 {
                 std::thread::yield_now();
             }
         }
-        assert_eq!(pool.workers.state().threads, 1);
+        assert_eq!(pool.state().threads, 1);
     }
 }

@@ -7,130 +7,53 @@ use std::{mem, sync::Arc, time::Duration};
 
 use confined_fs::{DiskWatcher, OnEvent, stop::StopSignal};
 use tokio::{
-    sync::{Notify, Semaphore},
+    sync::Notify,
     time::{self, Instant},
 };
-use tokio_util::sync::CancellationToken;
 
 use crate::tools::{Answer, CallContext, EndReason, Kind, Look, Plan, ProgressUpdate, ToolError, Wait};
 
 use super::{
     call::Call,
-    concurrency::{self, ConcurrencyLimits, Load, WIND_UP, area},
-    disk_events::DiskEvents,
+    concurrency::{self, Load, MAX_WAITS, Shared, WIND_UP, area},
     services::Services,
-    threads::{Pools, ended, no_thread},
+    threads::{ended, no_thread},
 };
 
-/// Calls that wait at the same time.
-const MAX_WAITS: usize = 64;
 /// How often a wait looks where changes may cause no event.
-const POLL: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How often it looks where each change is known to cause an event.
-const RARE_POLL: Duration = Duration::from_secs(1);
+const RARE_POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The shortest time between two looks: a file may change without a pause.
-const GAP: Duration = Duration::from_millis(15);
+const MIN_LOOK_INTERVAL: Duration = Duration::from_millis(15);
 /// A look that took long is followed by a pause of this many times that.
-const REST: u32 = 3;
+const REST_FACTOR: u32 = 3;
 /// The time between two reports of progress.
-const REPORT: Duration = Duration::from_secs(5);
+const REPORT_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Shared by waiting calls.
-pub(super) struct WaitingCalls {
-    places: Semaphore,
-    events: Arc<DiskEvents>,
-    limits: Arc<ConcurrencyLimits>,
-    pools: Arc<Pools>,
-    /// Cancelled when the client has closed its input: nothing is worth waiting for then.
-    pub(super) input_ended: CancellationToken,
-}
-
-impl WaitingCalls {
-    pub(super) fn new(events: Arc<DiskEvents>, limits: Arc<ConcurrencyLimits>, pools: Arc<Pools>) -> Self {
-        Self { places: Semaphore::new(MAX_WAITS), events, limits, pools, input_ended: CancellationToken::new() }
-    }
-
-    /// Plans `call`, and waits for what it is for.
-    pub(super) async fn answer(
-        &self,
-        services: &Arc<Services>,
-        call: &mut Call,
-        cx: &CallContext,
-    ) -> Result<Answer, ToolError> {
-        let started = Instant::now();
-        let _place = self.places.try_acquire().map_err(|_| {
-            ToolError::new(Kind::Quota, format!("{MAX_WAITS} calls of wait are waiting already, and no more may"))
-                .hint("call again after one of them is answered; to wait for several files, wait for their directory")
-        })?;
-        let (tool, arguments, limit) = (call.tool.clone(), mem::take(&mut call.arguments), services.options.deadline);
-        let look = Poller { waits: self, call, cx, area: area(services, &tool, &arguments), limit };
-        let services = Arc::clone(services);
-        let plan = move |cx: &CallContext| {
-            let tool = services.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
-            tool.plan(cx, arguments)
-        };
-        match look.on_thread(started + limit, plan).await? {
-            Plan::Answer(answer) => Ok(answer),
-            Plan::Wait(wait) => self.wait(&look, wait, started).await,
-            Plan::Change(_) => Err(ToolError::new(Kind::Internal, "a tool that waits changes nothing")),
-        }
-    }
-
-    async fn wait(&self, look: &Poller<'_>, mut wait: Box<dyn Wait>, started: Instant) -> Result<Answer, ToolError> {
-        let deadline = started + wait.limit();
-        let (settle, subject, seconds) = (wait.settle(), wait.subject(), wait.limit().as_secs().max(1));
-        let changed = Arc::new(Notify::new());
-        let wake: OnEvent = {
-            let changed = Arc::clone(&changed);
-            Arc::new(move |_| changed.notify_one())
-        };
-        let watcher = self.events.watcher();
-        loop {
-            let looking = Instant::now();
-            let (watcher, wake) = (watcher.clone(), Arc::clone(&wake));
-            // The last look begins at the deadline, so it gets extra time.
-            let until = looking.max(deadline) + WIND_UP;
-            let (back, looked) = look.on_thread(until, move |cx| Ok(watch_and_look(wait, cx, watcher, &wake))).await?;
-            wait = back;
-            let (look_again, reports_all) = match looked? {
-                (Look::Happened(answer), _) => return Ok(answer),
-                (Look::NotYet(again), reports_all) => (again, reports_all),
-            };
-            let why = if self.input_ended.is_cancelled() {
-                Some(EndReason::InputEnded)
-            } else {
-                (Instant::now() >= deadline).then_some(EndReason::Time)
-            };
-            if let Some(why) = why {
-                return look.on_thread(until + WIND_UP, move |cx| wait.give_up(cx, why)).await;
-            }
-            let now = Instant::now();
-            let poll = if reports_all { RARE_POLL } else { POLL };
-            let due = (now + look_again.unwrap_or(poll).min(poll)).min(deadline);
-            // Work in several parts goes on at once; what changes without a pause does not take all time.
-            let rest =
-                if look_again == Some(Duration::ZERO) { Duration::ZERO } else { GAP.max((now - looking) * REST) };
-            let report = || {
-                if let Some(sink) = &look.cx.progress {
-                    let done = started.elapsed().as_secs();
-                    sink(ProgressUpdate { done, total: Some(seconds.max(done)), message: subject.clone() });
-                }
-            };
-            tokio::select! {
-                biased;
-                () = look.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
-                () = self.input_ended.cancelled() => {}
-                () = until_due(&changed, due, settle, &report) => {}
-            }
-            // The gap before the next look, unless the wait is over.
-            let next = (looking + rest).min(deadline);
-            if Instant::now() < next && !self.input_ended.is_cancelled() {
-                tokio::select! {
-                    () = look.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
-                    () = time::sleep_until(next) => {}
-                }
-            }
-        }
+/// Plans `call`, and waits for what it is for.
+pub(super) async fn answer(
+    shared: &Shared,
+    services: &Arc<Services>,
+    call: &mut Call,
+    cx: &CallContext,
+) -> Result<Answer, ToolError> {
+    let started = Instant::now();
+    let _place = shared.waits.try_acquire().map_err(|_| {
+        ToolError::new(Kind::Quota, format!("{MAX_WAITS} calls of wait are waiting already, and no more may"))
+            .hint("call again after one of them is answered; to wait for several files, wait for their directory")
+    })?;
+    let (tool, arguments, limit) = (call.tool.clone(), mem::take(&mut call.arguments), services.options.deadline);
+    let look = Poller { shared, call, cx, area: area(services, &tool, &arguments), limit };
+    let services = Arc::clone(services);
+    let plan = move |cx: &CallContext| {
+        let tool = services.toolbox.get(&tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+        tool.plan(cx, arguments)
+    };
+    match look.on_thread(started + limit, plan).await? {
+        Plan::Answer(answer) => Ok(answer),
+        Plan::Wait(wait) => look.wait(wait, started).await,
+        Plan::Change(_) => Err(ToolError::new(Kind::Internal, "a tool that waits changes nothing")),
     }
 }
 
@@ -141,7 +64,7 @@ async fn until_due(changed: &Notify, due: Instant, settle: Duration, report: &im
         time::sleep(settle).await;
     };
     tokio::pin!(wait);
-    let mut ticks = time::interval(REPORT);
+    let mut ticks = time::interval(REPORT_INTERVAL);
     ticks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -167,7 +90,7 @@ fn watch_and_look(
 
 /// Looks on threads, one at a time.
 struct Poller<'l> {
-    waits: &'l WaitingCalls,
+    shared: &'l Shared,
     call: &'l Call,
     cx: &'l CallContext,
     area: String,
@@ -176,6 +99,67 @@ struct Poller<'l> {
 }
 
 impl Poller<'_> {
+    /// Looks until what is waited for has happened, or the time or the input has ended.
+    async fn wait(&self, mut wait: Box<dyn Wait>, started: Instant) -> Result<Answer, ToolError> {
+        let deadline = started + wait.limit();
+        // Asked now: the wait is moved to a thread for each look.
+        let (settle, subject, seconds) = (wait.settle(), wait.subject(), wait.limit().as_secs().max(1));
+        let changed = Arc::new(Notify::new());
+        let wake: OnEvent = {
+            let changed = Arc::clone(&changed);
+            Arc::new(move |_| changed.notify_one())
+        };
+        let watcher = self.shared.events.watcher();
+        let input_ended = &self.shared.input_ended;
+        loop {
+            let looking = Instant::now();
+            let (watcher, wake) = (watcher.clone(), Arc::clone(&wake));
+            // The last look begins at the deadline, so it gets extra time.
+            let until = looking.max(deadline) + WIND_UP;
+            let (back, looked) = self.on_thread(until, move |cx| Ok(watch_and_look(wait, cx, watcher, &wake))).await?;
+            wait = back;
+            let (look_again, reports_all) = match looked? {
+                (Look::Happened(answer), _) => return Ok(answer),
+                (Look::NotYet(again), reports_all) => (again, reports_all),
+            };
+            let why = if input_ended.is_cancelled() {
+                Some(EndReason::InputEnded)
+            } else {
+                (Instant::now() >= deadline).then_some(EndReason::Time)
+            };
+            if let Some(why) = why {
+                return self.on_thread(until + WIND_UP, move |cx| wait.give_up(cx, why)).await;
+            }
+            let now = Instant::now();
+            let poll = if reports_all { RARE_POLL_INTERVAL } else { POLL_INTERVAL };
+            let due = (now + look_again.unwrap_or(poll).min(poll)).min(deadline);
+            // Work in several parts goes on at once; what changes without a pause does not take all time.
+            let rest = if look_again == Some(Duration::ZERO) {
+                Duration::ZERO
+            } else {
+                MIN_LOOK_INTERVAL.max((now - looking) * REST_FACTOR)
+            };
+            let report = || {
+                if let Some(sink) = &self.cx.progress {
+                    let done = started.elapsed().as_secs();
+                    sink(ProgressUpdate { done, total: Some(seconds.max(done)), message: subject.clone() });
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
+                () = input_ended.cancelled() => {}
+                () = until_due(&changed, due, settle, &report) => {}
+            }
+            // The gap before the next look, unless the wait is over.
+            let next = (looking + rest).min(deadline);
+            if Instant::now() < next && !input_ended.is_cancelled() {
+                let rested = self.call.cancelled.run_until_cancelled(time::sleep_until(next)).await;
+                rested.ok_or_else(ToolError::cancelled)?;
+            }
+        }
+    }
+
     /// Runs `work` on a thread for waits, until the call is cancelled or it is `until`.
     async fn on_thread<T: Send + 'static>(
         &self,
@@ -186,14 +170,14 @@ impl Poller<'_> {
         let permit = tokio::select! {
             biased;
             () = self.call.cancelled.cancelled() => return Err(ToolError::cancelled()),
-            permit = self.waits.limits.permit(Load::Wait, &self.area) => permit,
+            permit = self.shared.limits.permit(Load::Wait, &self.area) => permit,
             () = time::sleep_until(until) => return Err(concurrency::abandoned(true, limit)),
         };
         let permit = permit.map_err(|closed| ToolError::new(Kind::Internal, "the server is ending").source(closed))?;
         let permit = Arc::new(permit);
         let cx = CallContext { stop: StopSignal::after(limit), ..self.cx.clone() };
         let stop = cx.stop.clone();
-        let mut task = self.waits.pools.start(false, &permit, move || work(&cx))?;
+        let mut task = self.shared.pools.start(false, &permit, move || work(&cx))?;
         tokio::select! {
             biased;
             done = &mut task => ended(done),

@@ -68,6 +68,7 @@ impl Signer {
         })?;
         let (nonce, shown) = state.split_first_chunk::<STATE_NONCE>().ok_or(InvalidProof::Unverified)?;
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        // A state that was used expires within `limit`; the rest is a margin for the clock that the codec reads.
         while used.front().is_some_and(|(at, _)| at.elapsed() > 2 * limit) {
             used.pop_front();
         }
@@ -106,13 +107,13 @@ pub(in crate::server) const CONFIRMATION: &str = "confirmation";
 /// How long a code is valid.
 const VALID: Duration = Duration::from_secs(600);
 /// Hexadecimal digits of the parts of a code: when it expires, a random number, and what it is bound to.
-const EXPIRES: usize = 8;
-const CODE_NONCE: usize = 4;
-const CALL: usize = 16;
-const CHANGE: usize = 12;
-const LENGTH: usize = EXPIRES + CODE_NONCE + CALL + CHANGE;
+const EXPIRY_DIGITS: usize = 8;
+const NONCE_DIGITS: usize = 4;
+const CALL_DIGITS: usize = 16;
+const CHANGE_DIGITS: usize = 12;
+const CODE_LENGTH: usize = EXPIRY_DIGITS + NONCE_DIGITS + CALL_DIGITS + CHANGE_DIGITS;
 /// Characters of the summary that are in the refusal's sentence.
-const SUMMARY: usize = 110;
+const MAX_SUMMARY: usize = 110;
 
 /// Takes the code out of the arguments of a call.
 pub(in crate::server) fn take(arguments: &mut Map<String, Value>) -> Option<String> {
@@ -152,10 +153,10 @@ pub(in crate::server) fn approve(
 
 /// A new code for `proposal`.
 fn issue(codec: &RequestStateCodec, proposal: &Proposal, now: Duration) -> Result<String, ToolError> {
-    let nonce: [u8; CODE_NONCE / 2] = random_bytes().ok_or_else(no_randomness)?;
-    let head = format!("{:0EXPIRES$x}{:0CODE_NONCE$x}", (now + VALID).as_secs(), u16::from_be_bytes(nonce));
-    let call = mac(codec, head.as_bytes(), &proposal.request, CALL);
-    let change = mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE);
+    let nonce: [u8; NONCE_DIGITS / 2] = random_bytes().ok_or_else(no_randomness)?;
+    let head = format!("{:0EXPIRY_DIGITS$x}{:0NONCE_DIGITS$x}", (now + VALID).as_secs(), u16::from_be_bytes(nonce));
+    let call = mac(codec, head.as_bytes(), &proposal.request, CALL_DIGITS);
+    let change = mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE_DIGITS);
     Ok(format!("{head}{call}{change}"))
 }
 
@@ -167,22 +168,24 @@ fn verify(
     code: &str,
     now: Duration,
 ) -> Result<Result<(), InvalidProof>, ToolError> {
-    let is_code = code.len() == LENGTH && code.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    let is_code = code.len() == CODE_LENGTH && code.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     if !is_code {
         return Ok(Err(InvalidProof::Unverified));
     }
-    let (head, rest) = code.split_at(EXPIRES + CODE_NONCE);
-    let (call, change) = rest.split_at(CALL);
-    if call != mac(codec, head.as_bytes(), &proposal.request, CALL) {
+    let (head, rest) = code.split_at(EXPIRY_DIGITS + NONCE_DIGITS);
+    let (call, change) = rest.split_at(CALL_DIGITS);
+    // First whether it is a code of this call at all: only then it may be told why it is not valid.
+    if call != mac(codec, head.as_bytes(), &proposal.request, CALL_DIGITS) {
         return Ok(Err(InvalidProof::Unverified));
     }
-    let expires = u64::from_str_radix(&head[..EXPIRES], 16).unwrap_or(0);
+    let expires = u64::from_str_radix(&head[..EXPIRY_DIGITS], 16).unwrap_or(0);
     if now.as_secs() >= expires {
         return Ok(Err(InvalidProof::Expired));
     }
-    if change != mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE) {
+    if change != mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE_DIGITS) {
         return Ok(Err(InvalidProof::OtherChange));
     }
+    // Last, so that failed attempts use nothing up.
     let nonce = u64::from_be_bytes(random_bytes().ok_or_else(no_randomness)?);
     match records.use_up(code, expires, nonce) {
         Ok(true) => Ok(Ok(())),
@@ -202,7 +205,7 @@ fn mac(codec: &RequestStateCodec, value: &[u8], bound_to: &[u8], digits: usize) 
 /// `DeerFlow` cuts an error.
 fn refusal(proposal: &Proposal, code: &str) -> ToolError {
     let mut lines = proposal.message.lines().skip(1);
-    let summary = text_file::shorten(lines.next().unwrap_or_default(), SUMMARY).into_owned();
+    let summary = text_file::shorten(lines.next().unwrap_or_default(), MAX_SUMMARY).into_owned();
     let rest: Vec<&str> = lines.collect();
     declined(format!("a person must agree to this change first ({summary})"))
         .hint(format!(
@@ -342,7 +345,7 @@ mod code_tests {
     fn code_is_accepted_once_for_its_own_change() {
         let (fixture, shown) = (Fixture::new(), proposal(1, b"x"));
         let code = fixture.code(&shown);
-        assert_eq!(code.len(), LENGTH);
+        assert_eq!(code.len(), CODE_LENGTH);
         assert_eq!(fixture.verify(&proposal(2, b"x"), &code, NOW), Err(InvalidProof::Unverified));
         assert_eq!(fixture.verify(&proposal(1, b"y"), &code, NOW), Err(InvalidProof::OtherChange));
         assert_eq!(fixture.verify(&shown, &code, NOW + VALID), Err(InvalidProof::Expired));
@@ -360,7 +363,8 @@ mod code_tests {
             let forged = String::from_utf8(forged).expect("ASCII");
             assert!(fixture.verify(&shown, &forged, NOW).is_err(), "at {at}");
         }
-        for other in ["", &code[1..], &code[..LENGTH - 1], &code.to_uppercase(), &format!("{code}0"), &"é".repeat(20)]
+        for other in
+            ["", &code[1..], &code[..CODE_LENGTH - 1], &code.to_uppercase(), &format!("{code}0"), &"é".repeat(20)]
         {
             assert_eq!(fixture.verify(&shown, other, NOW), Err(InvalidProof::Unverified), "{other:?}");
         }
@@ -370,7 +374,7 @@ mod code_tests {
     #[test]
     fn refusal_says_what_to_do_within_its_first_480_characters() {
         let message = format!("An agent asks:\nReplace {}: 5 bytes when done\n\n--- a\n+++ b\n+x\n", "p/".repeat(2000));
-        let text = refusal(&Proposal { message, ..proposal(1, b"x") }, &"a".repeat(LENGTH)).text();
+        let text = refusal(&Proposal { message, ..proposal(1, b"x") }, &"a".repeat(CODE_LENGTH)).text();
         let end = text.find("\n\n---").expect("a diff after the hint");
         assert!(text[..end].chars().count() <= 480, "{}", text[..end].chars().count());
         assert!(text[..end].ends_with("if not, do not repeat it"), "{text}");

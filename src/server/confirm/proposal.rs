@@ -17,7 +17,7 @@ pub enum Confirm {
     Never,
     /// Those that replace or remove something that was there.
     Destructive,
-    /// All.
+    /// All changes, also those that only add something.
     Writes,
 }
 
@@ -106,11 +106,11 @@ pub(super) fn declined(reason: impl std::fmt::Display) -> ToolError {
 /// The question's only field, and its name among the questions of one result.
 pub(super) const FIELD: &str = "confirm";
 /// Lines of a diff that are shown: several screens.
-const LINES: usize = 200;
+const MAX_LINES: usize = 200;
 /// Characters of one line that are shown.
-const LINE: usize = 400;
+const MAX_LINE: usize = 400;
 /// Bytes of a diff that are shown.
-const BYTES: usize = 24 << 10;
+const MAX_BYTES: usize = 24 << 10;
 
 /// The request that shows `message` with one box to tick.
 pub(super) fn elicitation(message: &str) -> ElicitRequest {
@@ -131,7 +131,7 @@ fn question_text(preview: &Preview) -> String {
     let show_returns = has_mixed_endings(&preview.diff);
     for line in preview.diff.split_terminator('\n') {
         lines += 1;
-        if cut_lines == 0 && lines <= LINES && shown.len() < BYTES {
+        if cut_lines == 0 && lines <= MAX_LINES && shown.len() < MAX_BYTES {
             push_line(&mut shown, line, show_returns);
         } else {
             cut_lines += 1;
@@ -161,8 +161,8 @@ fn push_line(out: &mut String, line: &str, show_returns: bool) {
     let line = if show_returns { line } else { line.strip_suffix('\r').unwrap_or(line) };
     let mut hidden = hidden::in_line(line).map(|one| one.column).peekable();
     for (index, character) in line.chars().enumerate() {
-        if index == LINE {
-            let _ = write!(out, "… ({} more characters)", line.chars().count() - LINE);
+        if index == MAX_LINE {
+            let _ = write!(out, "… ({} more characters)", line.chars().count() - MAX_LINE);
             break;
         }
         let unseen = hidden.next_if_eq(&(index + 1)).is_some();
@@ -247,7 +247,7 @@ mod question_tests {
         assert!(text.ends_with("+199\n"), "{text}");
         let wide = format!("+{}\n", "é".repeat(5000)).repeat(150);
         let text = shown(&wide);
-        assert!(text.contains("… (4601 more characters)\n") && text.len() < 2 * BYTES, "{}", text.len());
+        assert!(text.contains("… (4601 more characters)\n") && text.len() < 2 * MAX_BYTES, "{}", text.len());
         assert!(text.contains("of 150 lines"), "{}", &text[..200]);
     }
 

@@ -12,7 +12,7 @@ pub(super) const CHUNK: usize = 16 << 10;
 /// Bytes asked for at once in a longer line: the capacity of a pipe on Linux (pipe(7)).
 const PIPE: usize = 64 << 10;
 /// A buffer that grew beyond this for one line is freed.
-const KEEP: usize = 1 << 20;
+const MAX_KEPT: usize = 1 << 20;
 /// The byte-order mark with which some programs begin their output.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -110,6 +110,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 }
             };
             let from = self.start;
+            // A last line has no line end to skip.
             self.start = (end + 1).min(self.buffer.len());
             self.searched = self.start;
             if let Some(mut scanner) = self.skipping.take() {
@@ -131,6 +132,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 
     /// Drops the lines that were returned, and the bytes of a line beyond the limit.
     fn compact(&mut self) {
+        // Once for each read and not for each line: the rest of the buffer is moved.
         self.buffer.drain(..self.start);
         self.start = 0;
         if self.skipping.is_none() && self.trimmed(0, self.buffer.len()).len() > self.limit {
@@ -142,7 +144,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             self.buffer.clear();
         }
         self.searched = self.buffer.len();
-        if self.buffer.is_empty() && self.buffer.capacity() > KEEP {
+        if self.buffer.is_empty() && self.buffer.capacity() > MAX_KEPT {
             self.buffer = Vec::new();
         }
     }
@@ -163,7 +165,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
 // is there as a whole, or nothing.
 
 /// The longest id that is recovered, in bytes as written.
-const LONGEST: usize = 256;
+const MAX_ID: usize = 256;
 
 /// A scan over the bytes of one line, in pieces of any size.
 #[derive(Debug, Default)]
@@ -218,6 +220,7 @@ impl IdScanner {
                 if self.depth == 1 {
                     self.member_ends();
                 }
+                // Broken input may close more than it has opened.
                 self.depth = self.depth.saturating_sub(1);
             }
             b':' if self.depth == 1 && !self.at_value => {
@@ -236,7 +239,7 @@ impl IdScanner {
         if self.depth != 1 || (self.at_value && !self.key_is_id) {
             return;
         }
-        if self.token.len() < LONGEST {
+        if self.token.len() < MAX_ID {
             self.token.push(byte);
         } else {
             self.overlong = true;
@@ -283,6 +286,6 @@ mod tests {
         assert_eq!(scan(r#"{"id":null}"#), None);
         assert_eq!(scan(r#"{"id":12"#), None, "more digits may have followed");
         assert_eq!(scan(r#"hello "id": 5, }"#), None);
-        assert_eq!(scan(&format!(r#"{{"id":"{}","x":1}}"#, "a".repeat(LONGEST))), None);
+        assert_eq!(scan(&format!(r#"{{"id":"{}","x":1}}"#, "a".repeat(MAX_ID))), None);
     }
 }

@@ -28,7 +28,7 @@ use super::frame::IdScanner;
 use rmcp::model::{SubscribeRequest, UnsubscribeRequest};
 
 /// Characters of a parser's error that are repeated: it may quote whole values.
-const REASON: usize = 300;
+const MAX_REASON: usize = 300;
 
 /// A key that occurs twice in one object of a call.
 #[derive(Clone, Debug)]
@@ -78,6 +78,7 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
         Ok(head) => head,
         Err(error) => {
             let code = match error.classify() {
+                // It is JSON, but not of the protocol (JSON-RPC 2.0, section 5.1).
                 Category::Data => ErrorCode::INVALID_REQUEST,
                 Category::Syntax | Category::Eof | Category::Io => ErrorCode::PARSE_ERROR,
             };
@@ -114,7 +115,7 @@ pub(super) fn too_long(id: Option<RequestId>, limit: usize) -> Incoming {
 /// The answer to a request with the id of one in flight: the client could not tell two answers apart.
 pub(super) fn duplicate(id: &RequestId) -> ErrorData {
     let id = id.to_string();
-    let shown = shorten(&id, REASON);
+    let shown = shorten(&id, MAX_REASON);
     ErrorData::invalid_request(format!("a request with the id {shown} is still being answered"), None)
 }
 
@@ -147,7 +148,7 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
             _ => {
-                return refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shorten(method, REASON));
+                return refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shorten(method, MAX_REASON));
             }
         },
     };
@@ -272,7 +273,7 @@ fn refuse(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) ->
 }
 
 fn reason(error: &serde_json::Error) -> String {
-    shorten(&error.to_string(), REASON).into_owned()
+    shorten(&error.to_string(), MAX_REASON).into_owned()
 }
 
 // Reads a JSON text, and finds a key that occurs twice in one object of it.
@@ -280,7 +281,7 @@ fn reason(error: &serde_json::Error) -> String {
 // RFC 8259, section 4 leaves the meaning of duplicate keys open; most parsers silently keep the last one.
 
 /// Characters of a name that are repeated.
-const SHOWN: usize = 80;
+const MAX_NAME: usize = 80;
 
 /// The value of `json`, and the first key that occurs twice in an object of it.
 pub(super) fn parse_noting_duplicates(json: &[u8]) -> Result<(Value, Option<String>), serde_json::Error> {
@@ -315,7 +316,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if object.contains_key(&name) && self.found.is_none() {
-                *self.found = Some(shorten(&name, SHOWN).into_owned());
+                *self.found = Some(shorten(&name, MAX_NAME).into_owned());
             }
             let value = members.next_value_seed(ValueSeed { found: self.found })?;
             object.insert(name, value);

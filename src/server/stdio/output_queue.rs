@@ -53,6 +53,7 @@ impl OutputQueue {
     where
         W: AsyncWrite + Send + Unpin + 'static,
     {
+        // Unbounded: calls in flight, the response budget and the pause in reading bound it.
         let (queue, queued) = mpsc::unbounded_channel();
         let backlog = Arc::new(Backlog::default());
         tokio::spawn(write(output, queued, Arc::clone(&backlog), lost));
@@ -98,6 +99,7 @@ impl OutputQueue {
 
     /// Whether few enough bytes wait that progress may be added.
     pub(in crate::server) fn has_room(&self) -> bool {
+        // Relaxed: a number that is a moment old lets one line more or less through.
         self.backlog.bytes.load(Ordering::Relaxed) < PROGRESS_ROOM
     }
 
@@ -173,6 +175,7 @@ async fn write<W>(
                 }
                 Queued::Flush(done) => waiting.push(done),
             }
+            // Several short answers go out in one write(2).
             next = if batch.len() < BATCH { queued.try_recv().ok() } else { None };
         }
         let written = match output.write_all(&batch).await {
@@ -180,6 +183,7 @@ async fn write<W>(
             Err(error) => Err(error),
         };
         backlog.bytes.fetch_sub(batch.len(), Ordering::Relaxed);
+        // Before the next line is taken: calls wait for the permits.
         drop((batch, permits));
         if let Err(error) = written {
             tracing::warn!(%error, "the client no longer reads; ending");
@@ -202,19 +206,23 @@ async fn write<W>(
 // need no budget: the number of calls in flight bounds them.
 
 /// Bytes of large answers that are lines, or soon will be: a few images of the largest size.
-const BUDGET: usize = 16 << 20;
+const MAX_LARGE: usize = 16 << 20;
 /// Bytes of an answer that needs no budget.
-const SMALL: usize = 128 << 10;
+const MAX_SMALL: usize = 128 << 10;
 /// Bytes that one permit of the semaphore counts for.
 const UNIT: usize = 1 << 10;
 
 /// Room that is left for large answers; cheap to clone.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct ResponseBudget {
+pub(in crate::server) struct ResponseBudget(Arc<BudgetState>);
+
+#[derive(Debug)]
+struct BudgetState {
     free: Arc<Semaphore>,
-    waiting: Arc<AtomicUsize>,
+    /// Each answer that waits holds a clone until its call goes on or is dropped.
+    waiting: Arc<()>,
     /// How many answers had to wait so far.
-    waits: Arc<AtomicUsize>,
+    waits: AtomicUsize,
 }
 
 /// The share of one answer in the budget, until it is dropped.
@@ -222,7 +230,8 @@ pub(in crate::server) type ResponsePermit = OwnedSemaphorePermit;
 
 impl Default for ResponseBudget {
     fn default() -> Self {
-        Self { free: Arc::new(Semaphore::new(BUDGET / UNIT)), waiting: Arc::default(), waits: Arc::default() }
+        let free = Arc::new(Semaphore::new(MAX_LARGE / UNIT));
+        Self(Arc::new(BudgetState { free, waiting: Arc::default(), waits: AtomicUsize::default() }))
     }
 }
 
@@ -230,44 +239,28 @@ impl ResponseBudget {
     /// Waits until there is room for `answer`; a small one takes none.
     pub(in crate::server) async fn reserve(&self, answer: &Answer) -> Option<ResponsePermit> {
         let bytes = on_the_wire(answer);
-        if bytes < SMALL {
+        if bytes < MAX_SMALL {
             return None;
         }
-        let units = u32::try_from(bytes.min(BUDGET).div_ceil(UNIT)).unwrap_or(u32::MAX);
-        if let Ok(permit) = Arc::clone(&self.free).try_acquire_many_owned(units) {
+        let units = u32::try_from(bytes.min(MAX_LARGE).div_ceil(UNIT)).unwrap_or(u32::MAX);
+        if let Ok(permit) = Arc::clone(&self.0.free).try_acquire_many_owned(units) {
             return Some(permit);
         }
-        self.waits.fetch_add(1, Ordering::Relaxed);
-        let _waiting = WaitingCount::new(&self.waiting);
-        Arc::clone(&self.free).acquire_many_owned(units).await.ok()
+        self.0.waits.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Arc::clone(&self.0.waiting);
+        Arc::clone(&self.0.free).acquire_many_owned(units).await.ok()
     }
 
     /// Whether an answer waits for the client to read earlier ones, or had to since [`Self::waits`] returned `waits`,
     /// which is updated.
     pub(in crate::server) fn was_short_since(&self, waits: &mut usize) -> bool {
         let before = std::mem::replace(waits, self.waits());
-        self.waiting.load(Ordering::Relaxed) > 0 || before != *waits
+        Arc::strong_count(&self.0.waiting) > 1 || before != *waits
     }
 
     /// How many answers had to wait so far.
     pub(in crate::server) fn waits(&self) -> usize {
-        self.waits.load(Ordering::Relaxed)
-    }
-}
-
-/// Counts an answer that waits, until the wait ends or the call is dropped.
-struct WaitingCount<'a>(&'a AtomicUsize);
-
-impl<'a> WaitingCount<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(count)
-    }
-}
-
-impl Drop for WaitingCount<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.waits.load(Ordering::Relaxed)
     }
 }
 
@@ -360,7 +353,7 @@ mod backpressure_tests {
     #[test]
     fn large_answers_wait_for_room_and_small_ones_do_not() {
         let budget = ResponseBudget::default();
-        let large = image(BUDGET / 4);
+        let large = image(MAX_LARGE / 4);
         let first: Vec<_> = (0..2).map(|_| now(budget.reserve(&large)).expect("there is room")).collect();
         assert!(first.iter().all(Option::is_some));
         assert!(now(budget.reserve(&large)).is_none(), "a third more on the wire than on the disk");
@@ -371,7 +364,7 @@ mod backpressure_tests {
         );
         assert!(now(budget.reserve(&image(1000))).expect("no wait").is_none());
         drop(first);
-        let all = now(budget.reserve(&image(2 * BUDGET))).expect("one that is larger than all of it has all of it");
+        let all = now(budget.reserve(&image(2 * MAX_LARGE))).expect("one that is larger than all of it has all of it");
         assert!(all.is_some() && now(budget.reserve(&large)).is_none());
     }
 }

@@ -14,9 +14,9 @@ use crate::session::{CommittedChange, EntryKind};
 use super::known_states::Listing;
 
 /// A burst of changes is one notification in this time; the first goes out at once, the last is never lost.
-const INTERVAL: Duration = Duration::from_millis(200);
+const SEND_INTERVAL: Duration = Duration::from_millis(200);
 /// Paths below a directory that are remembered between an event and a look at what it was; beyond, it has changed.
-const PENDING: usize = 256;
+const MAX_PENDING: usize = 256;
 
 /// Whose subscription it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Subscriber {
 
     /// When its news may be sent, if there is any: at once, or some time after the last.
     pub(super) fn due(&self, now: Instant) -> Option<Instant> {
-        (self.has_news && !self.is_held).then(|| self.sent.map_or(now, |sent| sent + INTERVAL))
+        (self.has_news && !self.is_held).then(|| self.sent.map_or(now, |sent| sent + SEND_INTERVAL))
     }
 
     pub(super) fn has_sent(&mut self, now: Instant) {
@@ -56,9 +56,10 @@ impl Subscriber {
 }
 
 /// How changes are noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Noticed {
     /// Not at all yet.
+    #[default]
     NotYet,
     ByEvents,
     /// By looking now and then.
@@ -66,7 +67,7 @@ pub(super) enum Noticed {
 }
 
 /// A path that is followed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Followed {
     /// The real names that lead to it, the one of its content first.
     pub(super) names: Vec<WorkspacePath>,
@@ -88,21 +89,6 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    pub(super) fn new(names: Vec<WorkspacePath>, state: FollowedState) -> Self {
-        Self {
-            names,
-            state,
-            version: 0,
-            noticed: Noticed::NotYet,
-            watch: None,
-            look_at: None,
-            pending: BTreeSet::new(),
-            listing: None,
-            has_own_trees: false,
-            subscribers: Vec::new(),
-        }
-    }
-
     /// There is something to send to each subscriber.
     pub(super) fn has_changed(&mut self) {
         for subscriber in &mut self.subscribers {
@@ -144,7 +130,7 @@ impl Followed {
 
     /// An event has named `path` below this directory: looked at when `at` has come.
     pub(super) fn note_below(&mut self, path: &WorkspacePath, at: Instant) {
-        if self.pending.len() < PENDING {
+        if self.pending.len() < MAX_PENDING {
             self.pending.insert(path.clone());
         } else {
             self.has_changed();
@@ -159,12 +145,13 @@ impl Followed {
 }
 
 /// Bytes of a file whose content is compared; a larger one has changed when its size or its time has.
-const COMPARED: u64 = 1 << 20;
+const MAX_COMPARED: u64 = 1 << 20;
 
 /// The state of a path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum FollowedState {
     /// Nothing that may be read.
+    #[default]
     Nothing,
     /// A file, with its content where that was compared.
     File(Stat, Option<Revision>),
@@ -191,10 +178,10 @@ impl FollowedState {
         {
             return Self::File(stat, *revision);
         }
-        if stat.size > COMPARED {
+        if stat.size > MAX_COMPARED {
             return Self::File(stat, None);
         }
-        let revision = Revision::of_reader(&mut io::Read::take(&mut file, COMPARED)).ok();
+        let revision = Revision::of_reader(&mut io::Read::take(&mut file, MAX_COMPARED)).ok();
         Self::File(stat, revision)
     }
 

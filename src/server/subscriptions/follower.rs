@@ -17,9 +17,9 @@ use super::{
 
 /// How long after the first event of a change it is looked at: a program that empties a file and then writes it makes
 /// one update, and the report of this server's own change comes before its event is looked at.
-const SETTLE: Duration = Duration::from_millis(50);
+const SETTLE_DELAY: Duration = Duration::from_millis(50);
 /// How long events gather before they are taken.
-const GATHER: Duration = Duration::from_millis(10);
+const GATHER_DELAY: Duration = Duration::from_millis(10);
 /// How often a polled file is looked at.
 const FILE_INTERVAL: Duration = Duration::from_millis(500);
 /// How often a polled directory is looked at, unless that takes long ([`POLL_SHARE`]).
@@ -47,10 +47,11 @@ pub(super) fn follow(shared: &Shared) {
         let times = table.followed.values().filter_map(|one| one.look_at).chain(next).chain(is_new.then_some(now));
         let wait = times.min().map_or(WATCHED_INTERVAL, |next| next.saturating_duration_since(now));
         drop(table);
+        // Without the lock: thousands of watches may have to be removed.
         drop(ended);
         let inbox = &shared.inbox;
         drop(inbox.arrived.wait_timeout_while(inbox.lock(), wait, |received| !received.is_woken));
-        thread::sleep(GATHER);
+        thread::sleep(GATHER_DELAY);
         let received = mem::take(&mut *inbox.lock());
         take_events(shared, &received);
     }
@@ -156,7 +157,7 @@ fn take_events(shared: &Shared, received: &Received) {
     if received.events.is_empty() && !received.is_incomplete {
         return;
     }
-    let at = Instant::now() + SETTLE;
+    let at = Instant::now() + SETTLE_DELAY;
     let mut moved = Vec::new();
     let mut table = shared.lock();
     for (key, followed) in &mut table.followed {

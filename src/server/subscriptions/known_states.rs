@@ -48,6 +48,7 @@ impl KnownStates {
     pub(super) fn is_overtaken(&mut self, path: &WorkspacePath, exists: bool) {
         self.forget(path);
         if exists {
+            // Then the directories above it are there, too.
             iter::successors(path.parent(), WorkspacePath::parent).for_each(|above| self.forget(&above));
         }
     }

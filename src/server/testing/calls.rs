@@ -222,7 +222,7 @@ async fn no_progress_without_a_token() {
 async fn waiting_changes_hold_no_permit_and_can_be_cancelled() {
     let options = ServerOptions { deadline: Duration::from_millis(FOREVER), ..ServerOptions::default() };
     let mut wire = with(options).await;
-    let waiting = 3 * crate::server::concurrency::LIGHT_CALLS;
+    let waiting = 3 * crate::server::concurrency::MAX_LIGHT_CALLS;
     for n in 0..waiting {
         wire.call(format!("w{n}"), "queue", json!({ "text": format!("waiting {n}") })).await;
     }
