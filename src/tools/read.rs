@@ -47,7 +47,7 @@ mod pdf {
         source: Source,
         _: Option<(usize, usize)>,
     ) -> Result<Section, ToolError> {
-        let (path, size) = (&source.path, source.file.stat().size);
+        let (path, size) = (source.path(), source.size());
         let sentence = format!("{path} is a PDF of {size} bytes, and this program was built without PDF");
         Err(ToolError::new(Kind::Binary, sentence).hint("ask the user for its text"))
     }

@@ -45,12 +45,13 @@ impl CopiedText {
         let (path, selection, file) = open(cx, from)?;
         let size = file.bytes.len() as u64;
         let format = Format::of(&path, &file.bytes);
-        if matches!(format, Format::Pdf | Format::Image(_)) || format == Format::Notebook && selection.is_some() {
-            let kind = match format {
-                Format::Pdf => "a PDF file",
-                Format::Notebook => "a notebook, which has cells instead of lines",
-                _ => "an image",
-            };
+        let without_lines = match format {
+            Format::Pdf => Some("a PDF file"),
+            Format::Image(_) => Some("an image"),
+            Format::Notebook => selection.is_some().then_some("a notebook, which has cells instead of lines"),
+            Format::Text => None,
+        };
+        if let Some(kind) = without_lines {
             return Err(ToolError::new(Kind::Binary, format!("{path} is {kind}: no lines can be copied from it"))
                 .hint("pass the text as new_string"));
         }
@@ -131,10 +132,9 @@ fn selected(
             found
         }
         Selection::Part(part) => {
-            return Err(ToolError::invalid(format!(
-                "`new_from` names {part} of {path}; it takes lines or a definition"
-            ))
-            .hint("name a whole file, or lines as in src/b.rs:10-40, or src/b.rs:def NAME"));
+            let why = format!("`new_from` names {part} of {path}; it takes lines or a definition");
+            let hint = "name a whole file, or lines as in src/b.rs:10-40, or src/b.rs:def NAME";
+            return Err(ToolError::invalid(why).hint(hint));
         }
     };
     // `10-`; a number too large for any file is parsed to the same range.
@@ -147,11 +147,9 @@ fn selected(
         is_there.then(|| starts[range.start]..starts[end])
     };
     ranges.iter().map(bytes).collect::<Option<_>>().ok_or_else(|| {
-        ToolError::invalid(format!(
-            "{path} has {}, so `new_from` names lines that it does not have",
-            count(total, "line")
-        ))
-        .hint("read it, and name lines that it shows")
+        let lines = count(total, "line");
+        ToolError::invalid(format!("{path} has {lines}, so `new_from` names lines that it does not have"))
+            .hint("read it, and name lines that it shows")
     })
 }
 

@@ -11,7 +11,7 @@ use tree_search::outline_of_file;
 
 use super::{
     super::{CallContext, Kind, ToolError},
-    open::{Source, binary, encoding_of, failed},
+    open::Source,
     request::{FileRequest, LineRange, Start, Terms},
     section::Section,
     text::read_text,
@@ -35,7 +35,7 @@ pub(super) fn read_definition(
     if found.is_empty() {
         // A hint is outside the fence, and the names in an untrusted file are its author's words.
         let known = if cx.workspace.is_untrusted(source.file.real_path()) { &[][..] } else { &all };
-        return Err(not_found(&source.path, name, known));
+        return Err(not_found(source.path(), name, known));
     }
     let lines = match found[..] {
         [Range { start, end }] => {
@@ -66,21 +66,18 @@ pub(super) fn no_definitions(path: &WorkspacePath) -> ToolError {
 }
 
 fn outline(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Result<Vec<Definition>, ToolError> {
-    let Source { path, file, head, whole } = source;
-    let size = file.stat().size;
-    let name = path.to_string();
+    let name = source.path().to_string();
     if !may_have_definitions(&name) {
-        return Err(no_definitions(path));
+        return Err(no_definitions(source.path()));
     }
-    if *whole {
-        let text = text_file::view(head, request.encoding).map_err(|error| binary(path, size, &error))?;
+    if source.whole {
+        let text = text_file::view(&source.head, request.encoding).map_err(|error| source.binary(&error))?;
         return Ok(definitions(&name, &text));
     }
-    encoding_of(path, file, head, request.encoding)?;
-    outline_of_file(file, &name, request.encoding, &cx.stop).map_err(|error| match cx.check() {
-        Err(stopped) => stopped,
-        Ok(()) => failed(path, error),
-    })
+    source.encoding(request.encoding)?;
+    let found = outline_of_file(&mut source.file, &name, request.encoding, &cx.stop);
+    // A call that was stopped ends the outline with an error of reading.
+    found.map_err(|error| cx.check().err().unwrap_or_else(|| source.failed(error)))
 }
 
 pub(super) fn not_found(path: &WorkspacePath, name: &str, all: &[Definition]) -> ToolError {

@@ -6,7 +6,7 @@ use text_file::file_size;
 
 use super::{
     super::{CallContext, Kind, ToolError, answer::noted, decode_memory::DecodeMemory},
-    open::{Format, Source, failed},
+    open::{Format, Source},
     request::FileRequest,
     section::{Facts, RegionFacts, Section, ShownImage},
     selection::Part,
@@ -16,20 +16,19 @@ use super::{
 pub(super) fn read_image(
     cx: &CallContext,
     request: &FileRequest,
-    source: Source,
+    mut source: Source,
     info: ImageInfo,
 ) -> Result<Section, ToolError> {
-    let Source { path, mut file, head: mut bytes, whole } = source;
     // How much a larger file takes is known once it is read.
-    let memory = if whole { None } else { Some(DecodeMemory::reserve(cx, image_view::DECODE_MEMORY)?) };
-    if !whole {
-        let (size, left) = (file.stat().size, image_view::DECODE_MEMORY - bytes.len() as u64);
-        let is_read = size <= image_view::DECODE_MEMORY
-            && file.read_to_limit(&mut bytes, left).map_err(|error| failed(&path, error))?;
-        if !is_read {
-            return Err(flawed(&path, &info, size, &ImageError::TooMuchMemory(size)));
-        }
+    let memory = if source.whole { None } else { Some(DecodeMemory::reserve(cx, image_view::DECODE_MEMORY)?) };
+    let (path, size) = (source.path().clone(), source.size());
+    if size <= image_view::DECODE_MEMORY {
+        source.read_on(image_view::DECODE_MEMORY - source.head.len() as u64)?;
     }
+    if !source.whole {
+        return Err(flawed(&path, &info, size, &ImageError::TooMuchMemory(size)));
+    }
+    let Source { file, head: bytes, .. } = source;
     let error = |flaw| flawed(&path, &info, bytes.len() as u64, &flaw);
     let image = ImageFile::open(&bytes, &info).map_err(error)?;
     let mut memory = memory.map_or_else(|| DecodeMemory::reserve(cx, image.memory()), Ok)?;
@@ -82,11 +81,8 @@ impl AskedRegion {
 
     fn note(&self, whole: (u32, u32), shown: (u32, u32)) -> String {
         let Region { x, y, width, height } = self.region;
-        let how = if shown == (width, height) {
-            "at full resolution".to_owned()
-        } else {
-            format!("shown at {}×{}", shown.0, shown.1)
-        };
+        let scaled = || format!("shown at {}×{}", shown.0, shown.1);
+        let how = if shown == (width, height) { "at full resolution".to_owned() } else { scaled() };
         let clipped = if self.is_clipped { " (clipped to the image)" } else { "" };
         format!("region {x},{y},{width},{height}{clipped} of {}×{} {how}", whole.0, whole.1)
     }
@@ -136,16 +132,10 @@ impl ImageText<'_> {
             }
             None => format!("{width}×{height}"),
         };
-        match self.image.frames() {
-            1 => {}
-            frames => notes.push(format!("first of {frames} frames")),
-        }
-        if self.image.is_turned() {
-            notes.push("turned upright as its EXIF orientation says".to_owned());
-        }
-        if self.encoded.is_some_and(|encoded| encoded.is_flattened) {
-            notes.push("white where it is transparent".to_owned());
-        }
+        let (frames, is_flattened) = (self.image.frames(), self.encoded.is_some_and(|encoded| encoded.is_flattened));
+        notes.extend((frames != 1).then(|| format!("first of {frames} frames")));
+        notes.extend(self.image.is_turned().then(|| "turned upright as its EXIF orientation says".to_owned()));
+        notes.extend(is_flattened.then(|| "white where it is transparent".to_owned()));
         if notes.is_empty() && self.asked.is_none() && shown == (width, height) {
             return String::new();
         }
@@ -172,16 +162,14 @@ fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) 
         ToolError::new(Kind::TooLarge, format!("{what}; {why}")).hint("ask the user for a smaller version")
     };
     match flaw {
-        ImageError::TooManyPixels => too_large(format!(
-            "at most {} megapixels and {} pixels on a side are decoded",
-            image_view::MAX_PIXELS / 1_000_000,
-            image_view::LONGEST_SIDE
-        )),
-        ImageError::TooMuchMemory(needed) => too_large(format!(
-            "decoding it needs {} of memory, and the limit is {}",
-            file_size(*needed),
-            file_size(image_view::DECODE_MEMORY)
-        )),
+        ImageError::TooManyPixels => {
+            let (megapixels, side) = (image_view::MAX_PIXELS / 1_000_000, image_view::LONGEST_SIDE);
+            too_large(format!("at most {megapixels} megapixels and {side} pixels on a side are decoded"))
+        }
+        ImageError::TooMuchMemory(needed) => {
+            let (needed, limit) = (file_size(*needed), file_size(image_view::DECODE_MEMORY));
+            too_large(format!("decoding it needs {needed} of memory, and the limit is {limit}"))
+        }
         ImageError::TooFewBytes(limit) => {
             too_large(format!("it cannot be made small enough for the limit of {limit} bytes (--max-image-size)"))
         }

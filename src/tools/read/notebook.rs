@@ -1,6 +1,6 @@
 //! Jupyter notebooks, shown as their cells.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, mem};
 
 use confined_fs::Revision;
 use structured_text::{Cell, CellOutput, Notebook};
@@ -10,9 +10,9 @@ use super::{
     super::{
         AnswerBudget, CallContext, ToolError, answer::count, decode_memory::DecodeMemory, hidden_note::HiddenNote,
     },
-    open::{Format, Source, binary, changed, failed},
+    open::{Format, Source},
     request::FileRequest,
-    section::{FOOTER, Facts, Properties, Section, footer},
+    section::{CHANGED, FOOTER, Facts, Properties, Section, footer},
     selection::Part,
     text::read_text,
 };
@@ -21,32 +21,30 @@ use super::{
 const COPIES: u64 = 3;
 
 /// The cells that are wanted of a notebook; its lines where these are asked for, or where it is none.
-pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
+pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source: Source) -> Result<Section, ToolError> {
     let range = match &request.part {
         Some(Part::Cells { first, last }) => Some((*first, *last)),
-        Some(part) => return Err(part.unfit(&source.path, Format::Notebook)),
+        Some(part) => return Err(part.unfit(source.path(), Format::Notebook)),
         None => None,
     };
-    let size = source.file.stat().size;
+    let size = source.size();
     if range.is_none() && (!request.lines.is_default() || size > cx.settings.max_file_size) {
         return read_text(cx, request, source);
     }
     let _memory = if source.whole { None } else { Some(DecodeMemory::reserve(cx, size.saturating_mul(COPIES))?) };
-    let Source { path, mut file, mut head, whole } = source;
-    if !whole {
-        file.read_to_limit(&mut head, cx.settings.max_file_size).map_err(|error| failed(&path, error))?;
-    }
+    source.read_on(cx.settings.max_file_size)?;
     cx.check()?;
-    let revision = Revision::of(&head);
-    let document = Document::decode(head, request.encoding).map_err(|error| binary(&path, size, &error))?;
+    let revision = Revision::of(&source.head);
+    let bytes = mem::take(&mut source.head);
+    let document = Document::decode(bytes, request.encoding).map_err(|error| source.binary(&error))?;
     let Some(notebook) = Notebook::parse(document.text()) else {
         return match &request.part {
-            Some(part) => Err(part.unfit(&path, Format::Text)),
-            None => read_text(cx, request, Source { path, file, head: document.into_bytes(), whole: true }),
+            Some(part) => Err(part.unfit(source.path(), Format::Text)),
+            None => read_text(cx, request, Source { head: document.into_bytes(), whole: true, ..source }),
         };
     };
     cx.check()?;
-    let is_changed = changed(&path, &file)?;
+    let is_changed = source.has_changed()?;
     let properties = Properties {
         // Nothing that is shown has lines of the file.
         total: 0,
@@ -63,13 +61,16 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
     }
     let mut closing = hidden.text().map(|note| note + "\n").unwrap_or_default();
     if is_changed {
-        closing.push_str("(the file changed while it was read; read it again before an edit)\n");
+        closing.push_str(CHANGED);
     }
     let total = notebook.cells().len();
     let next = shown.next.map(|cell| format!("part=\"cells {cell}-\""));
     closing.push_str(&footer(&shown.summary, &properties, next.as_deref()));
-    let sighting =
-        if is_changed { None } else { cx.session.ledger.note(file.real_path(), revision, Some(document.bytes())) };
+    let sighting = if is_changed {
+        None
+    } else {
+        cx.session.ledger.note(source.file.real_path(), revision, Some(document.bytes()))
+    };
     let facts = Facts {
         total_cells: Some(total),
         returned_cells: Some(shown.count),
@@ -80,7 +81,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, source: Sou
         final_newline: None,
         ..properties.facts(0, None)
     };
-    Ok(Section { path, text: shown.text, closing, image: None, facts, sighting })
+    Ok(Section { closing, sighting, ..Section::of(source.file.into_path(), shown.text, facts) })
 }
 
 /// Characters of a line of a source.
@@ -114,28 +115,24 @@ impl ShownCells {
         let (first, last) = range.unwrap_or((1, usize::MAX));
         let last = last.min(total);
         if first > total {
-            let summary = if total == 0 {
-                "0 cells".to_owned()
-            } else {
-                format!("cell {first} is past the end: {}", count(total, "cell"))
-            };
-            return Self { text: String::new(), count: 0, summary, next: None };
+            let past = if total == 0 { String::new() } else { format!("cell {first} is past the end: ") };
+            return Self { text: String::new(), count: 0, summary: past + &count(total, "cell"), next: None };
         }
         let mut text = String::new();
         let (mut gauge, mut end) = (budget.gauge(), first - 1);
         for number in first..=last {
             let before = text.len();
             push_cell(&mut text, number, &notebook.cells()[number - 1], size);
-            if !gauge.fits(&text) {
-                if number == first {
-                    cut(&mut text, budget);
-                    end = number;
-                } else {
-                    text.truncate(before);
-                }
+            let fits = gauge.fits(&text);
+            if !fits && number > first {
+                text.truncate(before);
                 break;
             }
             end = number;
+            if !fits {
+                cut(&mut text, budget);
+                break;
+            }
         }
         let is_all = first == 1 && end == total;
         let summary = if is_all { count(total, "cell") } else { format!("cells {first}-{end} of {total}") };
@@ -168,14 +165,11 @@ fn push_output(text: &mut String, number: usize, output: &CellOutput, size: Outp
     for line in lines.by_ref().take(size.lines) {
         push_line(text, line, size.chars);
     }
-    match lines.count() {
-        0 => {}
-        more if size.chars < LINE_CHARS => {
-            let _ = writeln!(text, "… {} more (part=\"cells {number}\" shows up to 50)", count(more, "line"));
-        }
-        more => {
-            let _ = writeln!(text, "… {} more", count(more, "line"));
-        }
+    let more = lines.count();
+    if more > 0 {
+        let how =
+            if size.chars < LINE_CHARS { format!(" (part=\"cells {number}\" shows up to 50)") } else { String::new() };
+        let _ = writeln!(text, "… {} more{how}", count(more, "line"));
     }
 }
 

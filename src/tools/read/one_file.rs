@@ -34,8 +34,8 @@ pub(super) fn read_one(cx: &CallContext, request: &FileRequest) -> Result<Shown,
         }
         return show(cx, request, Opened::File(open_cached(cx, &request.path)?));
     }
-    let existing = |path: &str| open(cx, cx.existing(path, ExistingKind::FileOrDirectory)?);
-    match cx.workspace.resolve(&request.path).map_err(ToolError::from).and_then(|path| open(cx, path)) {
+    let existing = |path: &str| open(cx, &cx.existing(path, ExistingKind::FileOrDirectory)?);
+    match cx.workspace.resolve(&request.path).map_err(ToolError::from).and_then(|path| open(cx, &path)) {
         Ok(opened) => show(cx, request, opened),
         Err(error) if may_end_in_selection(error.kind()) => match request.without_selection() {
             Some(selected) => {
@@ -77,7 +77,7 @@ pub(super) fn section(cx: &CallContext, request: &FileRequest, source: Source) -
 }
 
 fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Result<Section, ToolError> {
-    let format = Format::of(&source.path, &source.head);
+    let format = Format::of(source.path(), &source.head);
     match (format, &request.part) {
         // What a PDF takes is too much for the thread that reads requests.
         (Format::Pdf, _) if cx.blocking == Blocking::Never => Err(ToolError::would_block()),
@@ -89,6 +89,6 @@ fn read_as_format(cx: &CallContext, request: &FileRequest, source: Source) -> Re
         }
         (Format::Text, Some(Part::Def(name))) => read_definition(cx, request, source, name),
         (Format::Notebook, _) => read_notebook(cx, request, source),
-        (_, Some(part)) => Err(part.unfit(&source.path, format)),
+        (_, Some(part)) => Err(part.unfit(source.path(), format)),
     }
 }

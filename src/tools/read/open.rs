@@ -16,7 +16,6 @@ const INLINE: usize = 64 << 10;
 
 /// A file and the start of its content.
 pub(super) struct Source {
-    pub(super) path: WorkspacePath,
     pub(super) file: OpenFile,
     pub(super) head: Vec<u8>,
     /// Whether `head` is all of it.
@@ -31,17 +30,16 @@ pub(super) enum Opened {
 }
 
 /// Opens what is at a path.
-pub(super) fn open(cx: &CallContext, path: WorkspacePath) -> Result<Opened, ToolError> {
-    let mut file = match cx.workspace.open_file(&path) {
-        Ok(file) => file,
+pub(super) fn open(cx: &CallContext, path: &WorkspacePath) -> Result<Opened, ToolError> {
+    let file = match cx.workspace.open_file(path) {
         Err(error) if error.kind == AccessErrorKind::IsDirectory => {
             return Ok(Opened::Directory(ToolError::access(&cx.workspace, error)));
         }
-        Err(error) => return Err(ToolError::access(&cx.workspace, error)),
+        opened => opened.map_err(|error| ToolError::access(&cx.workspace, error))?,
     };
-    let mut head = Vec::new();
-    let whole = file.read_to_limit(&mut head, WHOLE).map_err(|error| failed(&path, error))?;
-    Ok(Opened::File(Source { path, file, head, whole }))
+    let mut source = Source { file, head: Vec::new(), whole: false };
+    source.read_on(WHOLE)?;
+    Ok(Opened::File(source))
 }
 
 /// As [`open`], for a small file of UTF-8 text that the kernel has in memory.
@@ -51,19 +49,47 @@ pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolEr
     if !text_file::is_plain(&head) || image_view::image_info(&head).is_some() {
         return Err(ToolError::would_block());
     }
-    Ok(Source { path, file, head, whole: true })
+    Ok(Source { file, head, whole: true })
 }
 
-/// The encoding of a file larger than `head`.
-pub(super) fn encoding_of(
-    path: &WorkspacePath,
-    file: &mut OpenFile,
-    head: &[u8],
-    encoding: Option<&'static Encoding>,
-) -> Result<&'static Encoding, ToolError> {
-    let size = file.stat().size;
-    let found = encoding_of_file(file, head, encoding).map_err(|error| failed(path, error))?;
-    found.map_err(|error| binary(path, size, &error))
+impl Source {
+    /// The path that was asked for.
+    pub(super) fn path(&self) -> &WorkspacePath {
+        self.file.path()
+    }
+
+    /// Bytes of the file when it was opened.
+    pub(super) fn size(&self) -> u64 {
+        self.file.stat().size
+    }
+
+    /// Adds at most `most` bytes to the head, where that is not all of the file.
+    pub(super) fn read_on(&mut self, most: u64) -> Result<(), ToolError> {
+        if !self.whole {
+            self.whole = self.file.read_to_limit(&mut self.head, most).map_err(|error| self.failed(error))?;
+        }
+        Ok(())
+    }
+
+    /// The encoding of a file larger than its head, where `encoding` is what the call says.
+    pub(super) fn encoding(&mut self, encoding: Option<&'static Encoding>) -> Result<&'static Encoding, ToolError> {
+        let found = encoding_of_file(&mut self.file, &self.head, encoding).map_err(|error| self.failed(error))?;
+        found.map_err(|error| self.binary(&error))
+    }
+
+    /// Whether the file is no longer what it was when it was opened.
+    pub(super) fn has_changed(&self) -> Result<bool, ToolError> {
+        let now = self.file.restat().map_err(|error| self.failed(error))?;
+        Ok(!now.same_file_state(self.file.stat()))
+    }
+
+    pub(super) fn failed(&self, error: std::io::Error) -> ToolError {
+        AccessError::from_io(error, self.path()).into()
+    }
+
+    pub(super) fn binary(&self, error: &DecodeError) -> ToolError {
+        binary(self.path(), self.size(), error)
+    }
 }
 
 /// The error for a file that is not text.
@@ -79,15 +105,6 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
     }
     ToolError::new(Kind::Binary, format!("{path} is not text: {kind}, {size} bytes"))
         .hint("only text, PDF files and PNG, JPEG, WebP or GIF images can be read; for text in another encoding pass encoding")
-}
-
-pub(super) fn changed(path: &WorkspacePath, file: &OpenFile) -> Result<bool, ToolError> {
-    let now = file.restat().map_err(|error| failed(path, error))?;
-    Ok(!now.same_file_state(file.stat()))
-}
-
-pub(super) fn failed(path: &WorkspacePath, error: std::io::Error) -> ToolError {
-    AccessError::from_io(error, path).into()
 }
 
 /// Within how many first bytes a file that is called a PDF has the header of one.

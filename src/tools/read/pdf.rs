@@ -8,7 +8,7 @@ use text_file::hidden;
 
 use super::{
     super::{AnswerBudget, CallContext, Kind, ToolError, answer::count, hidden_note::HiddenNote},
-    open::{Source, changed, failed},
+    open::Source,
     request::FileRequest,
     section::{Facts, Section},
 };
@@ -23,17 +23,17 @@ const MAX_DAMAGED_NAMED: usize = 8;
 pub(super) fn read_pdf(
     cx: &CallContext,
     request: &FileRequest,
-    source: Source,
+    mut source: Source,
     pages: Option<(usize, usize)>,
 ) -> Result<Section, ToolError> {
-    let Source { path, mut file, head: mut bytes, whole } = source;
+    let path = source.path().clone();
     let Some((skip, take)) = request.lines.without_numbers() else {
         return Err(ToolError::invalid(format!(
             "{path} is a PDF: its lines have no numbers, so start_line, end_line and a negative offset do not apply"
         ))
         .hint("use part=\"pages 3-5\"; an offset that is not negative skips lines of its first page"));
     };
-    let (size, limit) = (file.stat().size, cx.settings.max_file_size);
+    let (size, limit) = (source.size(), cx.settings.max_file_size);
     if size > limit {
         return Err(ToolError::new(
             Kind::TooLarge,
@@ -41,38 +41,32 @@ pub(super) fn read_pdf(
         )
         .hint("ask the user for its text, or for a part of it"));
     }
-    if !whole {
-        file.read_to_limit(&mut bytes, limit).map_err(|error| failed(&path, error))?;
-    }
+    source.read_on(limit)?;
     cx.check()?;
+    let bytes = &source.head;
     let stopped = || cx.stop.stopped().is_some();
     let budget = request.budget.reduced(FOOTER.min(request.budget.limit / 2));
     let mut text = PagesText { budget, skip, take, ..PagesText::default() };
-    let read = with_pdf(&bytes, &stopped, |pdf| text.read(pdf, pages));
+    let read = with_pdf(bytes, &stopped, |pdf| text.read(pdf, pages));
     if cx.stop.stopped() == Some(StopReason::Cancelled) || text.shown.is_none() && read == Err(PdfError::Stopped) {
         cx.check()?;
     }
-    match read {
-        Ok(()) => {}
-        Err(error) if text.shown.is_some() => {
-            text.is_cut = true;
-            let _ = writeln!(text.note, "(reading stopped: the file is {error})");
+    if let Err(error) = read {
+        if text.shown.is_none() {
+            return Err(unreadable(&path, bytes.len(), &error));
         }
-        Err(error) => return Err(unreadable(&path, bytes.len(), &error)),
+        text.is_cut = true;
+        let _ = writeln!(text.note, "(reading stopped: the file is {error})");
     }
     if let Some((first, _)) = pages.filter(|(first, _)| *first > text.pages) {
-        return Err(ToolError::invalid(format!(
-            "page {first} is past the end: {path} has {}",
-            count(text.pages, "page")
-        ))
-        .hint(format!("use part=\"pages 1-{}\"", text.pages)));
+        let sentence = format!("page {first} is past the end: {path} has {}", count(text.pages, "page"));
+        return Err(ToolError::invalid(sentence).hint(format!("use part=\"pages 1-{}\"", text.pages)));
     }
-    let changed = changed(&path, &file)?;
-    let revision = Revision::of(&bytes);
-    if !changed {
-        cx.session.ledger.saw(file.real_path(), revision, None);
+    let revision = if source.has_changed()? { None } else { Some(Revision::of(bytes)) };
+    if let Some(revision) = revision {
+        cx.session.ledger.saw(source.file.real_path(), revision, None);
     }
-    Ok(text.section(path, (!changed).then_some(revision), bytes.len() as u64))
+    Ok(text.section(path, revision, bytes.len() as u64))
 }
 
 /// The error for a file of which nothing can be shown.
@@ -100,10 +94,8 @@ fn damaged_note(runs: &[(usize, usize)]) -> String {
         _ => ("pages", "their"),
     };
     let more = if runs.len() > MAX_DAMAGED_NAMED { " and more" } else { "" };
-    format!(
-        "({pages} {}{more}: {their} content is damaged or in an unknown form; text may be missing)\n",
-        named.join(", ")
-    )
+    let named = named.join(", ") + more;
+    format!("({pages} {named}: {their} content is damaged or in an unknown form; text may be missing)\n")
 }
 
 /// Pages without text that share a heading.
@@ -139,7 +131,8 @@ struct PagesText {
     /// Images on these pages.
     images: usize,
     unknown: usize,
-    incomplete: Vec<usize>,
+    /// The first page that is too large to be read whole.
+    incomplete: Option<usize>,
     /// Pages that are damaged: the first and the last of each run.
     damaged: Vec<(usize, usize)>,
     hidden: HiddenNote,
@@ -171,9 +164,7 @@ impl PagesText {
         let fits = if page.text.is_empty() { self.push_empty(number, page) } else { self.push_text(number, page) };
         if fits || self.shown.is_some_and(|(_, last)| last == number) {
             self.unknown += page.unknown;
-            if page.cut {
-                self.incomplete.push(number);
-            }
+            self.incomplete = self.incomplete.or(page.cut.then_some(number));
             match self.damaged.last_mut() {
                 _ if !page.damaged => {}
                 Some((_, last)) if *last + 1 == number => *last = number,
@@ -196,12 +187,8 @@ impl PagesText {
             (format!("pages {first}-{number}"), "these pages")
         };
         let found = if page.damaged { "could be read on" } else { "on" };
-        let _ = writeln!(
-            self.text,
-            "--- {pages} of {} ---\n(no text {found} {these}; {})",
-            self.pages,
-            count(images, "image")
-        );
+        let (all, shown) = (self.pages, count(images, "image"));
+        let _ = writeln!(self.text, "--- {pages} of {all} ---\n(no text {found} {these}; {shown})");
         if self.shown.is_some() && !self.budget.fits(&self.text) {
             self.text.truncate(start);
             self.text.push_str(&before);
@@ -265,22 +252,20 @@ impl PagesText {
             let _ =
                 writeln!(closing, "({} left out: the fonts do not map them to Unicode)", count(unknown, "character"));
         }
-        if let Some(first) = self.incomplete.first() {
+        if let Some(first) = self.incomplete {
             let _ = writeln!(closing, "(page {first} is too large to be read whole: text may be missing)");
         }
         closing.push_str(&damaged_note(&self.damaged));
-        if let Some(note) = hidden.text() {
-            closing.push_str(&note);
-            closing.push('\n');
-        }
+        closing.extend(hidden.text().map(|note| note + "\n"));
         closing.push_str(&self.note);
-        if revision.is_none() {
-            closing.push_str("(the file changed while it was read; read it again)\n");
-        }
-        let _ = write!(closing, "({}", count(pages, "page"));
-        if let Some(revision) = revision {
-            let _ = write!(closing, ", rev {}", revision.short());
-        }
+        let rev = match revision {
+            Some(revision) => format!(", rev {}", revision.short()),
+            None => {
+                closing.push_str("(the file changed while it was read; read it again)\n");
+                String::new()
+            }
+        };
+        let _ = write!(closing, "({}{rev}", count(pages, "page"));
         let until = self.until.filter(|_| is_cut).map(|until| until.to_string()).unwrap_or_default();
         let next_part = next.map(|(page, _)| format!("pages {page}-{until}"));
         let next_offset = next.map(|(_, offset)| offset).filter(|offset| *offset > 0);

@@ -1,6 +1,6 @@
 //! What a call of `read` asks for: files, and lines or another part of each.
 
-use std::{convert::Infallible, fmt::Write as _, ops::Range};
+use std::{fmt::Write as _, iter, ops::Range};
 
 use confined_fs::{RevisionPrefix, WorkspacePath};
 use encoding_rs::Encoding;
@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::{
     super::{AnswerBudget, ToolError, args, read_before_write::parse_rev},
     selection::{Part, Selection},
+    window::WindowBounds,
 };
 
 /// Arguments of `read`.
@@ -113,6 +114,17 @@ impl FileRequest {
         self.lines.is_default() && self.part.is_none() && self.since.is_none()
     }
 
+    /// The lines and characters that are wanted, within the budget reduced by `kept_back` units; `total` counts the lines
+    /// of the file, where that matters.
+    pub(super) fn bounds(
+        &self,
+        kept_back: usize,
+        total: impl FnOnce() -> Result<usize, ToolError>,
+    ) -> Result<WindowBounds, ToolError> {
+        let budget = self.budget.reduced(kept_back);
+        Ok(WindowBounds { ranges: self.lines.ranges(total)?, columns: self.columns(), budget })
+    }
+
     /// The characters of each line that are wanted, numbered from 0, and as many as may fit into the answer; none for the
     /// first ones.
     pub(super) fn columns(&self) -> Option<Range<usize>> {
@@ -162,11 +174,11 @@ pub(super) enum Terms {
 }
 
 impl Start {
-    /// Lines to skip; `total` counts those of the file.
-    fn skip<E>(self, total: impl FnOnce() -> Result<usize, E>) -> Result<usize, E> {
+    /// Lines to skip in a file of `total` lines.
+    fn skip(self, total: usize) -> usize {
         match self {
-            Self::Skip(skip) => Ok(skip),
-            Self::Back(back) => Ok(total()?.saturating_sub(back)),
+            Self::Skip(skip) => skip,
+            Self::Back(back) => total.saturating_sub(back),
         }
     }
 }
@@ -205,18 +217,15 @@ impl LineRange {
         Ok(Self::From { start, take, terms: Terms::Offset })
     }
 
-    /// The ranges of lines, numbered from 0; `total` counts the lines of the file.
-    pub(super) fn ranges(
-        &self,
-        total: impl FnOnce() -> Result<usize, ToolError>,
-    ) -> Result<Vec<Range<usize>>, ToolError> {
-        let (start, take) = match self {
-            Self::Ranges(ranges) => return Ok(ranges.clone()),
-            Self::From { start, take, .. } => (start, *take),
-        };
-        let skip = start.skip(total)?;
-        let end = skip.saturating_add(take.unwrap_or(DEFAULT_LIMIT));
-        Ok(std::iter::once(skip..end).collect())
+    /// The ranges of lines, numbered from 0; `total` counts the lines of the file, where that matters.
+    fn ranges<E>(&self, total: impl FnOnce() -> Result<usize, E>) -> Result<Vec<Range<usize>>, E> {
+        Ok(match self {
+            Self::Ranges(ranges) => ranges.clone(),
+            Self::From { start, take, .. } => {
+                let skip = start.skip(if matches!(start, Start::Back(_)) { total()? } else { 0 });
+                iter::once(skip..skip.saturating_add(take.unwrap_or(DEFAULT_LIMIT))).collect()
+            }
+        })
     }
 
     /// The lines from the first to the last one that the call names, numbered from 0, in a file of `total` lines. `None`
@@ -226,7 +235,7 @@ impl LineRange {
             _ if self.is_default() => None,
             Self::Ranges(ranges) => Some(ranges.first()?.start..ranges.last()?.end),
             Self::From { start, take, .. } => {
-                let Ok(skip) = start.skip(|| Ok::<_, Infallible>(total));
+                let skip = start.skip(total);
                 Some(skip..take.map_or(total.max(skip), |take| skip.saturating_add(take)))
             }
         }

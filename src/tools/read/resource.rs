@@ -1,6 +1,8 @@
 //! A file as a resource: its text as it is in the file, without line numbers and footer, since a client puts it into the
 //! conversation as an attachment. Other formats are shown as `read` shows them. It is whole or an error, never cut.
 
+use std::mem;
+
 use confined_fs::{Revision, WorkspacePath};
 use text_file::{Document, media_type};
 
@@ -9,7 +11,7 @@ use crate::session::ALL_LINES;
 use super::{
     super::{AnswerBudget, CallContext, Content, Kind, ToolError, fence::fence},
     one_file::section,
-    open::{Format, Opened, Source, binary, changed, open},
+    open::{Format, Opened, Source, open},
     request::FileRequest,
 };
 
@@ -31,30 +33,28 @@ pub(in crate::tools) fn read_resource(
     cx: &CallContext,
     path: &WorkspacePath,
 ) -> Result<Option<ResourceText>, ToolError> {
-    let source = match open(cx, path.clone())? {
+    let source = match open(cx, path)? {
         Opened::File(source) => source,
         Opened::Directory(_) => return Ok(None),
     };
     let limit = cx.settings.max_output.unwrap_or(MAX_TEXT);
-    match Format::of(&source.path, &source.head) {
+    match Format::of(path, &source.head) {
         Format::Text => read_plain(cx, source, limit).map(Some),
         Format::Image(_) | Format::Pdf | Format::Notebook => read_shown(cx, source, limit).map(Some),
     }
 }
 
 /// A text file. The file counts as seen: the client got all of it, for the conversation.
-fn read_plain(cx: &CallContext, source: Source, limit: usize) -> Result<ResourceText, ToolError> {
-    let Source { path, file, head, whole } = source;
-    let size = file.stat().size;
-    if !whole {
-        return Err(too_large(&path, size, limit));
+fn read_plain(cx: &CallContext, mut source: Source, limit: usize) -> Result<ResourceText, ToolError> {
+    if !source.whole {
+        return Err(too_large(&source, limit));
     }
-    let is_changed = changed(&path, &file)?;
-    let document = Document::decode(head, None).map_err(|error| binary(&path, size, &error))?;
+    let is_changed = source.has_changed()?;
+    let document = Document::decode(mem::take(&mut source.head), None).map_err(|error| source.binary(&error))?;
     if document.text().len() > limit {
-        return Err(too_large(&path, size, limit));
+        return Err(too_large(&source, limit));
     }
-    let real = file.real_path();
+    let real = source.file.real_path();
     if !is_changed {
         let known = cx.session.ledger.revision_of(real, document.bytes());
         let revision = known.unwrap_or_else(|| Revision::of(document.bytes()));
@@ -63,7 +63,7 @@ fn read_plain(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
     }
     let text = document.text();
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };
-    let mime_type = media_type(&path.display_name()).filter(|kind| !is_of_bytes(kind)).unwrap_or("text/plain");
+    let mime_type = media_type(&source.path().display_name()).filter(|kind| !is_of_bytes(kind)).unwrap_or("text/plain");
     Ok(ResourceText { content: Content::Text(text), mime_type })
 }
 
@@ -74,12 +74,12 @@ fn is_of_bytes(media_type: &str) -> bool {
 
 /// A file of another format, as `read` shows it.
 fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<ResourceText, ToolError> {
-    let (path, size) = (source.path.clone(), source.file.stat().size);
+    let too_large = too_large(&source, limit);
     let budget = AnswerBudget { image_bytes: cx.budget.image_bytes, ..AnswerBudget::bytes(limit) };
-    let request = FileRequest::of_entry(path.to_string(), None, budget);
+    let request = FileRequest::of_entry(source.path().to_string(), None, budget);
     let shown = section(cx, &request, source)?;
     if shown.facts.has_more == Some(true) {
-        return Err(too_large(&path, size, limit));
+        return Err(too_large);
     }
     if let Some(record) = &shown.sighting {
         cx.session.ledger.save(record);
@@ -92,7 +92,8 @@ fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
     })
 }
 
-fn too_large(path: &WorkspacePath, size: u64, limit: usize) -> ToolError {
+fn too_large(source: &Source, limit: usize) -> ToolError {
+    let (path, size) = (source.path(), source.size());
     ToolError::new(
         Kind::TooLarge,
         format!("{path} has {size} bytes; a resource is sent whole, and its text has at most {limit}"),

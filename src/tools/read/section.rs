@@ -11,7 +11,10 @@ use text_file::Layout;
 
 use crate::session::PendingReadRecord;
 
-use super::super::{Answer, CallContext, Content, answer::count, fence::fence};
+use super::{
+    super::{Answer, CallContext, Content, answer::count, fence::fence},
+    window::LineTotals,
+};
 
 /// The answer for one file with one selection, or a part of the answer for several.
 #[derive(Debug)]
@@ -240,6 +243,12 @@ pub(in crate::tools) struct Properties {
 }
 
 impl Properties {
+    /// Those of a file whose text has these lines, without a revision.
+    pub(super) fn of(totals: LineTotals, nuls: usize, size: u64, layout: Layout) -> Self {
+        let LineTotals { lines: total, final_newline, .. } = totals;
+        Self { total, size, layout, nuls, final_newline, revision: None }
+    }
+
     /// The numbers for programs, where so many lines are shown and the rest is at `next_offset`.
     pub(super) fn facts(&self, returned: usize, next_offset: Option<usize>) -> Facts {
         let Layout { encoding, bom, lossy, line_ending } = self.layout;
@@ -259,6 +268,9 @@ impl Properties {
         }
     }
 }
+
+/// The note on a file that is no longer what was read.
+pub(super) const CHANGED: &str = "(the file changed while it was read; read it again before an edit)\n";
 
 /// Bytes of the longest footer, with a sentence before it.
 pub(super) const FOOTER: usize = 400;

@@ -53,9 +53,8 @@ pub(super) fn read_several(
         return Err(ToolError::would_block());
     }
     let read = |path: &String, budget| read_piece(cx, &FileRequest::of_entry(path.clone(), encoding, budget));
-    let whole = read_whole_pieces(cx, paths, budget, read)?;
-    let left_out = not_shown(&paths[whole.len()..], &budget);
-    let mut pieces = whole;
+    let mut pieces = read_whole_pieces(cx, paths, budget, read)?;
+    let left_out = not_shown(&paths[pieces.len()..], &budget);
     let headings: String = pieces.iter().map(|piece| piece.heading() + SEPARATOR).collect();
     let shares = shares(&pieces, budget.less(&headings).less(&left_out));
     for ((path, piece), share) in paths.iter().zip(&mut pieces).zip(shares) {
@@ -115,23 +114,19 @@ fn not_shown(paths: &[String], budget: &AnswerBudget) -> String {
 }
 
 fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
+    const LINES: &str = "name the lines behind each file, as in src/a.rs:120-180,300-340";
+    const PART: &str = "name a definition behind its file, as in src/a.rs:def load, or use path";
     let of_one = [
-        ("path", args.path.is_some()),
-        ("offset", args.offset.is_some()),
-        ("limit", args.limit.is_some()),
-        ("start_line", args.start_line.is_some()),
-        ("end_line", args.end_line.is_some()),
-        ("since", args.since.is_some()),
-        ("part", args.part.is_some()),
+        ("path", args.path.is_some(), "send all files in paths"),
+        ("offset", args.offset.is_some(), LINES),
+        ("limit", args.limit.is_some(), LINES),
+        ("start_line", args.start_line.is_some(), LINES),
+        ("end_line", args.end_line.is_some(), LINES),
+        ("since", args.since.is_some(), "a rev belongs to one file: use path"),
+        ("part", args.part.is_some(), PART),
     ];
-    if let Some((name, _)) = of_one.iter().find(|(_, is_given)| *is_given) {
-        let hint = match *name {
-            "path" => "send all files in paths",
-            "since" => "a rev belongs to one file: use path",
-            "part" => "name a definition behind its file, as in src/a.rs:def load, or use path",
-            _ => "name the lines behind each file, as in src/a.rs:120-180,300-340",
-        };
-        return Err(ToolError::invalid(format!("`paths` and `{name}` were both given")).hint(hint));
+    if let Some((name, _, hint)) = of_one.iter().find(|(_, is_given, _)| *is_given) {
+        return Err(ToolError::invalid(format!("`paths` and `{name}` were both given")).hint(*hint));
     }
     match paths.len() {
         0 => Err(ToolError::invalid("`paths` names no file").hint("name up to 20 files, or use path")),

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use confined_fs::{Revision, RevisionPrefix, WorkspacePath};
+use confined_fs::{OpenFile, Revision, RevisionPrefix, WorkspacePath};
 use text_edit::{DiffExtent, unified_diff};
 use text_file::{Document, lines, with_lf};
 
 use super::{
-    super::{AnswerBudget, CallContext, answer::count},
+    super::{AnswerBudget, CallContext, answer::count, shown_diff::hunk_sides},
+    request::FileRequest,
     section::{FOOTER, Facts, Properties, Section, footer},
     window::LINE_CHARS,
 };
@@ -17,33 +18,48 @@ const AROUND: usize = 200;
 /// Bytes of hunks that are shown however short the file is.
 const FEW: usize = 500;
 
+/// The changes since the revision that the caller has, where its content is still known and a diff is shorter.
+pub(super) fn changes(
+    cx: &CallContext,
+    request: &FileRequest,
+    file: &OpenFile,
+    properties: &Properties,
+    new: &Document,
+) -> Option<Section> {
+    let since = request.since.filter(|_| request.part.is_none())?;
+    let Held::Former(old) = Held::of(cx, file.real_path(), properties.revision?, since) else { return None };
+    let old = Document::decode(old, request.encoding).ok()?;
+    let asked = request.lines.named(properties.total);
+    let (old, new, budget) = (old.text(), new.text(), request.budget);
+    Changes { since, old, new, properties, asked, budget }.section(file.path())
+}
+
 /// The changes for a caller that has the content `old` of the file `new`.
-pub(super) struct Changes<'c> {
-    pub(super) since: RevisionPrefix,
-    pub(super) old: &'c Document,
-    pub(super) new: &'c Document,
-    pub(super) properties: &'c Properties,
+struct Changes<'c> {
+    since: RevisionPrefix,
+    old: &'c str,
+    new: &'c str,
+    properties: &'c Properties,
     /// The lines that were asked for, numbered from 0; `None` for all.
-    pub(super) asked: Option<Range<usize>>,
-    pub(super) budget: AnswerBudget,
+    asked: Option<Range<usize>>,
+    budget: AnswerBudget,
 }
 
 impl Changes<'_> {
     /// The hunks in the lines that were asked for. `None` if the lines themselves are much shorter, or the
     /// hunks cannot be shown.
-    pub(super) fn section(&self, path: &WorkspacePath) -> Option<Section> {
-        let (old, new) = (self.old.text(), self.new.text());
-        let section = |said: (String, String), returned, next| {
+    fn section(&self, path: &WorkspacePath) -> Option<Section> {
+        let section = |text: String, closing: String, returned, next| {
             let facts = Facts { since: Some("changed"), ..self.properties.facts(returned, next) };
-            Some(Section { closing: said.1, ..Section::of(path.clone(), said.0, facts) })
+            Some(Section { closing, ..Section::of(path.clone(), text, facts) })
         };
         let total = count(self.properties.total, "line");
         let footer = |next: Option<&str>| footer(&total, self.properties, next);
-        if with_lf(old) == with_lf(new) {
+        if with_lf(self.old) == with_lf(self.new) {
             let said = format!("only line endings or encoding changed since {}\n", self.since);
-            return section((String::new(), said + &footer(None)), 0, None);
+            return section(String::new(), said + &footer(None), 0, None);
         }
-        let all = hunks(old, new)?;
+        let all = hunks(self.old, self.new)?;
         let inside: Vec<&DiffHunk> =
             all.iter().filter(|hunk| self.asked.as_ref().is_none_or(|asked| touch(&hunk.lines, asked))).collect();
         let elsewhere = match all.len() - inside.len() {
@@ -53,7 +69,7 @@ impl Changes<'_> {
         if inside.is_empty() {
             let asked = self.asked.clone()?;
             let said = self.unchanged_lines(&all, asked.start..asked.end.min(self.properties.total))?;
-            return section((String::new(), said + &elsewhere + &footer(None)), 0, None);
+            return section(String::new(), said + &elsewhere + &footer(None), 0, None);
         }
         // A file that was rewritten has both its texts in the hunks.
         if inside.iter().map(|hunk| hunk.text.len()).sum::<usize>() > self.plain_bytes() / 2 * 3 + FEW {
@@ -76,17 +92,16 @@ impl Changes<'_> {
             let end = self.asked.as_ref().filter(|asked| asked.end < self.properties.total);
             let end = end.map(|asked| format!(", end_line={}", asked.end)).unwrap_or_default();
             let next = format!("since={}, start_line={}{end}", self.since, hunk.lines.start + 1);
-            return section((text, footer(Some(&next))), returned, Some(hunk.lines.start));
+            return section(text, footer(Some(&next)), returned, Some(hunk.lines.start));
         }
-        section((text, elsewhere + &footer(None)), returned, None)
+        section(text, elsewhere + &footer(None), returned, None)
     }
 
     /// Bytes of the lines that were asked for.
     fn plain_bytes(&self) -> usize {
-        let text = self.new.text();
         match &self.asked {
-            None => text.len(),
-            Some(asked) => lines(text).take(asked.end).skip(asked.start).map(|line| line.next - line.start).sum(),
+            None => self.new.len(),
+            Some(asked) => lines(self.new).take(asked.end).skip(asked.start).map(|line| line.next - line.start).sum(),
         }
     }
 
@@ -129,7 +144,7 @@ pub(super) fn hunks(old: &str, new: &str) -> Option<Vec<DiffHunk>> {
     let mut found: Vec<DiffHunk> = Vec::new();
     for line in diff.text.split_inclusive('\n').skip(2) {
         if line.starts_with("@@") {
-            let (old, new) = header_ranges(line)?;
+            let [old, new] = hunk_sides(line)?;
             let growth = new.len().cast_signed() - old.len().cast_signed();
             found.push(DiffHunk { text: String::new(), lines: new, growth });
         }
@@ -141,19 +156,6 @@ pub(super) fn hunks(old: &str, new: &str) -> Option<Vec<DiffHunk>> {
 /// How many lines further down the line `line` of the new text is than it was in the old one, where no hunk has it.
 pub(super) fn shift(hunks: &[DiffHunk], line: usize) -> isize {
     hunks.iter().take_while(|hunk| hunk.lines.end <= line).map(|hunk| hunk.growth).sum()
-}
-
-/// The line ranges of `@@ -3,7 +3,7 @@`, numbered from 0.
-fn header_ranges(line: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let range = |text: &str| {
-        let (start, len) = text.split_once(',').unwrap_or((text, "1"));
-        let (start, len): (usize, usize) = (start.parse().ok()?, len.parse().ok()?);
-        // Of an empty range the line before it is named.
-        let start = if len == 0 { start } else { start.checked_sub(1)? };
-        Some(start..start + len)
-    };
-    let mut words = line.split(' ').skip(1);
-    Some((range(words.next()?.strip_prefix('-')?)?, range(words.next()?.strip_prefix('+')?)?))
 }
 
 /// Compares the file at the real path `real` with the rev `since`; an unchanged file is reduced to that statement.
