@@ -4,10 +4,12 @@
 //! wait shows does not count as read for an edit: it is a part of a file that others are writing.
 
 mod file_tail;
+mod new_lines;
 mod new_names;
 mod pending;
 mod report;
 mod request;
+mod state;
 
 use report::Output;
 use request::{Args, WaitRequest};

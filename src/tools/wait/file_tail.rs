@@ -38,6 +38,8 @@ pub(super) enum Advance {
     BrokenOff,
 }
 
+type AdvanceResult = Result<Advance, ToolError>;
+
 /// A file, up to the place where it has been read.
 #[derive(Debug, Default)]
 pub(super) struct FileTail {
@@ -95,57 +97,31 @@ impl FileTail {
     }
 
     /// Reads on in `file`, which is what is at the path by now.
-    pub(super) fn advance(
-        &mut self,
-        cx: &CallContext,
-        path: &WorkspacePath,
-        mut file: OpenFile,
-        each: &mut EachLine<'_>,
-    ) -> Result<Advance, ToolError> {
-        let failed = |error| ToolError::from(AccessError::from_io(error, path));
-        if let Some(mut old) = self.file.take() {
-            let is_same = old.stat().same_file(file.stat());
-            if !is_same {
-                match self.finish(cx, path, &mut old, each)? {
-                    Advance::End => {}
-                    other => {
-                        self.file = Some(old);
-                        return Ok(other);
-                    }
-                }
-            }
-            let is_shorter = file.stat().size < self.read_to;
-            if is_shorter || !self.continues_in(&mut file).map_err(failed)? {
-                *self = Self::restarted(self.restarts + 1);
+    pub(super) fn advance(&mut self, cx: &CallContext, file: OpenFile, each: &mut EachLine<'_>) -> AdvanceResult {
+        let mut file = file;
+        if self.file.as_ref().is_some_and(|old| !old.stat().same_file(file.stat())) {
+            match self.finish_gone(cx, each)? {
+                Advance::End => {}
+                other => return Ok(other),
             }
         }
-        let advanced = self.read(cx, path, &mut file, each);
+        let is_known = self.file.is_some();
+        let is_shorter = is_known && file.stat().size < self.read_to;
+        if is_shorter || is_known && !self.continues_in(&mut file).map_err(|error| failed(&file, error))? {
+            *self = Self::restarted(self.restarts + 1);
+        }
+        let advanced = self.read(cx, &mut file, each);
         self.file = Some(file);
         advanced
     }
 
     /// Reads what was still appended to a file that is no longer at the path.
-    pub(super) fn finish_gone(
-        &mut self,
-        cx: &CallContext,
-        path: &WorkspacePath,
-        each: &mut EachLine<'_>,
-    ) -> Result<Advance, ToolError> {
+    pub(super) fn finish_gone(&mut self, cx: &CallContext, each: &mut EachLine<'_>) -> AdvanceResult {
         let Some(mut old) = self.file.take() else { return Ok(Advance::End) };
-        let advanced = self.finish(cx, path, &mut old, each);
+        let is_shorter = old.restat().is_ok_and(|now| now.size < self.read_to);
+        let advanced = if is_shorter { Ok(Advance::End) } else { self.read(cx, &mut old, each) };
         self.file = Some(old);
         advanced
-    }
-
-    fn finish(
-        &mut self,
-        cx: &CallContext,
-        path: &WorkspacePath,
-        old: &mut OpenFile,
-        each: &mut EachLine<'_>,
-    ) -> Result<Advance, ToolError> {
-        let is_shorter = old.restat().is_ok_and(|now| now.size < self.read_to);
-        if is_shorter { Ok(Advance::End) } else { self.read(cx, path, old, each) }
     }
 
     /// Whether `file` begins with what was read so far.
@@ -153,17 +129,10 @@ impl FileTail {
         self.start.map_or(Ok(true), |start| start.is_of(file))
     }
 
-    fn read(
-        &mut self,
-        cx: &CallContext,
-        path: &WorkspacePath,
-        file: &mut OpenFile,
-        each: &mut EachLine<'_>,
-    ) -> Result<Advance, ToolError> {
-        let failed = |error| ToolError::from(AccessError::from_io(error, path));
-        let Some(encoding) = self.encoding_of(path, file)? else { return Ok(Advance::End) };
+    fn read(&mut self, cx: &CallContext, file: &mut OpenFile, each: &mut EachLine<'_>) -> AdvanceResult {
+        let Some(encoding) = self.encoding_of(file)? else { return Ok(Advance::End) };
         let unit = LineUnit::of(encoding);
-        file.seek(SeekFrom::Start(self.read_to)).map_err(failed)?;
+        file.seek(SeekFrom::Start(self.read_to)).map_err(|error| failed(file, error))?;
         let mut buffer = vec![0; CHUNK];
         let before = self.read_to;
         let advance = loop {
@@ -173,7 +142,7 @@ impl FileTail {
                 None if self.read_to - before >= LOOK => break Advance::More,
                 None => {}
             }
-            let length = fill(file, &mut buffer).map_err(failed)? / unit.width() * unit.width();
+            let length = fill(file, &mut buffer).map_err(|error| failed(file, error))? / unit.width() * unit.width();
             if length == 0 {
                 break Advance::End;
             }
@@ -190,25 +159,21 @@ impl FileTail {
             }
         };
         if self.read_to > before || self.start.is_none() {
-            self.start = Some(FileStart::of(file, self.read_to).map_err(failed)?);
+            self.start = Some(FileStart::of(file, self.read_to).map_err(|error| failed(file, error))?);
         }
         Ok(advance)
     }
 
     /// The encoding, once there is something to recognise it by.
-    fn encoding_of(
-        &mut self,
-        path: &WorkspacePath,
-        file: &mut OpenFile,
-    ) -> Result<Option<&'static Encoding>, ToolError> {
+    fn encoding_of(&mut self, file: &mut OpenFile) -> Result<Option<&'static Encoding>, ToolError> {
         if self.encoding.is_none() {
             let mut head = Vec::new();
             let read = file.rewind().and_then(|()| file.take(HEAD).read_to_end(&mut head));
-            read.map_err(|error| ToolError::from(AccessError::from_io(error, path)))?;
+            read.map_err(|error| failed(file, error))?;
             if !head.is_empty() {
                 let found = text_file::encoding_of_head(&head, None);
                 self.encoding = Some(found.map_err(|error| {
-                    ToolError::new(Kind::Binary, format!("{path} is not text: {}", error.kind))
+                    ToolError::new(Kind::Binary, format!("{} is not text: {}", file.path(), error.kind))
                         .hint("wait with until=changes: it needs no lines")
                 })?);
             }
@@ -240,6 +205,10 @@ impl FileTail {
         let lines = lines.lines + usize::from(lines.unfinished_bytes > 0);
         Some(TailTotals { lines, revision: hasher.map(RevisionHasher::finish) })
     }
+}
+
+fn failed(file: &OpenFile, error: io::Error) -> ToolError {
+    AccessError::from_io(error, file.path()).into()
 }
 
 /// How many lines of `file` are those of the content with the revision `since`: itself, or what was appended to it.
@@ -282,9 +251,8 @@ fn fill(file: &mut OpenFile, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-// Cuts what is appended to a file into lines, piece by piece. Memory stays bounded however long a line is.
-
-/// The state behind the bytes that were taken so far.
+/// Cuts what is appended to a file into lines, piece by piece: the state after the bytes that were taken so far. Memory
+/// stays bounded however long a line is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AppendedLines {
     pub(super) lines: usize,

@@ -1,46 +1,29 @@
 //! A wait from its first look to its last.
 
 use std::{
-    mem,
     ops::ControlFlow,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use confined_fs::{AccessErrorKind, DiskWatcher, FileKind, OnEvent, OpenFile, PathWatch, RootGone, Stat};
+use confined_fs::{DiskWatcher, OnEvent, OpenFile, PathWatch};
 
 use crate::session::WaitMark;
 
 use super::{
     super::{Answer, CallContext, EndReason, Kind, Look, Plan, ToolError, Wait, fence::FENCE},
     file_tail::{Advance, FileTail, RawLine, lines_of_revision},
+    new_lines::{KeepLines, NewLines},
     new_names::DirectoryNames,
-    report::{Found, KeepLines, NewLines, Outcome, Report, WaitResult},
+    report::{Outcome, Report, WaitResult},
     request::{NewFrom, Until, WaitRequest},
+    state::{Before, Observed, PendingWait, observe},
 };
 
 /// How long a last line without a line break stays as it is until it counts: a prompt, or the last words of a program.
 const QUIET: Duration = Duration::from_millis(250);
 /// How long a change is left alone before a look, so that a file that is written in steps is there as a whole.
 const SETTLE: Duration = Duration::from_millis(20);
-
-struct PendingWait {
-    request: WaitRequest,
-    until: Until,
-    before: Before,
-    tail: FileTail,
-    /// Whether the file has lines.
-    is_text: bool,
-    new: NewLines,
-    /// Bytes of the unfinished last line that are not new.
-    known: u64,
-    /// Its length when it was last looked at, since when it has that, and whether it was compared with the pattern.
-    unfinished: (u64, Instant, bool),
-    notes: Vec<String>,
-    /// The last line that was there already and matches: its number, its text and whether that is cut.
-    there: Option<(usize, String, bool)>,
-    watch: Option<PathWatch>,
-}
 
 /// Looks for the first time, and plans to wait if that is not enough.
 ///
@@ -130,10 +113,11 @@ impl PendingWait {
             }
         };
         let mut stat = file.stat().clone();
-        match skip {
-            None | Some(0) => {}
-            Some(skip) => match self.skip(cx, file, skip) {
-                Ok(is_there) => {
+        if let Some(skip @ 1..) = skip {
+            match self.skip(cx, file, skip) {
+                Err(error) if error.kind() == Kind::Binary && self.until == Until::Changes => self.is_text = false,
+                skipped => {
+                    let is_there = skipped?;
                     if self.request.new_from == NewFrom::Now {
                         self.known = self.tail.lines.unfinished_bytes;
                     } else if !is_there {
@@ -141,9 +125,7 @@ impl PendingWait {
                     }
                     stat = self.tail.restat().unwrap_or(stat);
                 }
-                Err(error) if error.kind() == Kind::Binary && self.until == Until::Changes => self.is_text = false,
-                Err(error) => return Err(error),
-            },
+            }
         }
         if skip.is_none() && self.tail.restarts == 0 {
             self.restart();
@@ -162,62 +144,60 @@ impl PendingWait {
         Look::Happened(self.answer(cx, news))
     }
 
-    /// Looks at a regular file.
-    fn look_at_file(&mut self, cx: &CallContext, file: OpenFile) -> Result<Look, ToolError> {
-        if self.until == Until::Gone {
-            return Ok(Look::NotYet(None));
-        }
+    /// Looks at a regular file; `is_new` where it is enough that it is there.
+    fn look_at_file(&mut self, cx: &CallContext, file: OpenFile, is_new: bool) -> Result<Look, ToolError> {
         let stat = file.stat().clone();
-        let mut found = Found::default();
-        let advance = if self.is_text {
-            match self.read_on(cx, Some(file), &mut found) {
-                Err(error) if error.kind() == Kind::Binary && self.until != Until::Line => {
-                    self.is_text = false;
-                    Advance::End
-                }
-                advance => advance?,
+        let mut news = WaitResult::default();
+        let mut advance = Advance::End;
+        if self.is_text {
+            match self.read_on(cx, Some(file), &mut news) {
+                Err(error) if error.kind() == Kind::Binary && self.until != Until::Line => self.is_text = false,
+                read => advance = read?,
             }
-        } else {
-            Advance::End
-        };
-        if self.until == Until::Appears || self.until == Until::Changes && matches!(self.before, Before::Missing) {
-            return Ok(self.happened(cx, WaitResult { full: found.full, ..WaitResult::of(Outcome::Appeared) }));
         }
         if self.until == Until::Line {
-            return Ok(self.line_found(cx, &found, advance));
+            return Ok(self.line_found(cx, news, advance));
         }
         let is_changed = match &self.before {
             Before::File(before) => !before.same_file_state(&stat),
             _ => true,
         };
         let has_news = self.new.count > 0 || self.tail.restarts > 0 || self.tail.lines.unfinished_bytes > self.known;
-        if (is_changed || has_news) && (advance != Advance::More || self.new.count > 0) {
+        if is_new {
+            news.outcome = Outcome::Appeared;
+        } else if (is_changed || has_news) && (advance != Advance::More || self.new.count > 0) {
             self.show_unfinished();
-            return Ok(self.happened(cx, WaitResult { full: found.full, ..WaitResult::of(Outcome::Changed) }));
+            news.outcome = Outcome::Changed;
+        } else {
+            return Ok(Look::NotYet((advance == Advance::More).then_some(Duration::ZERO)));
         }
-        Ok(Look::NotYet((advance == Advance::More).then_some(Duration::ZERO)))
+        Ok(self.happened(cx, news))
     }
 
     /// Reads new lines, of the file at the path or, without one, of that which was there.
-    fn read_on(&mut self, cx: &CallContext, file: Option<OpenFile>, found: &mut Found) -> Result<Advance, ToolError> {
-        let path = self.request.path.clone();
+    fn read_on(
+        &mut self,
+        cx: &CallContext,
+        file: Option<OpenFile>,
+        news: &mut WaitResult,
+    ) -> Result<Advance, ToolError> {
         let (pattern, new) = (self.request.pattern.as_ref(), &mut self.new);
         let restarts = self.tail.restarts;
         let mut each = |line: RawLine<'_>, encoding| {
             let text = line.text(encoding);
             if !new.push(line.number, &text, line.is_cut) {
-                found.full = Some(line.number);
+                news.full = Some(line.number);
                 return ControlFlow::Break(());
             }
             if pattern.is_some_and(|pattern| pattern.is_in_line(text.as_bytes())) {
-                found.matched = Some(line.number);
+                news.matched = Some(line.number);
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
         };
         let advance = match file {
-            Some(file) => self.tail.advance(cx, &path, file, &mut each),
-            None => self.tail.finish_gone(cx, &path, &mut each),
+            Some(file) => self.tail.advance(cx, file, &mut each),
+            None => self.tail.finish_gone(cx, &mut each),
         };
         if self.tail.restarts > restarts {
             self.known = 0;
@@ -226,10 +206,10 @@ impl PendingWait {
     }
 
     /// Whether one of the new lines, or the last one without a line break, is what was waited for.
-    fn line_found(&mut self, cx: &CallContext, found: &Found, advance: Advance) -> Look {
-        let is_met = found.matched.is_some() || self.request.pattern.is_none() && self.new.count > 0;
-        if is_met && (advance != Advance::More || found.matched.is_some()) {
-            let news = WaitResult { matched: found.matched, full: found.full, ..WaitResult::of(Outcome::Line) };
+    fn line_found(&mut self, cx: &CallContext, mut news: WaitResult, advance: Advance) -> Look {
+        news.outcome = Outcome::Line;
+        let is_met = news.matched.is_some() || self.request.pattern.is_none() && self.new.count > 0;
+        if is_met && (advance != Advance::More || news.matched.is_some()) {
             return self.happened(cx, news);
         }
         if advance == Advance::More {
@@ -255,7 +235,7 @@ impl PendingWait {
             return Look::NotYet(None);
         }
         let matched = self.show_unfinished().filter(|_| self.request.pattern.is_some());
-        self.happened(cx, WaitResult { matched, ..WaitResult::of(Outcome::Line) })
+        self.happened(cx, WaitResult { outcome: Outcome::Line, matched, ..WaitResult::default() })
     }
 
     /// Adds the last line without a line break, if it is new. Its number.
@@ -273,53 +253,6 @@ impl PendingWait {
         is_shown.then_some(number)
     }
 
-    fn look_at_directory(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
-        if self.until == Until::Gone {
-            return Ok(Look::NotYet(None));
-        }
-        let now = DirectoryNames::of(cx, &self.request.path)?;
-        let appeared = matches!(self.before, Before::Missing);
-        if self.until == Until::Appears || self.until == Until::Changes && appeared {
-            return Ok(self.happened(cx, WaitResult { entries: Some(now.len()), ..WaitResult::of(Outcome::Appeared) }));
-        }
-        let none = DirectoryNames::default();
-        let before = if let Before::Directory(before) = &self.before { before } else { &none };
-        let names = before.changes(&now, self.request.pattern.as_ref());
-        if !names.is_empty() || !matches!(self.before, Before::Directory(_) | Before::Missing) {
-            let entries = Some(now.len());
-            return Ok(self.happened(cx, WaitResult { names, entries, ..WaitResult::of(Outcome::Changed) }));
-        }
-        Ok(Look::NotYet(None))
-    }
-
-    fn look_at_special(&mut self, cx: &CallContext, stat: &Stat) -> Look {
-        let outcome = match (self.until, &self.before) {
-            (Until::Appears, _) | (Until::Changes, Before::Missing) => Outcome::Appeared,
-            (Until::Changes, Before::Special(before)) if before.same_file_state(stat) => {
-                return Look::NotYet(None);
-            }
-            (Until::Changes, _) => Outcome::Changed,
-            (Until::Line | Until::Gone, _) => return Look::NotYet(None),
-        };
-        self.is_text = false;
-        self.happened(cx, WaitResult::of(outcome))
-    }
-
-    fn look_at_nothing(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
-        match (self.until, &self.before) {
-            (Until::Gone, _) => Ok(self.happened(cx, WaitResult::of(Outcome::Gone))),
-            (Until::Changes, Before::File(_) | Before::Directory(_) | Before::Special(_)) => {
-                Ok(self.happened(cx, WaitResult::of(Outcome::Gone)))
-            }
-            (Until::Line, _) => {
-                let mut found = Found::default();
-                let advance = self.read_on(cx, None, &mut found)?;
-                Ok(self.line_found(cx, &found, advance))
-            }
-            (Until::Appears | Until::Changes, _) => Ok(Look::NotYet(None)),
-        }
-    }
-
     /// The answer, after which the next call goes on.
     fn answer(&mut self, cx: &CallContext, news: WaitResult) -> Answer {
         let next = news.full.map_or(self.tail.lines.lines, |full| full - 1);
@@ -327,22 +260,9 @@ impl PendingWait {
             let unfinished = if news.full.is_none() { self.known } else { 0 };
             cx.session.waits.keep(&self.request.path, WaitMark { lines: next, unfinished, start });
         }
-        let real = self.tail.real_path().unwrap_or(&self.request.path).clone();
         let has_lines = self.is_text && self.tail.stat().is_some();
-        Report {
-            request: &self.request,
-            until: self.until,
-            is_untrusted: cx.workspace.is_untrusted(&real),
-            was_there: !matches!(self.before, Before::Missing),
-            new: &self.new,
-            notes: mem::take(&mut self.notes),
-            next: has_lines.then_some(next),
-            restarted: self.tail.restarts > 0,
-            size: self.tail.stat().map(|stat| stat.size),
-            totals: if has_lines { self.tail.totals(cx) } else { None },
-            news,
-        }
-        .answer(cx)
+        let totals = if has_lines { self.tail.totals(cx) } else { None };
+        Report { wait: self, next: has_lines.then_some(next), totals, news }.answer(cx)
     }
 }
 
@@ -366,13 +286,41 @@ impl Wait for PendingWait {
     }
 
     fn look(&mut self, cx: &CallContext) -> Result<Look, ToolError> {
-        match observe(cx, &self.request, Some(self.until))? {
-            Observed::Missing => self.look_at_nothing(cx),
-            Observed::File(file) => self.look_at_file(cx, file),
-            Observed::Directory => self.look_at_directory(cx),
-            Observed::Special(stat) => Ok(self.look_at_special(cx, &stat)),
-            Observed::Unsettled => Ok(Look::NotYet(Some(SETTLE))),
+        let was_missing = matches!(self.before, Before::Missing);
+        let is_new = self.until == Until::Appears || self.until == Until::Changes && was_missing;
+        let mut news =
+            WaitResult { outcome: if is_new { Outcome::Appeared } else { Outcome::Changed }, ..WaitResult::default() };
+        match (observe(cx, &self.request, Some(self.until))?, self.until) {
+            (Observed::Unsettled, _) => return Ok(Look::NotYet(Some(SETTLE))),
+            (Observed::Missing, Until::Line) => {
+                // What was still appended before it went may have the line.
+                let advance = self.read_on(cx, None, &mut news)?;
+                return Ok(self.line_found(cx, news, advance));
+            }
+            (Observed::Missing, Until::Changes) if was_missing => return Ok(Look::NotYet(None)),
+            (Observed::Missing, Until::Gone | Until::Changes) => news.outcome = Outcome::Gone,
+            (Observed::Missing, Until::Appears) | (_, Until::Gone) => return Ok(Look::NotYet(None)),
+            (Observed::File(file), _) => return self.look_at_file(cx, file, is_new),
+            (Observed::Directory, _) => {
+                let (now, none) = (DirectoryNames::of(cx, &self.request.path)?, DirectoryNames::default());
+                news.entries = Some(now.len());
+                if !is_new {
+                    let before = if let Before::Directory(before) = &self.before { before } else { &none };
+                    news.names = before.changes(&now, self.request.pattern.as_ref());
+                    if news.names.is_empty() && matches!(self.before, Before::Directory(_) | Before::Missing) {
+                        return Ok(Look::NotYet(None));
+                    }
+                }
+            }
+            (Observed::Special(stat), until) => {
+                let is_same = matches!(&self.before, Before::Special(before) if before.same_file_state(&stat));
+                if until == Until::Line || !is_new && is_same {
+                    return Ok(Look::NotYet(None));
+                }
+                self.is_text = false;
+            }
         }
+        Ok(self.happened(cx, news))
     }
 
     fn give_up(mut self: Box<Self>, cx: &CallContext, why: EndReason) -> Result<Answer, ToolError> {
@@ -382,98 +330,18 @@ impl Wait for PendingWait {
         if matches!(self.before, Before::Missing) && self.tail.stat().is_none() {
             cx.session.waits.keep_missing(&self.request.path);
         }
-        Ok(self.answer(cx, WaitResult { given_up: Some(why), ..WaitResult::of(Outcome::NothingNew) }))
+        Ok(self.answer(cx, WaitResult { given_up: Some(why), ..WaitResult::default() }))
     }
 }
-
-// What is at the path of a wait, under the rules of `read`. Special files are never opened.
-
-/// The entry at the path.
-pub(super) enum Observed {
-    Missing,
-    File(OpenFile),
-    Directory,
-    Special(Stat),
-    /// It changed while it was looked at.
-    Unsettled,
-}
-
-/// The entry at the path when the call began.
-#[derive(Debug)]
-pub(super) enum Before {
-    Missing,
-    File(Stat),
-    Directory(DirectoryNames),
-    Special(Stat),
-}
-
-impl Observed {
-    /// Refuses arguments that do not go with what is there.
-    ///
-    /// # Errors
-    /// `invalid_input`.
-    pub(super) fn check(&self, request: &WaitRequest, until: Until) -> Result<(), ToolError> {
-        let path = &request.path;
-        match self {
-            Observed::Directory if request.new_from != NewFrom::Now => {
-                return Err(ToolError::invalid(format!(
-                    "`offset` and `since` are about lines, and {path} is a directory"
-                ))
-                .hint("leave them out to wait for new names in it"));
-            }
-            Observed::Special(stat) if until == Until::Line => {
-                return Err(ToolError::invalid(format!(
-                    "{path} is a {}, and has no lines to wait for",
-                    stat.special()
-                ))
-                .hint("only regular files and directories have lines or names; until=changes or until=gone work"));
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// Looks at what is at the path; `until` as far as it is known.
-///
-/// # Errors
-/// Those of the path, as `read` has them; a missing one is none.
-pub(super) fn observe(cx: &CallContext, request: &WaitRequest, until: Option<Until>) -> Result<Observed, ToolError> {
-    let path = &request.path;
-    let stat_alone = until == Some(Until::Gone);
-    let observed = cx.workspace.check_readable(path).and_then(|()| {
-        if stat_alone {
-            return cx.workspace.stat(path).map(Observed::Special);
-        }
-        match cx.workspace.open_file(path) {
-            Err(error) if matches!(error.kind, AccessErrorKind::Special(_)) => {
-                let stat = cx.workspace.stat(path)?;
-                Ok(if stat.kind == FileKind::Other { Observed::Special(stat) } else { Observed::Unsettled })
-            }
-            opened => opened.map(Observed::File),
-        }
-    });
-    observed.or_else(|error| match error.kind {
-        AccessErrorKind::NotFound | AccessErrorKind::RootGone(RootGone::NotYet | RootGone::NoDirectory) => {
-            Ok(Observed::Missing)
-        }
-        AccessErrorKind::IsDirectory => Ok(Observed::Directory),
-        AccessErrorKind::Changed | AccessErrorKind::InUse => Ok(Observed::Unsettled),
-        _ => Err(error.into()),
-    })
-}
-
-// Lines that are there when a wait begins.
 
 impl PendingWait {
     /// Skips lines that are not new. Whether there are so many; if not, the file is another one by now, and all of
     /// its lines are new.
     pub(super) fn skip(&mut self, cx: &CallContext, mut file: OpenFile, lines: usize) -> Result<bool, ToolError> {
-        let path = self.request.path.clone();
         loop {
             let is_sought = self.until == Until::Line && self.request.new_from == NewFrom::Now;
             let (pattern, there) = (self.request.pattern.as_ref().filter(|_| is_sought), &mut self.there);
-            let advance = self.tail.advance(cx, &path, file, &mut |line, encoding| {
+            let advance = self.tail.advance(cx, file, &mut |line, encoding| {
                 let text = pattern.map(|pattern| (pattern, line.text(encoding)));
                 if let Some((_, text)) = text.filter(|(pattern, text)| pattern.is_in_line(text.as_bytes())) {
                     *there = Some((line.number, text.into_owned(), line.is_cut));
@@ -489,7 +357,7 @@ impl PendingWait {
                 }
                 Advance::More => {
                     cx.check()?;
-                    file = cx.workspace.open_file(&path)?;
+                    file = cx.workspace.open_file(&self.request.path)?;
                 }
             }
         }
@@ -505,6 +373,8 @@ impl PendingWait {
         });
         let (number, text, is_cut) = unfinished.or_else(|| self.there.take())?;
         self.new.push(number, &text, is_cut);
-        Some(self.answer(cx, WaitResult { matched: Some(number), was_there: true, ..WaitResult::of(Outcome::Line) }))
+        let news =
+            WaitResult { outcome: Outcome::Line, matched: Some(number), was_there: true, ..WaitResult::default() };
+        Some(self.answer(cx, news))
     }
 }

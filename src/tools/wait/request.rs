@@ -51,7 +51,6 @@ impl WaitRequest {
         };
         let asked = parse(args.timeout.as_ref())?;
         let limit = asked.min(cx.longest_wait.limit);
-        let is_of_lines = |until: Until| matches!(until, Until::Line | Until::Changes);
         let new_from = match (args.offset, args.since.as_deref().filter(|since| !since.trim().is_empty())) {
             (Some(_), Some(_)) => {
                 return Err(ToolError::invalid("`offset` and `since` were both given")
@@ -68,24 +67,19 @@ impl WaitRequest {
             })?),
             (None, None) => NewFrom::Now,
         };
-        if let Some(until) = args.until.filter(|until| !is_of_lines(*until))
-            && new_from != NewFrom::Now
-        {
-            return Err(ToolError::invalid(format!(
-                "`offset` and `since` are about new lines, and until={} waits for none",
-                until.as_str()
-            ))
-            .hint("leave them out, or use until=line"));
-        }
         let pattern = args.pattern.filter(|pattern| !pattern.is_empty());
-        if let Some(until) = args.until.filter(|until| *until != Until::Line)
-            && pattern.is_some()
-        {
-            return Err(ToolError::invalid(format!(
-                "`pattern` is about new lines, and until={} waits for something else",
-                until.as_str()
-            ))
-            .hint("leave until out to wait for a line that matches pattern"));
+        // As the schema has it.
+        let name = |until: Until| format!("{until:?}").to_ascii_lowercase();
+        match args.until {
+            Some(until @ (Until::Appears | Until::Gone)) if new_from != NewFrom::Now => {
+                let why = format!("`offset` and `since` are about new lines, and until={} waits for none", name(until));
+                return Err(ToolError::invalid(why).hint("leave them out, or use until=line"));
+            }
+            Some(until) if until != Until::Line && pattern.is_some() => {
+                let why = format!("`pattern` is about new lines, and until={} waits for something else", name(until));
+                return Err(ToolError::invalid(why).hint("leave until out to wait for a line that matches pattern"));
+            }
+            _ => {}
         }
         let options = PatternOptions {
             literal: args.literal.unwrap_or(false),
@@ -113,8 +107,6 @@ fn refused(error: PatternError, options: PatternOptions) -> ToolError {
     }
     pattern_error(error, options)
 }
-
-// What `wait` is asked for.
 
 /// Arguments of `wait`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -153,18 +145,6 @@ pub(crate) enum Until {
     Changes,
     /// Nothing is there.
     Gone,
-}
-
-impl Until {
-    /// As the schema has it.
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Line => "line",
-            Self::Appears => "appears",
-            Self::Changes => "changes",
-            Self::Gone => "gone",
-        }
-    }
 }
 
 // The time that a call may wait, as models write it: `45`, `"45"`, `45s`, `2 min`.
