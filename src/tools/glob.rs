@@ -13,6 +13,7 @@ use confined_fs::stop::StopReason;
 use super::{
     Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LISTING_ALIASES, PATH_ALIASES},
+    answer::fitted,
 };
 use render::Output;
 pub(in crate::tools) use request::below_prefix;
@@ -38,15 +39,16 @@ impl Tool for Glob {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
         let request = GlobRequest::read(cx, &args)?;
-        let found = request.walk(cx, request.ignored(), &cx.stop, None)?;
+        let mut found = request.walk(cx, request.ignored(), &cx.stop, None)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
-        let hidden = request.look_into_ignored(cx, &found);
-        let is_elsewhere = found.directories > 0 || hidden.is_some_and(|hidden| hidden.count > 0);
-        let is_nowhere = found.total == 0 && found.stopped.is_none() && !is_elsewhere;
-        let nearest = if is_nowhere { request.nearest(cx, &found) } else { Vec::new() };
-        Ok(Plan::Answer(request.answer(cx, &found, hidden, &nearest, started)))
+        found.hidden = request.look_into_ignored(cx, &found);
+        let is_elsewhere = found.directories > 0 || found.hidden.is_some_and(|hidden| hidden.count > 0);
+        if found.total == 0 && found.stopped.is_none() && !is_elsewhere {
+            found.nearest = request.nearest(cx, &found);
+        }
+        Ok(Plan::Answer(fitted(cx, |room| request.answer(cx, &found, started, room))))
     }
 }
 

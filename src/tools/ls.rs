@@ -79,7 +79,7 @@ impl Tool for Ls {
         };
         let answer = match scope.starts() {
             [start] if scope.file().is_some() => one_file::answer(cx, start)?,
-            [start] if scope.absent().is_empty() => render::answer(cx, start, &request, &request.tree(cx, start)?)?,
+            [start] if scope.absent().is_empty() => request.tree(cx, start)?.answer(cx, &request),
             _ => roots(cx),
         };
         Ok(Plan::Answer(answer))

@@ -10,10 +10,10 @@ use tree_search::{PathSource, SkippedPaths, Tally};
 
 use crate::tools::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
-    answer::{count, fitted},
+    answer::count,
     glob::request::{GlobHits, GlobRequest},
     omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, listed, stopped_note},
-    paging::shown_range,
+    paging::with_page,
 };
 
 /// A path as it is printed, a directory with a slash after it.
@@ -22,27 +22,8 @@ fn printed(path: &WorkspacePath, is_directory: bool) -> String {
 }
 
 impl GlobRequest {
-    pub(super) fn answer(
-        &self,
-        cx: &CallContext,
-        found: &GlobHits,
-        hidden: Option<InIgnored>,
-        nearest: &[(WorkspacePath, bool)],
-        started: Instant,
-    ) -> Answer {
-        fitted(cx, |room| self.rendered(cx, found, hidden, nearest, started, room))
-    }
-
     /// The answer with a list that takes no more than `room`.
-    fn rendered(
-        &self,
-        cx: &CallContext,
-        found: &GlobHits,
-        hidden: Option<InIgnored>,
-        nearest: &[(WorkspacePath, bool)],
-        started: Instant,
-        room: AnswerBudget,
-    ) -> Answer {
+    pub(super) fn answer(&self, cx: &CallContext, found: &GlobHits, started: Instant, room: AnswerBudget) -> Answer {
         let (mut body, mut paths, mut gauge) = (String::new(), Vec::new(), room.gauge());
         for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {
             let path = printed(path, *directory);
@@ -61,7 +42,7 @@ impl GlobRequest {
         let limit = self.results_note.clone().filter(|_| truncated && shown == self.take);
         let header = headed(self.header(found, shown, next_offset), limit.as_slice());
         let mut notes = Vec::new();
-        let near: Vec<String> = nearest.iter().map(|(path, directory)| printed(path, *directory)).collect();
+        let near: Vec<String> = found.nearest.iter().map(|(path, directory)| printed(path, *directory)).collect();
         if !near.is_empty() {
             notes.push(format!("nearest names: {}", near.join(", ")));
         }
@@ -71,7 +52,7 @@ impl GlobRequest {
             notes.push(format!("{matched} {verb}; pass include_dirs"));
         }
         notes.extend(self.backslash_note.clone().filter(|_| found.total == 0));
-        notes.extend(hidden.map(InIgnored::note));
+        notes.extend(found.hidden.map(InIgnored::note));
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
         let tally = Tally::default();
@@ -89,20 +70,15 @@ impl GlobRequest {
             complete: !found.capped && found.stopped.is_none() && found.walk.limits_hit.is_empty(),
             skipped,
             skipped_paths,
-            ignored: hidden,
+            ignored: found.hidden,
             nearest: near,
             source: found.source,
             walked_because: omissions::walked_because(cx, &self.scope),
             elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
-        let is_untrusted = is_untrusted_scope(cx, &self.scope)
-            || found
-                .paths
-                .iter()
-                .skip(self.skip)
-                .take(shown)
-                .chain(nearest)
-                .any(|(path, _)| cx.workspace.is_untrusted(path));
+        let mut named = found.paths.iter().skip(self.skip).take(shown).chain(&found.nearest);
+        let is_untrusted =
+            is_untrusted_scope(cx, &self.scope) || named.any(|(path, _)| cx.workspace.is_untrusted(path));
         let text = listed(is_untrusted, header, &body, &notes);
         notes.extend(limit);
         Answer::text(text, &facts).data(cx, &Output { paths, facts, notes })
@@ -117,15 +93,7 @@ impl GlobRequest {
         } else {
             format!("Found {}{}", count(found.total, "path"), self.scope.under())
         };
-        let range = shown_range(self.skip, shown);
-        match next_offset {
-            Some(next) => {
-                format!("{head}, showing {range}. Narrow the pattern or path, or continue with offset={next}.")
-            }
-            None if shown == 0 => format!("{head}, but offset={} is past the last", self.skip),
-            None if self.skip > 0 => format!("{head}, showing {range}"),
-            None => head,
-        }
+        with_page(head, self.skip, shown, next_offset, "Narrow the pattern or path")
     }
 }
 

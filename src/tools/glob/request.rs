@@ -1,7 +1,7 @@
 //! The arguments of `glob`, checked and compiled, with the errors for those that cannot be used; its walk, and the look at
 //! what the ignore rules leave out.
 
-use std::{ops::ControlFlow, path::Path};
+use std::{mem, ops::ControlFlow, path::Path};
 
 use confined_fs::{
     FileKind, Ignored, IgnoredEntries, WalkOptions, WalkReport, Workspace, WorkspacePath,
@@ -77,6 +77,7 @@ impl GlobRequest {
         })
     }
 
+    /// Which files a walk looks at.
     pub(super) fn ignored(&self) -> Ignored {
         if self.no_ignore { Ignored::Include } else { Ignored::Skip }
     }
@@ -93,12 +94,8 @@ pub(in crate::tools) fn below_prefix<'a>(
     let Some((prefix, rest)) = literal_prefix(pattern) else { return Ok(None) };
     let has_drive = cfg!(windows) && Path::new(prefix).is_absolute();
     let absolute = pattern.starts_with('/') || pattern.starts_with("~/") || has_drive;
-    let mounted = given.is_none()
-        && workspace.roots().iter().any(|root| {
-            root.name().is_some_and(|name| {
-                prefix.strip_prefix(name).is_some_and(|after| after.is_empty() || after.starts_with('/'))
-            })
-        });
+    let is_below = |name: &str| prefix.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let mounted = given.is_none() && workspace.roots().iter().any(|root| root.name().is_some_and(is_below));
     if !(absolute || mounted) || prefix.split('/').any(|part| part == "..") {
         return Ok(None);
     }
@@ -111,10 +108,8 @@ pub(in crate::tools) fn below_prefix<'a>(
                 .hint("give a pattern relative to path, or leave path out"));
         }
     }
-    match Scope::at(workspace, &start) {
-        Ok(scope) => Ok(Some((scope, rest))),
-        Err(error) => Err(ToolError::access(workspace, error)),
-    }
+    let scope = Scope::at(workspace, &start).map_err(|error| ToolError::access(workspace, error))?;
+    Ok(Some((scope, rest)))
 }
 
 fn glob_error(pattern: &str, error: &GlobError) -> ToolError {
@@ -185,6 +180,10 @@ pub(super) struct GlobHits {
     pub(super) source: PathSource,
     /// The names that were met on the disk, as long as none matched.
     pub(super) seen: SeenNames,
+    /// Matches in ignored folders, which are not shown.
+    pub(super) hidden: Option<InIgnored>,
+    /// The paths that are most likely meant where nothing matches; whether each is a directory.
+    pub(super) nearest: Vec<(WorkspacePath, bool)>,
 }
 
 impl GlobRequest {
@@ -224,8 +223,7 @@ impl GlobRequest {
                     }
                     return ControlFlow::Continue(());
                 }
-                if looks_again {
-                    looks_again = false;
+                if mem::take(&mut looks_again) {
                     found.seen.forget();
                 }
                 if directory && !self.directories {
@@ -233,15 +231,12 @@ impl GlobRequest {
                     return ControlFlow::Continue(());
                 }
                 found.total += 1;
-                if counting {
-                    return ControlFlow::Continue(());
-                }
-                if self.newest {
+                if self.newest && !counting {
                     newest.push(entry, directory);
-                } else if found.total > wanted {
+                } else if !counting && found.total > wanted {
                     found.capped = true;
                     return ControlFlow::Break(());
-                } else {
+                } else if !counting {
                     found.paths.push((entry.into_path(), directory));
                 }
                 ControlFlow::Continue(())
@@ -277,8 +272,7 @@ impl GlobRequest {
         }
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.total > 0));
         let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)).ok()?;
-        let exact = below.stopped.is_none();
-        (below.total > 0 || (!exact && found.total == 0)).then_some(InIgnored { count: below.total, exact })
+        InIgnored::of(below.total, below.stopped, found.total > 0)
     }
 }
 

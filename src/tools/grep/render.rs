@@ -18,11 +18,8 @@ use crate::tools::{
     grep::request::{GrepRequest, OutputMode},
     hidden_note::HiddenNote,
     omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, listed, stopped_note},
-    paging::shown_range,
+    paging::with_page,
 };
-
-/// The advice of a capped answer.
-const NARROW: &str = "Narrow the path or add a glob filter, or continue with";
 
 /// All that an answer is made of.
 #[derive(Debug)]
@@ -43,7 +40,7 @@ impl Report<'_> {
     /// Renders as many results as fit into `budget`.
     pub(super) fn render(&self, budget: AnswerBudget) -> Page {
         match self.request.mode {
-            OutputMode::Content | OutputMode::Definitions => self.form().page(&self.found.files, budget),
+            OutputMode::Content | OutputMode::Definitions => self.render_lines(budget),
             _ => self.render_files(budget),
         }
     }
@@ -66,12 +63,6 @@ impl Report<'_> {
             page.shown += 1;
         }
         page
-    }
-
-    fn form(&self) -> LineForm {
-        let GrepRequest { skip, take, before, after, .. } = *self.request;
-        let (before, after) = if self.request.mode == OutputMode::Content { (before, after) } else { (0, 0) };
-        LineForm { skip, take, before: before as u64, after: after as u64, headed: self.is_headed() }
     }
 
     /// Whether the path is a heading above its lines.
@@ -97,13 +88,8 @@ impl Report<'_> {
         notes.extend(cut_note(self.found, &page, self.scope.file().is_some()));
         notes.extend(self.request.backslash_note.clone().filter(|_| self.results() == 0));
         notes.extend(self.hidden.map(InIgnored::note));
-        notes.extend(stopped_note(
-            &cx.stop,
-            self.found.stopped,
-            self.found.tally.searched,
-            "file",
-            "narrow the path or add a glob filter",
-        ));
+        let (searched, next) = (self.found.tally.searched, "narrow the path or add a glob filter");
+        notes.extend(stopped_note(&cx.stop, self.found.stopped, searched, "file", next));
         let skipped_paths = skipped.named(&self.found.skipped, &self.found.walk);
         notes.extend(self.skipped_note(skipped, &skipped_paths, MAX_SEARCH_FILE_SIZE));
         let not_utf8 = Some(self.found.tally.not_utf8).filter(|files| *files > 0);
@@ -134,13 +120,9 @@ impl Report<'_> {
         let is_untrusted =
             is_untrusted_scope(cx, self.scope) || shown().any(|hits| cx.workspace.is_untrusted(&hits.real));
         let text = listed(is_untrusted, header, &page.text, &notes[limits.len()..]);
-        let answer = Answer::text(text, &facts);
-        answer.data_of(cx, || Output {
-            mode: self.request.mode,
-            facts,
-            results: self.file_results(page, unusual),
-            notes,
-        })
+        let mode = self.request.mode;
+        let results = || self.file_results(page, unusual);
+        Answer::text(text, &facts).data_of(cx, || Output { mode, facts, results: results(), notes })
     }
 
     /// The note on numbers over their maximum, if they make a difference.
@@ -152,10 +134,8 @@ impl Report<'_> {
     }
 
     fn less_context_note(&self, (before, after): (u64, u64)) -> String {
-        let GrepRequest { before: asked_before, after: asked_after, .. } = self.request;
-        format!(
-            "(context cut to before={before}, after={after} of {asked_before}, {asked_after}: no match fits with more)"
-        )
+        let asked = format!("{}, {}", self.request.before, self.request.after);
+        format!("(context cut to before={before}, after={after} of {asked}: no match fits with more)")
     }
 
     fn skipped_note(&self, skipped: SkippedFiles, named: &[SkippedPath], limit: u64) -> Option<String> {
@@ -243,61 +223,43 @@ impl Report<'_> {
                 }
             }
         };
-        match next_offset {
-            Some(next) => format!("{found}, showing {}. {NARROW} offset={next}.", shown_range(skip, shown)),
-            None if shown == 0 && self.found.stopped.is_none() => {
-                format!("{found}, but offset={skip} is past the last")
-            }
-            None if skip > 0 && shown > 0 => format!("{found}, showing {}", shown_range(skip, shown)),
-            None => found,
+        // A search that was stopped may not have come to what the offset skips.
+        if shown == 0 && self.found.stopped.is_some() {
+            return found;
         }
+        with_page(found, skip, shown, next_offset, "Narrow the path or add a glob filter")
     }
-}
-
-/// Which matches are shown, with how many lines around each, and in which form.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct LineForm {
-    pub(super) skip: usize,
-    /// Matches shown at most.
-    pub(super) take: usize,
-    /// Lines shown before each match.
-    pub(super) before: u64,
-    /// Lines shown after each match.
-    pub(super) after: u64,
-    /// The path is a heading.
-    pub(super) headed: bool,
 }
 
 /// Adjacent lines of a file, each with its match where that is shown.
 type Group<'h> = Vec<(&'h HitLine, Option<usize>)>;
 
-impl LineForm {
-    /// The lines of `files`, each file with the number of matches before it, within `budget`: as many whole
-    /// matches as fit. Where not even one does, its context is less; where it has none, its own lines are.
-    pub(super) fn page(self, files: &[(usize, Box<FileHits>)], budget: AnswerBudget) -> Page {
-        let mut form = self;
+impl Report<'_> {
+    /// As many whole matches as fit into `budget`. Where not even one does, its context is less; where it has none, its
+    /// own lines are.
+    fn render_lines(&self, budget: AnswerBudget) -> Page {
+        let GrepRequest { take: asked, before, after, .. } = *self.request;
+        let has_context = self.request.mode == OutputMode::Content;
+        let around = if has_context { (before as u64, after as u64) } else { (0, 0) };
+        let (mut take, mut context) = (asked, around);
         loop {
-            match form.fill(files, budget) {
-                Ok(page) => {
-                    let less = (form.before, form.after) != (self.before, self.after);
-                    return Page { less_context: less.then_some((form.before, form.after)), ..page };
-                }
-                Err(0) => {
-                    // One match is shown in any case.
-                    (form.before, form.after) = (form.before / 2, form.after / 2);
-                    form.take = self.take;
-                }
-                Err(fitting) => form.take = fitting,
+            match self.fill(take, context, budget) {
+                Ok(page) => return Page { less_context: Some(context).filter(|less| *less != around), ..page },
+                // One match is shown in any case.
+                Err(0) => (take, context) = (asked, (context.0 / 2, context.1 / 2)),
+                Err(fitting) => take = fitting,
             }
         }
     }
 
-    /// All lines of the page; an error says how many matches may fit where they do not.
-    fn fill(self, files: &[(usize, Box<FileHits>)], budget: AnswerBudget) -> Result<Page, usize> {
+    /// The lines of `take` matches at most, with so many lines before and after each; an error says how many matches may
+    /// fit where they do not.
+    fn fill(&self, take: usize, context: (u64, u64), budget: AnswerBudget) -> Result<Page, usize> {
         let (mut page, mut gauge) = (Page::default(), budget.gauge());
+        let (is_headed, has_context) = (self.is_headed(), context != (0, 0));
         let mut in_prototypes = false;
-        for (at, (matches_before, hits)) in files.iter().enumerate() {
-            let groups = self.groups(*matches_before, hits);
+        for (at, (matches_before, hits)) in self.found.files.iter().enumerate() {
+            let groups = groups(hits, self.request.skip, take, *matches_before, context);
             if groups.is_empty() {
                 continue;
             }
@@ -306,25 +268,28 @@ impl LineForm {
                 page.text.push_str("\nprototypes:");
             }
             let path = hits.path.to_string();
-            if self.headed {
+            if is_headed {
                 let _ = write!(page.text, "\n==> {path} <==");
             }
-            let (mut lines, mut last_match) = (Vec::new(), None);
-            let mut scopes = ScopeLabels::of(hits);
+            let (mut lines, mut last_match, mut last_label) = (Vec::new(), None, None);
+            let has_labels = hits.lines.iter().any(|line| line.scope.is_some());
             for (place, group) in groups.iter().enumerate() {
-                if self.has_context() && place > 0 {
+                if has_context && place > 0 {
                     page.text.push_str("\n--");
-                    scopes.begin_group();
+                    last_label = None;
                 }
                 for (index, (HitLine { number, text, cut_at, scope, .. }, hit)) in group.iter().enumerate() {
-                    let label = scopes.label(group, index);
-                    if let Some(label) = label {
+                    // Before the first line of a group: where its first match is; before another, where that is.
+                    let from = if index == 0 { &group[..] } else { &group[index..=index] };
+                    let labelled = from.iter().find(|(_, hit)| hit.is_some()).filter(|_| has_labels);
+                    let label = labelled.map(|(line, _)| line.scope.as_deref().unwrap_or(TOP_LEVEL));
+                    if let Some(label) = label.filter(|label| last_label.replace(*label) != Some(*label)) {
                         let _ = write!(page.text, "\n[{label}]");
                     }
                     page.shown += usize::from(hit.is_some() && *hit != last_match.map(|(hit, _)| hit));
                     last_match = hit.map(|hit| (hit, *number)).or(last_match);
                     let mark = if hit.is_some() { ':' } else { '-' };
-                    let _ = if self.headed {
+                    let _ = if is_headed {
                         write!(page.text, "\n{number}{mark}{text}")
                     } else {
                         write!(page.text, "\n{path}{mark}{number}{mark} {text}")
@@ -341,9 +306,9 @@ impl LineForm {
                         continue;
                     }
                     // Behind the reach of the last match it is context of the next one.
-                    let in_reach = last_match.is_some_and(|(_, last)| number - last <= self.after);
+                    let in_reach = last_match.is_some_and(|(_, last)| number - last <= context.1);
                     let fitting = page.shown - usize::from(in_reach);
-                    if fitting > 0 || self.has_context() {
+                    if fitting > 0 || has_context {
                         return Err(fitting);
                     }
                     let left = group[index + 1..].iter().filter(|(_, other)| other == hit).count();
@@ -358,33 +323,19 @@ impl LineForm {
         }
         Ok(page)
     }
+}
 
-    fn has_context(&self) -> bool {
-        self.before + self.after > 0
-    }
-
-    /// The lines of `hits` that are on the page.
-    fn groups<'h>(&self, matches_before: usize, hits: &'h FileHits) -> Vec<Group<'h>> {
-        let first = self.skip.saturating_sub(matches_before);
-        let end = (self.skip + self.take).saturating_sub(matches_before).min(hits.matches);
-        let shown = |line: &HitLine| line.hit.filter(|hit| (first..end).contains(hit));
-        let numbers: Vec<u64> =
-            hits.lines.iter().filter(|line| shown(line).is_some()).map(|line| line.number).collect();
-        let mut groups: Vec<Group<'h>> = Vec::new();
-        for line in &hits.lines {
-            let hit = shown(line);
-            if hit.is_none() && !near(&numbers, line.number, self.before, self.after) {
-                continue;
-            }
-            match groups.last_mut() {
-                Some(group) if group.last().is_some_and(|(last, _)| last.number + 1 == line.number) => {
-                    group.push((line, hit));
-                }
-                _ => groups.push(vec![(line, hit)]),
-            }
-        }
-        groups
-    }
+/// The lines of `hits` that are on a page of `take` matches after the first `skip` ones; `matches_before` are in the files
+/// before it.
+fn groups(hits: &FileHits, skip: usize, take: usize, matches_before: usize, context: (u64, u64)) -> Vec<Group<'_>> {
+    let first = skip.saturating_sub(matches_before);
+    let end = (skip + take).saturating_sub(matches_before).min(hits.matches);
+    let shown = |line: &HitLine| line.hit.filter(|hit| (first..end).contains(hit));
+    let numbers: Vec<u64> = hits.lines.iter().filter(|line| shown(line).is_some()).map(|line| line.number).collect();
+    let shown = hits.lines.iter().map(|line| (line, shown(line)));
+    let shown: Group<'_> =
+        shown.filter(|(line, hit)| hit.is_some() || near(&numbers, line.number, context.0, context.1)).collect();
+    shown.chunk_by(|(last, _), (line, _)| last.number + 1 == line.number).map(<[_]>::to_vec).collect()
 }
 
 /// Whether line `number` is within `before` lines before, or `after` lines after, one of the
@@ -408,35 +359,8 @@ pub(super) struct Page {
     pub(super) less_context: Option<(u64, u64)>,
 }
 
-/// The labels of one file that were printed.
-#[derive(Debug)]
-pub(super) struct ScopeLabels<'h> {
-    /// Whether there is anything to say.
-    known: bool,
-    last: Option<&'h str>,
-}
-
 /// Where no definition is around a match.
 const TOP_LEVEL: &str = "top level";
-
-impl<'h> ScopeLabels<'h> {
-    pub(super) fn of(hits: &FileHits) -> Self {
-        Self { known: hits.lines.iter().any(|line| line.scope.is_some()), last: None }
-    }
-
-    /// The next label is printed even if it repeats the last one.
-    pub(super) fn begin_group(&mut self) {
-        self.last = None;
-    }
-
-    /// The label before line `index` of adjacent lines: where the first match is, or this one if that is elsewhere.
-    pub(super) fn label(&mut self, group: &[(&'h HitLine, Option<usize>)], index: usize) -> Option<&'h str> {
-        let from = if index == 0 { group } else { &group[index..=index] };
-        let (line, _) = from.iter().find(|(_, hit)| hit.is_some())?;
-        let label = line.scope.as_deref().unwrap_or(TOP_LEVEL);
-        (self.known && self.last.replace(label) != Some(label)).then_some(label)
-    }
-}
 
 /// Files whose unusual encoding or line ending a note names.
 const MAX_UNUSUAL_NAMED: usize = 3;
@@ -460,16 +384,12 @@ impl UnusualFiles {
             if lines.is_empty() || hits.is_plain() == Some(true) {
                 continue;
             }
-            let all_named = unusual.named.len() == MAX_UNUSUAL_NAMED;
-            if all_named && hits.is_plain().is_some() {
+            if unusual.named.len() < MAX_UNUSUAL_NAMED {
+                unusual.named.extend(
+                    Some(hits.unusual(workspace)).filter(|words| !words.is_empty()).map(|words| (place, words)),
+                );
+            } else if hits.is_plain().is_some() || !hits.unusual(workspace).is_empty() {
                 unusual.more += 1;
-                continue;
-            }
-            let words = hits.unusual(workspace);
-            if !words.is_empty() && all_named {
-                unusual.more += 1;
-            } else if !words.is_empty() {
-                unusual.named.push((place, words));
             }
         }
         unusual

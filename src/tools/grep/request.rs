@@ -118,28 +118,6 @@ impl GrepRequest {
             backslash_note: args.glob.as_deref().and_then(backslash_note),
         })
     }
-
-    pub(super) fn ignored(&self) -> Ignored {
-        if self.no_ignore { Ignored::Include } else { Ignored::Skip }
-    }
-
-    pub(super) fn keep(&self) -> Keep {
-        if self.newest {
-            Keep::Newest { limit: self.skip + self.take }
-        } else {
-            Keep::Page { skip: self.skip, take: self.take }
-        }
-    }
-
-    pub(super) fn search_mode(&self) -> SearchMode {
-        match self.mode {
-            OutputMode::Content => SearchMode::Lines { before: self.before, after: self.after },
-            OutputMode::FilesWithMatches => SearchMode::Files,
-            OutputMode::FilesWithoutMatch => SearchMode::FilesWithout,
-            OutputMode::Count => SearchMode::Counts,
-            OutputMode::Definitions => SearchMode::Definitions { prototypes: false },
-        }
-    }
 }
 
 /// The pattern that finds files, whose lines hold more than names, and the one for the names where it differs.
@@ -293,11 +271,18 @@ impl GrepRequest {
         stop: &StopSignal,
         entries: Option<&IgnoredEntries>,
     ) -> Result<ContentHits, ToolError> {
-        let mode = match self.search_mode() {
-            SearchMode::Lines { .. } if entries.is_some() => SearchMode::Counts,
-            mode => mode,
+        let mode = match self.mode {
+            OutputMode::Content if entries.is_none() => SearchMode::Lines { before: self.before, after: self.after },
+            OutputMode::FilesWithMatches => SearchMode::Files,
+            OutputMode::FilesWithoutMatch => SearchMode::FilesWithout,
+            OutputMode::Content | OutputMode::Count => SearchMode::Counts,
+            OutputMode::Definitions => SearchMode::Definitions { prototypes: false },
         };
-        let keep = if entries.is_some() { Keep::Nothing } else { self.keep() };
+        let keep = match entries {
+            Some(_) => Keep::Nothing,
+            None if self.newest => Keep::Newest { limit: self.skip + self.take },
+            None => Keep::Page { skip: self.skip, take: self.take },
+        };
         self.search(cx, scope, stop, (mode, keep), entries)
     }
 
@@ -310,7 +295,11 @@ impl GrepRequest {
         (mode, keep): (SearchMode, Keep),
         entries: Option<&IgnoredEntries>,
     ) -> Result<ContentHits, ToolError> {
-        let ignored = if entries.is_some() { Ignored::Only } else { self.ignored() };
+        let ignored = match entries {
+            Some(_) => Ignored::Only,
+            None if self.no_ignore => Ignored::Include,
+            None => Ignored::Skip,
+        };
         let last = AtomicU64::new(0);
         let query = Query {
             pattern: &self.pattern,
@@ -353,9 +342,7 @@ impl GrepRequest {
             OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
             OutputMode::Content | OutputMode::Count | OutputMode::Definitions => below.matches,
         };
-        let exact = below.stopped.is_none();
-        // A pass that was cut and met nothing is worth a word only where nothing else was found.
-        (count > 0 || (!exact && found.matches == 0)).then_some(InIgnored { count, exact })
+        InIgnored::of(count, below.stopped, found.matches > 0)
     }
 }
 

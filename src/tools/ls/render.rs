@@ -8,74 +8,54 @@ use tree_search::Tally;
 
 use super::{
     super::{
-        Answer, AnswerBudget, CallContext, ToolError,
+        Answer, AnswerBudget, CallContext,
         answer::{count, fitted},
         answer_budget::Gauge,
         fence::fence,
         omissions::{self, with_notes},
     },
     entry::{Facts, ListedEntry, Output, mark, mode, modified},
-    total::{Total, Totals},
+    total::Total,
     tree::{Counted, Item, ListRequest, Listing, MAX_COUNTED, MAX_NAMED, MAX_RESULTS, State, Tree},
 };
 
-/// The answer about the directory `start`.
-///
-/// # Errors
-/// When the call was cancelled.
-pub(super) fn answer(
-    cx: &CallContext,
-    start: &WorkspacePath,
-    request: &ListRequest,
-    tree: &Tree,
-) -> Result<Answer, ToolError> {
-    let totals = request.long.then(|| totals(cx, start, request, tree)).transpose()?;
-    let is_untrusted = is_untrusted(cx, start, tree);
-    Ok(fitted(cx, |room| {
-        let answer = TreeAnswer { start, request, tree, totals: totals.as_ref(), is_untrusted };
-        answer.rendered(cx, room)
-    }))
-}
+impl Tree {
+    /// The answer about the directory.
+    pub(super) fn answer(&self, cx: &CallContext, request: &ListRequest) -> Answer {
+        // A link may lead into an untrusted root.
+        let is_untrusted = |path: &WorkspacePath| cx.workspace.is_untrusted(path);
+        let is_untrusted = cx.workspace.canonical(&self.start).is_ok_and(|real| is_untrusted(&real))
+            || self.listings.iter().flat_map(|listing| &listing.items).any(|item| is_untrusted(item.entry.path()));
+        fitted(cx, |room| self.rendered(cx, request, is_untrusted, room))
+    }
 
-/// The parts of the answer.
-struct TreeAnswer<'a> {
-    start: &'a WorkspacePath,
-    request: &'a ListRequest,
-    tree: &'a Tree,
-    totals: Option<&'a Totals>,
-    is_untrusted: bool,
-}
-
-impl TreeAnswer<'_> {
-    /// The answer with a tree that takes no more than `room`.
-    fn rendered(&self, cx: &CallContext, room: AnswerBudget) -> Answer {
-        let Self { start, request, tree, totals, is_untrusted } = *self;
-        let top = &tree.listings[0];
-        let printer = Printer::print(room, tree, totals);
-        let Printer { text: body, entries, top: top_shown, .. } = printer;
+    /// The answer with a tree that takes no more than `room`; `is_untrusted` where it has names of an untrusted root.
+    fn rendered(&self, cx: &CallContext, request: &ListRequest, is_untrusted: bool, room: AnswerBudget) -> Answer {
+        let (top, totals) = (&self.listings[0], self.totals.as_ref());
+        let Printer { text: body, entries, top: top_shown, .. } = Printer::print(room, self);
         let cut = top_shown < top.items.len();
-        let below: usize = tree.listings.iter().skip(1).map(|listing| listing.more).sum();
+        let below: usize = self.listings.iter().skip(1).map(|listing| listing.more).sum();
         let top_more = top.more + top.items.len() - top_shown;
         let of_kind = |kind: &str| entries.iter().filter(|entry| entry.kind == kind).count();
-        let out_of_files = tree.limits_hit.directories;
+        let out_of_files = self.limits_hit.directories;
         let facts = Facts {
             shown: entries.len(),
             files: of_kind("file"),
             directories: of_kind("directory"),
             bytes: entries.iter().filter_map(|entry| entry.size).sum(),
             next_offset: (top_more > 0 && top_shown > 0).then_some(request.offset + top_shown),
-            total: totals.and_then(|totals| totals.of(start)).copied(),
+            total: totals.and_then(|totals| totals.of(&self.start)).copied(),
             file: None,
             more: top_more + below,
-            unlisted: tree.unlisted,
-            ignored: tree.listings.iter().map(|listing| listing.ignored).sum(),
-            unreadable: tree.unreadable,
+            unlisted: self.unlisted,
+            ignored: self.listings.iter().map(|listing| listing.ignored).sum(),
+            unreadable: self.unreadable,
             out_of_files,
-            truncated: cut || tree.timed_out || top.more + below + tree.unlisted + out_of_files > 0,
-            timed_out: tree.timed_out,
+            truncated: cut || self.timed_out || top.more + below + self.unlisted + out_of_files > 0,
+            timed_out: self.timed_out,
         };
-        let notes = self.notes(cx, &facts, top_shown);
-        let mut text = format!("{start}/");
+        let notes = self.notes(cx, request, &facts, top_shown);
+        let mut text = format!("{}/", self.start);
         if let Some(total) = &facts.total {
             let _ = write!(text, "\ttotal: {}", total.text());
         }
@@ -87,13 +67,13 @@ impl TreeAnswer<'_> {
             text.push_str(&body);
         }
         let text = with_notes(text, &notes);
-        Answer::text(text, &facts).data(cx, &Output { path: Some(start.to_string()), entries, facts, notes })
+        Answer::text(text, &facts).data(cx, &Output { path: Some(self.start.to_string()), entries, facts, notes })
     }
 
     /// `: target/, notes.tmp`, where they are few and all of them are known.
     fn ignored_names(&self, cx: &CallContext, ignored: usize) -> Option<String> {
-        let entries: Vec<&Entry> = self.tree.listings.iter().flat_map(|listing| &listing.ignored_entries).collect();
-        if ignored > MAX_NAMED || entries.len() != ignored || cx.workspace.is_untrusted(self.start) {
+        let entries: Vec<&Entry> = self.listings.iter().flat_map(|listing| &listing.ignored_entries).collect();
+        if ignored > MAX_NAMED || entries.len() != ignored || cx.workspace.is_untrusted(&self.start) {
             return None;
         }
         let name = |entry: &&Entry| {
@@ -103,14 +83,13 @@ impl TreeAnswer<'_> {
         Some(format!(": {}", entries.iter().map(name).collect::<Vec<_>>().join(", ")))
     }
 
-    fn notes(&self, cx: &CallContext, facts: &Facts, top_shown: usize) -> Vec<String> {
-        let Self { request, tree, totals, .. } = *self;
-        let mut notes = omissions::limit_notes(&Tally::default(), &tree.limits_hit);
+    fn notes(&self, cx: &CallContext, request: &ListRequest, facts: &Facts, top_shown: usize) -> Vec<String> {
+        let mut notes = omissions::limit_notes(&Tally::default(), &self.limits_hit);
         if facts.timed_out {
             let (shown, next) = (facts.shown, "narrow the path, or ask for less depth");
             notes.extend(omissions::stopped_note(&cx.stop, Some(StopReason::Deadline), shown, "entry", next));
         } else if let Some(next) = facts.next_offset {
-            let all = request.offset + tree.listings[0].items.len() + tree.listings[0].more;
+            let all = request.offset + self.listings[0].items.len() + self.listings[0].more;
             let (first, last) = (request.offset + 1, request.offset + top_shown);
             notes.push(format!("showing {first}-{last} of {}; continue with offset={next}", count(all, "entry")));
         }
@@ -121,10 +100,10 @@ impl TreeAnswer<'_> {
                 count(facts.shown, "entry")
             ));
         }
-        if totals.is_some_and(|totals| totals.stopped) {
+        if self.totals.as_ref().is_some_and(|totals| totals.stopped) {
             notes.push("the time limit for exact totals was reached; narrow the path for the rest".to_owned());
         }
-        let (ignored, what) = match totals {
+        let (ignored, what) = match &self.totals {
             Some(totals) => (totals.ignored, "not counted"),
             None => (facts.ignored, "hidden"),
         };
@@ -136,20 +115,6 @@ impl TreeAnswer<'_> {
         notes.extend(request.over_maximum.iter().cloned());
         notes
     }
-}
-
-/// The totals of the start and of each directory that is shown.
-fn totals(cx: &CallContext, start: &WorkspacePath, request: &ListRequest, tree: &Tree) -> Result<Totals, ToolError> {
-    let items = tree.listings.iter().flat_map(|listing| &listing.items);
-    let directories = items.filter(|item| item.entry.kind() == FileKind::Directory).map(|item| item.entry.path());
-    Totals::count(cx, start, directories, request.ignored)
-}
-
-/// Whether names of an untrusted root are among these. A link may lead into one.
-fn is_untrusted(cx: &CallContext, start: &WorkspacePath, tree: &Tree) -> bool {
-    let is_untrusted = |path: &WorkspacePath| cx.workspace.is_untrusted(path);
-    cx.workspace.canonical(start).is_ok_and(|real| is_untrusted(&real))
-        || tree.listings.iter().flat_map(|listing| &listing.items).any(|item| is_untrusted(item.entry.path()))
 }
 
 /// The words for a directory without entries to show.
@@ -165,8 +130,7 @@ fn nothing_in(listing: &Listing, offset: usize) -> String {
 
 /// Writes the tree, two spaces a level, an entry of the start with all below it or not at all.
 struct Printer<'a> {
-    listings: &'a [Listing],
-    totals: Option<&'a Totals>,
+    tree: &'a Tree,
     budget: AnswerBudget,
     gauge: Gauge,
     text: String,
@@ -176,16 +140,9 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn print(budget: AnswerBudget, tree: &'a Tree, totals: Option<&'a Totals>) -> Self {
-        let mut this = Printer {
-            listings: &tree.listings,
-            totals,
-            budget,
-            gauge: budget.gauge(),
-            text: String::new(),
-            entries: Vec::new(),
-            top: 0,
-        };
+    fn print(budget: AnswerBudget, tree: &'a Tree) -> Self {
+        let (text, entries) = (String::new(), Vec::new());
+        let mut this = Printer { tree, budget, gauge: budget.gauge(), text, entries, top: 0 };
         for item in &tree.listings[0].items {
             let start = (this.text.len(), this.entries.len());
             if !this.item(item, 1, true) {
@@ -222,18 +179,20 @@ impl<'a> Printer<'a> {
             State::Leaf if item.entry.kind() == FileKind::Directory => self.text.push_str(" …"),
             State::Leaf => {}
             State::Listed(at) if opened => {
-                below = Some(&self.listings[at]);
-                self.text.push_str(&nothing_in(&self.listings[at], 0));
+                below = Some(&self.tree.listings[at]);
+                self.text.push_str(&nothing_in(&self.tree.listings[at], 0));
             }
             State::Listed(at) => {
-                let Listing { items, more, ignored, .. } = &self.listings[at];
+                let Listing { items, more, ignored, .. } = &self.tree.listings[at];
                 let entries = items.len() + more;
                 listed.entries = Some(entries);
                 self.text.push_str(&counted_text(Counted { entries, ignored: *ignored }));
             }
         }
         self.columns(item, &listed);
-        let visibility = visibility(&item.entry);
+        // A directory has no content that policy could hide.
+        let is_directory = item.entry.kind() == FileKind::Directory;
+        let visibility = if is_directory { Visibility::Open } else { item.entry.visibility() };
         listed.protected = visibility == Visibility::Denied;
         self.text.push_str(mark(visibility));
         self.entries.push(listed);
@@ -260,7 +219,7 @@ impl<'a> Printer<'a> {
 
     /// Sizes; and in a long listing totals, times and modes, each after a tab.
     fn columns(&mut self, item: &Item, listed: &ListedEntry) {
-        if self.totals.is_none() {
+        if self.tree.totals.is_none() {
             if let Some(size) = listed.size {
                 let _ = write!(self.text, "\t{}", file_size(size));
             }
@@ -281,7 +240,7 @@ impl<'a> Printer<'a> {
 
     fn listed_entry(&self, item: &Item) -> ListedEntry {
         let Item { entry, stat, .. } = item;
-        let long_stat = stat.as_ref().filter(|_| self.totals.is_some());
+        let long_stat = stat.as_ref().filter(|_| self.tree.totals.is_some());
         let is_file = entry.kind() == FileKind::File;
         ListedEntry {
             path: entry.path().to_string(),
@@ -295,15 +254,10 @@ impl<'a> Printer<'a> {
             target: entry.link_target().map(|target| target.to_string()),
             modified: long_stat.and_then(modified),
             mode: long_stat.and_then(mode),
-            total: self.totals.and_then(|totals| totals.of(entry.path())).copied(),
+            total: self.tree.totals.as_ref().and_then(|totals| totals.of(entry.path())).copied(),
             ..ListedEntry::default()
         }
     }
-}
-
-/// How far tools see the content of an entry; a directory has none.
-fn visibility(entry: &Entry) -> Visibility {
-    if entry.kind() == FileKind::Directory { Visibility::Open } else { entry.visibility() }
 }
 
 fn counted_text(counted: Counted) -> String {

@@ -10,7 +10,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tree_search::{DirectoryNames, PathSource, SearchEntry};
 
-use super::super::{CallContext, ToolError};
+use super::{
+    super::{CallContext, ToolError},
+    total::Totals,
+};
 
 pub(super) const MAX_RESULTS: usize = 2000;
 /// Entries shown of a nested directory.
@@ -36,7 +39,10 @@ pub(super) struct ListRequest {
 
 /// The directories that were listed, the start first.
 pub(super) struct Tree {
+    pub(super) start: WorkspacePath,
     pub(super) listings: Vec<Listing>,
+    /// Where the listing is a long one.
+    pub(super) totals: Option<Totals>,
     /// Directories within the depth that were not listed, the limit being reached.
     pub(super) unlisted: usize,
     /// Directories that could not be listed.
@@ -68,7 +74,9 @@ impl ListRequest {
             .map_err(|error| ToolError::access(&cx.workspace, error))?;
         let mut left = self.limit - top.items.len();
         let mut tree = Tree {
+            start: start.clone(),
             listings: vec![top],
+            totals: None,
             unlisted: 0,
             unreadable: 0,
             timed_out: false,
@@ -99,6 +107,11 @@ impl ListRequest {
         }
         for listing in &tree.listings {
             tree.limits_hit.add(listing.limits_hit.clone());
+        }
+        if self.long {
+            let items = tree.listings.iter().flat_map(|listing| &listing.items).map(|item| &item.entry);
+            let directories = items.filter(|entry| entry.kind() == FileKind::Directory).map(Entry::path);
+            tree.totals = Some(Totals::count(cx, start, directories, self.ignored)?);
         }
         Ok(tree)
     }
