@@ -3,7 +3,7 @@
 //! A link names a file by its URI and says what it is; the content goes to no one before the client asks for it
 //! (`resources/read`). What `read` refuses is refused here as well.
 
-use std::{collections::BTreeSet, fmt::Write as _};
+use std::fmt::Write as _;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 /// The complete result as data.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The files that were presented.
     presented: Vec<PresentedFile>,
@@ -86,18 +86,15 @@ impl Tool for Present {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let paths = requested(&args)?;
-        let (mut links, mut output) = (Vec::new(), Output { presented: Vec::new(), failed: Vec::new() });
-        let (mut errors, mut seen) = (Vec::new(), BTreeSet::new());
+        let (mut links, mut errors, mut output) = (Vec::<FileLink>::new(), Vec::new(), Output::default());
         for given in &paths {
             cx.check()?;
             match link(cx, given) {
-                Ok((shown, link)) => {
-                    if seen.insert(link.uri.clone()) {
-                        let FileLink { uri, mime, size, .. } = &link;
-                        let (uri, mime_type, size) = (uri.clone(), *mime, *size);
-                        output.presented.push(PresentedFile { path: shown, uri, mime_type, size });
-                        links.push(link);
-                    }
+                Ok((_, link)) if links.iter().any(|other| other.uri == link.uri) => {}
+                Ok((path, link)) => {
+                    let (uri, mime_type, size) = (link.uri.clone(), link.mime, link.size);
+                    output.presented.push(PresentedFile { path, uri, mime_type, size });
+                    links.push(link);
                 }
                 Err(error) if error.kind() == Kind::Cancelled => return Err(error),
                 Err(error) => {
@@ -142,17 +139,18 @@ fn requested(args: &Args) -> Result<Vec<String>, ToolError> {
                 .hint("shorten it; longer text belongs into a file"));
         }
     }
-    match (&args.path, args.paths.as_deref().unwrap_or_default()) {
-        (Some(path), []) => Ok(vec![path.clone()]),
-        (Some(_), _) => Err(ToolError::invalid("`paths` and `path` were both given").hint("send all files in paths")),
-        (None, []) => Err(ToolError::invalid("no file was named").hint("call present again with path, or with paths")),
-        (None, paths) if paths.len() > MAX_FILES => Err(ToolError::invalid(format!(
-            "`paths` names {} files; at most {MAX_FILES} are presented at once",
-            paths.len()
-        ))
-        .hint("send the others in another call")),
-        (None, paths) => Ok(paths.to_vec()),
-    }
+    let (why, hint) = match (&args.path, args.paths.as_deref().unwrap_or_default()) {
+        (Some(path), []) => return Ok(vec![path.clone()]),
+        (None, paths) if (1..=MAX_FILES).contains(&paths.len()) => return Ok(paths.to_vec()),
+        (Some(_), _) => ("`paths` and `path` were both given".to_owned(), "send all files in paths"),
+        (None, []) => ("no file was named".to_owned(), "call present again with path, or with paths"),
+        (None, paths) => {
+            let files = paths.len();
+            let why = format!("`paths` names {files} files; at most {MAX_FILES} are presented at once");
+            (why, "send the others in another call")
+        }
+    };
+    Err(ToolError::invalid(why).hint(hint))
 }
 
 /// The file's path as it is printed, and the link to it.

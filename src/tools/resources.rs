@@ -136,8 +136,8 @@ fn is_damaged_image(cx: &CallContext, path: &WorkspacePath, left: &mut u64) -> b
 fn list(cx: &CallContext, cursor: Option<&str>) -> Result<Answer, ToolError> {
     let recent = cx.session.ledger.recent();
     let roots = cx.workspace.roots().iter().filter(|root| !root.is_absent());
-    let roots = roots.map(|root| (root.resource_uri(), Listed::Root(root)));
-    let all: Vec<_> = roots.chain(recent.iter().map(|path| (path.resource_uri(), Listed::File(path)))).collect();
+    let roots = roots.map(|root| (root.resource_uri(), Err(root.as_ref())));
+    let all: Vec<_> = roots.chain(recent.iter().map(|path| (path.resource_uri(), Ok(path)))).collect();
     let start = match cursor {
         None => 0,
         Some(cursor) => {
@@ -150,7 +150,15 @@ fn list(cx: &CallContext, cursor: Option<&str>) -> Result<Answer, ToolError> {
     };
     let page = &all[start..all.len().min(start + MAX_PAGE)];
     cx.check()?;
-    let resources: Vec<Value> = page.iter().filter_map(|(uri, listed)| listed.resource(cx, uri)).collect();
+    let resource = |(uri, listed): &(String, Result<&WorkspacePath, &Root>)| match listed {
+        Ok(path) => file_resource(cx, uri, path),
+        Err(root) => {
+            let description = format!("Workspace root, {}", root.rights());
+            let name = root.name().unwrap_or("workspace");
+            Some(json!({ "uri": uri, "name": name, "description": description, "mimeType": "inode/directory" }))
+        }
+    };
+    let resources: Vec<Value> = page.iter().filter_map(resource).collect();
     let mut output = json!({ "resources": resources });
     if let Some((last, _)) = page.last().filter(|_| start + MAX_PAGE < all.len()) {
         output["nextCursor"] = last.as_str().into();
@@ -158,36 +166,17 @@ fn list(cx: &CallContext, cursor: Option<&str>) -> Result<Answer, ToolError> {
     Ok(Answer::text("", &output))
 }
 
-enum Listed<'a> {
-    Root(&'a Root),
-    File(&'a WorkspacePath),
-}
-
-impl Listed<'_> {
-    /// The resource as the protocol describes it; `None` for a file that is gone, hidden or denied by now.
-    fn resource(&self, cx: &CallContext, uri: &str) -> Option<Value> {
-        let path = match self {
-            Self::File(path) => path,
-            Self::Root(root) => {
-                let name = root.name().unwrap_or("workspace");
-                let description = format!("Workspace root, {}", root.rights());
-                return Some(
-                    json!({ "uri": uri, "name": name, "description": description, "mimeType": "inode/directory" }),
-                );
-            }
-        };
-        let stat = cx.workspace.stat(path).ok().filter(|stat| stat.kind == FileKind::File)?;
-        let name = path.display_name();
-        let media_type = media_type(&name).unwrap_or("text/plain");
-        let mut resource = json!({ "uri": uri, "name": name, "title": path.to_string() });
-        resource["mimeType"] = media_type.into();
-        resource["size"] = stat.size.into();
-        if let Some(modified) = stat.modified.filter(|modified| *modified >= SystemTime::UNIX_EPOCH) {
-            let modified = humantime::format_rfc3339_seconds(modified).to_string();
-            resource["annotations"] = json!({ "lastModified": modified });
-        }
-        cx.workspace.visibility(path).is_ok_and(|seen| seen != Visibility::Denied).then_some(resource)
+/// A file as the protocol describes it; `None` where it is gone, hidden or denied by now.
+fn file_resource(cx: &CallContext, uri: &str, path: &WorkspacePath) -> Option<Value> {
+    let stat = cx.workspace.stat(path).ok().filter(|stat| stat.kind == FileKind::File)?;
+    let name = path.display_name();
+    let (kind, title) = (media_type(&name).unwrap_or("text/plain"), path.to_string());
+    let mut resource = json!({ "uri": uri, "name": name, "title": title, "mimeType": kind, "size": stat.size });
+    if let Some(modified) = stat.modified.filter(|modified| *modified >= SystemTime::UNIX_EPOCH) {
+        let modified = humantime::format_rfc3339_seconds(modified).to_string();
+        resource["annotations"] = json!({ "lastModified": modified });
     }
+    cx.workspace.visibility(path).is_ok_and(|seen| seen != Visibility::Denied).then_some(resource)
 }
 
 fn read(cx: &CallContext, uri: &str) -> Result<Answer, ToolError> {

@@ -257,7 +257,7 @@ fn last_change(cx: &CallContext, text: &str) -> Result<Option<KnownChange>, Tool
     }
     Ok(fitting.into_iter().next().and_then(|path| {
         let change = KnownChange::last(cx, Some(&path));
-        cx.references.add(PathReference::Resolved { given: text.to_owned(), path });
+        cx.references.add(PathReference { given: Some(text.to_owned()), path });
         change
     }))
 }

@@ -81,17 +81,15 @@ impl Answer {
 
     /// As [`Self::data`], for what costs something to put together.
     #[must_use]
-    pub fn data_of<D: Serialize>(self, cx: &CallContext, data: impl FnOnce() -> D) -> Self {
-        if cx.settings.structured_output { self.data(cx, &data()) } else { self }
+    pub fn data_of<D: Serialize>(mut self, cx: &CallContext, data: impl FnOnce() -> D) -> Self {
+        self.data = cx.settings.structured_output.then(|| serde_json::to_value(data()).ok()).flatten();
+        self
     }
 
     /// Adds the complete result, where the client asked for structured output.
     #[must_use]
-    pub fn data(mut self, cx: &CallContext, data: &impl Serialize) -> Self {
-        if cx.settings.structured_output {
-            self.data = serde_json::to_value(data).ok();
-        }
-        self
+    pub fn data(self, cx: &CallContext, data: &impl Serialize) -> Self {
+        self.data_of(cx, || data)
     }
 }
 
@@ -99,33 +97,25 @@ impl Answer {
 pub(crate) const MASKED_CHANGE: &str = "values are masked, so a change of one alone is not in the diff";
 
 /// `text` with the notes on it, each after a semicolon. The data of an answer has the same notes.
-pub(crate) fn noted(mut text: String, notes: &[String]) -> String {
-    for note in notes {
-        text.push_str("; ");
-        text.push_str(note);
-    }
-    text
+pub(crate) fn noted(text: String, notes: &[String]) -> String {
+    notes.iter().fold(text, |text, note| text + "; " + note)
 }
 
 /// The lines of the first twenty places of a text.
 pub(crate) fn lines(places: &[Location]) -> String {
     const NAMED: usize = 20;
-    let mut shown: Vec<String> = places.iter().take(NAMED).map(|place| place.line.to_string()).collect();
-    if places.len() > NAMED {
-        shown.push("…".to_owned());
-    }
-    shown.join(", ")
+    let shown = places.iter().take(NAMED).map(|place| place.line.to_string());
+    shown.chain((places.len() > NAMED).then(|| "…".to_owned())).collect::<Vec<_>>().join(", ")
 }
 
 /// `1 file`, `2 files`: a number with its noun.
 pub(crate) fn count(n: usize, noun: &str) -> String {
-    let plural = match noun {
-        "match" => "matches",
-        "entry" => "entries",
-        "directory" => "directories",
-        _ => return if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") },
-    };
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {plural}") }
+    match (n, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (n, Some(stem)) => format!("{n} {stem}ies"),
+        (n, None) if noun.ends_with("ch") => format!("{n} {noun}es"),
+        (n, None) => format!("{n} {noun}s"),
+    }
 }
 
 /// How often an answer is rendered at most.
@@ -196,12 +186,9 @@ impl ReferenceNote {
             return None;
         }
         let sentences: Vec<String> = list.iter().map(PathReference::sentence).collect();
-        let paths: Vec<WorkspacePath> = list.iter().filter_map(|one| cx.workspace.canonical(one.path()).ok()).collect();
-        let resolved = list.iter().filter_map(|one| match one {
-            PathReference::Resolved { given, path } => Some(json!({ "given": given, "path": path.to_string() })),
-            PathReference::Namesake { .. } => None,
-        });
-        let resolved = resolved.collect();
+        let paths: Vec<WorkspacePath> = list.iter().filter_map(|one| cx.workspace.canonical(&one.path).ok()).collect();
+        let resolved = list.iter().filter(|one| one.given.is_some());
+        let resolved = resolved.map(|one| json!({ "given": one.given, "path": one.path.to_string() })).collect();
         Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })
     }
 

@@ -75,10 +75,7 @@ impl AnswerBudget {
 
     /// Bytes of text that are within the budget (or nearly) for any text.
     pub fn text_bytes(&self) -> usize {
-        match self.unit {
-            TextUnit::Bytes | TextUnit::Characters | TextUnit::CharactersWithPaths | TextUnit::Tokens => self.limit,
-            TextUnit::JsonBytes => self.limit / 2,
-        }
+        if self.unit == TextUnit::JsonBytes { self.limit / 2 } else { self.limit }
     }
 
     /// Bytes of the longest usual text that is within the budget: more need not be prepared for an answer.

@@ -101,14 +101,9 @@ pub(crate) fn bounded(arguments: &Map<String, Value>) -> Result<(), ToolError> {
         return Err(ToolError::invalid(format!("{count} arguments were sent; a call takes at most {MAX_ARGUMENTS}"))
             .hint("send only what the tool's schema names"));
     }
-    match arguments.iter().find(|(_, value)| is_deeper(value, MAX_NESTING)) {
-        Some((name, _)) => Err(ToolError::invalid(format!(
-            "`{}` has lists or objects nested more than {MAX_NESTING} levels deep",
-            clip(name)
-        ))
-        .hint("send it as the tool's schema describes it")),
-        None => Ok(()),
-    }
+    let Some((name, _)) = arguments.iter().find(|(_, value)| is_deeper(value, MAX_NESTING)) else { return Ok(()) };
+    let sentence = format!("`{}` has lists or objects nested more than {MAX_NESTING} levels deep", clip(name));
+    Err(ToolError::invalid(sentence).hint("send it as the tool's schema describes it"))
 }
 
 fn is_deeper(value: &Value, limit: usize) -> bool {
@@ -126,21 +121,16 @@ pub(crate) fn decode<T: DeserializeOwned>(arguments: Map<String, Value>) -> Resu
 
 /// Two spellings of one argument must agree; `null` never competes.
 fn insert(out: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), ToolError> {
-    match out.get(name) {
-        Some(other) if !other.is_null() && !value.is_null() && !same(other, &value) => {
-            Err(ToolError::invalid(format!(
-                "`{name}` was given under two spellings with different values ({} and {})",
-                shown(other),
-                shown(&value)
-            ))
-            .hint(format!("send only {name}")))
-        }
-        Some(other) if !other.is_null() => Ok(()),
-        _ => {
-            out.insert(name.to_owned(), value);
-            Ok(())
+    match out.get(name).filter(|other| !other.is_null()) {
+        None => drop(out.insert(name.to_owned(), value)),
+        Some(other) if value.is_null() || same(other, &value) => {}
+        Some(other) => {
+            let values = format!("{} and {}", shown(other), shown(&value));
+            let sentence = format!("`{name}` was given under two spellings with different values ({values})");
+            return Err(ToolError::invalid(sentence).hint(format!("send only {name}")));
         }
     }
+    Ok(())
 }
 
 /// Equal up to lenient spelling: `5` and `"5"` are one value.
@@ -153,15 +143,28 @@ fn same(a: &Value, b: &Value) -> bool {
 }
 
 /// Reads `value` as the property's type; `None` means "use the default".
+///
+/// # Errors
+/// `invalid_input`, naming the argument, the value and what is expected.
 fn read(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Option<Value>, ToolError> {
-    if value.is_null() {
-        return Ok(None);
-    }
-    match property.get("type").and_then(Value::as_str) {
-        Some("array") => list(name, value, property, spec),
-        _ => scalar(name, value, property, spec),
-    }
-    .map(Some)
+    let wrong = |wanted, value: &Value| wrong_type(name, wanted, value, spec);
+    Ok(Some(match property.get("type").and_then(Value::as_str) {
+        _ if value.is_null() => return Ok(None),
+        Some("array") => list(name, value, property, spec)?,
+        Some("integer") => Value::Number(lenient_integer(&value).ok_or_else(|| wrong("a whole number", &value))?),
+        Some("boolean") => Value::Bool(lenient_bool(&value).ok_or_else(|| wrong("true or false", &value))?),
+        Some("string") => {
+            let text = match value {
+                Value::String(text) => text,
+                // A number or truth value where text is asked for: `pattern: 404`.
+                Value::Number(number) => number.to_string(),
+                Value::Bool(truth) => truth.to_string(),
+                other => return Err(wrong("a text", &other)),
+            };
+            Value::String(one_of(name, text, property, spec)?)
+        }
+        _ => value,
+    }))
 }
 
 fn list(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Value, ToolError> {
@@ -242,43 +245,16 @@ fn cut_text(name: &str) -> ToolError {
         .hint("nothing was changed; send it again, with fewer or shorter entries in each call")
 }
 
-/// Reads `value` as the property's type.
-///
-/// # Errors
-/// `invalid_input`, naming the argument, the value and what is expected.
-fn scalar(name: &str, value: Value, property: &Map<String, Value>, spec: &Spec) -> Result<Value, ToolError> {
-    Ok(match property.get("type").and_then(Value::as_str) {
-        Some("integer") => {
-            Value::Number(lenient_integer(&value).ok_or_else(|| wrong_type(name, "a whole number", &value, spec))?)
-        }
-        Some("boolean") => {
-            Value::Bool(lenient_bool(&value).ok_or_else(|| wrong_type(name, "true or false", &value, spec))?)
-        }
-        Some("string") => {
-            let text = match value {
-                Value::String(text) => text,
-                // A number or truth value where text is asked for: `pattern: 404`.
-                Value::Number(number) => number.to_string(),
-                Value::Bool(truth) => truth.to_string(),
-                other => return Err(wrong_type(name, "a text", &other, spec)),
-            };
-            Value::String(one_of(name, text, property, spec)?)
-        }
-        _ => value,
-    })
-}
-
 /// Checks an enumeration, forgiving case and surrounding white space.
 fn one_of(name: &str, text: String, property: &Map<String, Value>, spec: &Spec) -> Result<String, ToolError> {
     let Some(choices) = property.get("enum").and_then(Value::as_array) else { return Ok(text) };
     let choices: Vec<&str> = choices.iter().filter_map(Value::as_str).collect();
     let wanted = text.trim();
-    choices.iter().find(|choice| choice.eq_ignore_ascii_case(wanted)).map(|choice| (*choice).to_owned()).ok_or_else(
-        || {
-            let said = format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted));
-            ToolError::invalid(said).hint(format!("call {} again with one of them, or without {name}", spec.name))
-        },
-    )
+    let found = choices.iter().find(|choice| choice.eq_ignore_ascii_case(wanted));
+    found.map(|choice| (*choice).to_owned()).ok_or_else(|| {
+        let said = format!("`{name}` must be one of {}, not {:?}", choices.join(", "), clip(wanted));
+        ToolError::invalid(said).hint(format!("call {} again with one of them, or without {name}", spec.name))
+    })
 }
 
 fn lenient_integer(value: &Value) -> Option<Number> {
@@ -302,22 +278,15 @@ fn lenient_integer(value: &Value) -> Option<Number> {
 }
 
 fn lenient_bool(value: &Value) -> Option<bool> {
+    let truth = |number: f64| [0.0, 1.0].contains(&number).then_some(number > 0.0);
     match value {
         Value::Bool(truth) => Some(*truth),
         Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
             "true" | "yes" => Some(true),
             "false" | "no" | "" => Some(false),
-            number => number.parse().ok().and_then(truth),
+            number => truth(number.parse().ok()?),
         },
         Value::Number(number) => truth(number.as_f64()?),
-        _ => None,
-    }
-}
-
-fn truth(number: f64) -> Option<bool> {
-    match number {
-        0.0 => Some(false),
-        1.0 => Some(true),
         _ => None,
     }
 }

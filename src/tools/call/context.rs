@@ -269,24 +269,17 @@ const MAX_SHOWN: usize = 200;
 
 /// A path on which an answer has a note.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PathReference {
-    /// A path that was given by its end, and the whole one.
-    Resolved { given: String, path: WorkspacePath },
-    /// A file with the name of one that is created.
-    Namesake { path: WorkspacePath },
+pub(crate) struct PathReference {
+    /// The end of it that was given; `None` for a file with the name of one that is created.
+    pub(crate) given: Option<String>,
+    pub(crate) path: WorkspacePath,
 }
 
 impl PathReference {
-    pub(crate) fn path(&self) -> &WorkspacePath {
-        match self {
-            Self::Resolved { path, .. } | Self::Namesake { path } => path,
-        }
-    }
-
     pub(crate) fn sentence(&self) -> String {
         match self {
-            Self::Resolved { given, path } => format!("({} is {path})", shown(given)),
-            Self::Namesake { path } => format!("({path} has the same name and was not changed)"),
+            Self { given: Some(given), path } => format!("({} is {path})", shown(given)),
+            Self { given: None, path } => format!("({path} has the same name and was not changed)"),
         }
     }
 }
@@ -302,10 +295,7 @@ impl References {
     }
 
     pub(crate) fn resolved(&self, text: &str) -> Option<WorkspacePath> {
-        self.list().iter().find_map(|one| match one {
-            PathReference::Resolved { given, path } if given == text => Some(path.clone()),
-            _ => None,
-        })
+        self.list().iter().find(|one| one.given.as_deref() == Some(text)).map(|one| one.path.clone())
     }
 
     pub(crate) fn add(&self, one: PathReference) {

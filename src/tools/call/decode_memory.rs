@@ -13,14 +13,10 @@ use super::{context::CallContext, error::ToolError};
 /// How long a call waits before it looks whether it was stopped.
 const GLANCE: Duration = Duration::from_millis(20);
 
-static SHARED: DecodeBudget =
-    DecodeBudget { state: Mutex::new(WaitState { used: 0, last: 0, waiting: VecDeque::new() }), freed: Condvar::new() };
+static STATE: Mutex<WaitState> = Mutex::new(WaitState { used: 0, last: 0, waiting: VecDeque::new() });
+static FREED: Condvar = Condvar::new();
 
-struct DecodeBudget {
-    state: Mutex<WaitState>,
-    freed: Condvar,
-}
-
+/// The memory in use, and the calls that wait for some.
 struct WaitState {
     /// Bytes that calls have.
     used: u64,
@@ -30,10 +26,8 @@ struct WaitState {
     waiting: VecDeque<u64>,
 }
 
-impl DecodeBudget {
-    fn state(&self) -> MutexGuard<'_, WaitState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn state() -> MutexGuard<'static, WaitState> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Memory that a call may use until it drops this.
@@ -49,7 +43,7 @@ impl DecodeMemory {
     /// When the call is stopped first.
     pub(crate) fn reserve(cx: &CallContext, bytes: u64) -> Result<Self, ToolError> {
         let bytes = bytes.min(DECODE_MEMORY);
-        let mut state = SHARED.state();
+        let mut state = state();
         state.last += 1;
         let ticket = state.last;
         state.waiting.push_back(ticket);
@@ -58,17 +52,17 @@ impl DecodeMemory {
                 state.waiting.pop_front();
                 state.used += bytes;
                 // The next one may need little enough to begin as well.
-                SHARED.freed.notify_all();
+                FREED.notify_all();
                 return Ok(Self { bytes });
             }
             if cx.stop.stopped_while_waiting().is_some() {
                 state.waiting.retain(|waiting| *waiting != ticket);
-                SHARED.freed.notify_all();
+                FREED.notify_all();
                 drop(state);
                 cx.check()?;
                 return Err(ToolError::cancelled());
             }
-            (state, _) = SHARED.freed.wait_timeout(state, GLANCE).unwrap_or_else(PoisonError::into_inner);
+            (state, _) = FREED.wait_timeout(state, GLANCE).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -76,8 +70,8 @@ impl DecodeMemory {
     pub(crate) fn shrink_to(&mut self, bytes: u64) {
         let more = self.bytes.saturating_sub(bytes);
         self.bytes -= more;
-        SHARED.state().used -= more;
-        SHARED.freed.notify_all();
+        state().used -= more;
+        FREED.notify_all();
     }
 }
 

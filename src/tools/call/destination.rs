@@ -41,14 +41,11 @@ impl Destination {
 
     /// Refuses a directory over a file.
     pub(crate) fn check_replaces(&self, tree: &Tree) -> Result<(), ToolError> {
-        if tree.is_directory() && self.occupant != Occupant::Nothing {
-            return Err(ToolError::invalid(format!(
-                "{} is a file, and a directory does not replace a file",
-                self.path
-            ))
-            .hint("choose another destination, or delete the file first"));
+        if !tree.is_directory() || self.occupant == Occupant::Nothing {
+            return Ok(());
         }
-        Ok(())
+        let why = format!("{} is a file, and a directory does not replace a file", self.path);
+        Err(ToolError::invalid(why).hint("choose another destination, or delete the file first"))
     }
 }
 
@@ -128,17 +125,12 @@ fn same_path(path: &WorkspacePath) -> ToolError {
 
 /// Refuses a destination in or at the source itself.
 pub(crate) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
-    if source.root().key() != destination.root().key() {
-        return Ok(());
-    }
     if source == destination {
         return Err(same_path(source));
     }
-    if destination.relative().starts_with(source.relative()) {
-        return Err(ToolError::invalid(format!(
-            "{destination} is inside {source}; a directory cannot be moved or copied into itself"
-        ))
-        .hint("pass a destination outside of the source"));
+    if source.root().key() == destination.root().key() && destination.relative().starts_with(source.relative()) {
+        let why = format!("{destination} is inside {source}; a directory cannot be moved or copied into itself");
+        return Err(ToolError::invalid(why).hint("pass a destination outside of the source"));
     }
     Ok(())
 }

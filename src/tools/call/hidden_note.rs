@@ -43,33 +43,6 @@ impl HiddenNote {
         }
     }
 
-    /// Looks at the lines of a unified diff: `+12` is line 12 of the new text, `-12` of the old one.
-    pub(crate) fn look_at_diff(&mut self, diff: &str) {
-        // Hunks have line numbers of their own, and most diffs are plain.
-        if diff.lines().all(|line| hidden::in_line(line).next().is_none()) {
-            return;
-        }
-        let (mut old, mut new) = (0_usize, 0_usize);
-        for line in diff.split('\n') {
-            match line.as_bytes().first() {
-                Some(b'@') => (old, new) = hunk_start(line).unwrap_or_default(),
-                Some(b'-') if old > 0 || new > 0 => {
-                    self.look(format_args!("-{old}"), &line[1..]);
-                    old += 1;
-                }
-                Some(b'+') if old > 0 || new > 0 => {
-                    self.look(format_args!("+{new}"), &line[1..]);
-                    new += 1;
-                }
-                Some(b' ') => {
-                    self.look(new, &line[1..]);
-                    (old, new) = (old + 1, new + 1);
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// `(hidden characters: U+202E at 12:9, U+200B at 14:3, 2 more)`
     pub(crate) fn text(&self) -> Option<String> {
         let more = match self.found.saturating_sub(MAX_NAMED) {
@@ -78,13 +51,6 @@ impl HiddenNote {
         };
         (self.found > 0).then(|| format!("(hidden characters: {}{more})", self.places))
     }
-}
-
-/// The first line numbers of a hunk, from `@@ -12,7 +12,8 @@`.
-fn hunk_start(line: &str) -> Option<(usize, usize)> {
-    let number = |part: &str| part.get(1..)?.split(',').next()?.parse().ok();
-    let mut parts = line.split(' ').skip(1);
-    Some((number(parts.next()?)?, number(parts.next()?)?))
 }
 
 #[cfg(test)]
@@ -100,15 +66,5 @@ mod tests {
         note.look(14, &"\u{200b}".repeat(6));
         let places = "U+202E at a.rs:12:9, U+200B at 14:1, U+200B at 14:2, U+200B at 14:3, U+200B at 14:4";
         assert_eq!(note.text().unwrap(), format!("(hidden characters: {places}, 2 more)"));
-    }
-
-    #[test]
-    fn lines_of_a_diff_have_the_numbers_of_their_side() {
-        let old = "1\n2\n3\n4\u{200b}\n5\n6\u{202e}\n7\n";
-        let new = "1\nnew\u{2060}\n2\n3\n4\u{200b}\n5\n6\n7\n";
-        let mut note = HiddenNote::default();
-        note.look_at_diff(&text_edit::unified_diff("f\u{200b}", old, new, text_edit::DiffExtent::Full).text);
-        let places = "U+2060 at +2:4, U+200B at 5:2, U+202E at -6:2";
-        assert_eq!(note.text().unwrap(), format!("(hidden characters: {places})"));
     }
 }

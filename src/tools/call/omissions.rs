@@ -140,6 +140,13 @@ pub(crate) struct InIgnored {
 }
 
 impl InIgnored {
+    /// `None` where there is nothing to say: a pass that was cut and met nothing is worth a word only where nothing else
+    /// was found.
+    pub(crate) fn of(count: usize, stopped: Option<StopReason>, found_any: bool) -> Option<Self> {
+        let exact = stopped.is_none();
+        (count > 0 || !exact && !found_any).then_some(Self { count, exact })
+    }
+
     /// `14 more in ignored files; pass no_ignore`.
     pub(crate) fn note(self) -> String {
         match (self.count, self.exact) {

@@ -52,8 +52,20 @@ pub(crate) fn offset(given: Option<i64>) -> Result<usize, ToolError> {
 }
 
 /// `first 100`, or `101-200` on a later page.
-pub(crate) fn shown_range(skip: usize, shown: usize) -> String {
+fn shown_range(skip: usize, shown: usize) -> String {
     if skip == 0 { format!("first {shown}") } else { format!("{}-{}", skip + 1, skip + shown) }
+}
+
+/// The header `found` with the results that a page shows after the first `skip` ones; `narrow` is the advice where
+/// there are more, which begin at `next`.
+pub(crate) fn with_page(found: String, skip: usize, shown: usize, next: Option<usize>, narrow: &str) -> String {
+    let range = shown_range(skip, shown);
+    match next {
+        Some(next) => format!("{found}, showing {range}. {narrow}, or continue with offset={next}."),
+        None if shown == 0 => format!("{found}, but offset={skip} is past the last"),
+        None if skip > 0 => format!("{found}, showing {range}"),
+        None => found,
+    }
 }
 
 #[cfg(test)]

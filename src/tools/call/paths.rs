@@ -55,8 +55,8 @@ impl CallContext {
         }
         let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
         let hits = match self.resolve_tail(text, &tail, wanted)? {
-            SuffixHit::Path(found) => return Ok(found),
-            SuffixHit::Nothing(hits) => hits,
+            Ok(found) => return Ok(found),
+            Err(hits) => hits,
         };
         if let Some(file) = self.before_selection(text) {
             return Err(ToolError::new(Kind::NotFound, format!("no such file or directory: {}", shown(text)))
@@ -96,10 +96,7 @@ impl CallContext {
         let path = self.workspace.resolve(text)?;
         let tail = self.workspace.tail_of(text).filter(|_| self.workspace.is_missing(&path));
         let Some(tail) = tail else { return Ok(path) };
-        match self.resolve_tail(text, &tail, ExistingKind::File)? {
-            SuffixHit::Path(found) => Ok(found),
-            SuffixHit::Nothing(_) => Ok(path),
-        }
+        Ok(self.resolve_tail(text, &tail, ExistingKind::File)?.unwrap_or(path))
     }
 
     /// The path of a file that may be made; a slash after the name means a directory.
@@ -118,8 +115,8 @@ impl CallContext {
         let Some(tail) = self.workspace.tail_of(text) else { return Ok(path) };
         if tail.is_mention {
             return match self.resolve_tail(text, &tail, ExistingKind::File)? {
-                SuffixHit::Path(found) => Ok(found),
-                SuffixHit::Nothing(_) => match path_before_selection(text) {
+                Ok(found) => Ok(found),
+                Err(_) => match path_before_selection(text) {
                     Some(file) => Err(ToolError::invalid(format!("{} names lines of a file", shown(text)))
                         .hint(format!("a file is written whole: pass {}, or change the lines with edit", shown(file)))),
                     None => Ok(path),
@@ -129,15 +126,16 @@ impl CallContext {
         if tail.is_bare() {
             let hits = search_tail(&self.workspace, &self.path_index, &tail, MAX_NAMES, &self.stop);
             if let Some(other) = hits.files.only() {
-                self.references.add(PathReference::Namesake { path: other.clone() });
+                self.references.add(PathReference { given: None, path: other.clone() });
             }
         }
         Ok(path)
     }
 
+    /// The only entry whose path ends with `tail`, or what was found where nothing ends so.
     fn resolve_tail(&self, text: &str, tail: &PathSuffix, wanted: ExistingKind) -> Result<SuffixHit, ToolError> {
         if let Some(known) = self.references.resolved(text) {
-            return Ok(SuffixHit::Path(known));
+            return Ok(Ok(known));
         }
         let hits = search_tail(&self.workspace, &self.path_index, tail, usize::MAX, &self.stop);
         if self.stop.stopped() == Some(StopReason::Cancelled) {
@@ -145,12 +143,12 @@ impl CallContext {
         }
         let found = wanted.of(&hits);
         if found.count == 0 {
-            return Ok(SuffixHit::Nothing(hits));
+            return Ok(Err(hits));
         }
         match found.only().filter(|_| hits.complete) {
             Some(only) => {
-                self.references.add(PathReference::Resolved { given: text.to_owned(), path: only.clone() });
-                Ok(SuffixHit::Path(only.clone()))
+                self.references.add(PathReference { given: Some(text.to_owned()), path: only.clone() });
+                Ok(Ok(only.clone()))
             }
             None => Err(self.ambiguous(text, found, hits.complete)),
         }
@@ -182,7 +180,4 @@ const UNSEEN: &str =
     "the time was too short to look at all names, so there may be others; glob finds names below a path";
 
 /// The result of a search for the end of a path.
-enum SuffixHit {
-    Path(WorkspacePath),
-    Nothing(SuffixHits),
-}
+type SuffixHit = Result<WorkspacePath, SuffixHits>;

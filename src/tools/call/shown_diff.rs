@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, ops::Range};
 
 use text_edit::{DiffExtent, TruncatedDiff};
-use text_file::Document;
+use text_file::{Document, hidden};
 
 use confined_fs::WorkspacePath;
 
@@ -56,9 +56,7 @@ impl ShownDiff {
 
     fn from(cx: &CallContext, real: &WorkspacePath, shown: TruncatedDiff) -> Self {
         cx.session.ledger.showed(real, None, hunk_lines(&shown.text));
-        let mut hidden = HiddenNote::default();
-        hidden.look_at_diff(&shown.text);
-        let hidden = hidden.text();
+        let hidden = hidden_in(&shown.text);
         let mut block = fenced(&cx.workspace, [real], shown.with_note());
         if let Some(note) = &hidden {
             let _ = write!(block, "\n{note}");
@@ -90,14 +88,52 @@ pub(crate) fn room(cx: &CallContext, path: &WorkspacePath) -> usize {
     cx.budget.text_bytes().saturating_sub(AROUND + path.to_string().len())
 }
 
+/// The lines of `@@ -3,7 +3,7 @@` in the old text and in the new one, counted from 0.
+pub(crate) fn hunk_sides(line: &str) -> Option<[Range<usize>; 2]> {
+    let side = |text: &str| {
+        let (start, len) = text.split_once(',').unwrap_or((text, "1"));
+        let (start, len): (usize, usize) = (start.parse().ok()?, len.parse().ok()?);
+        // Of an empty range the line before it is named.
+        let start = if len == 0 { start } else { start.checked_sub(1)? };
+        Some(start..start.saturating_add(len))
+    };
+    let (old, new) = line.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +")?;
+    Some([side(old)?, side(new)?])
+}
+
 /// The lines that the hunks of a diff have numbers for, on either side, counted from 0.
 pub(crate) fn hunk_lines(diff: &str) -> impl Iterator<Item = Range<usize>> {
-    let sides = diff.lines().filter_map(|line| line.strip_prefix("@@ -")?.split_once(" @@")?.0.split_once(" +"));
-    sides.flat_map(|(old, new)| [old, new]).filter_map(|side| {
-        let (start, len) = side.split_once(',').unwrap_or((side, "1"));
-        let (start, len): (usize, usize) = (start.parse().ok()?, len.parse().ok()?);
-        Some(start.saturating_sub(1)..start.saturating_sub(1).saturating_add(len))
-    })
+    diff.lines().filter_map(hunk_sides).flatten()
+}
+
+/// The note on hidden characters in a unified diff: `+12` is line 12 of the new text, `-12` of the old one.
+fn hidden_in(diff: &str) -> Option<String> {
+    let mut note = HiddenNote::default();
+    // Hunks have line numbers of their own, and most diffs are plain.
+    if diff.lines().all(|line| hidden::in_line(line).next().is_none()) {
+        return None;
+    }
+    // The lines before the first hunk are the header, which has none.
+    let mut next: Option<[usize; 2]> = None;
+    for line in diff.split('\n') {
+        match (line.as_bytes().first(), &mut next) {
+            (Some(b'@'), next) => *next = hunk_sides(line).map(|sides| sides.map(|lines| lines.start + 1)),
+            (Some(b'-'), Some([old, _])) => {
+                note.look(format_args!("-{old}"), &line[1..]);
+                *old += 1;
+            }
+            (Some(b'+'), Some([_, new])) => {
+                note.look(format_args!("+{new}"), &line[1..]);
+                *new += 1;
+            }
+            (Some(b' '), Some([old, new])) => {
+                note.look(&new, &line[1..]);
+                (*old, *new) = (*old + 1, *new + 1);
+            }
+            _ => {}
+        }
+    }
+    note.text()
 }
 
 /// Lines whose numbers are in a text of the server's own, counted from 0.
@@ -109,4 +145,18 @@ pub(crate) fn numbers(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// The name of a file in a diff's header: `a/` and `b/` are put before it.
 pub(crate) fn diff_name(path: &WorkspacePath) -> String {
     path.to_string().trim_start_matches('/').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_diff_have_the_numbers_of_their_side() {
+        let old = "1\n2\n3\n4\u{200b}\n5\n6\u{202e}\n7\n";
+        let new = "1\nnew\u{2060}\n2\n3\n4\u{200b}\n5\n6\n7\n";
+        let note = hidden_in(&text_edit::unified_diff("f\u{200b}", old, new, DiffExtent::Full).text);
+        let places = "U+2060 at +2:4, U+200B at 5:2, U+202E at -6:2";
+        assert_eq!(note.unwrap(), format!("(hidden characters: {places})"));
+    }
 }
