@@ -59,7 +59,7 @@ impl Tool for ApplyPatch {
         description: "Apply a patch to one or many files: all of it, or nothing. Files that it changes must have been seen: a \
             read, a grep hit, or a write of the server's own counts. Hunks are found by their lines, not by line numbers.",
         group: Group::Patch,
-        aliases: &[&[Alias::names("patch", PATCH_NAMES), Alias::Ignored { given: "explanation" }]],
+        aliases: &[&[Alias::names("patch", PATCH_NAMES), Alias::ignored(&["explanation"])]],
         ..Spec::CHANGES
     };
 

@@ -38,7 +38,7 @@ impl Tool for Glob {
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
-        let request = GlobRequest::read(cx, &args)?;
+        let request = GlobRequest::read(cx, args)?;
         let mut found = request.walk(cx, request.ignored(), &cx.stop, None)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;

@@ -42,15 +42,17 @@ impl Tool for Grep {
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
         let started = Instant::now();
         let request = GrepRequest::read(cx, args)?;
-        let scope = cx.scope(request.path.as_deref(), ExistingKind::FileOrDirectory)?;
+        let scope = cx.scope(request.args.path.as_deref(), ExistingKind::FileOrDirectory)?;
         let mut found = request.run(cx, &scope, &cx.stop, None)?;
         let prototypes = request.add_prototypes(cx, &scope, &mut found)?;
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
         let hidden = request.look_into_ignored(cx, &scope, &found);
-        let unscoped =
-            if request.scope { note_scopes(cx, &mut found, request.mode == OutputMode::Definitions) } else { 0 };
+        let mut unscoped = 0;
+        if request.args.scope == Some(true) {
+            unscoped = note_scopes(cx, &mut found, request.mode == OutputMode::Definitions);
+        }
         show_sources(cx, &request.pattern, &mut found);
         // A name alone shows nothing of the file.
         let is_of_lines = request.mode.is_of_lines();
@@ -86,10 +88,9 @@ const OWN_ALIASES: &[Alias] = &[
     Alias::names("after", &["-A"]),
     Alias::names("before", &["-B"]),
     Alias::names("context", &["-C"]),
-    Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
-    Alias::Flag { given: "ignore_case", name: "case_sensitive", value: FlagValue::Bool(false) },
+    Alias::flags("case_sensitive", FlagValue::Bool(false), &["-i", "ignore_case"]),
     Alias::names("literal", &["fixed_strings"]),
-    Alias::Ignored { given: "-n" },
+    Alias::ignored(&["-n"]),
 ];
 
 #[cfg(test)]

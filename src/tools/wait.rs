@@ -46,6 +46,5 @@ const OWN_ALIASES: &[Alias] = &[
     Alias::names("until", &["event", "condition"]),
     Alias::names("case_sensitive", &["caseSensitive"]),
     Alias::names("literal", &["fixed_strings"]),
-    Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
-    Alias::Flag { given: "ignore_case", name: "case_sensitive", value: FlagValue::Bool(false) },
+    Alias::flags("case_sensitive", FlagValue::Bool(false), &["-i", "ignore_case"]),
 ];

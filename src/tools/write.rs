@@ -65,7 +65,7 @@ impl Tool for Write {
             &[
                 Alias::names("content", &["contents", "text", "file_text"]),
                 Alias::names("expected_revision", &["expectedRevision"]),
-                Alias::Flag { given: "append", name: "mode", value: FlagValue::Text("append") },
+                Alias::flags("mode", FlagValue::Text("append"), &["append"]),
             ],
         ],
         ..Spec::CHANGES

@@ -84,10 +84,8 @@ fn a_path_is_recorded_under_every_alias() {
     let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage], ..Selection::default() });
     let mut sent = Vec::new();
     for entry in toolbox.tools() {
-        let aliases = entry.spec.aliases().flat_map(|alias| match alias {
-            Alias::Names { given, name } => given.iter().map(|given| (*given, *name)).collect(),
-            _ => Vec::new(),
-        });
+        let names = entry.spec.aliases().filter(|alias| alias.flag.is_none());
+        let aliases = names.flat_map(|alias| alias.given.iter().filter_map(|given| Some((*given, alias.name?))));
         let own = entry.input_schema()["properties"].as_object().expect("properties").keys();
         let own = own.map(|name| (name.as_str(), name.as_str()));
         for (given, _) in own.chain(aliases).filter(|(_, name)| ["path", "source", "destination"].contains(name)) {

@@ -50,11 +50,7 @@ fn every_alias_names_an_argument_and_is_none() {
         let (name, arguments) = (tool.spec.name, arguments(tool));
         let mut meanings = HashMap::new();
         for alias in tool.spec.aliases() {
-            let (spellings, argument) = match alias {
-                Alias::Names { given, name } => (*given, Some(*name)),
-                Alias::Flag { given, name, .. } => (std::slice::from_ref(given), Some(*name)),
-                Alias::Ignored { given } => (std::slice::from_ref(given), None),
-            };
+            let Alias { given: spellings, name: argument, .. } = *alias;
             for given in spellings {
                 assert!(!arguments.iter().any(|real| real == given), "{name}: {given} is an argument");
                 let real = argument.is_none_or(|argument| arguments.iter().any(|real| real == argument));

@@ -2,31 +2,16 @@
 //!
 //! A tool lists its own in its [`Spec`](super::tool::Spec); the lists here are those that several tools share.
 
-/// Another spelling of an argument.
+/// Other spellings of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Alias {
-    /// Each of `given` means the argument `name`.
-    Names {
-        /// Name that a model may send.
-        given: &'static [&'static str],
-        /// Name in the schema.
-        name: &'static str,
-    },
-    /// `given: true` means `name: value`; `given: false` means the opposite truth value, or the default
-    /// of `name` where the value is a word.
-    Flag {
-        /// Name that a model may send.
-        given: &'static str,
-        /// Name in the schema.
-        name: &'static str,
-        /// The value that a true flag means.
-        value: FlagValue,
-    },
-    /// Accepted and without effect: it asks for what the tool does anyway.
-    Ignored {
-        /// Name that a model may send.
-        given: &'static str,
-    },
+pub struct Alias {
+    /// Names that a model may send.
+    pub given: &'static [&'static str],
+    /// Name in the schema; `None` for what is accepted and without effect: it asks for what the tool does anyway.
+    pub name: Option<&'static str>,
+    /// The value of a flag; `None` where the value is sent with the name. `given: true` means `name: value`;
+    /// `given: false` means the opposite truth value, or the default of `name` where the value is a word.
+    pub flag: Option<FlagValue>,
 }
 
 /// The value that a true flag means.
@@ -41,23 +26,17 @@ pub enum FlagValue {
 impl Alias {
     /// Each of `given` is another name of `name`.
     pub const fn names(name: &'static str, given: &'static [&'static str]) -> Self {
-        Self::Names { given, name }
+        Self { given, name: Some(name), flag: None }
     }
 
-    /// Whether a model means it by `sent`.
-    pub(crate) fn is_given_as(&self, sent: &str) -> bool {
-        match self {
-            Self::Names { given, .. } => given.contains(&sent),
-            Self::Flag { given, .. } | Self::Ignored { given } => *given == sent,
-        }
+    /// Each of `given` has no effect.
+    pub const fn ignored(given: &'static [&'static str]) -> Self {
+        Self { given, name: None, flag: None }
     }
 
-    /// The argument that it means, if any.
-    pub(crate) fn name_of(&self) -> Option<&'static str> {
-        match self {
-            Self::Names { name, .. } | Self::Flag { name, .. } => Some(name),
-            Self::Ignored { .. } => None,
-        }
+    /// Each of `given` is a flag for a value of `name`.
+    pub const fn flags(name: &'static str, value: FlagValue, given: &'static [&'static str]) -> Self {
+        Self { given, name: Some(name), flag: Some(value) }
     }
 }
 

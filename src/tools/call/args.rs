@@ -72,17 +72,17 @@ fn renamed(
             continue;
         }
         // The objects inside a list have properties of their own: `edits[0]` has no `path`.
-        let known = |alias: &&Alias| alias.name_of().is_none_or(|name| properties.contains_key(name));
-        match spec.aliases().filter(known).find(|alias| alias.is_given_as(&given)) {
-            Some(Alias::Names { name, .. }) => insert(&mut out, name, value)?,
-            Some(Alias::Flag { name, value: meaning, .. }) => match (lenient_bool(&value), meaning) {
+        let known = |alias: &&Alias| alias.name.is_none_or(|name| properties.contains_key(name));
+        match spec.aliases().filter(known).find(|alias| alias.given.contains(&given.as_str())) {
+            Some(Alias { name: Some(name), flag: None, .. }) => insert(&mut out, name, value)?,
+            Some(Alias { name: Some(name), flag: Some(meaning), .. }) => match (lenient_bool(&value), meaning) {
                 (Some(true), FlagValue::Text(word)) => insert(&mut out, name, (*word).into())?,
                 (Some(false), FlagValue::Text(_)) => {}
                 (Some(truth), FlagValue::Bool(meant)) => insert(&mut out, name, (truth == *meant).into())?,
                 (None, _) if value.is_null() => {}
                 (None, _) => return Err(wrong_type(&given, "true or false", &value, spec)),
             },
-            Some(Alias::Ignored { .. }) => {}
+            Some(Alias { name: None, .. }) => {}
             // DeerFlow's own tools teach models to send a description first.
             None if given == "description" => {}
             None => return Err(unknown(&given, properties, spec)),
@@ -343,8 +343,8 @@ mod tests {
         aliases: &[&[
             Alias::names("path", &["file_path"]),
             Alias::names("max_results", &["limit"]),
-            Alias::Flag { given: "-i", name: "case_sensitive", value: FlagValue::Bool(false) },
-            Alias::Ignored { given: "-n" },
+            Alias::flags("case_sensitive", FlagValue::Bool(false), &["-i"]),
+            Alias::ignored(&["-n"]),
         ]],
         ..Spec::READS
     };

@@ -11,7 +11,7 @@ use image_view::DECODE_MEMORY;
 use super::{context::CallContext, error::ToolError};
 
 /// How long a call waits before it looks whether it was stopped.
-const GLANCE: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 static STATE: Mutex<WaitState> = Mutex::new(WaitState { used: 0, last: 0, waiting: VecDeque::new() });
 static FREED: Condvar = Condvar::new();
@@ -62,7 +62,7 @@ impl DecodeMemory {
                 cx.check()?;
                 return Err(ToolError::cancelled());
             }
-            (state, _) = FREED.wait_timeout(state, GLANCE).unwrap_or_else(PoisonError::into_inner);
+            (state, _) = FREED.wait_timeout(state, CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

@@ -63,12 +63,9 @@ impl ErasedTool {
     pub fn canonical(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
         let mut known = arguments.clone();
         let checkpoint = (!self.spec.read_only).then(|| known.remove(CHECKPOINT)).flatten();
-        let normal = args::normalise(known, self.input_schema(), self.spec);
-        let normal = normal.map(|mut normal| {
-            normal.extend(checkpoint.map(|name| (CHECKPOINT.to_owned(), name)));
-            normal
-        });
-        normal.unwrap_or_else(|_| arguments.clone())
+        let Ok(mut normal) = args::normalise(known, self.input_schema(), self.spec) else { return arguments.clone() };
+        normal.extend(checkpoint.map(|name| (CHECKPOINT.to_owned(), name)));
+        normal
     }
 
     /// JSON Schema of the arguments, in the plain form every provider takes. Built at the first use:

@@ -18,7 +18,7 @@ use super::{
 };
 
 /// Files up to which what was seen of them counts at their new paths, too.
-const SEEN_ALONG: usize = 100;
+const MAX_CARRIED: usize = 100;
 
 /// Parses the argument `name`, which is a rev.
 pub(crate) fn parse_rev(name: &str, text: Option<&str>) -> Result<Option<RevisionPrefix>, ToolError> {
@@ -338,7 +338,7 @@ pub(crate) fn check_deletable(
 
 /// Lets what was read of the files of a moved tree count at their new paths.
 pub(crate) fn carry_seen(cx: &CallContext, tree: &Tree, to: &WorkspacePath) {
-    if tree.files() > SEEN_ALONG {
+    if tree.files() > MAX_CARRIED {
         return;
     }
     for ((old, entry), (new, _)) in tree.paths().zip(tree.paths_at(to)) {

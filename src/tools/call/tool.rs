@@ -56,10 +56,7 @@ impl Spec {
 
     /// The schema's name of the argument that a model sends as `given`; none if that is no spelling of one.
     pub fn renamed(&self, given: &str) -> Option<&'static str> {
-        self.aliases().find_map(|alias| match alias {
-            Alias::Names { given: spellings, name } if spellings.contains(&given) => Some(*name),
-            _ => None,
-        })
+        self.aliases().find(|alias| alias.flag.is_none() && alias.given.contains(&given))?.name
     }
 }
 

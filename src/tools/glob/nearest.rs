@@ -16,17 +16,17 @@ use crate::tools::{
 };
 
 /// Most names that are offered.
-const MOST: usize = 3;
+const MAX_OFFERED: usize = 3;
 /// Bytes of the longest path that is offered.
-const LONGEST: usize = 300;
+const MAX_PATH_BYTES: usize = 300;
 /// How long names are looked at.
-const TIME: Duration = Duration::from_millis(300);
+const MAX_TIME: Duration = Duration::from_millis(300);
 /// Names between two looks at the clock.
 const CHECK_EVERY: usize = 64;
 /// The weight of an extension alone.
 const BY_EXTENSION: f64 = 0.5;
 /// Most readings of one name with braces.
-const ALTERNATIVES: usize = 8;
+const MAX_ALTERNATIVES: usize = 8;
 
 /// The names in a pattern that may be misspelled.
 struct PatternNames {
@@ -34,7 +34,7 @@ struct PatternNames {
     any_case: Option<NameGlob>,
     /// The whole names of the files.
     names: Vec<GivenName>,
-    /// Services of their names.
+    /// The longest literal part of each name that has wildcards.
     parts: Vec<GivenName>,
     extensions: Vec<GivenName>,
     /// The directories by name.
@@ -63,7 +63,7 @@ impl PatternNames {
             .split('/')
             .filter(|name| !name.is_empty() && !name.contains(is_special))
             .filter_map(|name| Some((name.to_owned(), GivenName::new(name)?)))
-            .take(ALTERNATIVES)
+            .take(MAX_ALTERNATIVES)
             .collect();
         Self { any_case: NameGlob::compile(pattern, false).ok(), names, parts, extensions, directories }
     }
@@ -97,7 +97,7 @@ fn alternatives(name: &str) -> Vec<String> {
     let braces = name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     match braces {
         Some((before, (inside, after))) => {
-            inside.split(',').take(ALTERNATIVES).map(|one| format!("{before}{one}{after}")).collect()
+            inside.split(',').take(MAX_ALTERNATIVES).map(|one| format!("{before}{one}{after}")).collect()
         }
         None => vec![name.to_owned()],
     }
@@ -117,9 +117,9 @@ fn add(list: &mut Vec<Near>, similarity: f64, path: &WorkspacePath) {
         by_similarity.then_with(|| rank(other).cmp(&rank(&near))) == Ordering::Less
     };
     let at = list.partition_point(is_before);
-    if at < MOST && path.to_string().len() <= LONGEST {
+    if at < MAX_OFFERED && path.to_string().len() <= MAX_PATH_BYTES {
         list.insert(at, near);
-        list.truncate(MOST);
+        list.truncate(MAX_OFFERED);
     }
 }
 
@@ -149,7 +149,7 @@ impl GlobRequest {
         wanted: &PatternNames,
         seen: &SeenNames,
     ) -> Option<Vec<(WorkspacePath, bool)>> {
-        let stop = cx.stop.with_earlier_deadline(TIME);
+        let stop = cx.stop.with_earlier_deadline(MAX_TIME);
         let mut found = Found::new(wanted);
         for (visited, (start, kind, relative)) in seen.all()?.enumerate() {
             if visited % CHECK_EVERY == 0 && stop.stopped().is_some() {
@@ -162,7 +162,7 @@ impl GlobRequest {
     }
 
     fn nearest_in(&self, cx: &CallContext, wanted: &PatternNames, scope: &Scope) -> Vec<(WorkspacePath, bool)> {
-        let stop = cx.stop.with_earlier_deadline(TIME);
+        let stop = cx.stop.with_earlier_deadline(MAX_TIME);
         let mut found = Found::new(wanted);
         let mut visited = 0;
         let options = WalkOptions { ignored: self.ignored(), max_depth: None, directories: true, symlinks: false };
@@ -234,7 +234,7 @@ impl Found {
         // Files of one extension are many: the slip is more likely in the directory.
         let least = if directories.is_empty() { 0.0 } else { BY_EXTENSION };
         let files = self.files.into_iter().filter(|near| near.similarity > least).map(|near| (near.path, false));
-        files.chain(directories.into_iter().map(|near| (near.path, true))).take(MOST).collect()
+        files.chain(directories.into_iter().map(|near| (near.path, true))).take(MAX_OFFERED).collect()
     }
 }
 

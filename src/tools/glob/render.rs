@@ -6,6 +6,7 @@ use confined_fs::WorkspacePath;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
+use text_file::backslash_note;
 use tree_search::{PathSource, SkippedPaths, Tally};
 
 use crate::tools::{
@@ -51,7 +52,7 @@ impl GlobRequest {
             let verb = if found.directories == 1 { "matches" } else { "match" };
             notes.push(format!("{matched} {verb}; pass include_dirs"));
         }
-        notes.extend(self.backslash_note.clone().filter(|_| found.total == 0));
+        notes.extend(backslash_note(&self.args.pattern).filter(|_| found.total == 0));
         notes.extend(found.hidden.map(InIgnored::note));
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));

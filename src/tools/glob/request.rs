@@ -26,23 +26,19 @@ const MAX_RESULTS: usize = 1000;
 
 #[derive(Debug)]
 pub(super) struct GlobRequest {
+    pub(super) args: Args,
     pub(super) glob: NameGlob,
     /// The text of `glob`.
     pub(super) pattern: String,
     pub(super) scope: Scope,
-    pub(super) directories: bool,
-    pub(super) newest: bool,
     pub(super) skip: usize,
     pub(super) take: usize,
     /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
-    pub(super) no_ignore: bool,
-    /// The note on the pattern for when nothing matches it.
-    pub(super) backslash_note: Option<String>,
 }
 
 impl GlobRequest {
-    pub(super) fn read(cx: &CallContext, args: &Args) -> Result<Self, ToolError> {
+    pub(super) fn read(cx: &CallContext, args: Args) -> Result<Self, ToolError> {
         let workspace = &*cx.workspace;
         let given = args.path.as_deref().filter(|path| !path.trim().is_empty());
         let mut scope = cx.scope(given, ExistingKind::DirectoryOrFile)?;
@@ -67,19 +63,16 @@ impl GlobRequest {
             glob,
             pattern: pattern.to_owned(),
             scope,
-            directories: args.include_dirs.unwrap_or(false),
-            newest: args.sort != Some(Sort::Path),
             skip: paging::offset(args.offset)?,
             take: take.value,
             results_note: take.note("max_results"),
-            no_ignore: args.no_ignore.unwrap_or(false),
-            backslash_note: backslash_note(&args.pattern),
+            args,
         })
     }
 
     /// Which files a walk looks at.
     pub(super) fn ignored(&self) -> Ignored {
-        if self.no_ignore { Ignored::Include } else { Ignored::Skip }
+        if self.args.no_ignore == Some(true) { Ignored::Include } else { Ignored::Skip }
     }
 }
 
@@ -196,7 +189,7 @@ impl GlobRequest {
         entries: Option<&IgnoredEntries>,
     ) -> Result<GlobHits, ToolError> {
         let mut found = GlobHits::default();
-        let counting = ignored == Ignored::Only;
+        let (counting, is_newest) = (ignored == Ignored::Only, self.args.sort != Some(Sort::Path));
         let wanted = self.skip + self.take;
         let mut looks_again = !counting;
         let mut newest = NewestNames::new(if counting { 0 } else { wanted }, cx.settings.search_threads());
@@ -226,12 +219,12 @@ impl GlobRequest {
                 if mem::take(&mut looks_again) {
                     found.seen.forget();
                 }
-                if directory && !self.directories {
+                if directory && self.args.include_dirs != Some(true) {
                     found.directories += 1;
                     return ControlFlow::Continue(());
                 }
                 found.total += 1;
-                if self.newest && !counting {
+                if is_newest && !counting {
                     newest.push(entry, directory);
                 } else if !counting && found.total > wanted {
                     found.capped = true;
@@ -258,7 +251,7 @@ impl GlobRequest {
                 break;
             }
         }
-        if self.newest && !counting {
+        if is_newest && !counting {
             found.paths = newest.into_sorted().collect();
         }
         Ok(found)
@@ -267,7 +260,7 @@ impl GlobRequest {
     /// Counts what ignored folders hold, for a moment, after a walk that left them out.
     pub(super) fn look_into_ignored(&self, cx: &CallContext, found: &GlobHits) -> Option<InIgnored> {
         let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
-        if self.no_ignore || ignored == 0 || found.capped || found.stopped.is_some() {
+        if self.ignored() == Ignored::Include || ignored == 0 || found.capped || found.stopped.is_some() {
             return None;
         }
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.total > 0));

@@ -10,6 +10,7 @@ use confined_fs::{Revision, Workspace};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
+use text_file::backslash_note;
 use tree_search::{ContentHits, FileHits, HitLine, PathSource, Scope, Skipped};
 
 use crate::tools::{
@@ -68,7 +69,7 @@ impl Report<'_> {
     /// Whether the path is a heading above its lines.
     fn is_headed(&self) -> bool {
         self.scope.file().is_some()
-            || self.request.scope
+            || self.request.args.scope == Some(true)
             || self.request.mode == OutputMode::Content && self.request.before + self.request.after > 0
     }
 
@@ -86,7 +87,7 @@ impl Report<'_> {
         notes.extend(unusual.note(self.found, &page));
         notes.extend(hidden_note(self.found, &page));
         notes.extend(cut_note(self.found, &page, self.scope.file().is_some()));
-        notes.extend(self.request.backslash_note.clone().filter(|_| self.results() == 0));
+        notes.extend(self.request.args.glob.as_deref().and_then(backslash_note).filter(|_| self.results() == 0));
         notes.extend(self.hidden.map(InIgnored::note));
         let (searched, next) = (self.found.tally.searched, "narrow the path or add a glob filter");
         notes.extend(stopped_note(&cx.stop, self.found.stopped, searched, "file", next));
@@ -150,7 +151,8 @@ impl Report<'_> {
 
     /// Whether files that are no text may be what was searched: nothing else was found, or the request names files.
     fn concerns_binary(&self) -> bool {
-        self.results() == 0 || self.request.names_files || self.request.no_ignore
+        let args = &self.request.args;
+        self.results() == 0 || args.glob.is_some() || args.kind.is_some() || args.no_ignore == Some(true)
     }
 
     fn file_results(&self, page: Page, unusual: UnusualFiles) -> Vec<FileResult> {
@@ -305,7 +307,7 @@ impl Report<'_> {
                     if gauge.fits(&page.text) {
                         continue;
                     }
-                    // Behind the reach of the last match it is context of the next one.
+                    // After the reach of the last match it is context of the next one.
                     let in_reach = last_match.is_some_and(|(_, last)| number - last <= context.1);
                     let fitting = page.shown - usize::from(in_reach);
                     if fitting > 0 || has_context {

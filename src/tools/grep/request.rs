@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use confined_fs::{Ignored, IgnoredEntries, stop::StopSignal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use text_file::{backslash_note, nearest_name::did_you_mean, with_slashes};
+use text_file::{nearest_name::did_you_mean, with_slashes};
 use tree_search::{
     ContentHits, FileFilter, FilterError, GlobError, Keep, Pattern, PatternError, PatternOptions, Query, Scope,
     SearchMode, SearchProgress, search,
@@ -28,28 +28,20 @@ const MAX_CONTEXT: usize = 50;
 
 #[derive(Debug)]
 pub(super) struct GrepRequest {
+    pub(super) args: Args,
     pub(super) pattern: Pattern,
     /// The pattern for the name of a definition, where `pattern` finds only the files.
     pub(super) names: Option<Pattern>,
-    /// Whether the definition around each match is named.
-    pub(super) scope: bool,
-    pub(super) path: Option<String>,
-    /// Whether a glob or a type says which files are meant.
-    pub(super) names_files: bool,
     pub(super) filter: FileFilter,
     pub(super) mode: OutputMode,
     pub(super) before: usize,
     pub(super) after: usize,
-    pub(super) newest: bool,
     pub(super) take: usize,
     pub(super) skip: usize,
-    pub(super) no_ignore: bool,
     /// The note on a `max_results` over its maximum.
     pub(super) results_note: Option<String>,
     /// The note on `context`, `before` and `after` over their maximum.
     pub(super) context_notes: Vec<String>,
-    /// The note on `glob` for when nothing is found.
-    pub(super) backslash_note: Option<String>,
 }
 
 impl GrepRequest {
@@ -80,8 +72,7 @@ impl GrepRequest {
         });
         let filter = filter.map_err(filter_error)?;
         let mode = args.output_mode.unwrap_or(OutputMode::Content);
-        let newest = args.sort == Some(Sort::Modified);
-        if newest && mode.is_of_lines() {
+        if args.sort == Some(Sort::Modified) && mode.is_of_lines() {
             return Err(ToolError::invalid("sort=modified orders files, and lines are ordered by path")
                 .hint("add output_mode=files_with_matches, or leave sort out"));
         }
@@ -102,20 +93,15 @@ impl GrepRequest {
         Ok(Self {
             pattern,
             names,
-            scope: args.scope.unwrap_or(false),
-            path: args.path,
-            names_files: args.glob.is_some() || args.kind.is_some(),
             filter,
             mode,
             before,
             after,
-            newest,
             take: take.value,
             skip: paging::offset(args.offset)?,
-            no_ignore: args.no_ignore.unwrap_or(false),
             results_note: take.note("max_results"),
             context_notes,
-            backslash_note: args.glob.as_deref().and_then(backslash_note),
+            args,
         })
     }
 }
@@ -280,7 +266,7 @@ impl GrepRequest {
         };
         let keep = match entries {
             Some(_) => Keep::Nothing,
-            None if self.newest => Keep::Newest { limit: self.skip + self.take },
+            None if self.args.sort == Some(Sort::Modified) => Keep::Newest { limit: self.skip + self.take },
             None => Keep::Page { skip: self.skip, take: self.take },
         };
         self.search(cx, scope, stop, (mode, keep), entries)
@@ -297,7 +283,7 @@ impl GrepRequest {
     ) -> Result<ContentHits, ToolError> {
         let ignored = match entries {
             Some(_) => Ignored::Only,
-            None if self.no_ignore => Ignored::Include,
+            None if self.args.no_ignore == Some(true) => Ignored::Include,
             None => Ignored::Skip,
         };
         let last = AtomicU64::new(0);
@@ -333,7 +319,7 @@ impl GrepRequest {
     /// says what it does not show. `None` where there is nothing to say.
     pub(super) fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> Option<InIgnored> {
         let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
-        if self.no_ignore || ignored == 0 || !found.complete() || scope.file().is_some() {
+        if self.args.no_ignore == Some(true) || ignored == 0 || !found.complete() || scope.file().is_some() {
             return None;
         }
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));

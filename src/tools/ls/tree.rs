@@ -4,7 +4,7 @@ use std::{cmp::Ordering, collections::VecDeque, ops::ControlFlow, time::Duration
 
 use confined_fs::{
     AccessError, AccessErrorKind, Entry, FileKind, Ignored, LimitsHit, ShownStats, Stat, WorkspacePath,
-    stop::StopReason,
+    stop::{StopReason, StopSignal},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -93,7 +93,7 @@ impl ListRequest {
                     continue;
                 }
                 let directory = entry.path().clone();
-                tree.timed_out |= out_of_time(cx)?;
+                tree.timed_out |= out_of_time(&cx.stop)?;
                 let state = self.directory(&mut names, &directory, &mut left, &mut tree);
                 if let State::Listed(listed) = state {
                     queue.push_back((listed, depth + 1));
@@ -101,7 +101,7 @@ impl ListRequest {
                 tree.listings[at].items[place].state = state;
             }
         }
-        tree.timed_out |= out_of_time(cx)?;
+        tree.timed_out |= out_of_time(&cx.stop)?;
         if !tree.timed_out {
             self.count_unopened(&names, &mut tree)?;
         }
@@ -215,10 +215,8 @@ impl ListRequest {
             if !matches!(item.state, State::Leaf) {
                 continue;
             }
-            match stop.stopped() {
-                Some(StopReason::Cancelled) => return Err(ToolError::cancelled()),
-                Some(StopReason::Deadline) => break,
-                None => {}
+            if out_of_time(&stop)? {
+                break;
             }
             let mut entries = 0;
             let counted = directories.walk(item.entry.path(), self.ignored, &mut |_| {
@@ -249,11 +247,10 @@ fn continues(cx: &CallContext, visited: usize) -> ControlFlow<()> {
 }
 
 /// Whether the call has used up its time; a cancelled one is an error.
-fn out_of_time(cx: &CallContext) -> Result<bool, ToolError> {
-    match cx.stop.stopped() {
-        None => Ok(false),
-        Some(StopReason::Deadline) => Ok(true),
+fn out_of_time(stop: &StopSignal) -> Result<bool, ToolError> {
+    match stop.stopped() {
         Some(StopReason::Cancelled) => Err(ToolError::cancelled()),
+        reason => Ok(reason.is_some()),
     }
 }
 

@@ -163,8 +163,8 @@ fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) 
     };
     match flaw {
         ImageError::TooManyPixels => {
-            let (megapixels, side) = (image_view::MAX_PIXELS / 1_000_000, image_view::LONGEST_SIDE);
-            too_large(format!("at most {megapixels} megapixels and {side} pixels on a side are decoded"))
+            let (megapixels, longest) = (image_view::MAX_PIXELS / 1_000_000, image_view::LONGEST_SIDE);
+            too_large(format!("at most {megapixels} megapixels and {longest} pixels on a side are decoded"))
         }
         ImageError::TooMuchMemory(needed) => {
             let (needed, limit) = (file_size(*needed), file_size(image_view::DECODE_MEMORY));

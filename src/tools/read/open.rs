@@ -9,10 +9,10 @@ use tree_search::encoding_of_file;
 use super::super::{CallContext, Kind, ToolError};
 
 /// Bytes of a file that are decoded whole; larger files are streamed.
-const WHOLE: u64 = text_file::HEAD as u64;
+const MAX_WHOLE: u64 = text_file::HEAD as u64;
 /// Bytes of the largest file that is read inline: a fraction of a millisecond if it is UTF-8; the detection of another
 /// encoding takes a hundred times as long.
-const INLINE: usize = 64 << 10;
+const MAX_INLINE: usize = 64 << 10;
 
 /// A file and the start of its content.
 pub(super) struct Source {
@@ -38,14 +38,14 @@ pub(super) fn open(cx: &CallContext, path: &WorkspacePath) -> Result<Opened, Too
         opened => opened.map_err(|error| ToolError::access(&cx.workspace, error))?,
     };
     let mut source = Source { file, head: Vec::new(), whole: false };
-    source.read_on(WHOLE)?;
+    source.read_on(MAX_WHOLE)?;
     Ok(Opened::File(source))
 }
 
 /// As [`open`], for a small file of UTF-8 text that the kernel has in memory.
 pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
     let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
-    let (file, head) = cx.workspace.read_cached(&path, INLINE).ok_or_else(ToolError::would_block)?;
+    let (file, head) = cx.workspace.read_cached(&path, MAX_INLINE).ok_or_else(ToolError::would_block)?;
     if !text_file::is_plain(&head) || image_view::image_info(&head).is_some() {
         return Err(ToolError::would_block());
     }

@@ -258,13 +258,10 @@ impl PagesText {
         closing.push_str(&damaged_note(&self.damaged));
         closing.extend(hidden.text().map(|note| note + "\n"));
         closing.push_str(&self.note);
-        let rev = match revision {
-            Some(revision) => format!(", rev {}", revision.short()),
-            None => {
-                closing.push_str("(the file changed while it was read; read it again)\n");
-                String::new()
-            }
-        };
+        if revision.is_none() {
+            closing.push_str("(the file changed while it was read; read it again)\n");
+        }
+        let rev = revision.map(|revision| format!(", rev {}", revision.short())).unwrap_or_default();
         let _ = write!(closing, "({}{rev}", count(pages, "page"));
         let until = self.until.filter(|_| is_cut).map(|until| until.to_string()).unwrap_or_default();
         let next_part = next.map(|(page, _)| format!("pages {page}-{until}"));

@@ -52,8 +52,8 @@ pub(super) struct Window {
     /// Complete lines so far.
     lines: usize,
     current: PartialLine,
-    lf: usize,
-    crlf: usize,
+    /// Lines that end in LF alone, and in CR LF.
+    ends: [usize; 2],
     last_was_cr: bool,
 }
 
@@ -117,10 +117,10 @@ impl Window {
         }
         let final_newline = is_ended && self.lines > 0;
         // A CR alone is content.
-        let line_ending = match (self.lf, self.crlf) {
-            (0, 0) => LineEnding::None,
-            (_, 0) => LineEnding::Lf,
-            (0, _) => LineEnding::CrLf,
+        let line_ending = match self.ends {
+            [0, 0] => LineEnding::None,
+            [_, 0] => LineEnding::Lf,
+            [0, _] => LineEnding::CrLf,
             _ => LineEnding::Mixed,
         };
         LineTotals { lines: self.lines, final_newline, line_ending }
@@ -151,7 +151,7 @@ impl Window {
         self.bounds.columns.clone().unwrap_or(0..LINE_CHARS)
     }
 
-    /// Services the lines that follow a gap from those before it.
+    /// Begins a shown line with its number, and with a mark before it where lines between it and the last one are left out.
     fn begin_line(&mut self) {
         if self.shown.last().is_some_and(|last| last.end < self.lines) && self.bounds.columns.is_none() {
             self.text.push_str("--\n");
@@ -159,13 +159,13 @@ impl Window {
         push_number(&mut self.text, self.lines + 1);
     }
 
-    /// Passes over the rest of an unwanted line, and over as many more as are unwanted.
+    /// Skips the rest of an unwanted line, and as many more as are unwanted.
     fn skip<'a>(&mut self, piece: &'a str) -> &'a str {
         let bytes = piece.as_bytes();
         let mut from = 0;
         while let Some(end) = memchr::memchr(b'\n', &bytes[from..]).map(|end| from + end) {
             let cr = if end > from { bytes[end - 1] == b'\r' } else { self.current.started && self.last_was_cr };
-            self.count_end(cr);
+            self.ends[usize::from(cr)] += 1;
             self.lines += 1;
             self.current.started = false;
             self.last_was_cr = false;
@@ -182,18 +182,10 @@ impl Window {
         ""
     }
 
-    fn count_end(&mut self, cr: bool) {
-        if cr {
-            self.crlf += 1;
-        } else {
-            self.lf += 1;
-        }
-    }
-
     /// A wanted line, with the CR of its end, that is shown unchanged.
     fn keep_whole(&mut self, line: &str) {
         let shown = line.strip_suffix('\r').unwrap_or(line);
-        self.count_end(shown.len() < line.len());
+        self.ends[usize::from(shown.len() < line.len())] += 1;
         let before = self.text.len();
         self.begin_line();
         self.text.push_str(shown);
@@ -231,7 +223,7 @@ impl Window {
         let mut line = std::mem::take(&mut self.current);
         if newline {
             let cr = line.started && self.last_was_cr;
-            self.count_end(cr);
+            self.ends[usize::from(cr)] += 1;
             if cr {
                 line.drop_cr(&self.columns());
             }

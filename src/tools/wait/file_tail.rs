@@ -20,9 +20,9 @@ use super::super::{CallContext, Kind, ToolError};
 /// Bytes read at a time.
 const CHUNK: usize = 256 << 10;
 /// Bytes that one look reads.
-const LOOK: u64 = 64 << 20;
+const MAX_LOOK: u64 = 64 << 20;
 /// Bytes by which the encoding is recognised.
-const HEAD: u64 = 64 << 10;
+const HEAD_BYTES: u64 = 64 << 10;
 
 /// Called with each complete line.
 pub(super) type EachLine<'e> = dyn FnMut(RawLine<'_>, &'static Encoding) -> ControlFlow<()> + 'e;
@@ -139,7 +139,7 @@ impl FileTail {
             match cx.stop.stopped() {
                 Some(StopReason::Cancelled) => return Err(ToolError::cancelled()),
                 Some(StopReason::Deadline) => break Advance::More,
-                None if self.read_to - before >= LOOK => break Advance::More,
+                None if self.read_to - before >= MAX_LOOK => break Advance::More,
                 None => {}
             }
             let length = fill(file, &mut buffer).map_err(|error| failed(file, error))? / unit.width() * unit.width();
@@ -168,7 +168,7 @@ impl FileTail {
     fn encoding_of(&mut self, file: &mut OpenFile) -> Result<Option<&'static Encoding>, ToolError> {
         if self.encoding.is_none() {
             let mut head = Vec::new();
-            let read = file.rewind().and_then(|()| file.take(HEAD).read_to_end(&mut head));
+            let read = file.rewind().and_then(|()| file.take(HEAD_BYTES).read_to_end(&mut head));
             read.map_err(|error| failed(file, error))?;
             if !head.is_empty() {
                 let found = text_file::encoding_of_head(&head, None);
@@ -189,7 +189,7 @@ impl FileTail {
         };
         let (mut lines, mut hasher, mut buffer) = (self.lines.clone(), self.hasher.clone(), vec![0; CHUNK]);
         file.seek(SeekFrom::Start(self.read_to)).ok()?;
-        let mut left = LOOK;
+        let mut left = MAX_LOOK;
         loop {
             let length = fill(file, &mut buffer).ok()?;
             if length == 0 {

@@ -12,7 +12,7 @@ use tree_search::Pattern;
 use super::super::CallContext;
 
 /// Names that are compared.
-const MOST: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 
 /// The entries of a directory at one moment.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl DirectoryNames {
         let options = WalkOptions { ignored: Ignored::Include, max_depth: Some(1), directories: true, symlinks: true };
         let mut names = Self::default();
         cx.workspace.walk(path, &options, &mut |entry| {
-            if names.entries.len() == MOST || cx.stop.stopped().is_some() {
+            if names.entries.len() == MAX_NAMES || cx.stop.stopped().is_some() {
                 names.more = true;
                 return ControlFlow::Break(());
             }
@@ -67,7 +67,8 @@ impl DirectoryNames {
                 Some(before) if before != entry => "changed",
                 Some(_) => continue,
             };
-            is_met = is_met || is_meant(pattern, path);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            is_met = is_met || pattern.is_none_or(|pattern| pattern.is_in_line(name.as_bytes()));
             lines.push(line(word, path, entry));
         }
         // Beyond the names that are compared nothing is known to be gone.
@@ -77,9 +78,4 @@ impl DirectoryNames {
         }
         if is_met { lines } else { Vec::new() }
     }
-}
-
-fn is_meant(pattern: Option<&Pattern>, path: &WorkspacePath) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    pattern.is_none_or(|pattern| pattern.is_in_line(name.as_bytes()))
 }

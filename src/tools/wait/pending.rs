@@ -21,9 +21,9 @@ use super::{
 };
 
 /// How long a last line without a line break stays as it is until it counts: a prompt, or the last words of a program.
-const QUIET: Duration = Duration::from_millis(250);
+const QUIET_DELAY: Duration = Duration::from_millis(250);
 /// How long a change is left alone before a look, so that a file that is written in steps is there as a whole.
-const SETTLE: Duration = Duration::from_millis(20);
+const SETTLE_DELAY: Duration = Duration::from_millis(20);
 
 /// Looks for the first time, and plans to wait if that is not enough.
 ///
@@ -223,7 +223,7 @@ impl PendingWait {
             self.unfinished = (bytes, Instant::now(), false);
         }
         let (_, since, is_compared) = self.unfinished;
-        let left = QUIET.saturating_sub(since.elapsed());
+        let left = QUIET_DELAY.saturating_sub(since.elapsed());
         if is_compared || !left.is_zero() {
             return Look::NotYet((!is_compared).then_some(left));
         }
@@ -276,7 +276,7 @@ impl Wait for PendingWait {
     }
 
     fn settle(&self) -> Duration {
-        if self.request.pattern.is_some() { Duration::ZERO } else { SETTLE }
+        if self.request.pattern.is_some() { Duration::ZERO } else { SETTLE_DELAY }
     }
 
     fn watch(&mut self, cx: &CallContext, watcher: &Arc<DiskWatcher>, wake: &OnEvent) -> bool {
@@ -291,7 +291,7 @@ impl Wait for PendingWait {
         let mut news =
             WaitResult { outcome: if is_new { Outcome::Appeared } else { Outcome::Changed }, ..WaitResult::default() };
         match (observe(cx, &self.request, Some(self.until))?, self.until) {
-            (Observed::Unsettled, _) => return Ok(Look::NotYet(Some(SETTLE))),
+            (Observed::Unsettled, _) => return Ok(Look::NotYet(Some(SETTLE_DELAY))),
             (Observed::Missing, Until::Line) => {
                 // What was still appended before it went may have the line.
                 let advance = self.read_on(cx, None, &mut news)?;

@@ -17,10 +17,8 @@ pub(super) fn unknown(given: &str, properties: &Map<String, Value>, spec: &Spec)
     let error =
         ToolError::new(Kind::InvalidInput, format!("unknown argument `{}` for {}", shorten(given, 80), spec.name));
     let names: Vec<&str> = properties.keys().map(String::as_str).collect();
-    let through_alias = spec.aliases().flat_map(|alias| match alias {
-        Alias::Names { given, name } if names.contains(name) => given,
-        _ => [].as_slice(),
-    });
+    let is_name = |alias: &&Alias| alias.flag.is_none() && alias.name.is_some_and(|name| names.contains(&name));
+    let through_alias = spec.aliases().filter(is_name).flat_map(|alias| alias.given);
     let takes = format!("{} takes: {}", spec.name, names.join(", "));
     if let Some(words) = suggestion(given, properties) {
         return error.hint(format!("{words} {takes}"));
