@@ -145,6 +145,7 @@ pub(crate) fn try_fitted<E>(
             Some(less) => room = less,
         }
     }
+    // The shortest answer there is. If that is too long as well, the server cuts the text itself.
     render(AnswerBudget { limit: 0, ..room })
 }
 

@@ -36,16 +36,16 @@ pub(crate) const MAX_SEARCH_FILE_SIZE: u64 = 16 << 20;
 /// The longest wait that the server's option and the client allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongestWait {
-    /// The time.
+    /// How long a call may wait for something outside of the server.
     pub limit: Duration,
-    /// Who sets it.
+    /// Whose limit that is, for the answer to a call that asked for more.
     pub by: WaitBound,
 }
 
 /// Who sets the longest wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitBound {
-    /// The server.
+    /// The server, where its own limit is the shorter one.
     Server,
     /// The client, which ends each call after some time. With its name, if that is known.
     Client(Option<&'static str>, Duration),

@@ -27,6 +27,7 @@ struct WaitState {
 }
 
 fn state() -> MutexGuard<'static, WaitState> {
+    // Nothing between two changes of it can panic, so that the numbers of a poisoned one are true.
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

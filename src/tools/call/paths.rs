@@ -50,6 +50,7 @@ impl CallContext {
     /// Where the text is no path, and where it is the end of several.
     pub fn existing(&self, text: &str, wanted: ExistingKind) -> Result<WorkspacePath, ToolError> {
         let path = self.workspace.resolve(text)?;
+        // The search for an end may walk the disk; without it the path is not there, and the call is planned again.
         if self.blocking == Blocking::Never || !self.workspace.is_missing(&path) {
             return Ok(path);
         }

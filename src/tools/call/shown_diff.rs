@@ -28,7 +28,7 @@ pub(crate) fn diff(path: &WorkspacePath, old: Option<Vec<u8>>, new: Option<Vec<u
 
 /// A diff as an answer shows it.
 pub(crate) struct ShownDiff {
-    /// Headers and hunks.
+    /// Headers and hunks, as far as they are shown.
     pub(crate) text: String,
     /// Lines that were left out.
     pub(crate) cut_lines: usize,
@@ -113,7 +113,7 @@ fn hidden_in(diff: &str) -> Option<String> {
     if diff.lines().all(|line| hidden::in_line(line).next().is_none()) {
         return None;
     }
-    // The lines before the first hunk are the header, which has none.
+    // The lines before the first hunk are the header: `---` and `+++` are no changes, and have no numbers.
     let mut next: Option<[usize; 2]> = None;
     for line in diff.split('\n') {
         match (line.as_bytes().first(), &mut next) {

@@ -216,6 +216,7 @@ impl GlobRequest {
                     }
                     return ControlFlow::Continue(());
                 }
+                // Names near the pattern are offered only where nothing matches it.
                 if mem::take(&mut looks_again) {
                     found.seen.forget();
                 }

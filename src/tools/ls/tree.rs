@@ -108,6 +108,7 @@ impl ListRequest {
         for listing in &tree.listings {
             tree.limits_hit.add(listing.limits_hit.clone());
         }
+        // Last, as it may take seconds: what time is left by then is for the totals.
         if self.long {
             let items = tree.listings.iter().flat_map(|listing| &listing.items).map(|item| &item.entry);
             let directories = items.filter(|entry| entry.kind() == FileKind::Directory).map(Entry::path);

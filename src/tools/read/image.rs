@@ -37,6 +37,7 @@ pub(super) fn read_image(
     let view = ImageView { region: asked.as_ref().map(|asked| asked.region), max_bytes: request.budget.image_bytes };
     let shown = if cx.settings.images {
         let shown = image.show(&view, &|| cx.stop.stopped().is_some());
+        // A call that was stopped is an error of the call, not of the image.
         cx.check()?;
         shown.map_err(error)?
     } else {

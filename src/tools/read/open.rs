@@ -46,6 +46,7 @@ pub(super) fn open(cx: &CallContext, path: &WorkspacePath) -> Result<Opened, Too
 pub(super) fn open_cached(cx: &CallContext, path: &str) -> Result<Source, ToolError> {
     let path = cx.workspace.resolve_lexically(path).ok_or_else(ToolError::would_block)?;
     let (file, head) = cx.workspace.read_cached(&path, MAX_INLINE).ok_or_else(ToolError::would_block)?;
+    // A GIF may be ASCII from its first byte to its last, and decoding one waits for memory.
     if !text_file::is_plain(&head) || image_view::image_info(&head).is_some() {
         return Err(ToolError::would_block());
     }

@@ -45,6 +45,7 @@ pub(super) fn read_pdf(
     cx.check()?;
     let bytes = &source.head;
     let stopped = || cx.stop.stopped().is_some();
+    // One of several files may have a share smaller than the footer.
     let budget = request.budget.reduced(FOOTER.min(request.budget.limit / 2));
     let mut text = PagesText { budget, skip, take, ..PagesText::default() };
     let read = with_pdf(bytes, &stopped, |pdf| text.read(pdf, pages));

@@ -142,6 +142,7 @@ fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolErro
     let named = FileOutput { path: request.path.clone(), ..FileOutput::default() };
     match read_one(cx, request) {
         Ok(Shown::File(section)) => {
+            // The answer of several files has room for the record of one alone.
             if let Some(sighting) = &section.sighting {
                 cx.session.ledger.save(sighting);
             }

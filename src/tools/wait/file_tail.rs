@@ -100,6 +100,7 @@ impl FileTail {
     pub(super) fn advance(&mut self, cx: &CallContext, file: OpenFile, each: &mut EachLine<'_>) -> AdvanceResult {
         let mut file = file;
         if self.file.as_ref().is_some_and(|old| !old.stat().same_file(file.stat())) {
+            // A log that was rotated: its last lines are read before those of the new file.
             match self.finish_gone(cx, each)? {
                 Advance::End => {}
                 other => return Ok(other),
@@ -151,6 +152,7 @@ impl FileTail {
             if let Some(hasher) = &mut self.hasher {
                 hasher.update(&buffer[..taken]);
             }
+            // A file of that size cannot be edited, so no rev of it is of use.
             if self.read_to > cx.settings.max_file_size {
                 self.hasher = None;
             }

@@ -151,6 +151,7 @@ impl PendingWait {
         let mut advance = Advance::End;
         if self.is_text {
             match self.read_on(cx, Some(file), &mut news) {
+                // That it changed can be said without its lines.
                 Err(error) if error.kind() == Kind::Binary && self.until != Until::Line => self.is_text = false,
                 read => advance = read?,
             }

@@ -39,7 +39,7 @@ pub(super) struct WaitRequest {
 }
 
 impl WaitRequest {
-    /// Reads the arguments.
+    /// Reads the arguments of one call.
     ///
     /// # Errors
     /// `invalid_input` for what cannot be used, and for arguments that contradict each other.
