@@ -23,13 +23,12 @@ use beneath::{FileKind, OpenFor, Stat};
 use crate::{
     AccessError, AccessErrorKind, Approval, AtPath as _, Base, EntryState, FileLock, FileState, NewDirectory, Revision,
     Shared, WaitLimit, Workspace, WorkspacePath, WritablePath, WriteGuard,
-    tree::IfThere as _,
+    limits::IfThere as _,
     write::{EntryLocks, NewContent, allowed, entry_in_parent, random},
 };
 
 use intent_folder::{IntentFolder, OwnIntent, Stage};
-use publish::NewFile;
-use steps::{MAX_STEPS, Step, StepAction, Steps};
+use steps::{MAX_STEPS, NewFile, Step, StepAction, Steps};
 
 mod intent;
 mod intent_folder;

@@ -20,10 +20,10 @@ use std::path::Path;
 use super::write::WriteScope;
 use super::{AccessError, AccessErrorKind, AtPath as _, Location, Workspace, WorkspacePath, WritablePath};
 
+use crate::limits::IfThere as _;
 use beneath::{FileKind, OpenFor, Stat};
 pub(super) use create::copy_to_move;
 pub use create::{CreatedTree, NewNode, TreeGuard};
-pub(super) use entry_state::IfThere;
 pub use entry_state::{EntryState, FileState};
 use listing::Scan;
 pub use listing::{Node, Purpose, Tree, TreeEntry, TreePosition};

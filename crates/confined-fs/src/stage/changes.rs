@@ -8,7 +8,7 @@ use std::sync::Arc;
 use beneath::{FileKind, OpenFor, Stat};
 
 use crate::write::{is_reserved, is_temporary};
-use crate::{Revision, tree::IfThere as _};
+use crate::{Revision, limits::IfThere as _};
 
 use super::NodeSummary;
 use super::layer::LayerLock;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use beneath::{Failure, FileKind, LockAttempt, OpenFor, Stat};
 
-use crate::{LayerFull, tree::IfThere as _};
+use crate::{LayerFull, limits::IfThere as _};
 
 use super::record::{Record, RecordLine};
 

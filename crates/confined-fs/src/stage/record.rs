@@ -20,7 +20,7 @@ use std::{
 use beneath::FileKind;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, percent_encode};
 
-use crate::{Revision, path::name_of, tree::IfThere as _};
+use crate::{Revision, limits::IfThere as _, path::name_of};
 
 /// One line of the record.
 #[derive(Clone, Debug, PartialEq, Eq)]

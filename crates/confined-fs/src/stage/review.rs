@@ -18,7 +18,7 @@ use super::{
 use crate::{
     AccessError, AccessErrorKind, Dir, Root, Roots, Workspace, WorkspacePath,
     dir::remove_all,
-    tree::IfThere as _,
+    limits::IfThere as _,
     write::{is_reserved, is_temporary},
 };
 

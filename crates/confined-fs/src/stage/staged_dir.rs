@@ -11,7 +11,7 @@ use beneath::{Failure, FileKind, Listed, LockAttempt, OpenFor, Stat};
 
 use super::Layer;
 use super::record::folded;
-use crate::tree::IfThere as _;
+use crate::limits::IfThere as _;
 
 /// How often a look that raced with a change is repeated.
 const MAX_ATTEMPTS: usize = 8;

@@ -12,7 +12,7 @@ use std::{
 use beneath::FileKind;
 
 use super::StateDir;
-use crate::{Dir, tree::IfThere as _};
+use crate::{Dir, limits::IfThere as _};
 
 /// Rotated files that are kept: `FILE.1` is the newest.
 const KEPT: usize = 5;

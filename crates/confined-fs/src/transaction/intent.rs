@@ -20,8 +20,6 @@ use super::steps::{MAX_STEPS, Step, StepAction, Steps};
 const VERSION: u32 = 1;
 /// Bytes of the longest path below a root.
 const MAX_PATH_BYTES: usize = 4096;
-/// Bytes of the largest intent that is read.
-pub(super) const MAX_INTENT_BYTES: u64 = 32 << 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -14,12 +14,12 @@ use std::time::{Duration, SystemTime};
 
 use beneath::{OpenFor, Stat};
 
-use crate::{Dir, StateDir, tree::IfThere as _};
-
-use super::intent::MAX_INTENT_BYTES;
+use crate::{Dir, StateDir, limits::IfThere as _};
 
 /// The folder below the state folder.
 const FOLDER: &str = "transactions";
+/// Bytes of the largest intent that is read.
+const MAX_INTENT_BYTES: u64 = 32 << 20;
 /// A folder that was written to this recently may be again without its time showing it; as `CLOCK_GRAIN` of file contents.
 const SETTLED_AFTER: Duration = Duration::from_secs(4);
 

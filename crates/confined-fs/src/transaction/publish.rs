@@ -3,15 +3,16 @@
 //! What had a name is looked at after it has lost it, when no other program can put something else there. The caller
 //! rolls back after an error.
 
-use std::{ffi::OsStr, fs::File, io, sync::Arc};
+use std::{ffi::OsStr, fs::File, io};
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use super::steps::{Place, Step, StepAction, Steps, last_name};
+use super::steps::{NewFile, Place, Step, StepAction, Steps, last_name};
 use crate::{
     AccessError, AccessErrorKind, AtPath as _, Dir, EntryState, Revision, WaitLimit, WorkspacePath,
-    tree::{IfThere as _, copy_to_move},
-    write::{Exchanged, NewContent, Temporary, fill, is_unchanged, keep_aside, not_named, swap_if},
+    limits::IfThere as _,
+    tree::copy_to_move,
+    write::{Exchanged, Temporary, fill, is_unchanged, keep_aside, not_named, swap_if},
 };
 
 /// Makes all steps in their order, the new names of moved entries last.
@@ -135,15 +136,6 @@ pub(super) fn sync(steps: &Steps<'_>) -> Result<(), AccessError> {
 }
 
 // Making new entries, complete and synced, under reserved names, which no tool shows.
-
-/// The material of a new or replaced file.
-pub(super) enum NewFile<'n> {
-    /// A content, with the permission bits of a new file, none for those of the umask, or else the attributes of the file
-    /// `like`.
-    Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
-    /// The file of another file system that it takes the place of.
-    MovedFrom { from: WorkspacePath, seen: Stat },
-}
 
 /// Makes all new entries. The caller removes them if this fails.
 pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), AccessError> {

@@ -11,7 +11,7 @@ use std::{fmt, io};
 use beneath::{FileKind, OpenFor};
 
 use crate::dir::remove_all;
-use crate::tree::IfThere as _;
+use crate::limits::IfThere as _;
 use crate::write::{Exchanged, keep_aside, swap_if};
 use crate::{Dir, EntryState, WorkspacePath};
 

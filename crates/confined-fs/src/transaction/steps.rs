@@ -8,15 +8,15 @@ use std::{
     ffi::{OsStr, OsString},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use beneath::{OpenFor, Stat};
 
-use super::publish::NewFile;
 use crate::{
     Dir, EntryState, Revision, WorkspacePath,
-    tree::IfThere as _,
-    write::{is_reserved, transaction_name},
+    limits::IfThere as _,
+    write::{NewContent, is_reserved, transaction_name},
 };
 
 /// Most steps of one transaction, those of missing directories above its entries included.
@@ -168,6 +168,15 @@ pub(super) enum StepAction {
     Move { to: WorkspacePath, was: EntryState, identity: (u64, u64) },
     /// An entry is made where there is none, or where the same transaction removes it.
     Create { is: EntryState },
+}
+
+/// The material of a new or replaced file.
+pub(super) enum NewFile<'n> {
+    /// A content, with the permission bits of a new file, none for those of the umask, or else the attributes of the file
+    /// `like`.
+    Content { content: Arc<NewContent<'n>>, mode: Option<u32>, like: Option<WorkspacePath> },
+    /// The file of another file system that it takes the place of.
+    MovedFrom { from: WorkspacePath, seen: Stat },
 }
 
 /// One step. Its index in the list of all gives it two reserved names: see [`Place`].

@@ -3,9 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 
-use beneath::{Failure, FileKind};
+use beneath::FileKind;
 
-use crate::{Dir, Revision};
+use crate::{Dir, Revision, limits::IfThere as _};
 
 /// An entry as a change finds or leaves it. Permission bits are 0 where they are not known, or left to the umask, and are
 /// not compared.
@@ -56,30 +56,6 @@ impl EntryState {
             (Self::Link(target), FileKind::Symlink) => Ok(dir.child_link(name)? == *target),
             (Self::Directory { .. }, FileKind::Directory) => Ok(true),
             _ => Ok(false),
-        }
-    }
-}
-
-/// Makes an answer of "nothing is there" (`ENOENT`), which is no error where an entry need not exist.
-pub(crate) trait IfThere<T, E> {
-    /// `None` where the system finds no such entry.
-    fn if_there(self) -> Result<Option<T>, E>;
-}
-
-impl<T> IfThere<T, io::Error> for io::Result<T> {
-    fn if_there(self) -> io::Result<Option<T>> {
-        match self {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            answer => answer.map(Some),
-        }
-    }
-}
-
-impl<T> IfThere<T, Failure> for Result<T, Failure> {
-    fn if_there(self) -> Result<Option<T>, Failure> {
-        match self {
-            Err(failure) if failure.is_missing() => Ok(None),
-            answer => answer.map(Some),
         }
     }
 }

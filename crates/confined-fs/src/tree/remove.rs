@@ -11,9 +11,10 @@ use std::{
 
 use beneath::{LockAttempt, OpenFor};
 
-use super::{IfThere as _, Node, Tree, TreeEntry, TreeGuard};
+use super::{Node, Tree, TreeEntry, TreeGuard};
 use crate::{
     AccessError, AccessErrorKind, Approval, Dir, DirectoryStack, Limit, Revision, WorkspacePath, WritablePath,
+    limits::IfThere as _,
     write::{free_name, is_unchanged, keep_aside},
 };
 

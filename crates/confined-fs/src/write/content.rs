@@ -14,8 +14,8 @@ use structured_text::mask::{MaskedText, RestoreError, new_sentinel};
 
 use super::WritablePath;
 use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, PlaceholderError, Revision, Shared, WorkspacePath, masked_file,
-    tree::IfThere as _,
+    AccessError, AccessErrorKind, AtPath as _, Dir, PlaceholderError, Revision, Shared, WorkspacePath,
+    limits::IfThere as _, masked_file,
 };
 
 // The yes to a change, and what the plan that was approved had seen.

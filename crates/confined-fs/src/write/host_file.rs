@@ -13,8 +13,8 @@ use std::time::Duration;
 use beneath::FileKind;
 
 use crate::Dir;
+use crate::limits::IfThere as _;
 use crate::state::lock_within;
-use crate::tree::IfThere as _;
 
 use super::Temporary;
 

@@ -18,7 +18,7 @@ use std::{
 
 use beneath::{FileKind, OpenFor, Stat};
 
-use crate::{Dir, WorkspacePath, dir::remove_all, tree::IfThere as _};
+use crate::{Dir, WorkspacePath, dir::remove_all, limits::IfThere as _};
 
 /// A new file in an open directory; removed when dropped before it was published.
 #[derive(Debug)]

@@ -20,8 +20,8 @@ use super::{
     writable_path::not_named,
 };
 use crate::{
-    AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, masked_file,
-    open::regular, tree::IfThere as _,
+    AccessError, AccessErrorKind, AtPath as _, Dir, Revision, Shared, Workspace, WorkspacePath, limits::IfThere as _,
+    masked_file, open::regular,
 };
 
 /// Bytes of new content from which on it is hashed beside its way to the disk: 1 MB takes 0.45 ms, a thread 0.03.
