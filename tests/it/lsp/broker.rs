@@ -34,13 +34,15 @@ impl Attack {
             fs::create_dir_all(dir.path().join(folder)).expect("made");
         }
         symlink(dir.path().join("outside"), dir.path().join("root/link")).expect("linked");
-        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
         let script = format!("pwd -P > {}/$$; cat", dir.path().join("made").display());
         let program_row = json!({
-            "options": words(&["--confine", "off", "--die-with-parent"]),
-            "may_write": false,
-            "command": words(&["/bin/sh", "-c", &script]),
+            "program": OsString::from("/bin/sh"),
+            "arguments": ["-c", script],
             "variables": [],
+            "readable": [],
+            "may_write": false,
+            "network": false,
+            "confine": "Off",
         });
         let table = json!({ "programs": [program_row], "roots": [dir.path().join("root").as_os_str()] });
         let (socket, other) =
