@@ -122,7 +122,7 @@ impl Lexer {
                 Some(byte) => is_word(*byte),
                 None => false,
             };
-            let end = (at + 1..).find(|at| !is_number(*at)).unwrap_or(line.len());
+            let end = (at + 1..line.len()).find(|at| !is_number(*at)).unwrap_or(line.len());
             return (Some(LexemeKind::Number), end);
         }
         if self.is_line_comment(line, at) {

@@ -86,13 +86,12 @@ fn palette(picture: &RgbaImage) -> Option<(Vec<u8>, Vec<[u8; RGBA]>)> {
     let mut colours = Vec::new();
     let mut indices = Vec::with_capacity(picture.len() / RGBA);
     for pixel in picture.as_chunks::<RGBA>().0 {
-        let index = match known.get(pixel) {
-            Some(index) => *index,
-            None => {
-                let index = u8::try_from(colours.len()).ok()?;
-                colours.push(*pixel);
-                *known.entry(*pixel).or_insert(index)
-            }
+        let index = if let Some(index) = known.get(pixel) {
+            *index
+        } else {
+            let index = u8::try_from(colours.len()).ok()?;
+            colours.push(*pixel);
+            *known.entry(*pixel).or_insert(index)
         };
         indices.push(index);
     }

@@ -74,7 +74,7 @@ pub(super) fn r_function(line: &LexedLine<'_>) -> Option<Named> {
     (is_name && is_function && line.is_word(0)).then(|| Named::new("fn", name, line.number))
 }
 
-/// A function or macro of CMake: `function(add_tests name)`.
+/// A function or macro of `CMake`: `function(add_tests name)`.
 pub(super) fn cmake_function(line: &LexedLine<'_>) -> Option<Named> {
     let kind = Words("function macro").value_of(&line.at(0).to_ascii_lowercase())?;
     (line.at(1) == "(").then(|| named(line, kind, 2))?

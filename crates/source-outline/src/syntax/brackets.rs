@@ -132,7 +132,7 @@ impl Checker<'_> {
             return Err(None);
         }
         match self.misplaced.filter(|_| !self.open.is_empty()).or(self.open.last().copied()) {
-            Some(open) => Err(error(open.at, format!("`{}` is not closed", open.bracket as char))),
+            Some(open) => error(open.at, format!("`{}` is not closed", open.bracket as char)),
             None => Ok(()),
         }
     }
@@ -148,12 +148,12 @@ impl Checker<'_> {
                 b'(' | b'[' | b'{' => self.open.push(Open { bracket: sign, at, indent }),
                 b')' | b']' | b'}' => {
                     let Some(open) = self.open.pop() else {
-                        return Err(error(at, format!("`{}` closes nothing", sign as char)));
+                        return error(at, format!("`{}` closes nothing", sign as char));
                     };
                     if closing(open.bracket) != sign {
                         let (opened, line) = (open.bracket as char, line_of(self.text, open.at));
                         let closed = sign as char;
-                        return Err(error(at, format!("`{closed}` does not close the `{opened}` of line {line}")));
+                        return error(at, format!("`{closed}` does not close the `{opened}` of line {line}"));
                     }
                     let is_first = lexeme.start == indent;
                     if is_first && indent < open.indent && self.misplaced.is_none() {
@@ -210,8 +210,8 @@ impl Checker<'_> {
     }
 }
 
-fn error(at: usize, message: String) -> Stop {
-    Some(SyntaxError::new(at, message))
+fn error<T>(at: usize, message: String) -> Result<T, Stop> {
+    Err(Some(SyntaxError::new(at, message)))
 }
 
 /// Whether the same brackets are open.
