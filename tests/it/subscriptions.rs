@@ -16,7 +16,7 @@ use crate::process::{Process, modern};
 /// then writing it, are seen in several looks.
 const LOOKS: usize = 3;
 /// How long nothing must come for it to count as silence: more than a poll of a directory takes.
-const SILENCE: Duration = Duration::from_millis(1500);
+const SILENCE: Duration = Duration::from_millis(if cfg!(windows) { 3000 } else { 1500 });
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a test subscribes.
