@@ -86,9 +86,9 @@ mod tests {
     /// Instructions about new directories with these names, rights and whether they are untrusted.
     fn said(toolbox: &Toolbox, roots: &[(Option<&str>, Access, bool)], is_staged: bool) -> String {
         let folder = tempfile::tempdir().expect("a folder");
-        let state = folder.path().join("state");
-        StateDir::open(&state).expect("made");
-        let stage = StageOptions { state, most_bytes: 1 << 20, is_view: true };
+        let state_folder = folder.path().join("state");
+        StateDir::open(&state_folder).expect("made");
+        let stage = StageOptions { state: state_folder, most_bytes: 1 << 20, is_view: true };
         let spec = |(number, (name, access, untrusted)): (usize, &(Option<&str>, Access, bool))| {
             let path = folder.path().join(format!("root{number}"));
             #[expect(clippy::disallowed_methods, reason = "the test makes what is offered")]
