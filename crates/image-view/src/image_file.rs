@@ -9,6 +9,7 @@
 
 mod encode;
 mod gif;
+mod header;
 mod jpeg;
 mod png;
 mod resample;
@@ -21,6 +22,7 @@ use image::{DynamicImage, ImageFormat, RgbaImage, metadata::Orientation};
 
 use super::{DECODE_MEMORY, EncodedImage, ImageError, ImageInfo, ImageView, LONGEST_SIDE, MAX_PIXELS, Region};
 use encode::encode;
+use header::{ImageHeader, area};
 use resample::Resampler;
 use rows::{RGBA, Rows};
 
@@ -184,40 +186,6 @@ impl<'b> ImageFile<'b> {
         picture.apply_orientation(orientation);
         Ok(enlarged(picture.into_rgba8()))
     }
-}
-
-/// The headers of a file, as far as they are about its pixels.
-#[derive(Clone, Debug)]
-struct ImageHeader {
-    /// Its width in pixels, as stored.
-    width: u32,
-    /// Its height in pixels, as stored.
-    height: u32,
-    /// How the stored image is to be turned or mirrored to be upright.
-    orientation: Orientation,
-    /// 1, or more for an animation.
-    frames: u32,
-    /// Whether the data is complete up to its end mark. Decoders are lenient with data that ends too early, and
-    /// browsers show the upper half; a model's API may refuse it.
-    is_complete: bool,
-    /// Whether it has something that a decoder may not know: CMYK, 16 bits, several images in one file,
-    /// rare chunks, data after the end mark.
-    is_unusual: bool,
-    /// Bytes that its decoder allocates, the decoded pixels included.
-    memory: u64,
-}
-
-impl ImageHeader {
-    /// Of a usual and whole file with one picture, which is stored upright.
-    fn new((width, height): (u32, u32), memory: u64) -> Self {
-        let orientation = Orientation::NoTransforms;
-        Self { width, height, orientation, frames: 1, is_complete: true, is_unusual: false, memory }
-    }
-}
-
-/// How many pixels an image of these sides has; they cannot overflow.
-fn area(width: u32, height: u32) -> u64 {
-    u64::from(width) * u64::from(height)
 }
 
 /// Where the pixels of this part of the upright image are in the file, whose image is `width` by `height`.

@@ -21,17 +21,8 @@ mod unified;
 use envelope::Form;
 
 pub use file_patch::{
-    FileAction, FilePatch, FinalNewline, HunkLine, MAX_HUNKS, MOST_FILES, PatchError, PatchHunk, PatchPath,
+    FileAction, FilePatch, FinalNewline, HunkLine, MAX_HUNKS, MOST_FILES, Patch, PatchError, PatchHunk, PatchPath,
 };
-
-/// A patch that was read.
-#[derive(Clone, Debug)]
-pub struct Patch<'p> {
-    /// Its changes, in its order; a path may occur several times.
-    pub files: Vec<FilePatch<'p>>,
-    /// Names the parts of the text that were not used, or were taken for something else than they say.
-    pub notes: Vec<String>,
-}
 
 impl<'p> Patch<'p> {
     /// Reads a patch in either form.

@@ -152,6 +152,30 @@ impl<'a> Search<'a> {
         FoldedLines { fold, hashes: if is_kept { Cow::Borrowed(kept()) } else { Cow::Owned(hashes()) } }
     }
 
+    /// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over
+    /// the hashes of the file's lines under the same folding.
+    pub(super) fn sites<'s>(
+        &'s self,
+        edit: &'s LineEdit<'_>,
+        FoldedLines { fold, hashes }: &FoldedLines<'_>,
+        after_indent: bool,
+    ) -> Vec<Site<'s, 'a>> {
+        let old = &edit.old;
+        let pattern: Vec<u64> =
+            old[usize::from(after_indent)..].iter().map(|line| line_parts::hash(&fold.of(line))).collect();
+        let first = fold.of(old[0]);
+        let is_first = |line: usize| {
+            let content = self.line(line);
+            let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
+            fold.of(content) == first
+        };
+        let ends = line_parts::sequences(hashes.iter().copied(), &pattern);
+        ends.filter_map(|end| end.checked_sub(old.len()))
+            .filter(|start| is_first(*start))
+            .map(|line| Site { search: self, edit, line, after_indent })
+            .collect()
+    }
+
     /// Every way in which the request may have been meant; as it was given first.
     pub(super) fn interpretations(&self) -> &'a [Interpretation] {
         self.interpretations.get_or_init(|| {

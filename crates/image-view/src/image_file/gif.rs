@@ -5,7 +5,8 @@ use std::num::NonZeroU64;
 use gif::{ColorOutput, DecodeOptions, MemoryLimit};
 
 use super::{
-    ImageError, ImageHeader, area,
+    ImageError,
+    header::{ImageHeader, area},
     rows::{RGBA, Rows, too_few_rows, zeroed},
 };
 

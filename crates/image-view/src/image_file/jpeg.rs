@@ -7,7 +7,8 @@ use zune_jpeg::{
 };
 
 use super::{
-    ImageError, ImageHeader, area,
+    ImageError,
+    header::{ImageHeader, area},
     rows::{Channels, Pixels, Rows, zeroed},
 };
 

@@ -9,7 +9,8 @@ use image::metadata::Orientation;
 use png::{ColorType, DecodeOptions, Decoder, Limits, Reader, Transformations};
 
 use super::{
-    ImageError, ImageHeader, area,
+    ImageError,
+    header::{ImageHeader, area},
     rows::{Channels, Pixels, RGBA, Rows, too_few_rows, zeroed},
 };
 

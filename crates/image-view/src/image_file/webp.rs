@@ -6,7 +6,8 @@ use image::metadata::Orientation;
 use image_webp::WebPDecoder;
 
 use super::{
-    ImageError, ImageHeader, area,
+    ImageError,
+    header::{ImageHeader, area},
     rows::{Channels, Pixels, Rows, zeroed},
 };
 

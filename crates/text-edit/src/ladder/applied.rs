@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{misspelling, whole_lines};
+use super::misspelling;
 use crate::{
     found::{Refusal, StepResult},
     interpretation::{Interpretation, LineEdit},
@@ -40,9 +40,9 @@ pub(super) fn elsewhere(search: &Search<'_>, edit: &LineEdit<'_>, folded: &Folde
     }
     let is_bare = |line: &str| !line.starts_with([' ', '\t']) && !line.is_empty();
     let wanted = LineEdit::of_lines(edit.new.clone(), Vec::new(), false);
-    let mut sites = whole_lines::sites(search, &wanted, folded, false);
+    let mut sites = search.sites(&wanted, folded, false);
     if is_bare(edit.new[0]) {
-        sites.extend(whole_lines::sites(search, &wanted, folded, true));
+        sites.extend(search.sites(&wanted, folded, true));
     }
     sites.into_iter().find(|site| site.is_equal(folded.fold)).map(Site::start)
 }

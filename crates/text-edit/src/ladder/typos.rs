@@ -236,7 +236,7 @@ fn made(search: &Search<'_>, edit: &LineEdit<'_>, line: usize, typos: &[(usize, 
     }
     // Elsewhere it would have been looked for as an exact text is.
     let folded = search.folded(Fold::Content);
-    let sites = whole_lines::sites(search, &other, &folded, false);
+    let sites = search.sites(&other, &folded, false);
     if sites.iter().any(|site| site.line != line) {
         return Err(Refusal::Unclear);
     }

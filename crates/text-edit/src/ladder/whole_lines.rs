@@ -15,7 +15,7 @@ use crate::{
     indent_shift::{IndentShift, ShiftError, Surroundings},
     interpretation::{Hunk, Interpretation, LineEdit},
     keep_line_endings::{ending_after, ending_before},
-    line_parts::{self, content, hash, parts, sequences},
+    line_parts::{self, content, parts},
     near_match, placeholder,
     search::{Fold, FoldedLines, Search, Site},
     typography,
@@ -91,11 +91,11 @@ fn under_fold(search: &Search<'_>, edit: &LineEdit<'_>, folded: &FoldedLines<'_>
     if edit.old.len() > search.lines().len() {
         return Found::default();
     }
-    let mut found = collect(search, folded.fold, &sites(search, edit, folded, false));
+    let mut found = collect(search, folded.fold, &search.sites(edit, folded, false));
     // A first line copied from its first character on. Nothing can be deleted from there to a line's end.
     let starts_bare = !edit.old[0].starts_with([' ', '\t']) && !edit.old[0].is_empty();
     if found.is_empty() && !found.refusal().is_some_and(Refusal::is_final) && !edit.deletes && starts_bare {
-        let bare = collect(search, folded.fold, &sites(search, edit, folded, true));
+        let bare = collect(search, folded.fold, &search.sites(edit, folded, true));
         found = Found { refused: bare.refused.or(found.refused), ..bare };
     }
     if !found.is_empty()
@@ -147,29 +147,6 @@ fn collect(search: &Search<'_>, fold: Fold, sites: &[Site<'_, '_>]) -> Found {
         }
     }
     found.settled(search.wants_all)
-}
-
-/// Where the lines of `edit.old` may be, overlapping places too, in linear time: Knuth, Morris and Pratt's search over
-/// the hashes of the file's lines under the same folding.
-pub(super) fn sites<'s, 'a>(
-    search: &'s Search<'a>,
-    edit: &'s LineEdit<'_>,
-    FoldedLines { fold, hashes }: &FoldedLines<'_>,
-    after_indent: bool,
-) -> Vec<Site<'s, 'a>> {
-    let old = &edit.old;
-    let pattern: Vec<u64> = old[usize::from(after_indent)..].iter().map(|line| hash(&fold.of(line))).collect();
-    let first = fold.of(old[0]);
-    let is_first = |line: usize| {
-        let content = search.line(line);
-        let content = if after_indent { content.trim_start_matches([' ', '\t']) } else { content };
-        fold.of(content) == first
-    };
-    let ends = sequences(hashes.iter().copied(), &pattern);
-    ends.filter_map(|end| end.checked_sub(old.len()))
-        .filter(|start| is_first(*start))
-        .map(|line| Site { search, edit, line, after_indent })
-        .collect()
 }
 
 /// Why an edit is not made although its lines were found under a folding: the file has its new lines already, or it

@@ -1,4 +1,4 @@
-//! One file of a patch: its changes; and why a text is no patch.
+//! A patch and the changes of each file in it; and why a text is no patch.
 
 use std::fmt;
 
@@ -6,6 +6,15 @@ use std::fmt;
 pub const MOST_FILES: usize = 1000;
 /// Hunks that one patch may hold.
 pub const MAX_HUNKS: usize = 10_000;
+
+/// A patch that was read.
+#[derive(Clone, Debug)]
+pub struct Patch<'p> {
+    /// Its changes, in its order; a path may occur several times.
+    pub files: Vec<FilePatch<'p>>,
+    /// Names the parts of the text that were not used, or were taken for something else than they say.
+    pub notes: Vec<String>,
+}
 
 /// The change of one file by a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
