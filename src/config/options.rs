@@ -1,5 +1,5 @@
 //! The table of options. One row is a flag, an environment variable, a key of the configuration file, the help, the range
-//! and the field of [`Config`](super::Config) that it sets.
+//! and the field of [`Config`] that it sets.
 //!
 //! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more; `validate` reads a
 //! text or a list by its name.

@@ -1,4 +1,4 @@
-//! Reads all sources, in order, into one [`Config`], or says why the program does not start.
+//! Reads all sources, in order, into one [`Config`](super::Config), or says why the program does not start.
 
 use std::{
     ffi::OsString,
