@@ -3,8 +3,6 @@
 //! Every wait has a generous end, so that a server that hangs fails its test instead of stopping it.
 
 mod calls;
-// On Windows the folder of a test cannot be removed while a task of the server still has it open; nothing here is of a system.
-#[cfg(unix)]
 mod late_answers;
 mod lines;
 mod protocol_versions;

@@ -8,7 +8,7 @@ pub(super) type StepResult = Result<Option<Found>, Refusal>;
 /// Places that a step found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Disjoint and ascending; none where nothing matched or could be replaced.
+    /// Disjoint and ascending; empty if nothing matched or could be replaced.
     pub(super) replacements: Vec<Replacement>,
     /// Where the text matches once more, which makes the only replacement no single place: overlapping it as in
     /// `aa` in `aaa`, or where the replacement could not be made.

@@ -33,6 +33,13 @@ fn asking() -> (TempDir, Wire) {
     (dir, Wire::of(Server::new(services)))
 }
 
+/// Ends the server before its folder is removed: Windows keeps a folder that somebody has open.
+async fn end(dir: TempDir, mut wire: Wire) {
+    wire.end_input().await;
+    wire.ended().await;
+    dir.close().expect("nothing has it open");
+}
+
 fn write() -> Value {
     json!({ "name": "write", "arguments": { "path": "a.txt", "content": "new" } })
 }
@@ -63,6 +70,7 @@ async fn repeated_call_with_a_late_answer_changes_nothing() {
     again["requestState"] = question["result"]["requestState"].clone();
     declined(&wire.ask(2, "tools/call", again).await, "came after more than 300ms");
     assert!(!dir.path().join("a.txt").exists());
+    end(dir, wire).await;
 }
 
 #[tokio::test]
@@ -86,4 +94,5 @@ async fn question_without_an_answer_is_cancelled_and_a_late_answer_ignored() {
     wire.line(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes() }).to_string()).await;
     assert_eq!(wire.ask(2, "ping", json!({})).await["result"], json!({}));
     assert!(!dir.path().join("a.txt").exists());
+    end(dir, wire).await;
 }

@@ -61,7 +61,7 @@ pub struct JournalRecord {
     pub state: Option<String>,
     /// The content after; none if nothing is there.
     pub new: Option<String>,
-    /// Permission bits before; none where they are not known.
+    /// Permission bits before; `None` if they are not known.
     pub mode: Option<u32>,
     /// The target of a link.
     pub target: Option<String>,
@@ -232,7 +232,7 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Permission bits; none where they are not known.
+/// Permission bits; `None` if they are not known.
 fn known_mode(mode: u32) -> Option<u32> {
     Some(mode).filter(|mode| *mode != 0)
 }
