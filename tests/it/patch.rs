@@ -282,6 +282,12 @@ fn deletions_are_checked_against_the_lines_they_repeat() {
     apply(&h, "--- a/a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-1\n-3\n").fails("no_match");
     apply(&h, "--- a/a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-1\n-2\n").ok();
     assert_eq!(tree(&h), of(&[("b", "1\n2\n")]));
+    // Also one that the same patch has added or changed.
+    let added = "--- /dev/null\n+++ b/n\n@@ -0,0 +1,2 @@\n+1\n+2\n";
+    let text = apply(&h, &format!("{added}--- a/n\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n")).fails("no_match");
+    assert!(text.contains("the file has lines that it does not remove"), "{text}");
+    apply(&h, &format!("{added}--- a/n\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-1\n-3\n")).fails("no_match");
+    assert_eq!(tree(&h), of(&[("b", "1\n2\n")]));
     // As `delete`: a file that was never seen may go, one that has changed since may not.
     h.write("c", "c\n");
     apply(&h, &marked("*** Delete File: c")).ok();

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-use confined_fs::{Visibility, WorkspacePath};
+use confined_fs::{EntryState, Visibility, WorkspacePath};
 use structured_text::mask::cuts_sentinel;
 use text_edit::{
     ContextNote, LocatedHunk, Replacement,
@@ -12,7 +12,7 @@ use text_file::Document;
 
 use super::{
     super::{CallContext, ExistingKind, Kind, ToolError, read_before_write},
-    patched_files::{FileBody, HunkReport, NewFile, PatchedFiles},
+    patched_files::{FileBody, HunkReport, NewFile, OnDisk, PatchedFiles},
     problems::{self, Problems},
 };
 
@@ -61,7 +61,9 @@ impl SectionApplier<'_> {
     fn delete(&mut self, path: &PatchPath, hunks: &[PatchHunk<'_>]) -> Result<(), ToolError> {
         let path = existing_path(self.cx, self.files, path)?;
         let index = self.files.open_entry(self.cx, &path, true)?;
-        if !hunks.is_empty() && self.files.get_mut(index).file_on_disk().is_some() {
+        // Also of a file that an earlier section has made: only a link has no lines.
+        let is_link = matches!(&self.files.get_mut(index).disk, Some(OnDisk { state: EntryState::Link(_), .. }));
+        if !hunks.is_empty() && !is_link {
             let before = self.problems.count();
             let Some(made) = self.patched(index, &path, hunks)? else { return Ok(()) };
             if !made.document.text().is_empty() && self.problems.count() == before {
