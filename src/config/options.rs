@@ -214,7 +214,7 @@ const CONFIRM_THROUGH: &[(&str, ConfirmThrough)] =
     &[("client", ConfirmThrough::Client), ("model", ConfirmThrough::Model)];
 const SECRETS: &[(&str, Option<Secrets>)] = &[("deny", Some(Secrets::Deny)), ("mask", Some(Secrets::Mask))];
 /// Also those of `rootbound exec`, and of `confine` in an `[lsp.NAME]` table.
-pub(crate) const CONFINE: &[(&str, Confine)] =
+pub(super) const CONFINE: &[(&str, Confine)] =
     &[("auto", Confine::Auto), ("required", Confine::Required), ("off", Confine::Off)];
 const INDEX: &[(&str, IndexMode)] = &[("auto", IndexMode::Auto), ("eager", IndexMode::Eager), ("off", IndexMode::Off)];
 const LEVELS: &[(&str, LevelFilter)] = &[

@@ -195,7 +195,7 @@ pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Valu
 /// How long a change that has begun may take when the process ends; after that its temporary file stays.
 const FINISH_LIMIT: Duration = Duration::from_secs(2);
 
-/// How often the end of the process looks whether they have ended.
+/// Pause between two looks at whether they have ended, when the process ends.
 const FINISH_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Counts the changes that are being made: each holds a clone.

@@ -70,7 +70,7 @@ impl Handler {
         Self { served, output, closing, beginning, listens }
     }
 
-    /// The services of the client that calls itself `client`: the first that fit. The last fit all.
+    /// The services of the client that calls itself `client`: the first that fits. The last fits all.
     fn served(&self, client: Option<&str>) -> &Served {
         let fits = |served: &&Served| served.is_for(client);
         self.served.iter().find(fits).unwrap_or_else(|| &self.served[self.served.len() - 1])

@@ -18,7 +18,7 @@ const MOST: usize = 64;
 pub struct WaitMark {
     /// Complete lines before it.
     pub lines: usize,
-    /// Bytes behind them, of a line that had no line break yet.
+    /// Bytes after them, of a line that had no line break yet.
     pub unfinished: u64,
     /// The file up to there.
     pub start: FileStart,

@@ -122,7 +122,7 @@ impl Change for PlannedDelete {
         if tree.mark() != planned.mark() {
             return Err(commit::changed(&path));
         }
-        // The mark knows size and time alone, and a content was checked.
+        // The mark does not know the content, which was checked.
         if let Some(revision) = revision
             && cx.workspace.read(&path, cx.settings.max_file_size)?.revision != revision
         {

@@ -95,7 +95,6 @@ impl Dir {
 
     /// Stats a name in this directory; links are not followed.
     pub fn child_stat(&self, name: &OsStr) -> io::Result<Stat> {
-        // Not by `retry`: it takes no descriptor, and fstatat(2) knows no EINTR.
         Ok(stat_of(&statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?))
     }
 

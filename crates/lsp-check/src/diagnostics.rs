@@ -34,8 +34,8 @@ pub(super) struct Diagnostic {
 /// The diagnostics of files by URI.
 pub(super) type FileDiagnostics = BTreeMap<String, Vec<Diagnostic>>;
 
-/// The parameters of `textDocument/publishDiagnostics`: the URI, respelled, the version of the text, and what is said of
-/// it; `None` if they are something else.
+/// The parameters of `textDocument/publishDiagnostics`: the URI, respelled, the version of the text, and its
+/// diagnostics; `None` if they are something else.
 pub(super) fn published(params: &RawValue) -> Option<(String, Option<i64>, Vec<Diagnostic>)> {
     let params = parsed(params);
     let uri = params["uri"].as_str().filter(|uri| uri.len() <= MAX_URI)?;

@@ -405,7 +405,7 @@ impl FontCache {
     }
 }
 
-/// Keeps a font; the others go where all of them would take too much.
+/// Keeps a font; drops all others if together they would take too much.
 pub(super) fn keep<K: Eq + Hash>(fonts: &mut HashMap<K, Rc<Font>>, key: K, font: &Rc<Font>) {
     let weight: usize = fonts.values().map(|font| font.weight()).sum();
     if weight + font.weight() > FONTS {

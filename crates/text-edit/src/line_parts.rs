@@ -28,7 +28,7 @@ pub(super) fn content(line: &str) -> &str {
     parts(line).1
 }
 
-/// Lines without white space at their ends.
+/// Lines without indentation and trailing white space.
 pub(super) fn contents(lines: &[&str]) -> Vec<String> {
     lines.iter().map(|line| content(line).to_owned()).collect()
 }

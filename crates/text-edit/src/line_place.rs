@@ -88,7 +88,7 @@ impl LinePlace {
     }
 }
 
-/// Time for one comparison; what is not aligned by then counts as changed.
+/// Time for one comparison of many lines; what is not aligned by then counts as changed.
 const DIFF_TIME: Duration = Duration::from_secs(1);
 /// Letters and digits that a block has at least, to be recognised without its neighbours.
 const DISTINCTIVE: usize = 4;

@@ -71,7 +71,7 @@ fn search_directories(
     let query = pool.query;
     let _in_progress = query.path_index.map(|index| index.search_in_progress());
     thread::scope(|threads| {
-        // Two chunks for each helper: one that is searched, and one that waits.
+        // Two chunks for each helper may wait, besides the one that it searches.
         let (sender, receiver) = bounded::<Chunk>(query.threads.saturating_sub(1).max(1) * 2);
         let start_helper = || {
             let receiver = receiver.clone();

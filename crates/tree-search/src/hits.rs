@@ -151,6 +151,11 @@ pub enum Skipped {
     OutOfFiles,
 }
 
+impl Skipped {
+    /// How many there are.
+    const COUNT: usize = Self::OutOfFiles as usize + 1;
+}
+
 impl From<io::Error> for Skipped {
     fn from(_: io::Error) -> Self {
         Self::Unreadable
@@ -191,7 +196,7 @@ pub struct Tally {
     /// Looked into without a match, and not UTF-8; counted for patterns beyond ASCII only.
     pub not_utf8: usize,
     /// Files that were left out, by [`Skipped`].
-    pub(super) skipped: [usize; 5],
+    pub(super) skipped: [usize; Skipped::COUNT],
 }
 
 impl Tally {

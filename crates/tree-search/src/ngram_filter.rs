@@ -83,7 +83,7 @@ impl FileSegments {
     }
 
     /// The segments, where they are consecutive but for the last one and each holds whole lines: all but the last one, and
-    /// that.
+    /// the last one.
     pub(crate) fn consecutive(&self) -> Option<(Range<u32>, u32)> {
         if let Self::Many { within_line: true, .. } = self {
             return None;
@@ -277,7 +277,7 @@ impl NgramFilter {
     fn fresh_segment(&mut self) -> Option<u32> {
         if let Some(segment) = self.free.pop() {
             let block = self.block(segment)?;
-            // The bits of what was in it before.
+            // Clears the bits of what was in it before.
             let keep = !place_of(segment).1;
             block.columns.iter_mut().for_each(|column| *column &= keep);
             block.used += 1;
@@ -376,8 +376,8 @@ impl Candidates {
         Self { columns, query, hits: Vec::new(), reached: Vec::new() }
     }
 
-    /// The files that `query` leaves of those whose filter has the columns that `read` gives; `None` where it gives one
-    /// of them not.
+    /// The files that `query` leaves of those whose filter has the columns that `read` gives; `None` if it lacks one
+    /// of them.
     pub(crate) fn read(query: FilterQuery, read: impl Fn(u16) -> Option<Box<[u64]>>) -> Option<Self> {
         let columns = query.grams.columns().into_iter().map(|column| Some((column, read(column)?)));
         Some(Self::new(Columns::Read(columns.collect::<Option<_>>()?), query))

@@ -182,7 +182,7 @@ pub(super) fn recorded_changes(workspace: &Workspace, records: &[JournalRecord])
     let mut places: HashMap<(&str, u64), usize> = HashMap::new();
     for record in records.iter().filter(|record| record.is_of_entry()) {
         let at = *places.entry(record.key()).or_insert(groups.len());
-        groups.resize_with(groups.len().max(at + 1), Vec::new);
+        groups.extend((at == groups.len()).then(Vec::new));
         groups[at].push(record);
     }
     let change = |records: Vec<&JournalRecord>| {

@@ -10,7 +10,7 @@ const LINE_CHARS: usize = 2000;
 /// Which lines are kept where there is no room for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeepLines {
-    /// Those at the beginning; the wait ends when there is no more room, and the next one goes on behind them.
+    /// Those at the beginning; the wait ends when there is no more room, and the next one continues after them.
     First,
     /// Those at the end, before the line that was waited for.
     Last,

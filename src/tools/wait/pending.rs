@@ -159,6 +159,8 @@ impl PendingWait {
         if self.until == Until::Line {
             return Ok(self.line_found(cx, news, advance));
         }
+        // A line that matches is what was waited for only in the case above.
+        news.matched = None;
         let is_changed = match &self.before {
             Before::File(before) => !before.same_file_state(&stat),
             _ => true,

@@ -45,20 +45,21 @@ fn difference(
     open: impl Fn() -> Opened,
 ) -> Option<String> {
     let mut again = None;
-    for attempt in 0..MAX_RACES {
+    let mut attempt = 0;
+    loop {
         let fast = again.as_ref().unwrap_or(opened);
         let slow = walk(dir, relative, flags);
         if is_same(fast, &slow) {
             return None;
         }
-        if attempt == MAX_RACES - 1 {
+        attempt += 1;
+        if attempt == MAX_RACES {
             return Some(format!("{}: openat2 {}, a walk {}", relative.display(), shown(fast), shown(&slow)));
         }
         // A process that renames all the time is in step with two lookups: the kernel repeats one that met a rename.
         thread::sleep(Duration::from_micros(attempt));
         again = Some(open());
     }
-    None
 }
 
 /// Opens `relative` name by name without following a link.

@@ -108,7 +108,9 @@ impl HostFile {
     pub fn replace(&self, before: Option<&[u8]>, after: &[u8]) -> io::Result<bool> {
         let (folder, name) = self.parts()?;
         let made = self.missing_folders();
-        fs::create_dir_all(folder)?;
+        if made > 0 {
+            fs::create_dir_all(folder)?;
+        }
         let written = replace_in(folder, name, before, after);
         if !matches!(written, Ok(true)) {
             remove_empty(folder, made);

@@ -48,7 +48,7 @@ pub(super) fn encode(
         let mut resampler = Resampler::new(size, (width, height));
         picture.chunks_exact(size.0 as usize * RGBA).for_each(|row| resampler.push(row));
         let scaled = RgbaImage::from_raw(width, height, resampler.into_pixels());
-        // One pixel that is too large stays what it is.
+        // One pixel cannot be made smaller: that is the error.
         picture = scaled.filter(|_| (width, height) != size).ok_or(ImageError::TooFewBytes(limit))?;
     }
 }

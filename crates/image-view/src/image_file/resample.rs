@@ -33,7 +33,7 @@ pub(super) struct Resampler {
     pushed: usize,
     /// How many new rows are in `pixels`.
     finished: usize,
-    /// Sums of the new rows behind those, as far as they have begun.
+    /// Sums of the new rows after those, as far as they have begun.
     sums: VecDeque<Vec<Pixel>>,
     /// The row that is pushed.
     wide: Vec<Pixel>,

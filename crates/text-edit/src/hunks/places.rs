@@ -94,7 +94,7 @@ pub(super) fn of_hunk(
     hunk: &PatchHunk<'_>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Result<HunkCandidates, HunkError> {
-    if hunk.old().is_empty() {
+    if !hunk.lines.iter().any(|line| line.old().is_some()) {
         return of_insertion(text, hunk, go_on);
     }
     let is_end = |line: &HunkLine<'_>| hunk.is_open || *line != HunkLine::Kept("");

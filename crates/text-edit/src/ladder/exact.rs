@@ -40,8 +40,8 @@ pub(super) fn through_line_endings(search: &Search<'_>) -> StepResult {
     Found { by: Strategy::LineEndings.into(), ..found }.result()
 }
 
-/// The places of `old` in `text` that can take what `new` makes of them, and the first that is within a longer word where
-/// that is none. `real` turns an offset of that text into one of the file's.
+/// The places of `old` in `text` that can take what `new` makes of them, and the first that is within a longer word, where
+/// whole words are asked for. `real` turns an offset of that text into one of the file's.
 fn collect(
     search: &Search<'_>,
     (text, old): (&str, &str),

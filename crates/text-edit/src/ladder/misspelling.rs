@@ -185,8 +185,10 @@ impl<'t> Words<'t> {
     /// Whether the file has `word`. Beyond the bound on looking it counts as there, which makes it no slip.
     pub(super) fn has(&self, word: &str) -> bool {
         let mut known = self.known.borrow_mut();
-        let is_full = known.len() >= MAX_WORDS && !known.contains_key(word);
-        is_full || *known.entry(word.to_owned()).or_insert_with(|| has_word(self.text, word))
+        if let Some(has) = known.get(word) {
+            return *has;
+        }
+        known.len() >= MAX_WORDS || *known.entry(word.to_owned()).or_insert_with(|| has_word(self.text, word))
     }
 }
 

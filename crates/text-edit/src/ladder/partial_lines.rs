@@ -67,8 +67,8 @@ pub(super) fn leaves_trailing_space(search: &Search<'_>, span: &Range<usize>) ->
     leaves.then_some(Refusal::TrailingSpace(span.end))
 }
 
-/// Whether a single line found at `site`, without its indentation, is to be followed by lines that may lack theirs too, or is to go and
-/// would leave it after.
+/// Whether a single line found at `site`, without its indentation, is to be followed by lines that may lack theirs too,
+/// or is to go and would leave its indentation.
 pub(super) fn line_loses_indent(site: Site<'_, '_>) -> Option<Refusal> {
     let edit = site.edit;
     let (indent, ..) = parts(site.search.line(site.line));

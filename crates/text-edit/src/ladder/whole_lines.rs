@@ -86,7 +86,7 @@ fn may_occur(search: &Search<'_>, old: &str) -> bool {
     memchr::memmem::find(search.text.as_bytes(), longest.as_bytes()).is_some()
 }
 
-/// Every place where the lines of `edit.old` equal the file's under a folding, each with what takes it.
+/// Every place where the lines of `edit.old` equal the file's under a folding, each with its replacement.
 fn under_fold(search: &Search<'_>, edit: &LineEdit<'_>, folded: &FoldedLines<'_>) -> Found {
     if edit.old.len() > search.lines().len() {
         return Found::default();

@@ -1,4 +1,4 @@
-//! Requests that two damages have met on their way: the repairs of the old text are those of the new one.
+//! Requests that were damaged in two ways: the repairs of the old text are those of the new one.
 
 use crate::{
     Strategy::{Exact, LineNumbers},

@@ -110,7 +110,7 @@ impl RootSlot {
         if !refresh(index) {
             self.failures += 1;
             let why = index.watcher.as_ref().and_then(Watcher::failure).unwrap_or(Unwatchable::Refused);
-            // `Refused` is also said of too many changes at once, which say nothing of the next listing.
+            // `Refused` is also the reason given for too many changes at once, which say nothing of the next listing.
             let is_final = self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX;
             self.state = if is_final { RootState::Unwatchable(why, None) } else { RootState::Unknown };
         }

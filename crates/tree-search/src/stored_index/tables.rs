@@ -358,26 +358,31 @@ impl IndexContents {
         let mut directories: Vec<_> = self.directories.into_iter().collect();
         // By the bytes of names, component by component: as paths are compared.
         directories.sort_unstable_by(|(one, _), (two, _)| one.cmp(two));
+        let count = narrow(directories.len())?;
         let (mut starts, mut paths, mut entries) = (Vec::new(), Vec::new(), Vec::new());
-        for (path, directory) in &directories {
+        // Each directory's bytes go once they are in the tables, so that a large index is not there three times.
+        for (path, directory) in directories {
             for start in [narrow(paths.len())?, narrow(entries.len())?] {
                 starts.extend(start.to_le_bytes());
             }
             paths.extend(path.as_os_str().as_encoded_bytes());
             put_number(&mut entries, directory.count);
-            entries.extend(&directory.bytes);
+            entries.extend(directory.bytes);
         }
-        let bytes = [&*starts, &paths, &entries].concat();
+        let (path_bytes, entry_bytes) = (narrow(paths.len())?, narrow(entries.len())?);
+        let mut bytes = starts;
+        bytes.append(&mut paths);
+        bytes.append(&mut entries);
         // Only one that was written at the same nanosecond has the same.
         let id = written.wall.cast_unsigned();
         let header = Header {
             id,
             identity,
             written,
-            directories: narrow(directories.len())?,
+            directories: count,
             files,
-            paths: narrow(paths.len())?,
-            entries: narrow(entries.len())?,
+            paths: path_bytes,
+            entries: entry_bytes,
             tables_checksum: Header::checksum(id, TABLES, &bytes),
             segments: 0,
             segments_checksum: 0,
