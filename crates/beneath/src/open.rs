@@ -47,6 +47,7 @@ impl Dir {
             return Ok(openat2::open_beneath(self, relative, READ)?.into());
         }
         let (parent, name) = parent(self, relative)?;
+        // The look comes after the refusal: it only chooses the error, and nothing is opened because of it.
         parent.child_file(name).map_err(|error| match parent.child_stat(name) {
             Ok(stat) if stat.kind == FileKind::Symlink => Failure::Link,
             _ if met_a_link(&error) => Failure::Link,

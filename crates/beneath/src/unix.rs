@@ -74,11 +74,13 @@ impl Dir {
 
     /// The same directory through another descriptor.
     pub fn try_clone(&self) -> io::Result<Self> {
+        // By dup(2): the clone shares the open file description, and so its lock (flock(2)); `reopen` makes a new one.
         Ok(self.with(self.fd.try_clone()?))
     }
 
     /// The same directory, opened again for `purpose`.
     pub fn reopen(&self, purpose: OpenFor) -> io::Result<Self> {
+        // "." works through a handle that only passes (`O_PATH`), which cannot be listed, locked or synced itself.
         self.child_dir(OsStr::new("."), purpose)
     }
 
@@ -157,6 +159,7 @@ impl Dir {
     /// Creates a file that must not exist, open for reading and writing. A private one is for its
     /// owner only, another gets 0666 under the umask.
     pub fn create(&self, name: &OsStr, private: bool) -> io::Result<File> {
+        // `EXCL` refuses a link that has the name already, also one that leads nowhere (open(2)).
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if private { 0o600 } else { 0o666 };
         self.open_to_write(name, flags, mode)
@@ -188,6 +191,7 @@ impl Dir {
             | OFlags::APPEND
             | OFlags::CREATE
             | OFlags::NOFOLLOW
+            // A FIFO in the place of the file, which nobody reads, is ENXIO instead of a wait without end (fifo(7)).
             | OFlags::NONBLOCK
             | OFlags::NOCTTY
             | OFlags::CLOEXEC;

@@ -20,6 +20,7 @@ pub fn carry_attributes(old: &File, old_stat: &Stat, new: &File) -> io::Result<(
     carry_extended(old, new);
     #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
     let _ = old;
+    // After the owner: the file was made for this user alone, and no other group may read it in between.
     change("fchmod", || fchmod(new, Mode::from_raw_mode(permission_bits(old_stat.identity.mode))))
 }
 
@@ -54,6 +55,7 @@ fn carry_extended(old: &File, new: &File) {
             continue;
         }
         if let Ok(size) = fgetxattr(old, name, value.as_mut_slice()) {
+            // Some file systems have none of them (ENOTSUP), and an ACL takes the owner or CAP_FOWNER: setxattr(2).
             let _ = change("fsetxattr", || fsetxattr(new, name, &value[..size], XattrFlags::empty()));
         }
     }

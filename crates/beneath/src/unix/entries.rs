@@ -28,6 +28,7 @@ impl Dir {
         match change("linkat", || linkat(self, from, self, to, AtFlags::empty())) {
             Ok(()) => self.remove(from),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+            // A directory has no second name, nor has a file on FAT (EPERM, linkat(2)): look, then rename.
             Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
             Err(_) => self.move_over(from, self, to),
         }
@@ -98,6 +99,7 @@ impl Dir {
     pub fn sync_file_system(&self) -> io::Result<bool> {
         #[cfg(target_os = "linux")]
         {
+            // syncfs(2) takes no handle that only passes (`O_PATH`): EBADF.
             let listed = self.reopen(OpenFor::List)?;
             change("syncfs", || rustix::fs::syncfs(&listed))?;
             Ok(true)
@@ -118,6 +120,7 @@ impl Dir {
 
     /// Gives it to the owner and the group of what `stat` describes, as far as the system lets this process.
     pub fn set_owner_of(&self, stat: &Stat) {
+        // fchown(2) takes no handle that only passes, either.
         let (Ok(listed), Ok(now)) = (self.reopen(OpenFor::List), self.stat()) else { return };
         carry_owner(&listed, stat, &now);
     }
@@ -133,6 +136,7 @@ pub fn set_mode(file: &File, mode: u32) -> io::Result<()> {
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn unsupported(error: io::Error) -> io::Error {
     match Errno::from_io_error(&error) {
+        // EINVAL is also the answer for a directory that would move into itself: the plain rename says it again.
         Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => io::ErrorKind::Unsupported.into(),
         _ => error,
     }

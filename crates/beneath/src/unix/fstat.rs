@@ -30,6 +30,7 @@ pub fn file_stat(file: &File) -> io::Result<Stat> {
 
 /// Where data of a file of that size begins, at `at` or after it; its end where only a hole follows.
 pub fn next_data(file: &File, at: u64, size: u64) -> u64 {
+    // ENXIO: no data follows (lseek(2)). Any other error, as EINVAL of systems without `SEEK_DATA`: all may be data.
     next_extent(file, SeekFrom::Data(at)).unwrap_or_else(|error| if error == Errno::NXIO { size } else { at })
 }
 

@@ -43,6 +43,7 @@ fn open_pieces(dir: BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<Ow
     let mut rest = relative.as_os_str().as_bytes();
     let mut here: Option<OwnedFd> = None;
     while rest.len() > PIECE {
+        // No name is that long (`NAME_MAX` is 255), so a piece without a slash ends as ENAMETOOLONG of the kernel.
         let cut = rest[..PIECE].iter().rposition(|byte| *byte == b'/').unwrap_or(PIECE);
         let from = here.as_ref().map_or(dir, AsFd::as_fd);
         here = Some(open_piece(from, Path::new(OsStr::from_bytes(&rest[..cut])), TRAVERSE)?);

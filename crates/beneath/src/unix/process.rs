@@ -78,6 +78,7 @@ pub(super) fn wait_for_files(waited: &mut u32) -> bool {
     /// When the last wait failed, in milliseconds since `START`; 0 for never.
     static LAST_FAILED: AtomicU64 = AtomicU64::new(0);
     let now = u64::try_from(START.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(u64::MAX) + 1;
+    // Relaxed: it guards no data, and an old value costs one more wait.
     let last = LAST_FAILED.load(Ordering::Relaxed);
     if *waited == 0 && last > 0 && now < last + NO_WAIT_AFTER {
         return false;

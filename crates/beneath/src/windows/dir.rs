@@ -49,6 +49,7 @@ impl Dir {
 
     /// The same directory, opened again for `purpose`.
     pub fn reopen(&self, _purpose: OpenFor) -> io::Result<Self> {
+        // One handle serves both purposes, as names are listed by the path.
         self.try_clone()
     }
 
@@ -71,6 +72,7 @@ impl Dir {
             }
         })?;
         let metadata = file.metadata()?;
+        // With that flag a link itself is opened without an error; the handle says what it is, not the name.
         if metadata.file_type().is_symlink() {
             return Err(io::ErrorKind::InvalidInput.into());
         }

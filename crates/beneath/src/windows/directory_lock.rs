@@ -34,6 +34,7 @@ impl Dir {
         let folder = folder();
         match lock_file(&folder, &format!("{volume:x}-{number:x}.lock")) {
             Ok(file) => {
+                // It is not set yet: while this handle has the file open, no second open of it succeeds (share mode 0).
                 let _ = self.lock.set(file);
                 LockAttempt::Acquired
             }
@@ -77,5 +78,6 @@ fn lock_file(folder: &Path, name: &str) -> io::Result<File> {
 
 /// Whether another file can be made there.
 fn is_writable(folder: &Path) -> bool {
+    // Named by the process, so that two that ask at once do not refuse each other.
     lock_file(folder, &format!("{}.probe", std::process::id())).is_ok()
 }

@@ -58,6 +58,7 @@ impl Dir {
             // A second name fails when the name is taken, and the standard library's rename never does.
             match fs::hard_link(self.host(from)?, to_dir.host(to)?) {
                 Ok(()) => {
+                    // A failure leaves one name: who is told of it looks for no second one.
                     return self.remove(from).inspect_err(|_| {
                         let _ = to_dir.remove(to);
                     });
