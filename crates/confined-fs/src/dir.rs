@@ -164,6 +164,7 @@ impl Dir {
         match (self, to_dir) {
             (Self::Plain(dir), Self::Plain(to_dir)) => dir.move_new(from, to_dir, to),
             (Self::Staged(dir), Self::Staged(to_dir)) => dir.move_new(from, to_dir, to),
+            // As between two file systems (rename(2)): callers copy then.
             _ => Err(io::ErrorKind::CrossesDevices.into()),
         }
     }

@@ -126,6 +126,7 @@ impl<T> IfThere<T, Failure> for Result<T, Failure> {
 /// An error of the system in words, without its number.
 pub(super) fn words(error: &io::Error) -> String {
     let text = error.to_string();
+    // std puts the number there.
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut characters = text.chars();
     let lower = characters.next().map(|first| first.to_lowercase().chain(characters).collect());

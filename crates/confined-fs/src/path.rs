@@ -165,6 +165,7 @@ impl fmt::Debug for WorkspacePath {
 
 impl PartialEq for WorkspacePath {
     fn eq(&self, other: &Self) -> bool {
+        // By bytes: to compare two values of `Path` takes both apart into their names.
         self.root.index == other.root.index && self.relative.as_os_str() == other.relative.as_os_str()
     }
 }
@@ -211,6 +212,7 @@ pub fn split_path(path: &Path) -> Option<(&Path, &OsStr)> {
 
 /// The order of two paths below one root: component by component, by bytes.
 pub fn path_order(one: &Path, other: &Path) -> Ordering {
+    // A separator before every byte of a name: all that is in `a` comes before `a-b`.
     let rank = |byte: &u8| if std::path::is_separator(char::from(*byte)) { 0 } else { *byte };
     let [one, other] = [one, other].map(|path| path.as_os_str().as_encoded_bytes());
     one.iter().map(rank).cmp(other.iter().map(rank))

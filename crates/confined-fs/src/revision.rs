@@ -124,6 +124,7 @@ impl FromStr for Revision {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "a revision is 32 hexadecimal digits, as a result's revision shows".to_owned();
+        // `from_str_radix` alone would take a sign as well.
         if text.len() != DIGITS || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(wrong());
         }
@@ -198,6 +199,7 @@ impl RevisionHasher {
     /// The revision of everything added.
     pub fn finish(self) -> Revision {
         let digest: [u8; 32] = self.0.finalize().into();
+        // Of 32 bytes there are two such pieces.
         let (kept, _) = digest.as_chunks::<16>();
         Revision(kept[0])
     }

@@ -307,6 +307,7 @@ impl Root {
 
     /// Adds what was found when the missing directory first was there, in the place of what start-up found.
     pub(super) fn add_appeared_rules(&self, rules: StartupRules) {
+        // Two calls may meet the new directory at once: the rules that the first one read stay.
         let _ = self.appeared_policy.set(self.policy.with_startup_rules(rules));
     }
 }

@@ -68,6 +68,7 @@ impl StopSignal {
 
     /// Asks the work to stop; safe to call more than once.
     pub fn cancel(&self) {
+        // Relaxed: the flag carries nothing but itself, and work that misses it asks again soon.
         self.cancelled.store(true, Ordering::Relaxed);
     }
 

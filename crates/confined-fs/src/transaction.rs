@@ -75,6 +75,7 @@ impl<'n> Transaction<'n> {
     ) -> Result<Self, AccessError> {
         let shared = Arc::clone(&workspace.shared);
         let first = workspace.first_asked(entries);
+        // Before the locks: each directory that is locked takes a file descriptor.
         if entries.len() > MAX_STEPS {
             return Err(AccessError::new(AccessErrorKind::TooMany { limit: MAX_STEPS }, &first));
         }
@@ -141,6 +142,7 @@ impl<'n> Transaction<'n> {
     pub fn move_by_copy(&mut self, from: &WritablePath, to: &WritablePath, was: EntryState) -> Result<(), AccessError> {
         let seen = self.checked(from, &was)?;
         self.check_free(to)?;
+        // Whatever the order of the two steps, the copy is complete before the first name changes.
         let copy = NewFile::MovedFrom { from: from.path().clone(), seen: seen.clone() };
         let file = Some(copy).filter(|_| matches!(was, EntryState::File(_)));
         self.steps.push(Step { file, ..Step::new(to.path(), StepAction::Create { is: was.clone() }) });
@@ -299,6 +301,7 @@ impl Transaction<'_> {
         note: impl FnOnce(&CommittedTransaction),
     ) -> Result<CommittedTransaction, CommitError> {
         self.add_missing_directories()?;
+        // In this order: a removed directory above a new entry first gets its second step, and then both are dropped.
         self.net_directories();
         let steps = Steps::new(random(), std::mem::take(&mut self.steps));
         self.sweep(&steps);
@@ -324,6 +327,7 @@ impl Transaction<'_> {
         match (roll_back::remove_old(&steps, true).error, intent) {
             (None, intent) => intent.into_iter().for_each(forget),
             (Some(error), _) => {
+                // The intent stays, with its lock free as soon as it is dropped: recovery removes them.
                 tracing::warn!(%error, "what a change has replaced is still there under a reserved name");
             }
         }
@@ -355,6 +359,7 @@ fn made_directories(steps: &Steps<'_>) -> Result<Vec<NewDirectory>, AccessError>
 fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps<'_>) -> Option<OwnIntent> {
     let folder = folder.filter(|_| !steps.list.is_empty())?;
     let begun = folder.begin(steps.id, &intent::write(steps)?);
+    // Without an intent the change is still all or none as long as this process lives.
     begun.inspect_err(|error| tracing::warn!(%error, "a change of several files would not survive a kill")).ok()
 }
 
@@ -384,6 +389,7 @@ fn undo(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
 fn remove_prepared(steps: &Steps<'_>, intent: Option<OwnIntent>) {
     match roll_back::remove_new(steps) {
         Ok(()) => intent.into_iter().for_each(forget),
+        // The intent stays: recovery removes them.
         Err(error) => tracing::warn!(%error, "what a change was to write is still there under a reserved name"),
     }
 }

@@ -82,6 +82,7 @@ impl Workspace {
             spelled.push(own.as_deref().unwrap_or(name));
             match dir.child_dir(name, OpenFor::Traverse) {
                 Ok(child) => dir = child,
+                // What is missing has no spelling of its own.
                 Err(_) => break,
             }
         }

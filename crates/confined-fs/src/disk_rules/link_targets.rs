@@ -58,6 +58,7 @@ impl LinkSearch<'_> {
                 .filter_map(|name| Some(Listed { kind: dir.child_stat(name.as_ref()).ok()?.kind, name: name.into() }))
                 .collect();
         }
+        // The names on the lists may be more than the entries that are left.
         self.left -= names.len().min(self.left);
         for listed in names {
             let path = below.join(&listed.name);

@@ -138,6 +138,7 @@ fn take_escape(text: &str) -> Option<(Vec<u8>, usize)> {
         return Some((b"\\".to_vec(), 2));
     }
     if let Some(digits) = rest.strip_prefix('x') {
+        // `from_str_radix` alone would take `+f`.
         let digits = digits.get(..2).filter(|two| is_hex(two))?;
         return Some((vec![u8::from_str_radix(digits, 16).ok()?], 4));
     }

@@ -12,6 +12,7 @@ pub fn peeled(text: &str) -> Vec<&str> {
     let mut all = vec![text];
     while let Some(rest) = all.last().and_then(|text| peel(text)).filter(|_| all.len() <= MOST) {
         all.push(rest);
+        // `file://` is a URI, and resolved as one.
         if let Some(path) = rest.strip_prefix("file:").filter(|path| !path.starts_with("//")) {
             all.push(path);
         }

@@ -142,6 +142,7 @@ fn interpret(roots: &Roots, text: &str, is_there: impl Fn(&WorkspacePath) -> boo
     }
     if let Some(rest) = strip_part(text, "~") {
         let home = home_dir().ok_or(Refusal::Denied)?;
+        // `join` with an absolute path would drop the home directory.
         return from_host(roots, &home.join(rest.trim_start_matches(is_separator)));
     }
     if is_absolute(text) {
@@ -309,6 +310,7 @@ fn strip_scheme(text: &str) -> Option<&str> {
 }
 
 fn home_dir() -> Option<PathBuf> {
+    // A relative `HOME` would count from the directory of the process.
     std::env::home_dir().filter(|home| home.is_absolute())
 }
 
@@ -317,6 +319,7 @@ fn is_separator(character: char) -> bool {
 }
 
 fn is_absolute(text: &str) -> bool {
+    // To `Path` on Windows, what has a root and no drive is relative.
     text.starts_with(is_separator) || Path::new(text).is_absolute()
 }
 

@@ -51,6 +51,7 @@ fn nearby(shared: &Arc<Shared>, missing: &WorkspacePath) -> Vec<WorkspacePath> {
         .take(MAX_NAMES)
         .map(|one| ListedName { text: one.name.to_string_lossy().into_owned(), name: one.name })
         .collect();
+    // The order of a directory is that of its file system: of equally near names always the same are suggested.
     listed.sort();
     nearest_names(&wanted, listed, ONE_OF_MANY)
         .into_iter()
@@ -89,6 +90,7 @@ fn elsewhere(shared: &Arc<Shared>, missing: &WorkspacePath) -> Option<WorkspaceP
             }
             if left == 0 || found.len() > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
+        // A root that cannot be walked has nothing to suggest.
         let _ = walk::walk(shared, &start, &options, &mut visit);
         if left == 0 || found.len() > 1 {
             break;

@@ -82,6 +82,7 @@ pub(crate) struct ParsedRules {
 impl ParsedRules {
     /// Understands a rule file. `homes`: the home directory by each of its names.
     pub(crate) fn new(text: &str, syntax: Syntax, homes: &[PathBuf]) -> Self {
+        // serde_json takes a byte-order mark for an error, and `ignore` would take it for a part of the first pattern.
         let text = text.trim_start_matches('\u{feff}');
         let mut parsed = Self::default();
         match syntax {

@@ -72,7 +72,9 @@ pub(super) fn fold_characters(text: &str) -> String {
         .filter(|character| !is_invisible(*character) && !character.is_control())
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
+        // Again, as a change of case does not keep the normal form (Unicode Standard, 5.18).
         .nfkc()
+        // NFKC makes a slash of U+FF0F and `a/c` of U+2100: one name must not become two.
         .map(|character| if character == '/' { '\u{fffd}' } else { character })
         .collect()
 }

@@ -90,6 +90,7 @@ pub(super) fn globs_for(pattern: &str, folded: bool) -> Result<Vec<Glob>, String
         None => format!("**/{trimmed}"),
     };
     let failed = |error: globset::Error| error.kind().to_string();
+    // First as it was written: an error in it must not be about the translation.
     Glob::new(&anchored).map_err(failed)?;
     let translated = glob_fold::translate(&anchored, folded)?;
     [translated.clone(), format!("{translated}/**")]

@@ -112,6 +112,7 @@ impl OptionalRoot {
 
     /// The rules that are found in the directory were read.
     pub(crate) fn noticed(&self) {
+        // Release: whoever sees this sees the rules, which were set before.
         self.noticed.store(true, Ordering::Release);
     }
 
@@ -126,6 +127,7 @@ impl OptionalRoot {
             Err(Failure::Io(error)) => match error.kind() {
                 std::io::ErrorKind::NotFound => Some(RootGone::NotYet),
                 std::io::ErrorKind::NotADirectory => Some(RootGone::NoDirectory),
+                // Another error, such as `EACCES`, says nothing of absence: the call reports it.
                 _ => None,
             },
         }

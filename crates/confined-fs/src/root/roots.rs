@@ -219,6 +219,7 @@ fn nesting(list: &[Arc<Root>]) -> Vec<(usize, PathBuf, usize)> {
     };
     let mut nested: Vec<_> =
         list.iter().flat_map(|outer| list.iter().filter_map(move |inner| within(outer, inner))).collect();
+    // The deepest first, as `nested_root` takes the first one that holds a path.
     nested.sort_by_key(|(_, rest, _)| std::cmp::Reverse(rest.components().count()));
     nested
 }

@@ -59,6 +59,7 @@ impl StagedDir {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         self.take_name(&lock, name)?;
+        // After the name is hidden: else that of the disk would show meanwhile, and after a kill for good.
         if is_upper { self.upper_dir()?.remove(name) } else { Ok(()) }
     }
 
@@ -312,6 +313,7 @@ impl StagedDir {
                 if !RecordLine::is_writable(&path) {
                     return Err(io::ErrorKind::InvalidFilename.into());
                 }
+                // Before the copy shows: a change without a known base counts as a conflict, and is never applied.
                 lock.add(&[RecordLine::Base(NodeSummary::File(revision, before.permissions()), path)])?;
             }
             return lock.publish_copy(&self.upper_parent()?, name);

@@ -110,6 +110,7 @@ impl Layer {
     pub(crate) fn lock(&self) -> io::Result<LayerLock<'_>> {
         let turn = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let began = Instant::now();
+        // A handle of its own: a lock of flock(2) is of the open file description, and one that only passes has none.
         let handle = self.folder.reopen(OpenFor::List)?;
         loop {
             match handle.try_lock() {

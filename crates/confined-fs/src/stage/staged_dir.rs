@@ -74,6 +74,7 @@ impl StagedDir {
             Err(failure) if failure.is_missing() => {}
             answer => return answer,
         }
+        // The layer once more: it may have been copied up, and then hidden, since the first look.
         if layer.hides(path)? {
             return layer.upper.file_beneath(path);
         }

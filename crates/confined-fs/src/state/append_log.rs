@@ -92,6 +92,7 @@ impl AppendLog {
 
     /// `FILE.4` becomes `FILE.5` and so on up to `FILE`, which becomes `FILE.1`.
     fn rotate(&self) -> io::Result<()> {
+        // The oldest first: a kill in between leaves a gap in the numbers, and no file in the place of another one.
         for number in (1..KEPT).rev() {
             let (from, to) = (numbered(&self.name, number), numbered(&self.name, number + 1));
             self.dir.move_over(&from, &self.dir, &to).if_there()?;

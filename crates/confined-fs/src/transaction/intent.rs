@@ -107,6 +107,7 @@ pub(super) fn read(bytes: &[u8], id: u64, roots: &[Arc<Root>]) -> Result<Steps<'
     let text = str::from_utf8(bytes).map_err(|_| damaged("it is no text"))?;
     let (first, _) = text.split_once('\n').ok_or(damaged("it is cut"))?;
     let head: IntentHead = serde_json::from_str(first).map_err(|_| damaged("its first line is not a head"))?;
+    // Before the hash is looked at: a newer format may end in another way, and is not damaged because of that.
     if head.rootbound > VERSION {
         return Err(Unusable::Foreign);
     }
@@ -208,6 +209,7 @@ impl IntentName {
     fn path(self, id: &RootId, roots: &[Arc<Root>]) -> Result<WorkspacePath, Unusable> {
         let path = self.os()?;
         let path = Path::new(&path);
+        // A forged intent must neither lead out by `..` nor name what another transaction keeps under a reserved name.
         let is_plain = |part: Component<'_>| matches!(part, Component::Normal(name) if !is_reserved(name));
         let bytes = path.as_os_str().as_encoded_bytes();
         // Again from its parts, so that no separator is doubled or at the end.

@@ -178,6 +178,7 @@ impl LastLook {
             if self.empty.as_ref().is_some_and(|empty| empty.same_file_state(&now)) {
                 return Ok(false);
             }
+            // By a new handle: a second listing through the same one goes on where the first one ended (getdents(2)).
             let mut names = folder.reopen(OpenFor::List)?.list()?.into_iter();
             let some =
                 names.any(|one| FoundIntent::of(&one.name).is_some_and(|found| !self.ignored.contains(&found.id)));

@@ -23,6 +23,7 @@ pub(super) fn publish(steps: &Steps<'_>) -> Result<(), AccessError> {
     for (index, step) in steps.list.iter().enumerate() {
         let path = &step.path;
         if matches!(step.action, StepAction::Create { .. }) && steps.is_in_new(path) {
+            // It gets its place with its directory.
             continue;
         }
         let at = steps.place(index).at(path)?;
@@ -38,6 +39,7 @@ pub(super) fn publish(steps: &Steps<'_>) -> Result<(), AccessError> {
         }
     }
     for (index, step) in steps.list.iter().enumerate() {
+        // Last: the path may be one that another move or a removal has just freed.
         let StepAction::Move { to, .. } = &step.action else { continue };
         let (from, to_dir) = (steps.place(index).at(&step.path)?, steps.holder(to).at(to)?);
         from.dir.move_new(&from.old, &to_dir, last_name(to).at(to)?).map_err(|error| not_named(error, to))?;
@@ -68,6 +70,7 @@ fn set_aside(
         EntryState::File(file) => is_unchanged(dir, aside, seen, file.revision),
         EntryState::Link(_) => was.is_at(dir, aside),
         EntryState::Directory { .. } => dir.child_stat(aside).and_then(|now| {
+            // A staged directory may be another one to the system once it has another name.
             let is_same = now.kind == FileKind::Directory && (now.same_file(seen) || goes && !dir.keeps_identities());
             Ok(is_same && (!goes || holds_only_own(steps, &dir.child_dir(aside, OpenFor::List)?)?))
         }),
@@ -155,6 +158,7 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
             (_, Some(NewFile::Content { content, mode, like })) => {
                 let like = like.as_ref().map(open).transpose()?;
                 let old = match &step.seen {
+                    // Not kept open since the check: a change of many files has more of them than may be open.
                     Some(seen) => Some(unchanged(&at, path, seen)?),
                     None => like,
                 };
@@ -164,6 +168,7 @@ pub(super) fn prepare(steps: &Steps<'_>, wait_limit: &WaitLimit) -> Result<(), A
             }
             (StepAction::Create { is: EntryState::File(file) }, Some(NewFile::MovedFrom { from, seen })) => {
                 let copied = copy_to_move(from, seen, dir, name, wait_limit)?;
+                // The file may have been written to while it was copied.
                 if copied != file.revision {
                     return Err(AccessError::new(AccessErrorKind::Stale, from));
                 }

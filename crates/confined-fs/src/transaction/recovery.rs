@@ -140,6 +140,7 @@ fn recover_one(
         }
     };
     if own.stage == Stage::Writing {
+        // Nothing is done before the intent is whole.
         return own.remove();
     }
     let steps = match intent::read(&own.read()?, own.id, shared.roots.list()) {
@@ -176,6 +177,7 @@ fn recover_one(
 /// Rolls back a transaction whose names may have changed.
 fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
     if own.stage == Stage::Ready {
+        // Before the first name goes back: other processes wait for a recovery alone, which is known by this stage.
         own.move_to(Stage::RollingBack)?;
     }
     let rolled = roll_back::roll_back(steps);
@@ -210,6 +212,7 @@ fn complete(shared: &Shared, own: OwnIntent, steps: &Steps<'_>) -> std::io::Resu
 /// Whether this process may change everything in it: its rules may be stricter.
 fn all_allowed(shared: &Shared, steps: &Steps<'_>) -> bool {
     let is_allowed = |path: &WorkspacePath| {
+        // Below a nested root its rules count, which may be stricter than those of the root that the intent names.
         shared.roots.deepest(path) == *path
             && WritablePath::new(path, Location::direct(path.clone()), WriteScope::Content).is_ok()
     };

@@ -196,6 +196,7 @@ fn revert_create_directory(steps: &Steps<'_>, Place { dir, name, new, .. }: &Pla
         return Ok(Some(Unreverted::ChangedSince));
     }
     dir.rename_new(name, new)?;
+    // Looked at once it has the reserved name, by which no other program adds to it.
     if is_as_made(steps, &dir.child_dir(new, OpenFor::List)?, &step.path)? {
         return Ok(None);
     }
@@ -207,6 +208,7 @@ fn revert_create_directory(steps: &Steps<'_>, Place { dir, name, new, .. }: &Pla
         let (Some(dir), name) = (there(steps.holder(&one.path))?, last_name(&one.path)?) else { continue };
         match is {
             EntryState::Directory { .. } => {
+                // One that holds what another program has added stays (ENOTEMPTY).
                 let _ = dir.remove_dir(name);
             }
             _ if is.is_at(&dir, name)? => dir.remove(name)?,
@@ -278,6 +280,7 @@ fn revert_replace_by_renames(at: &Place<'_>, old: &EntryState, new: &EntryState)
 
 /// Makes a removed link again.
 fn restore_link(Place { dir, name, .. }: &Place<'_>, target: &OsStr) -> Undone {
+    // What another program has put there stays.
     if !exists(dir, name)? {
         dir.make_link(target, name)?;
     }

@@ -46,6 +46,7 @@ pub(super) struct Place<'s> {
 impl<'n> Steps<'n> {
     /// Brings the steps into their order.
     pub(super) fn new(id: u64, mut list: Vec<Step<'n>>) -> Self {
+        // Stable, and an intent has the steps in this order: recovery gets the same indices, and so the same names.
         list.sort_by_key(order);
         let mut steps = Self { id, list, going: HashMap::new(), coming: HashMap::new() };
         for index in 0..steps.list.len() {
@@ -124,6 +125,7 @@ impl<'n> Steps<'n> {
             below.push(name);
             here = match self.other_name(&(path.root().index, below.clone())) {
                 None => here.child_dir(name, OpenFor::Traverse)?,
+                // The reserved name first: another program may have made a directory under the own one since.
                 Some(other) => match here.child_dir(other, OpenFor::Traverse).if_there()? {
                     Some(renamed) => renamed,
                     None => here.child_dir(name, OpenFor::Traverse)?,
@@ -136,6 +138,7 @@ impl<'n> Steps<'n> {
 
 /// When a step is made: removals the innermost first, creations the outermost first.
 fn order(step: &Step<'_>) -> (u8, usize) {
+    // What leaves a directory goes before it: a removed one may hold only what was set aside (`holds_only_own`).
     let depth = step.path.relative().iter().count();
     match &step.action {
         StepAction::Move { .. } => (0, 0),

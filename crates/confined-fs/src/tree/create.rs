@@ -398,6 +398,7 @@ impl TreeGuard {
         nodes: NewNodes<'_>,
         asked: &WorkspacePath,
     ) -> Result<CreatedTree, AccessError> {
+        // Only to save the work: the rename at the end decides.
         if dir.child_stat(name).is_ok() {
             return Err(AccessError::new(AccessErrorKind::Exists, asked));
         }
@@ -405,6 +406,7 @@ impl TreeGuard {
         let built = build(dir, &aside, nodes, asked, &self.wait_limit)
             .and_then(|created| dir.move_new(&aside, dir, name).at(asked).map(|()| created));
         if built.is_err() {
+            // What cannot be removed now has a name that is swept later.
             let _ = remove_all(dir, &aside);
         }
         let _ = dir.sync();

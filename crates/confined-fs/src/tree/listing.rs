@@ -287,6 +287,7 @@ impl Scan<'_> {
                 if entries.len() + waiting.len() + names.len() >= MAX_ENTRIES {
                     return Err(self.too_many());
                 }
+                // Backwards, as the last one is taken first (`waiting.pop`).
                 names.sort_unstable_by(|one, two| two.name.as_encoded_bytes().cmp(one.name.as_encoded_bytes()));
                 if matches!(self.purpose, Purpose::Copy(_)) {
                     // A write that is running in another call, or was killed: no part of what the tree holds.

@@ -66,6 +66,8 @@ impl TreeGuard {
             }
         };
         let made = new.keep();
+        // The new place first, so that a power failure between the two loses nothing. The move is made for every
+        // process already, so a failure undoes nothing.
         let _ = to_dir.sync();
         let _ = from_dir.sync();
         Ok(MovedTree { copied, made })

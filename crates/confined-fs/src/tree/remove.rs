@@ -84,6 +84,7 @@ impl TreeGuard {
                 return Err(stale());
             }
             dir.remove(name).map_err(failed)?;
+            // It is gone for every process already: a failure would undo nothing.
             let _ = dir.sync();
             return Ok(());
         }
@@ -121,6 +122,7 @@ fn remove_checked(
             AccessError::from_io(error, asked)
         }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => AccessError::new(AccessErrorKind::Locked, asked),
+        // Also what is missing, or of another kind by now: it is not what was recorded.
         Ok(false) | Err(_) => AccessError::new(AccessErrorKind::Stale, asked),
     };
     Err(RemoveError::of_whole(error, tree))

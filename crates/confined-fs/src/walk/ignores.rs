@@ -388,6 +388,7 @@ fn compile_lines(text: &str, relative: &Path, most: usize) -> Compiled {
             break;
         }
         memory += cost;
+        // A line that is no pattern counts for nothing, and the others do: as in ripgrep.
         let _ = builder.add_line(None, line);
     }
     match builder.build() {

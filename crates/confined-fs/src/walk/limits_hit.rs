@@ -48,6 +48,7 @@ impl LimitsHit {
     pub fn add(&mut self, one: Self) {
         self.directories += one.directories;
         self.limit = self.limit.or(one.limit);
+        // Cannot underflow: each that is named was counted.
         let unnamed = one.rules_count - one.rules.len();
         one.rules.into_iter().for_each(|cut| self.ignore_file(cut));
         self.rules_count += unnamed;

@@ -119,5 +119,6 @@ impl WatchedIgnoreFiles {
 }
 
 fn state_of(file: &File) -> u64 {
+    // Where that fails, the file counts as changed when it is compared.
     beneath::file_stat(file).map_or(0, |stat| stat.fingerprint())
 }

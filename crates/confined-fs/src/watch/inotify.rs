@@ -107,6 +107,7 @@ impl Queue {
         let path = format!("/proc/self/fd/{}", what.as_fd().as_raw_fd());
         match inotify::add_watch(&self.fd, path, flags) {
             Ok(watch) => Ok(Some(watch)),
+            // A watch needs the right to read (inotify_add_watch(2)).
             Err(Errno::ACCESS) => Ok(None),
             // ENOSPC: `fs.inotify.max_user_watches`.
             Err(Errno::NOSPC | Errno::NOMEM) => Err(Unwatchable::OutOfWatches),

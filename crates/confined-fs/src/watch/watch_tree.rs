@@ -96,6 +96,7 @@ impl Watcher {
         }
         match walked {
             Ok(report) if !report.stopped => Ok(()),
+            // `visit` ends a walk early, where a watch has failed.
             Ok(_) => Err(AccessError::new(AccessErrorKind::Changed, start)),
             Err(error) => Err(error),
         }

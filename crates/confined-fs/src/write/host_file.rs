@@ -127,7 +127,9 @@ impl HostFile {
             return Ok(false);
         }
         dir.remove(name)?;
+        // The name is gone for every process by now, so a failure is nothing to report.
         let _ = dir.sync();
+        // Windows removes no folder that is open.
         drop((lock, dir));
         remove_empty(folder, folders);
         Ok(true)
@@ -178,6 +180,7 @@ fn replace_in(folder: &Path, name: &OsStr, before: Option<&[u8]>, after: &[u8]) 
     let Some((bytes, file)) = old else {
         beneath::sync_data(temporary.file())?;
         let published = temporary.publish_new(name);
+        // The file is there for every process already: a failure would undo nothing.
         let _ = dir.sync();
         return match published {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),

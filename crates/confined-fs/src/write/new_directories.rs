@@ -37,6 +37,7 @@ impl NewDirectory {
         let Ok(dir) = self.path.root().dir.dir_beneath(parent.relative(), OpenFor::Traverse) else { return false };
         let is_same = |now: &Stat| self.stat.as_ref().is_none_or(|stat| now.same_file(stat));
         let is_own = dir.child_stat(name).is_ok_and(|now| now.kind == FileKind::Directory && is_same(&now));
+        // A swap after the look costs an empty directory at most: rmdir(2) removes nothing else.
         is_own && dir.remove_dir(name).is_ok()
     }
 }
@@ -129,6 +130,7 @@ pub(crate) fn make_dirs(
             new.go_down(&mut here, next);
             continue;
         }
+        // EEXIST: another process may have made it a moment ago, and it serves as well.
         let made = match here.make_dir(name, false) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
             answer => answer.is_ok(),
@@ -147,6 +149,7 @@ pub(crate) fn make_dirs(
         }
     }
     if let Some(top) = holds_new {
+        // A failure undoes nothing: the directories are there for every process already.
         let _ = top.sync();
     }
     Ok((here, new))

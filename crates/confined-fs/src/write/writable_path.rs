@@ -129,6 +129,7 @@ pub(crate) fn allowed(path: &WritablePath) -> Result<(), AccessError> {
             return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
         }
     }
+    // After the rules about names, which cost no system call.
     if let Some(rule) = repository::why_refused(real).at(asked)? {
         return Err(AccessError::by_rule(AccessErrorKind::ProtectedWrite, asked, &rule));
     }

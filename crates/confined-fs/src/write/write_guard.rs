@@ -282,6 +282,7 @@ impl WriteGuard<'_> {
             Ok(temporary) => temporary,
             Err(error) => return Ok(Err(error)),
         };
+        // Here the caller keeps the former content: the slow part is over, and nothing is replaced that is not kept.
         before(self.previous())?;
         Ok(self.publish(temporary, &dir, name).map(|created| {
             let made = new.keep();

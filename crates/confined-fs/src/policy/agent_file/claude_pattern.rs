@@ -55,6 +55,7 @@ pub(super) fn check(line: &str) -> Result<(), String> {
 pub(super) fn names_of(host: &Path) -> PathBuf {
     let drive = |prefix: &OsStr| -> PathBuf {
         let text = prefix.to_string_lossy();
+        // `C:` and `\\?\C:` are the same drive.
         let letter = text.trim_end_matches(':').chars().next_back().unwrap_or_default();
         letter.to_lowercase().collect::<String>().into()
     };

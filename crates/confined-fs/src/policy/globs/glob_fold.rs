@@ -104,6 +104,7 @@ fn partner(pieces: &[Piece], at: usize, closing: bool) -> Option<usize> {
         let is_outer = pieces[*index] == Piece::Sign(outer);
         let found = is_outer && depth == 0;
         depth += usize::from(pieces[*index] == Piece::Sign(inner));
+        // Cannot underflow: at depth 0 an outer brace is the one that is looked for.
         depth -= usize::from(is_outer && !found);
         found
     };
