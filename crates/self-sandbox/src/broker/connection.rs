@@ -49,6 +49,7 @@ impl Broker {
         if table.len() > LARGEST_TABLE {
             return Err(io::Error::other("the table of language servers is too long"));
         }
+        // Packets keep the bounds of requests and answers, and unlike those of `DGRAM` a closed end is seen (unix(7)).
         let (own, other) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         set_socket_timeout(&own, Timeout::Recv, Some(ANSWER))?;
         let mut command = Command::new("/proc/self/exe");

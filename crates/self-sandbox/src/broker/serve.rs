@@ -114,6 +114,7 @@ impl Broker {
         if self.starts.len() >= MAX_STARTS {
             return Err(format!("{MAX_STARTS} starts within a minute are too many"));
         }
+        // Before it is tried, so that attempts that fail are limited as well.
         self.starts.push_back(now);
         // No link on the way; what comes there later is behind the walls of the program.
         let opened = root.dir_beneath(directory, OpenFor::Traverse);
@@ -196,6 +197,8 @@ impl Process {
     /// Starts a program in `directory` below `root`. Also returns the server's ends of its pipes: stdin, stdout
     /// and stderr.
     fn start(program: &BrokeredProgram, root: &Path, directory: &Path) -> io::Result<(Self, [OwnedFd; 3])> {
+        // std makes pipes with `O_CLOEXEC`: a program that inherited the ends of another one would keep that one
+        // from seeing the end of its input.
         let (stdin, to_it) = io::pipe()?;
         let (from_it, stdout) = io::pipe()?;
         let (errors, stderr) = io::pipe()?;
@@ -244,6 +247,7 @@ impl Process {
         // The group may outlive its first process, which was waited for: its number is not used again before the group
         // is empty (kill(2), fork(2)).
         if let Some(group) = self.id() {
+            // ESRCH where nothing of it is left.
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.0.wait();
@@ -269,6 +273,7 @@ fn children() -> Vec<Pid> {
 
 /// Ends a child and takes note of its end.
 fn kill_and_wait(child: Pid) {
+    // ESRCH and ECHILD: it is gone, and its end was noted.
     let _ = kill_process(child, Signal::KILL);
     let _ = waitpid(Some(child), WaitOptions::empty());
 }

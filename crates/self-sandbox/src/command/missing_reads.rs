@@ -37,6 +37,7 @@ pub(super) fn missing_reads(program: &Path, walls: &CommandWalls, home: &Path, p
         found.extend(program.parent().filter(|_| !is_covered(program)).map(Path::to_owned));
         found.extend(RUSTUP.iter().map(|path| home.join(path)).filter(|path| path.exists()));
     }
+    // Paths are compared name by name, so that a directory is directly before all that is in it.
     found.sort();
     found.dedup_by(|later, earlier| later.starts_with(earlier));
     found

@@ -37,12 +37,14 @@ impl ConfinedCommand {
         self.follow_parent()?;
         // A core dump would be a copy of the memory, written by the kernel, which no wall stops.
         let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+        // Of several the last one counts, as in `Command::envs`.
         let path = self.variables.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
         let program = program::find(&self.program, &self.directory, path)?;
         std::env::set_current_dir(&self.directory).map_err(|error| {
             CommandFailure::refused(format!("{} cannot be entered: {error}", self.directory.display()))
         })?;
         if !self.variables.iter().any(|(name, _)| name == "TMPDIR") {
+            // Before the walls: a rule of Landlock is on a directory that exists.
             match temporary_directory(&self.walls) {
                 Ok(path) => {
                     self.variables.push(("TMPDIR".into(), path.clone().into()));

@@ -117,6 +117,7 @@ impl Profile {
             let mut except = String::new();
             for (number, inner) in grants.read_only.iter().enumerate() {
                 if inner != folder && inner.starts_with(folder) {
+                    // Writing to a string does not fail.
                     let _ = write!(except, " (require-not (subpath (param \"READ_ONLY_{number}\")))");
                 }
             }
@@ -152,6 +153,7 @@ impl Profile {
             profile.rule("file-write*", &format!("(subpath {path})"));
         }
         profile.text.push_str(if network { COMMAND_NETWORK } else { "(deny network*)\n" });
+        // At the end, as the last rule that matches decides.
         profile.text.push_str("(deny file-write-setugid)\n");
         Ok(profile)
     }

@@ -72,6 +72,7 @@ impl CallFilter {
         for (at, call) in self.conditions.keys().enumerate() {
             let rest = 2 * (self.conditions.len() - at - 1) + tree.len();
             program.push(jump(libc::BPF_JEQ, number(*call), 0, 1));
+            // By a jump of its own: the distance of a conditional one has 8 bits.
             program.push(jump(libc::BPF_JA, u32::try_from(rest).map_err(|error| error.to_string())?, 0, 0));
         }
         program.extend(tree);
@@ -96,6 +97,7 @@ fn number(call: c_long) -> u32 {
 fn segments(refused: &BTreeSet<u32>) -> Vec<(u32, bool)> {
     let mut segments = vec![(0, false)];
     for call in refused {
+        // Number 0 (`read`, on arm64 `io_setup`) is in no list.
         if !refused.contains(&(call - 1)) {
             segments.push((*call, true));
         }
