@@ -276,6 +276,7 @@ struct Candidate<'n> {
 impl Candidate<'_> {
     /// The best is least.
     fn order(&self) -> impl Ord {
+        // The text at the end, so that the unstable sort has one result only.
         (self.group, self.recent, Reverse(self.scores), self.text.len(), &*self.text)
     }
 }
@@ -350,6 +351,7 @@ fn fit(path: &str, query: &PathQuery) -> Option<Fit> {
             Fit::Beginning
         } else {
             match path.find(wanted) {
+                // Never at 0, which is a beginning.
                 Some(at) if path.as_bytes()[at - 1] == b'/' => Fit::Part,
                 Some(_) => Fit::Letters,
                 None => Fit::PathLetters,

@@ -118,6 +118,7 @@ fn overrides(glob: &str) -> Result<Override, FilterError> {
         }
         for (index, interpretation) in interpretations(plain).iter().enumerate() {
             match builder.add(&format!("{not}{interpretation}")) {
+                // Only the first is what was written: another meaning that is no glob is left out.
                 Err(error) if index == 0 => return Err(wrong(one, GlobError::Syntax(reason(&error)))),
                 _ => {}
             }
@@ -125,6 +126,7 @@ fn overrides(glob: &str) -> Result<Override, FilterError> {
     }
     // A name may hold what several globs are split at.
     if glob.contains(',') && !glob.starts_with('!') {
+        // An error leaves out this meaning alone.
         let _ = builder.add(&escaped(glob.trim_start_matches("./")));
     }
     builder.build().map_err(|error| wrong(glob, GlobError::Syntax(reason(&error))))

@@ -75,6 +75,7 @@ pub(super) fn read_decoded(
         for piece in bytes.chunks(PIECE) {
             text.clear();
             text.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(PIECE * 3));
+            // There is room for all of it, and what is invalid becomes U+FFFD: no result is of interest.
             let _ = decoder.decode_to_string(piece, &mut text, false);
             take(&text);
         }

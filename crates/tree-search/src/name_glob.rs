@@ -143,6 +143,7 @@ fn glob_set<'g>(globs: impl IntoIterator<Item = &'g str>, case_sensitive: bool) 
     for glob in globs {
         let glob = GlobBuilder::new(glob)
             .literal_separator(true)
+            // Off by default on Windows, and `escaped` needs it.
             .backslash_escape(true)
             .empty_alternates(true)
             .case_insensitive(!case_sensitive)

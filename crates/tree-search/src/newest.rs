@@ -51,6 +51,7 @@ impl<K: Ord, V> Newest<K, V> {
 
     /// Offers an item whose key comes after all others; the key is made only when it may be kept.
     pub fn push_next(&mut self, modified: Option<SystemTime>, key: impl FnOnce() -> K, value: V) {
+        // Of two that are equally old the key decides, and this one comes last.
         if self.limit > 0 && self.oldest.is_none_or(|oldest| Reverse(modified) < oldest) {
             self.push(modified, key(), value);
         }
@@ -184,6 +185,7 @@ impl Others {
             };
             thread::Builder::new().name("stat".to_owned()).spawn(ask).ok()
         };
+        // The thread that calls is one of them.
         let threads = (1..threads).map_while(start).collect();
         Self { batches, waiting, threads }
     }
@@ -192,6 +194,7 @@ impl Others {
 /// Offers names in path order, each with the time that the system says.
 fn ask(stats: &mut StatCache, batch: Batch, newest: &mut KeptPaths) {
     for (entry, is_directory) in batch {
+        // Where the directory cannot be opened, as with too many open files, the path may still do.
         let known = stats.stat(&entry).or_else(|_| entry.stat());
         newest.push(known.ok().and_then(|stat| stat.modified), entry.into_path(), is_directory);
     }

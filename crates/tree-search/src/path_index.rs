@@ -134,6 +134,7 @@ impl UnderWay {
 
     /// `None` where something else is under way.
     fn alone(count: &Arc<AtomicUsize>) -> Option<Self> {
+        // Relaxed: the count guards no data; what background work changes has locks.
         let is_alone = count.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         is_alone.then(|| Self(Arc::clone(count)))
     }

@@ -112,6 +112,7 @@ impl Pattern {
             Err(error) => Err(match error.kind() {
                 ErrorKind::NotAllowed(_) => PatternError::LineBreak,
                 ErrorKind::Banned(_) => PatternError::Nul,
+                // Of this kind there is a text, and nothing else to recognise it by.
                 ErrorKind::Regex(reason) if reason.contains("size limit") => {
                     PatternError::TooBig { limit: limits.compiled }
                 }

@@ -95,6 +95,7 @@ pub fn search_tail(
         };
         match index.walk(workspace, start, &options, &mut visit) {
             Ok((report, _)) if !report.stopped && report.limits_hit.is_empty() => {}
+            // Not complete: what was found is not called the only one.
             Ok(_) | Err(_) => return hits,
         }
     }

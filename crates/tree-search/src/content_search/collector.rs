@@ -206,6 +206,7 @@ impl Collector<'_> {
             if more > 0
                 && let Some(last) = self.found.lines.last_mut()
             {
+                // Writing to a `String` does not fail.
                 let _ = write!(last.text, " (… {more} more lines of this match)");
             }
             if self.found.bytes >= self.limits.text {
@@ -220,6 +221,7 @@ impl Sink for Collector<'_> {
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         // The searcher itself looks for NUL only in the first 64 KiB and in matching lines.
+        // Once for each file, and with its first match: a file without one is not looked through for that.
         if self.whole.take().is_some_and(|bytes| bytes.contains(&0)) {
             self.found.binary = true;
             return Ok(false);
@@ -445,6 +447,7 @@ impl DefinitionSearch<'_> {
         let name = span_of(&one.name, line);
         let keyword = line[..name.start].find(one.kind).map(|start| start..start + one.kind.len());
         let mut hit = None;
+        // It cannot fail: the error of a regex is `NoError`.
         let _ = self.names.find_iter(line.as_bytes(), |found| {
             let overlaps = |span: &Range<usize>| found.start() < span.end && span.start < found.end();
             let has_keyword =

@@ -161,6 +161,7 @@ pub(super) fn known_result(
         KnownContent::Filtered(segments, bytes, _) if u64::from(*bytes) <= max_file_size => {
             Ok(candidates.may_match(segments))
         }
+        // Of a larger file the search decides: one that is named is searched whatever its size.
         _ => Ok(MayMatch::Anywhere),
     }
 }

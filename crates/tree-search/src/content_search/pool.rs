@@ -112,6 +112,7 @@ impl<'a> SearchPool<'a> {
     /// Searches a chunk and merges it.
     pub(super) fn search(&self, worker: &mut Worker<'_>, chunk: Chunk) {
         let mut search = ChunkSearch::new(self);
+        // It ends early where nothing more can be shown, which the hits say.
         let _ = chunk.files.into_iter().try_for_each(|item| search.item(worker, item));
         self.add(worker, chunk.index, search.hits);
     }
@@ -124,6 +125,7 @@ impl<'a> SearchPool<'a> {
         let mut search = ChunkSearch::new(self);
         if search.goes_on().is_continue() {
             let searched = worker.search_path(path, search.left.limits(self.query.mode), true)?;
+            // There is no other file to go on with.
             let _ = search.take(searched);
         }
         self.add(worker, 0, search.hits);

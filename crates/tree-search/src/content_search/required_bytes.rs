@@ -142,6 +142,7 @@ struct RunSearch {
 impl RunSearch {
     fn add(&mut self, part: &Hir) {
         match part.kind() {
+            // An assertion takes no byte: what is on its two sides is adjacent.
             HirKind::Empty | HirKind::Look(_) => {}
             HirKind::Literal(literal) => {
                 self.run.extend(literal.0.iter().map(|byte| RunByte { value: *byte, either: 0 }));
@@ -153,6 +154,7 @@ impl RunSearch {
             HirKind::Capture(capture) => self.add(&capture.sub),
             HirKind::Concat(parts) => parts.iter().for_each(|part| self.add(part)),
             HirKind::Repetition(repetition) => {
+                // What follows the first repetition may be the second, so that the run ends with it.
                 if repetition.min > 0 {
                     self.add(&repetition.sub);
                 }
@@ -160,6 +162,7 @@ impl RunSearch {
             }
             HirKind::Alternation(branches) => {
                 self.end_run();
+                // A match may be by a branch that has no run: then there are none.
                 let runs: Option<Vec<_>> = branches.iter().map(best).collect();
                 self.offer(runs.unwrap_or_default().concat());
             }

@@ -426,6 +426,7 @@ pub(super) fn save(
     let snapshot = index.with_filled(root, |index| {
         is_due(index, at_end, is_listing_outdated).then(|| {
             index.saved = Some(Instant::now());
+            // From here on changes are counted for the next index.
             (index.list.clone(), index.filter.clone(), std::mem::take(&mut index.unsaved))
         })
     });

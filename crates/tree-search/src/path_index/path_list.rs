@@ -131,6 +131,7 @@ impl PathList {
 
     pub(super) fn find(&self, path: &WorkspacePath) -> Option<usize> {
         let at = self.items.partition_point(0..self.items.len(), |one| path_order(one, path.relative()).is_lt());
+        // By their bytes: a comparison of paths takes each apart into its names.
         let is_there = at < self.items.len() && self.items.get(at).relative.as_os_str() == path.relative().as_os_str();
         (is_there && path.is_in(&self.root)).then_some(at)
     }
@@ -259,6 +260,7 @@ impl PathTable {
 
     /// The page and the position in it.
     fn locate(&self, at: usize) -> (usize, usize) {
+        // The first start is 0, so at least one is not after `at`.
         let page = self.starts.partition_point(|start| *start <= at) - 1;
         (page, at - self.starts[page])
     }
@@ -507,6 +509,7 @@ impl PathText {
     /// Adds a path after the others.
     pub(crate) fn push(&mut self, path: &Path) {
         self.bytes.extend_from_slice(path.as_os_str().as_encoded_bytes());
+        // A page of paths has 2 MiB at most.
         self.ends.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
     }
 

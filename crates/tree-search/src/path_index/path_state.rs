@@ -200,6 +200,7 @@ impl<'l> IndexedPath<'l> {
             && let Some(mut known) = KnownStat::of(&stat, false)
         {
             known.asked = true;
+            // Another thread may have set what it found at the same time.
             let _ = self.known.set(known);
         }
         stat.modified

@@ -126,6 +126,7 @@ impl Header {
     /// Of how many segments a word has the bits of one column: all 64 of a block, but of a filter with a single block as
     /// many as are in use. A word has room for several columns then, and the file fewer words.
     pub(super) fn width(&self) -> usize {
+        // Without a filter there are neither segments nor blocks.
         (self.segment_count() / self.blocks.max(1)) as usize
     }
 
@@ -499,6 +500,7 @@ pub(super) fn read_facts(
     previous: &mut Previous,
     device: u64,
 ) -> Option<StatFacts> {
+    // Wrapping as in `put_facts`: any two numbers have a difference, and no number of a hostile file overflows.
     let inode = previous.inode.wrapping_add(reader.signed()?.cast_unsigned());
     let size = reader.number()?;
     let modified = (previous.seconds.wrapping_add(reader.signed()?), reader.small()?);

@@ -208,6 +208,7 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
         put_number(out, text.len() as u64);
         out.extend(text);
         if let Some(below) = name.below {
+            // A listing is at most 256 levels deep, and so is the recursion.
             put_directory(out, listing, below, previous);
         }
     }
