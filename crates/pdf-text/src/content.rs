@@ -356,6 +356,7 @@ impl<'f> Interpreter<'f> {
             return Ok(());
         }
         found.drawn += 1;
+        // Less for a deeper one: those around it stay in memory while it is followed.
         let Some(decoded) = self.file.decode(&stream, CONTENT >> self.depth.min(4))? else {
             found.damaged = true;
             return Ok(());

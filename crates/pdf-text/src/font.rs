@@ -152,6 +152,7 @@ impl Font {
         while !string.is_empty() {
             text.clear();
             let (code, bytes) = self.next_code(string);
+            // At least one byte, so that it comes to an end whatever a map says.
             let (first, rest) = string.split_at(bytes.clamp(1, string.len()));
             string = rest;
             let known = match &self.to_unicode {

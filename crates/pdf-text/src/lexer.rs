@@ -110,6 +110,7 @@ impl<'a> PdfLexer<'a> {
     /// A whole number without a sign.
     pub(super) fn unsigned(&mut self) -> Option<u64> {
         self.skip_space();
+        // As many digits as the largest `u64` has.
         let digits = self.rest().iter().take(20).take_while(|byte| byte.is_ascii_digit()).count();
         let number = std::str::from_utf8(&self.rest()[..digits]).ok()?.parse().ok()?;
         self.position += digits;
@@ -250,6 +251,7 @@ impl<'a> PdfLexer<'a> {
                     self.escape(&mut string);
                     continue;
                 }
+                // While it is read, not at its end: it may be as long as the file.
                 _ if string.len() / PER_NODE > self.nodes => return None,
                 // Any line ending is one line feed.
                 b'\r' => {
@@ -330,6 +332,7 @@ impl<'a> PdfLexer<'a> {
     fn number_or_reference(&mut self) -> Object {
         let number = self.number();
         if self.references && number.fract() == 0.0 && (0.0..=4_294_967_295.0).contains(&number) {
+            // A copy looks ahead: in an array two numbers may follow each other without an `R`.
             let mut ahead = self.clone();
             if let Some(generation) = ahead.unsigned().and_then(|generation| u32::try_from(generation).ok())
                 && ahead.keyword(b"R")

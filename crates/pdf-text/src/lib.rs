@@ -87,6 +87,7 @@ pub fn with_pdf<T>(
         match READING.try_lock() {
             Ok(guard) => break guard,
             Err(TryLockError::Poisoned(poisoned)) => break PoisonError::into_inner(poisoned),
+            // Polled, as std's `Mutex` has no wait with a timeout: a stopped call must not wait for another one.
             Err(TryLockError::WouldBlock) if stopped() => return Err(PdfError::Stopped),
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(2)),
         }

@@ -78,6 +78,7 @@ impl Object {
 impl Dict {
     /// Of entries in the order of the file.
     pub(super) fn of(mut entries: Vec<(Vec<u8>, Object)>) -> Self {
+        // The sort is stable: of entries with one name the last in the file comes first, and stays.
         entries.reverse();
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         entries.dedup_by(|(later, _), (earlier, _)| later == earlier);

@@ -29,6 +29,7 @@ pub(super) fn pages(file: &PdfFile<'_>) -> Result<Vec<Reference>, PdfError> {
         let kids = file.get(node, b"Kids")?;
         if let Some(kids) = kids.array() {
             file.budget.work(kids.len() as u64)?;
+            // Backwards, as the last one is taken first.
             open.extend(kids.iter().rev().filter_map(Object::reference));
         } else if pages.len() == PAGES {
             return Err(PdfError::TooLarge("it has more than 200,000 pages"));

@@ -58,6 +58,7 @@ impl<'a> PdfFile<'a> {
     pub(super) fn open(bytes: &'a [u8], budget: PdfBudget<'a>) -> Result<Self, PdfError> {
         let head = &bytes[..bytes.len().min(HEADER)];
         let start = memchr::memmem::find(head, b"%PDF-").unwrap_or(0);
+        // Positions are kept in 32 bits, as a file may have two million objects.
         if u32::try_from(bytes.len()).is_err() {
             return Err(PdfError::TooLarge("the file has 4 GB or more"));
         }

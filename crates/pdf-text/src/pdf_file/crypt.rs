@@ -142,6 +142,7 @@ fn legacy_key(dict: &Dict, id: &[u8], revision: usize, length: usize) -> Option<
             let key: Vec<u8> = key.iter().map(|byte| byte ^ round).collect();
             rc4(&key, &check)
         });
+        // The other 16 bytes of `U` may be anything (algorithm 5).
         check == user.get(..16)?
     };
     is_right.then_some(key)
@@ -173,11 +174,13 @@ fn hardened_hash(salt: &[u8]) -> Vec<u8> {
                 }
             }
         }
+        // 256 is 1 modulo 3, so the number that these bytes are has the remainder of their sum.
         key = match text[..16].iter().map(|byte| u32::from(*byte)).sum::<u32>() % 3 {
             0 => Sha256::digest(&text).to_vec(),
             1 => Sha384::digest(&text).to_vec(),
             _ => Sha512::digest(&text).to_vec(),
         };
+        // The standard counts rounds from 1: 64 of them, and more until the last byte is at most their number less 32.
         if round >= 63 && text.last().is_none_or(|last| u32::from(*last) <= round - 31) {
             break;
         }
@@ -217,6 +220,7 @@ fn rc4(key: &[u8], bytes: &[u8]) -> Vec<u8> {
     let mut state: Vec<u8> = (0..=255).collect();
     let mut j = 0_u8;
     for i in 0..256 {
+        // No key is empty: the shortest has five bytes.
         j = j.wrapping_add(state[i]).wrapping_add(key[i % key.len()]);
         state.swap(i, usize::from(j));
     }

@@ -186,6 +186,7 @@ fn ascii_85(input: &[u8], limit: usize) -> (Vec<u8>, bool) {
 }
 
 fn group_85(digits: [u8; 5]) -> [u8; 4] {
+    // Wrapping: five digits may say more than 32 bits hold, which no encoder writes.
     digits.iter().fold(0_u32, |value, digit| value.wrapping_mul(85).wrapping_add(u32::from(*digit))).to_be_bytes()
 }
 
@@ -219,6 +220,7 @@ fn undo_png(bytes: &mut Vec<u8>, sample: usize, row: usize) {
     while from + 1 < bytes.len() {
         let length = row.min(bytes.len() - from - 1);
         let kind = bytes[from];
+        // In place: each row loses its first byte, so what is read is always after what is written.
         bytes.copy_within(from + 1..from + 1 + length, to);
         for at in to..to + length {
             let left = if at - to >= sample { bytes[at - sample] } else { 0 };

@@ -82,6 +82,7 @@ impl Xref {
                 break;
             };
             let position = |key: &[u8]| trailer.get(key).and_then(Object::index);
+            // A file for readers of both forms has a stream besides its table (7.5.8.4).
             if let Some(stream) = position(b"XRefStm").filter(|stream| !seen.contains(stream)) {
                 seen.push(stream);
                 xref.read_section(bytes, stream, budget)?;
@@ -144,6 +145,7 @@ impl Xref {
                 budget.work(4)?;
                 let (kind_field, rest) = row.split_at(kind);
                 let (second, third) = rest.split_at(second);
+                // Without a field for the kind it is 1 (7.5.8.2).
                 let kind = if kind == 0 { 1 } else { big_endian(kind_field) };
                 let [second, third] = [second, third].map(|field| u32::try_from(big_endian(field)));
                 match (kind, second, third) {
@@ -170,6 +172,7 @@ impl Xref {
         for found in memmem::find_iter(bytes, b"obj") {
             budget.work(8)?;
             if let Some((number, position)) = header_before(bytes, found) {
+                // Of several with one number the last counts: a change adds the new object at the end (7.5.6).
                 xref.set(number, XrefEntry::At(position));
             }
         }
@@ -199,6 +202,7 @@ fn header_before(bytes: &[u8], found: usize) -> Option<(u64, u32)> {
     };
     let digit: fn(u8) -> bool = |byte| byte.is_ascii_digit();
     back(is_space, 16)?;
+    // No generation has more digits: the largest is 65,535 (7.5.4).
     back(digit, 5)?;
     back(is_space, 16)?;
     let number = back(digit, 10)?;
