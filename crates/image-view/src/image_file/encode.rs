@@ -89,6 +89,7 @@ fn palette(picture: &RgbaImage) -> Option<(Vec<u8>, Vec<[u8; RGBA]>)> {
         let index = if let Some(index) = known.get(pixel) {
             *index
         } else {
+            // The 257th colour ends it.
             let index = u8::try_from(colours.len()).ok()?;
             colours.push(*pixel);
             *known.entry(*pixel).or_insert(index)

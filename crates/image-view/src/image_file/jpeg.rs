@@ -89,6 +89,7 @@ impl<'b> Markers<'b> {
         // A progressive image is decoded only after its last scan, and one whose components come one after the other.
         let in_one_pass = matches!(kind, 0xC0 | 0xC1) && self.scanned.is_none_or(|scanned| scanned >= components);
         let coefficients = if in_one_pass { 0 } else { coefficients(width, height, frame.get(6..)?) };
+        // With two components `rows` asks for RGB.
         let pixels = area(width, height) * u64::from(if components == 2 { 3 } else { components });
         Some(ImageHeader {
             orientation: self.orientation.unwrap_or(Orientation::NoTransforms),

@@ -109,6 +109,7 @@ impl<'b> Chunks<'b> {
             _ => is_first && !is_after_pixels,
         };
         if kind == b"IHDR" {
+            // It has 13 bytes: one of another length was refused above.
             self.colour = data[9];
         }
         if is_first && kind != b"tEXt" {
@@ -152,6 +153,7 @@ pub(super) fn is_strict(bytes: &[u8], header: &ImageHeader) -> bool {
         rest = data.get(length.saturating_add(EMPTY_CHUNK - 8)..).unwrap_or_default();
     }
     let mut stream = Decompress::new(true);
+    // With room for one byte too many, which shows that there is more than there should be.
     let status = stream.decompress(&compressed, &mut vec![0; size + 1], FlushDecompress::Finish);
     let counts = (stream.total_in(), stream.total_out());
     matches!(status, Ok(Status::StreamEnd)) && counts == (compressed.len() as u64, size as u64)

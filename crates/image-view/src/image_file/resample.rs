@@ -68,7 +68,7 @@ impl Resampler {
                 add(&mut sum, pixel, *weight);
             }
             for (sums, taps) in self.sums.iter_mut().zip(&self.rows[self.finished..]) {
-                // A row that has begun ends behind this one.
+                // A row that has begun ends after this one.
                 add(&mut sums[column], &sum, taps.weights[self.pushed - taps.start]);
             }
         }
@@ -99,6 +99,7 @@ fn premultiplied([red, green, blue, alpha]: [u8; RGBA]) -> Pixel {
 }
 
 fn straight(&[red, green, blue, alpha]: &Pixel) -> [u8; RGBA] {
+    // The filter may leave an alpha below 0, as its outer lobes are negative: it counts as nearly none.
     let share = if alpha >= 254.5 { 1.0 } else { 255.0 / alpha.max(0.5) };
     [red * share, green * share, blue * share, alpha].map(byte)
 }

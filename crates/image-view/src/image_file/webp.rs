@@ -23,6 +23,8 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     let data = bytes.get(FIRST..)?;
     let flags = if first == b"VP8X" { *data.first()? } else { 0 };
     let (width, height) = match first {
+        // The format has each side less one, as no image is empty (RFC 9649); the two bits above the 14 of a side of
+        // `VP8 ` are a scale for whoever shows it (RFC 6386, 9.1).
         b"VP8X" => (1 + number(data.get(4..7)?), 1 + number(data.get(7..10)?)),
         b"VP8L" => {
             let packed = number(data.get(1..5)?);
@@ -55,6 +57,7 @@ pub(super) fn header(bytes: &[u8]) -> Option<ImageHeader> {
     Some(ImageHeader {
         orientation: exif.and_then(Orientation::from_exif_chunk).unwrap_or(Orientation::NoTransforms),
         frames: if is_animated { frames.max(1) } else { 1 },
+        // Cannot underflow: `FIRST` bytes are there.
         is_complete: size <= bytes.len() - 8,
         ..ImageHeader::new((width, height), area(width, height) * pixel_halves / 2 + copied + (1 << 20))
     })
@@ -66,6 +69,7 @@ fn chunks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     std::iter::from_fn(move || {
         let (head, data) = rest.split_at_checked(8)?;
         let length = number(&head[4..]) as usize;
+        // A chunk of an odd length has a byte of padding.
         rest = data.get(length.saturating_add(length % 2)..).unwrap_or_default();
         Some((&head[..4], &data[..length.min(data.len())]))
     })
