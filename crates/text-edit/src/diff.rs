@@ -273,6 +273,7 @@ fn narrowed(line: &str, other: Option<&str>, width: usize) -> String {
     if line.len() <= width || line.chars().nth(width).is_none() {
         return line.to_owned();
     }
+    // Every line of a diff begins with a sign of one byte.
     let (sign, content) = line.split_at(1);
     let length = content.chars().count();
     let shared = other

@@ -62,6 +62,7 @@ pub fn locate_hunks(
     let text = PatchedText::new(text);
     let mut candidates: Vec<Result<HunkCandidates, HunkError>> = Vec::with_capacity(hunks.len());
     for (index, hunk) in hunks.iter().enumerate() {
+        // Equal hunks in a row have the same places, which are looked for once.
         let before = index.checked_sub(1).filter(|before| is_alike(&hunks[*before], hunk));
         candidates.push(match before.and_then(|before| candidates[before].as_ref().ok()) {
             Some(alike) => Ok(alike.clone()),
@@ -308,6 +309,7 @@ fn refuse_overlaps(located: &mut [Result<LocatedHunk, HunkError>]) {
             Some((before, other)) if start < before => {
                 let (first, second) = (other.min(index), other.max(index));
                 located[second] = Err(HunkError::Overlaps(first));
+                // The farther of the two ends: the next hunk may overlap the longer one alone.
                 until = Some((before.max(end), first));
             }
             _ => until = Some((end, index)),

@@ -47,6 +47,7 @@ pub(super) const LADDER: &[Step] = &[
 
 /// The steps that look for whole lines alone: for text that is known to be lines, and not to be there exactly.
 pub(super) fn of_lines() -> &'static [Step] {
+    // Without the two of `exact`, which look within lines as well.
     &LADDER[2..]
 }
 

@@ -56,6 +56,7 @@ pub(super) fn opens_block_without_body<'l>(lines: impl Iterator<Item = &'l str>,
 
 /// A hash by which lines are compared first; equal hashes are no proof.
 pub(super) fn hash(line: &str) -> u64 {
+    // Not by `RandomState`, whose keys differ from one to the next: hashes made at different times are compared.
     let mut hasher = DefaultHasher::new();
     line.hash(&mut hasher);
     hasher.finish()

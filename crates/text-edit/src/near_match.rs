@@ -40,6 +40,7 @@ impl Default for Budget {
 impl Budget {
     /// Takes the cost of comparing two lines; false when it cannot be afforded.
     pub(super) fn spend(&mut self, a: usize, b: usize) -> bool {
+        // rapidfuzz computes 64 cells of the table at once (Myers' bit-parallel algorithm).
         let cost = a * b.div_ceil(64) + a + b;
         let left = self.0.checked_sub(cost);
         self.0 = left.unwrap_or(0);
@@ -183,6 +184,7 @@ pub(super) fn windows(shared: &[SharedLine], count: usize) -> Vec<usize> {
         *votes.entry(start).or_default() += 1;
     }
     let mut windows: Vec<(usize, usize)> = votes.into_iter().map(|(start, votes)| (votes, start)).collect();
+    // By the place as well: the order of a hash map is another one each time.
     windows.sort_unstable_by_key(|(votes, start)| (usize::MAX - votes, *start));
     windows.into_iter().take(count).map(|(_, start)| start).collect()
 }
@@ -413,6 +415,7 @@ fn regions(search: &Search<'_>, old: &[LineKey<'_>], slack: usize) -> Vec<Range<
         }
     }
     let mut buckets: Vec<(usize, f32)> = votes.into_iter().collect();
+    // By the number as well, as the order of a hash map is another one each time.
     buckets.sort_unstable_by(|(a, first), (b, second)| second.total_cmp(first).then(a.cmp(b)));
     let mut chosen: Vec<usize> = Vec::new();
     for (bucket, _) in buckets {

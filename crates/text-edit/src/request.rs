@@ -34,6 +34,7 @@ impl Request<'_> {
 
     /// How many places may take the new text when all of them are asked for.
     pub fn most_places(&self) -> usize {
+        // A search that finds as many as this is refused: one more than is allowed, and one alone is never too many.
         (MAX_INSERTED / (self.new.len() + size_of::<Replacement>())).clamp(2, MAX_REPLACED + 1)
     }
 }

@@ -170,6 +170,7 @@ impl<'a> Search<'a> {
             fold.of(content) == first
         };
         let ends = line_parts::sequences(hashes.iter().copied(), &pattern);
+        // After an indentation the pattern lacks the first line, which may then be before the beginning of the text.
         ends.filter_map(|end| end.checked_sub(old.len()))
             .filter(|start| is_first(*start))
             .map(|line| Site { search: self, edit, line, after_indent })
@@ -250,5 +251,6 @@ pub(super) fn refuse_too_many_lines(search: &Search<'_>) -> StepResult {
 }
 
 pub(super) fn has_too_many_lines(text: &str) -> bool {
+    // A text of fewer bytes need not be counted.
     text.len() > MAX_LINES && memchr::memchr_iter(b'\n', text.as_bytes()).count() > MAX_LINES
 }

@@ -162,6 +162,7 @@ fn unique(text: &str, line: &Range<usize>, part: Range<usize>, most: usize) -> O
         if start == line.start && end == line.end {
             return None;
         }
+        // Doubled, as each try searches the whole text.
         around *= 2;
     }
 }

@@ -291,6 +291,7 @@ pub(super) fn settle(text: &PatchedText<'_>, all: &mut [PlacedHunk<'_>], go_on: 
     let count = |all: &[PlacedHunk<'_>]| {
         all.iter().map(|(_, one)| one.places.lines.len() + usize::from(one.places.more)).sum::<usize>()
     };
+    // A place that has become sure may narrow those of the hunks around it.
     for _ in 0..MAX_ROUNDS {
         let before = count(all);
         in_order(all);

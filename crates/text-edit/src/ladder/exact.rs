@@ -77,6 +77,7 @@ fn collect(
 /// The next match after `start`, where it overlaps the one there.
 fn overlapping_second(text: &str, old: &str, start: usize) -> Option<usize> {
     let after = start + old.chars().next()?.len_utf8();
+    // One that overlaps begins within this one, and so ends within twice its length.
     let window = (start + 2 * old.len()).min(text.len());
     let window = (window..text.len()).find(|end| text.is_char_boundary(*end)).unwrap_or(text.len());
     text[after..window].find(old).map(|found| after + found).filter(|found| *found < start + old.len())

@@ -51,6 +51,7 @@ impl<'p> HunkHeader<'p> {
         let range = |text: &str| {
             let (start, count) = text.split_once(',').unwrap_or((text, "1"));
             let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            // A number of too many digits is beyond any file, and no error: the lines of the hunk decide.
             let parsed = |text: &str| is_number(text).then(|| text.parse().unwrap_or(usize::MAX));
             let is_unknown = |text: &str| text.bytes().all(|byte| matches!(byte, b'.' | b'?' | b'X' | b'x' | b'N'));
             (is_number(start) || is_unknown(start)).then(|| (parsed(start), parsed(count)))

@@ -104,6 +104,7 @@ impl<'p> Section<'p> {
                 let new = value.split_once("..").map(|(_, new)| new);
                 let is_empty = new.is_some_and(|new| EMPTY.iter().any(|empty| new.starts_with(empty)));
                 (self.has_index, self.has_content) = (new.is_some(), !is_empty);
+                // Git's mode of a file or link has six digits and begins with 1.
                 self.index_mode = value.split(' ').nth(1).filter(|mode| mode.len() == 6 && mode.starts_with('1'));
             }
             _ => {}
@@ -355,6 +356,7 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
                 // The characters from U+0007 to U+000D, in their order.
                 let control = (7..).zip(b"abtnvfr").find_map(|(code, letter)| (*letter == escape).then_some(code));
                 bytes.push(match escape {
+                    // Three octal digits, of which the largest byte is `\377`.
                     b'0'..=b'3' => {
                         rest.nth(1)?;
                         u8::from_str_radix(body.get(at + 1..at + 4)?, 8).ok()?
