@@ -27,6 +27,7 @@ pub(super) fn detect(bytes: &[u8]) -> &'static Encoding {
     let first = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(0).saturating_sub(1);
     let sample = &bytes[first..bytes.len().min(first + DETECTION_SAMPLE)];
     detector.feed(sample, first + sample.len() == bytes.len());
+    // It is no UTF-8: that was asked above.
     let guess = detector.guess(None, Utf8Detection::Deny);
     let (text, had_errors) = decode_as(guess, bytes);
     if had_errors || text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}')) {

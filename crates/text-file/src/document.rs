@@ -170,6 +170,7 @@ impl Document {
             }
         };
         let new = Self::from_parts(bytes, self.encoding, self.bom_len);
+        // In encodings of several bytes a new one may join with what is next to it.
         if new.text() == text { Ok(new) } else { Err(SpliceError::Unstable { encoding: self.encoding.name() }) }
     }
 

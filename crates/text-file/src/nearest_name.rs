@@ -39,6 +39,7 @@ pub fn nearest_names<N: AsRef<str>>(given: &str, known: impl IntoIterator<Item =
     let Some(given) = GivenName::new(given) else { return Vec::new() };
     let mut near: Vec<(f64, N)> =
         known.into_iter().filter_map(|name| Some((given.similarity(name.as_ref(), least)?, name))).collect();
+    // Stable: of names that are equally near the first one given comes first.
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.into_iter().map(|(_, name)| name).collect()
 }

@@ -157,6 +157,7 @@ static STEPS: [u32; (STATES * CLASSES) as usize] = {
     let mut at = 0;
     while at < STATES * CLASSES {
         let (next, adds) = step(at / CLASSES, ALL[(at % CLASSES) as usize]);
+        // There are some thousand rows, so the lower half of the number has room for one.
         table[at as usize] = (next * CLASSES) | adds << 16;
         at += 1;
     }
