@@ -44,6 +44,7 @@ pub fn check_lines(text: &str) -> Findings {
         let end = start + line.trim_end_matches(['\n', '\r']).len();
         // A line hides none of those after it.
         findings.warnings.extend(check_part(text, start..end, JsonDialect::Json).error);
+        // A file of another format would have an error in each line.
         if findings.warnings.len() == MAX_DUPLICATES {
             break;
         }
@@ -86,6 +87,7 @@ pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
     let (mut name, mut above, mut spans) = ("value", Vec::new(), Vec::new());
     while let Some((part, place)) = reader.next_part().ok()? {
         match part {
+            // Plain JSON has quotation marks around each key.
             JsonPart::Key => name = &text[place.start + 1..place.end - 1],
             JsonPart::Open if above.len() == MAX_MASKED_LEVELS => return None,
             JsonPart::Open => above.push(name),
@@ -185,6 +187,7 @@ impl<'t> JsonReader<'t> {
 
     /// The error of a text that ends within a list or an object.
     fn not_closed(&self) -> SyntaxError {
+        // One is open here: a text that ends outside of all brackets is complete, and no value is asked for.
         let opened_at = self.open.last().copied().unwrap_or_default();
         let (opened, line) = (self.bytes[opened_at], line_of(self.text, opened_at));
         let (opened, close) = (opened as char, closing(opened) as char);
@@ -273,6 +276,7 @@ impl<'t> JsonReader<'t> {
                 let next = self.text[at + 1..].chars().next().unwrap_or_default();
                 return fail(at, format!("unknown escape {}", quoted(&format!("\\{next}"))));
             }
+            // The text ends with a backslash: `string` then finds that the string is not closed.
             None => 1,
         };
         Ok(())
@@ -281,6 +285,7 @@ impl<'t> JsonReader<'t> {
     fn number(&mut self) -> Result<(), SyntaxError> {
         let start = self.at;
         let is_json5 = self.dialect == JsonDialect::Json5;
+        // All of the word, so that the error repeats `1.2.3` or `12ab` as it is written.
         let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
         self.at += self.bytes[start..].iter().take_while(|byte| is_part(byte)).count();
         let text = &self.text[start..self.at];
@@ -325,6 +330,7 @@ impl<'t> JsonReader<'t> {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
                 Some(b'/') if matches!(self.bytes.get(self.at + 1), Some(b'/' | b'*')) => self.comment()?,
+                // JSON5 has more white space: VT, FF, a byte-order mark and the spaces of Unicode.
                 Some(byte) if self.dialect == JsonDialect::Json5 && (*byte >= 0x80 || (0x0b..=0x0c).contains(byte)) => {
                     let next = self.text[self.at..].chars().next().unwrap_or_default();
                     if !next.is_whitespace() && next != '\u{feff}' {
@@ -366,6 +372,7 @@ fn is_decimal(text: &str, lenient: bool) -> bool {
     // Digits around the point, whatever others there are, leave a number a number.
     let padded = if lenient { text.replacen('.', ".0", 1) } else { text.to_owned() };
     let padded = if padded.starts_with('.') { "0".to_owned() + &padded } else { padded };
+    // As `IgnoredAny`, since a number that fits no type, as `1e999`, is one of JSON all the same.
     serde_json::from_str::<IgnoredAny>(&padded).is_ok()
 }
 

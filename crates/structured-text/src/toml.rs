@@ -28,6 +28,7 @@ pub fn check(text: &str) -> Findings {
     }
     let at = error.span().map_or(text.len(), |span| span.start);
     let is_line_over = text.get(at..).is_none_or(|rest| rest.is_empty() || rest.starts_with(['\n', '\r', '#']));
+    // The parser has the same words for a value that is missing.
     let message = match message.strip_prefix("string values must be quoted") {
         Some(_) if is_line_over => "expected a value",
         Some(_) => "expected a value: strings need quotes",
@@ -65,6 +66,7 @@ pub(crate) fn values(text: &str) -> Option<Vec<Span>> {
                     b'"' | b'\'' => closing_string(body, value, Syntax::Toml)?,
                     b'[' | b'{' => closing_bracket(body, value, Syntax::Toml)?,
                     _ => {
+                        // Nothing without quotes holds a `#` in TOML.
                         let comment = memchr::memchr(b'#', &body[value..line.end]);
                         trim_blanks(body, value, comment.map_or(line.end, |found| value + found))
                     }

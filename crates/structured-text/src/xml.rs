@@ -288,6 +288,7 @@ impl<'t> Checker<'t> {
 
 /// Whether a character may be in a name; of those beyond ASCII nearly all may.
 fn is_name(letter: char) -> bool {
+    // The grammar has none between ASCII and U+00B7.
     letter.is_ascii_alphanumeric() || "_:-.".contains(letter) || letter > '\u{b6}'
 }
 

@@ -177,6 +177,7 @@ impl BlockReader<'_> {
             return Some(line.next);
         }
         // A tab is no indentation, and programs differ in what else it is.
+        // A CR alone is a line break in YAML 1.2, and none for `TextLine`.
         if self.body[line.start..first].contains(&b'\t') || memchr::memchr(b'\r', &self.body[start..line.end]).is_some()
         {
             return None;
@@ -272,11 +273,13 @@ impl BlockReader<'_> {
                 let close = closing_bracket(body, from, Syntax::Yaml)?;
                 let is_empty = body[from + 1..close - 1].trim_ascii().is_empty();
                 let end = TextLine::at(body, close).end;
+                // Whether a value is empty is visible in every format.
                 if is_empty && skip_blanks(body, close, end) == end {
                     return self.after(close, indent);
                 }
                 close
             }
+            // An anchor, a tag or a `?` key needs more than its lines; YAML lets no value begin with one of the others.
             b'&' | b'!' | b'?' | b'%' | b'@' | b'`' => return None,
             _ => {
                 let end = self.deeper_lines(line, indent);

@@ -205,6 +205,7 @@ fn value_end(body: &[u8], from: usize, line_end: usize) -> Option<usize> {
         let mut lines = text_lines(body, TextLine::at(body, line_end).next);
         return lines.find(|line| body[line.start..line.end].trim_ascii() == word).map(|line| line.end);
     }
+    // `$'…'` and `$"…"` are strings of Bash.
     let open = from + usize::from(value.starts_with(b"$"));
     let end = match body[open..line_end].first() {
         Some(b'"' | b'\'' | b'`') => TextLine::at(body, closing_quote(body, open)?).end,

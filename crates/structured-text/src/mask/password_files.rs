@@ -123,6 +123,7 @@ fn is_host(word: &[u8]) -> bool {
     let is_keyword = matches!(word, b"login" | b"account" | b"password" | b"macdef" | b"default" | b"machine");
     !is_keyword
         && !word.is_empty()
+        // No name in DNS is longer: it has at most 255 bytes on the wire (RFC 1035).
         && word.len() <= 253
         && word.iter().all(|byte| byte.is_ascii_alphanumeric() || b".-_:".contains(byte))
 }

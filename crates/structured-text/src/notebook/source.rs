@@ -230,6 +230,7 @@ impl JsonStyle {
 
 /// Where `raw` is in the text that it was parsed from.
 fn span_of(raw: &RawValue, text: &str) -> Range<usize> {
+    // A borrowed `RawValue` is a slice of the text itself.
     let start = raw.get().as_ptr() as usize - text.as_ptr() as usize;
     start..start + raw.get().len()
 }
