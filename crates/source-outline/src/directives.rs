@@ -27,6 +27,7 @@ pub(crate) enum Branch {
 impl<'l> Directive<'l> {
     /// Parses a line without the space around it.
     pub(crate) fn parse(line: &'l [u8]) -> Self {
+        // A line of a text that was trimmed of ASCII is UTF-8.
         let line = str::from_utf8(line).unwrap_or_default();
         let rest = line.strip_prefix('#').unwrap_or_default().trim_start();
         let (word, rest) = split_word(rest);

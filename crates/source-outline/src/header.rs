@@ -192,6 +192,7 @@ impl<'h> Header<'h> {
     /// The place of the `>` that belongs to the `<` before `from`.
     fn end_of_angles(&self, from: usize, base: usize) -> Option<usize> {
         let mut open = 1;
+        // Bounded, as each `<` that is a comparison looks for its end in vain.
         let near = self.tokens.iter().enumerate().skip(from).take(ANGLES);
         for (at, token) in near.filter(|(_, token)| token.depth <= base) {
             match token.kind {

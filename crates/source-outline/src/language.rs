@@ -67,6 +67,7 @@ const SHELL_NAMES: &str = ".bashrc .zshrc .profile .bash_profile .bash_aliases !
 impl Language {
     pub(super) fn of_name(path: &str) -> Option<Self> {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        // In the table `!` begins the name of a program, not of a file.
         if let Some(language) = Self::of_whole(name).filter(|_| !name.starts_with('!')) {
             return Some(language);
         }

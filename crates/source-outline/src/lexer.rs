@@ -117,7 +117,9 @@ impl Lexer {
         if byte.is_ascii_digit() {
             let is_followed_by = |at: usize, is: fn(u8) -> bool| line.get(at + 1).is_some_and(|next| is(*next));
             let is_number = |at: usize| match line.get(at) {
+                // Not the dot of `1..2` or `1.max(2)`.
                 Some(b'.') => is_followed_by(at, |next| next.is_ascii_digit()),
+                // `1'000` of C++14.
                 Some(b'\'') => self.rules.single == Quotes::Char && is_followed_by(at, is_word),
                 Some(byte) => is_word(*byte),
                 None => false,
@@ -163,6 +165,7 @@ impl Lexer {
         let is_part = |byte: &u8| is_word(*byte) || (*byte == b'$' && self.rules.dollar_words);
         let mut end = at + 1 + line[at + 1..].iter().take_while(|byte| is_part(byte)).count();
         let is_more = |byte: &u8| self.rules.word_ends.contains(byte);
+        // `a!=b` is a comparison, not the name `a!`.
         if line.get(end).is_some_and(is_more) && line.get(end + 1) != Some(&b'=') {
             end += 1;
         }
@@ -268,6 +271,7 @@ impl Lexer {
                 Some(0)
             }
             OpenLiteral::Heredoc(word) => {
+                // In PHP `;` or `)` may follow the word, which may be indented since 7.3.
                 let content = line.trim_ascii();
                 if content.strip_prefix(&word[..]).is_some_and(|rest| !rest.first().is_some_and(|byte| is_word(*byte)))
                 {
@@ -334,6 +338,7 @@ impl Lexer {
                 }
             }
             OpenLiteral::Tripled(quote) => loop {
+                // `get`, as a backslash at the end of the line leads one byte beyond it.
                 at += memchr::memchr2(*quote, b'\\', line.get(at..)?)?;
                 // A fourth quote is the last character of the string.
                 let quotes = line[at..].iter().take_while(|byte| *byte == quote).count();
@@ -384,6 +389,7 @@ fn utf8_length(first: u8) -> usize {
 
 /// The end of the character literal at `at`, within a few bytes.
 fn end_of_char(line: &[u8], at: usize) -> Option<usize> {
+    // `'\U0010FFFF'` has twelve bytes.
     const LONGEST: usize = 14;
     let mut end = at + 1;
     while let Some(byte) = line.get(end).filter(|_| end < at + LONGEST) {

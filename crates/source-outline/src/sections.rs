@@ -125,6 +125,7 @@ impl SectionOutline {
             self.is_paragraph = false;
             return None;
         }
+        // Four columns of indentation make a block of code in CommonMark.
         let is_code = indent > 3;
         let heading = if is_code { None } else { atx(content).or_else(|| self.setext(content)) };
         let is_text = !content.is_empty() && heading.is_none() && !content.starts_with(['>', '|', '<']);
@@ -147,6 +148,7 @@ impl SectionOutline {
                 true
             }
             // A fence within a list is indented.
+            // With more backticks in its line, ``` is code within text (CommonMark).
             None if matches!(first, b'`' | b'~')
                 && length >= 3
                 && !(first == b'`' && content[length..].contains('`')) =>

@@ -60,8 +60,10 @@ pub(crate) static PROTO: KeywordGrammar =
     KeywordGrammar::new(&lex::PROTO, "message service rpc enum oneof struct interface union exception")
         .modifiers("input directive");
 const GRAPHQL_KEYWORDS: &str = "type input interface enum union scalar query mutation fragment";
+// GraphQL has the comments and the strings in three quotes of Python.
 pub(crate) static GRAPHQL: KeywordGrammar =
     KeywordGrammar::new(&lex::PYTHON, GRAPHQL_KEYWORDS).modifiers("extend").outermost(GRAPHQL_KEYWORDS);
+// HCL has the comments and here-documents of PHP.
 pub(crate) static TERRAFORM: KeywordGrammar = KeywordGrammar::new(&lex::PHP, "").other(lines::terraform_block);
 pub(crate) static R: KeywordGrammar = KeywordGrammar::new(&lex::HASHES, "").other(lines::r_function);
 pub(crate) static CMAKE: KeywordGrammar = KeywordGrammar::new(&lex::HASHES, "")

@@ -33,7 +33,7 @@ impl ChangedLines {
             if is_all { same } else { old[..same].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1) };
         let (old_rest, new_rest) = (&old[start..], &new[start..]);
         let same = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(old, new)| old == new).count();
-        // Only whole lines: what is behind a line break that both have.
+        // Only whole lines: what is after a line break that both have.
         let tail = &old_rest[old_rest.len() - same..];
         let is_line_start = |rest: &[u8]| rest.len() == same || rest[rest.len() - same - 1] == b'\n';
         let kept = if is_line_start(old_rest) && is_line_start(new_rest) {

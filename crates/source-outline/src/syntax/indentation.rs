@@ -73,6 +73,7 @@ impl Indentation {
 fn width(space: &[u8]) -> Width {
     space.iter().fold((0, 0), |(wide, narrow), byte| match byte {
         b'\t' => (wide / 8 * 8 + 8, narrow + 1),
+        // Python's tokenizer begins to count again after a form feed.
         0x0c => (0, 0),
         _ => (wide + 1, narrow + 1),
     })
