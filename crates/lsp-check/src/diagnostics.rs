@@ -52,6 +52,7 @@ fn kept(all: &Value) -> Option<Vec<Diagnostic>> {
     let is_kept = |one: &&Value| one["severity"].as_u64().is_none_or(|severity| severity <= 2);
     let kept = all.as_array()?.iter().filter(is_kept).map(Diagnostic::read);
     let mut kept: Vec<Diagnostic> = kept.collect::<Option<_>>()?;
+    // The worst first, as the end of a long list is cut.
     kept.sort_by_key(|one| (one.severity, one.line, one.character));
     kept.dedup();
     kept.truncate(MAX_KEPT);

@@ -127,6 +127,7 @@ impl Shared {
         for message in messages {
             let body = message.to_string();
             let frame = format!("Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes();
+            // Relaxed: the frames themselves go through the channel.
             if self.waiting.fetch_add(frame.len(), Ordering::Relaxed) > MAX_WAITING {
                 return self.stop("it does not read what it is sent");
             }

@@ -175,6 +175,7 @@ fn path_length(text: &str, before: char) -> usize {
 fn without_file_scheme(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
+    // Lower case in ASCII has the same length, so that a place in it is one in `rest`.
     while let Some(at) = memchr::memmem::find(rest.to_ascii_lowercase().as_bytes(), b"file://") {
         out.push_str(&rest[..at]);
         let after = &rest[at + "file://".len()..];
