@@ -219,6 +219,7 @@ impl StagedDir {
     }
 
     pub(crate) fn list_at_most(&self, most: usize) -> io::Result<Vec<Listed>> {
+        // Which names show is known only once both halves are listed.
         let mut names = self.list()?;
         names.truncate(most);
         Ok(names)

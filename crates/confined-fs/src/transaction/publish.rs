@@ -129,6 +129,7 @@ fn replace(
 /// Syncs every directory in which a name has changed.
 pub(super) fn sync(steps: &Steps<'_>) -> Result<(), AccessError> {
     let mut synced: Vec<WorkspacePath> = Vec::new();
+    // What is in a new directory was synced with that when it was made.
     let steps_shown = steps.list.iter().filter(|step| !steps.is_in_new(&step.path));
     for path in steps_shown.flat_map(Step::paths) {
         let Some(parent) = path.parent().filter(|parent| !synced.contains(parent)) else { continue };

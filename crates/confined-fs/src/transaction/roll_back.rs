@@ -65,6 +65,7 @@ pub(super) fn roll_back(steps: &Steps<'_>) -> RolledBack {
     // What came last goes first: each move arrives after all other steps.
     for (index, step) in steps.list.iter().enumerate() {
         if let StepAction::Move { to, was, identity } = &step.action {
+            // In whatever order: each goes to a reserved name of its own.
             rolled.note(to, revert_move(steps, index, to, was, *identity));
         }
     }
@@ -294,6 +295,7 @@ fn restore_removed(Place { dir, name, old: aside, .. }: &Place<'_>, was: &EntryS
     }
     if was.is_at(dir, aside)? {
         match dir.rename_new(aside, name) {
+            // Another program has taken the name since.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             answer => return answer.map(|()| None),
         }

@@ -115,6 +115,7 @@ impl<'n> Steps<'n> {
     pub(super) fn directory(&self, path: &WorkspacePath) -> io::Result<Dir> {
         let root = &path.root().dir;
         let is_renamed = |above: WorkspacePath| self.other_name(&key(&above)).is_some();
+        // One open does where no directory on the way has another name.
         let none = self.going.is_empty() && self.coming.is_empty();
         if none || !std::iter::successors(Some(path.clone()), WorkspacePath::parent).any(is_renamed) {
             return Ok(root.dir_beneath(path.relative(), OpenFor::Traverse)?);

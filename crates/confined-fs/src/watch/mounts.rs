@@ -75,6 +75,7 @@ impl SystemEvents {
         let mut table = self.table()?;
         table.file.rewind().ok()?;
         let read = (&mut table.file).take(LONGEST).read_to_end(&mut bytes).ok()?;
+        // A table that fills the room may have been cut.
         (read > 0 && (read as u64) < LONGEST).then(|| MountsBelow::of(&bytes, &root))
     }
 
@@ -131,6 +132,7 @@ fn unescaped(field: &[u8]) -> PathBuf {
         rest = after;
         match after.first_chunk::<3>() {
             Some(digits) if *first == b'\\' && digits.iter().all(is_octal) => {
+                // The kernel writes nothing above `\377`; what is no such table must not end in an overflow.
                 bytes.push(digits.iter().fold(0, |value: u8, digit| value.wrapping_mul(8).wrapping_add(digit - b'0')));
                 rest = &after[3..];
             }

@@ -94,6 +94,7 @@ impl PathLocks {
                 return Err(AccessErrorKind::TooManyWaiting);
             }
             table.waiting += 1;
+            // The table must not stay locked while code of the caller runs.
             drop(table);
             wait_limit.before_waiting();
             table = locks.table.lock().unwrap_or_else(PoisonError::into_inner);

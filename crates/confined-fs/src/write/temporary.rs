@@ -139,6 +139,7 @@ pub(crate) fn swap_if(
         return Ok(Exchanged::No);
     }
     // What was under `name` is under the other name now, where no other program looks for it.
+    // One that cannot be looked at is not known to be the base.
     if is_base(dir, aside).unwrap_or(false) {
         return Ok(Exchanged::Yes);
     }
@@ -327,6 +328,7 @@ impl StaleTemporaries {
     fn is_first_look(&self, directory: PathBuf) -> bool {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.len() >= MAX_REMEMBERED {
+            // Each that is forgotten costs one more listing.
             seen.clear();
         }
         seen.insert(directory)
