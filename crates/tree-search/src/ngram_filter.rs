@@ -324,6 +324,7 @@ impl NgramFilter {
     }
 
     fn release(&mut self, segments: impl ExactSizeIterator<Item = u32>, bytes: usize) {
+        // In equal parts, which is near enough for `waste`.
         let share = u32::try_from(bytes / segments.len().max(1)).unwrap_or(u32::MAX);
         for segment in segments {
             let state = &mut self.segments[segment as usize];

@@ -100,6 +100,7 @@ impl Pattern {
             .size_limit(limits.compiled)
             .dfa_size_limit(DFA_CACHE)
             .nest_limit(NEST_LIMIT)
+            // What holds a NUL is binary here, so that a pattern with one would find nothing.
             .ban_byte(Some(0));
         if options.multiline {
             builder.dot_matches_new_line(true);

@@ -248,6 +248,7 @@ impl Sink for Collector<'_> {
                 here += usize::from(!one.is_empty());
                 true
             });
+            // A line in which nothing but empty matches is found counts once.
             self.found.occurrences += here.max(1);
             if self.keeps(index) {
                 self.drop_skipped(found.line_number().unwrap_or(0));

@@ -327,6 +327,7 @@ impl Drop for EndOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.done.store(true, Ordering::Relaxed);
+            // Without the lock: who begins to wait just now misses this, and looks again after `WAIT`.
             self.0.merged.notify_all();
         }
     }

@@ -251,6 +251,7 @@ impl<'a> Worker<'a> {
         }
         self.required.get_or_init(|| RequiredBytes::of(self.query.pattern));
         let Some(Some(required)) = self.required.get_mut() else { return false };
+        // A file with a NUL is left out as binary, which the answer counts.
         required.rules_out(content) && memchr::memchr(0, content).is_none()
     }
 

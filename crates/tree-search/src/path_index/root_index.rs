@@ -111,6 +111,7 @@ impl RootSlot {
             self.failures += 1;
             let why = index.watcher.as_ref().and_then(Watcher::failure).unwrap_or(Unwatchable::Refused);
             // `Refused` is also the reason given for too many changes at once, which say nothing of the next listing.
+            // At the end of its range the count must not overflow.
             let is_final = self.failures >= MAX_FAILURES && why != Unwatchable::Refused || self.failures == u8::MAX;
             self.state = if is_final { RootState::Unwatchable(why, None) } else { RootState::Unknown };
         }

@@ -199,6 +199,7 @@ impl Header {
         }
         out.extend(self.identity.file_system_id.to_le_bytes());
         out.extend(self.identity.created.to_le_bytes());
+        // The numbers fill it to its last byte: one more needs a longer header.
         out.resize(HEADER - CHECKSUM, 0);
         out.extend(crc32fast::hash(&out).to_le_bytes());
         let mut header = [0; HEADER];

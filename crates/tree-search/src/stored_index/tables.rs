@@ -190,6 +190,7 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
     let directory = &listing.directories[at as usize];
     let has_one_time = directory.facts.is_some_and(|facts| facts.modified == facts.changed);
     let flags = flag(directory.facts.is_some(), HAS_FACTS) | flag(has_one_time, ONE_TIME);
+    // Five bits are left for their number, which is at most that of `RULE_FILES`.
     let rules = u8::try_from(directory.rules.len()).unwrap_or_default() << RULES;
     out.push(rules | flags | flag(directory.incomplete, INCOMPLETE));
     if let Some(facts) = &directory.facts {
@@ -197,12 +198,14 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
     }
     for (file, content) in &directory.rules {
         let file = RULE_FILES.iter().position(|known| known == file).and_then(|at| u8::try_from(at).ok());
+        // Two bits are enough for the number of a file, as there are three in `RULE_FILES`.
         out.push(file.unwrap_or_default() | flag(content.is_some(), HAS_CONTENT));
         out.extend(content.iter().flat_map(|content| content.to_bytes()));
     }
     put_number(out, directory.names.len() as u64);
     for name in &directory.names {
         let kind = KINDS.iter().position(|kind| *kind == name.kind).and_then(|at| u8::try_from(at).ok());
+        // Every kind is one of `KINDS`, so the default is never written.
         out.push(kind.unwrap_or_default() | flag(name.ignored, IGNORED) | flag(name.below.is_some(), HAS_NAMES));
         let text = listing.name(*name);
         put_number(out, text.len() as u64);
