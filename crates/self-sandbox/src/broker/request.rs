@@ -79,6 +79,7 @@ impl BrokerReply {
             Self::Done { number } => vec![0, *number],
             Self::Refused(why) => {
                 let mut packet = vec![1];
+                // One byte is taken. `decode` reads a character that is cut here as U+FFFD.
                 packet.extend(why.bytes().take(LONGEST_REPLY - 1));
                 packet
             }
