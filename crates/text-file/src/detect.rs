@@ -30,6 +30,7 @@ pub(super) fn detect(bytes: &[u8]) -> &'static Encoding {
     // It is no UTF-8: that was asked above.
     let guess = detector.guess(None, Utf8Detection::Deny);
     let (text, had_errors) = decode_as(guess, bytes);
+    // A wrong guess: bytes that windows-1252 leaves unassigned, such as 0x81, decode to these controls.
     if had_errors || text.chars().any(|character| matches!(character, '\u{80}'..='\u{9f}')) {
         return UTF_8;
     }

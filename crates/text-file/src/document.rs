@@ -256,6 +256,7 @@ pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<
 /// # Errors
 /// As [`Document::decode`].
 pub fn encoding_of_head(head: &[u8], encoding: Option<&'static Encoding>) -> Result<&'static Encoding, DecodeError> {
+    // In UTF-16LE this cuts the unit of an LF in two, which matters little: only the encoding is asked of these bytes.
     let lines = whole_lines(head);
     let is_utf16 = encoding.or(Encoding::for_bom(lines).map(|(marked, _)| marked)).is_some_and(is_utf16);
     let content = if is_utf16 || looks_like_utf16(lines) { lines } else { without_outer_nuls(lines) };
@@ -285,6 +286,7 @@ fn plain<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Option<(&'
     if encoding.is_some_and(|wanted| wanted != UTF_8) || has_nul(bytes) {
         return None;
     }
+    // The mark below is that of UTF-8: those of UTF-16 (FF FE and FE FF) are no valid UTF-8.
     let text = std::str::from_utf8(bytes).ok()?;
     Some((text, Encoding::for_bom(bytes).map_or(0, |(_, len)| len)))
 }

@@ -145,6 +145,7 @@ impl<'d> OffsetWalk<'d> {
         if rest.first().is_some_and(u8::is_ascii) {
             return Ok((1, 1));
         }
+        // Ample: the longest result is the two characters of a Big5 sequence such as 0x8862.
         let mut output = [0; 16];
         for len in 1..=LONGEST_UNIT.min(rest.len()) {
             let mut decoder = self.encoding.new_decoder_without_bom_handling();
