@@ -100,6 +100,7 @@ pub(super) fn check(
         }
     }
     let before = if base.is_some() { state.known(edit.uri) } else { Vec::new() };
+    // Before it was done once, what is known of other files is not complete: each of their errors would look new.
     let others = if state.has_settled { Some(state.unchecked.clone().unwrap_or_else(|| state.all())) } else { None };
     notify(instance, &mut state, edit);
     let mut state = match wait(instance, state, limit, settled) {
@@ -160,6 +161,7 @@ fn wait<'i>(
         if state.phase == Phase::Ended {
             return Err(NoServerReport::Ended);
         }
+        // Looked at before the limits: what has arrived by now counts, also where the call has just been stopped.
         if done(&mut state, now) {
             return Ok(state);
         }

@@ -69,9 +69,11 @@ impl Diagnostic {
         Some(Self {
             line: number("line")?,
             character: number("character")?,
+            // The protocol lets a server leave it out, and the client choose then.
             severity: if one["severity"] == 2 { Severity::Warning } else { Severity::Error },
             message: text(&one["message"], MAX_MESSAGE)?,
             source: text(&one["source"], MAX_SOURCE),
+            // In the protocol, `integer | string`.
             code: one["code"].as_number().map(Number::to_string).or_else(|| text(&one["code"], MAX_SOURCE)),
         })
     }
@@ -88,6 +90,7 @@ impl Diagnostic {
 
     /// The problem of a file with these lines. `clean` makes a text of the server fit for a model.
     pub(super) fn problem(&self, lines: &[&str], name: &str, clean: impl Fn(&str) -> String) -> Problem {
+        // No `+ 1` overflows: `read` has cut both numbers to `MAX_POSITION`.
         let column = lines.get(self.line).map_or(self.character, |line| characters(line, self.character)) + 1;
         let source = [Some(self.source.as_deref().unwrap_or(name)), self.code.as_deref()];
         let source = clean(&source.into_iter().flatten().collect::<Vec<_>>().join(" "));
@@ -106,6 +109,7 @@ fn characters(line: &str, units: usize) -> usize {
     let mut left = units;
     line.chars()
         .take_while(|character| {
+            // A place between the two units of a pair is taken for the one before the character.
             let fits = left >= character.len_utf16();
             left = left.saturating_sub(character.len_utf16());
             fits

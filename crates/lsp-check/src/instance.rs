@@ -167,6 +167,7 @@ fn read(shared: &Shared, mut output: ProgramOutput) {
     let why = read_messages(shared, &mut output).err().unwrap_or_else(|| "it closed its output".to_owned());
     let errors = output.last_errors();
     let said = &errors[errors.char_indices().rev().nth(499).map_or(0, |(at, _)| at)..];
+    // Before `end`: a call that sees the end takes the reason from these words.
     shared.state().trouble.last_words(&errors);
     if !shared.is_stopped.load(Ordering::Acquire) {
         tracing::warn!(server = shared.name, why, errors = %escape_controls(said), "a language server ended");
@@ -185,6 +186,7 @@ fn read_messages(shared: &Shared, output: &mut ProgramOutput) -> Result<(), Stri
         }
         let milliseconds = usize::try_from(since.elapsed().as_millis()).unwrap_or(usize::MAX);
         let earned = milliseconds.saturating_mul(BYTES_PER_SECOND / 1000);
+        // `since` stays for reads less than a millisecond apart: if it moved, they would never earn anything.
         if earned > 0 {
             (left, since) = (left.saturating_add(earned).min(BURST), Instant::now());
         }
@@ -216,6 +218,7 @@ fn next_body(buffer: &mut Vec<u8>) -> Result<Option<Vec<u8>>, &'static str> {
     if length > MAX_BODY {
         return Err("it sent a body that is too long");
     }
+    // No sum overflows: `end` and `length` are bounded by now.
     let body = end + 4;
     if buffer.len() < body + length {
         return Ok(None);

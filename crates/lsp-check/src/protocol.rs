@@ -25,15 +25,18 @@ pub(super) fn initialize(root_uri: &str, options: &Value) -> Value {
         "workspaceFolders": [{ "uri": root_uri, "name": "root" }],
         "initializationOptions": options,
         "capabilities": {
+            // The only encoding of positions that every server has to offer.
             "general": { "positionEncodings": ["utf-16"] },
             "textDocument": {
                 "synchronization": { "didSave": true },
                 "publishDiagnostics": { "versionSupport": true },
+                // Not later: whether it is asked for diagnostics is read off its answer to this request.
                 "diagnostic": { "dynamicRegistration": false },
             },
             "workspace": {
                 "configuration": true,
                 "workspaceFolders": true,
+                // The protocol has no other registration for it.
                 "didChangeWatchedFiles": { "dynamicRegistration": true },
                 "diagnostics": { "refreshSupport": true },
             },
@@ -66,6 +69,7 @@ pub(super) fn answer(
         | "window/showMessageRequest"
         | "workspace/diagnostic/refresh" => Value::Null,
         _ => {
+            // `MethodNotFound`: <https://www.jsonrpc.org/specification#error_object>.
             let error = json!({ "code": -32601, "message": "not offered" });
             return json!({ "jsonrpc": "2.0", "id": id, "error": error });
         }

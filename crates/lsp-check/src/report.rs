@@ -18,6 +18,7 @@ pub(super) fn is_open(workspace: &Workspace, path: &WorkspacePath) -> bool {
 
 /// A file that the caller may read without a mask, by the URI that a server gave.
 fn readable(workspace: &Workspace, uri: &str) -> Option<(WorkspacePath, String)> {
+    // `resolve` takes plain paths as well: a URI of another scheme would be the name of a file.
     let path = workspace.resolve(uri).ok().filter(|_| uri.starts_with("file://"))?;
     if !is_open(workspace, &path) {
         return None;
@@ -43,6 +44,7 @@ pub(super) fn shown(
     let found = new_problems(&problems(before, &report.before), problems(change.after, &report.after), &lines);
     let mut elsewhere = Vec::new();
     for (uri, diagnostics) in report.elsewhere {
+        // Before the file is read: a server may name hundreds of them.
         if elsewhere.len() >= MAX_SHOWN {
             break;
         }

@@ -78,6 +78,7 @@ impl Backoff {
     fn failed(&mut self, now: Instant, free: u32) {
         self.failures = self.failures.saturating_add(1);
         let Some(over) = self.failures.checked_sub(free + 1) else { return };
+        // 2 s · 2⁸ is above the longest delay already, and a larger shift might overflow.
         let delay = FIRST_DELAY.saturating_mul(1 << over.min(8)).min(MAX_DELAY);
         self.until = Some(now + delay);
     }
@@ -116,6 +117,7 @@ impl LanguageServers {
             let mut slots = self.slots();
             let slot = slots.entry(place.key.clone()).or_default();
             if slot.unchecked.len() >= MAX_UNCHECKED {
+                // The next change of each is then compared with the text just before it.
                 slot.unchecked.clear();
             }
             slot.unchecked.entry(place.uri).or_insert_with(|| change.before.map(str::to_owned));
@@ -158,6 +160,7 @@ impl LanguageServers {
         let words = state.trouble.why().map_or_else(String::new, |words| format!(" ({})", scrubber.brief(words)));
         let remedy = state.trouble.remedy(workspace, place.server, self.home.as_deref());
         let loading = if state.is_loading() { ": it is still loading" } else { "" };
+        // Before the slots are locked: others lock these first and a state then, and two orders would deadlock.
         drop(state);
         let mut slots = self.slots();
         let slot = slots.entry(place.key.clone()).or_default();
@@ -192,6 +195,7 @@ impl LanguageServers {
         }
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.len() >= MAX_OPENED {
+            // Costs a second read of a file: a server that has it open is sent nothing.
             opened.clear();
         }
         if !opened.insert(path.clone()) {
@@ -290,6 +294,7 @@ impl LanguageServers {
         let Some(broker) = &self.broker else {
             return Err("cannot be started: the process that starts language servers does not run".to_owned());
         };
+        // Locked until it is started: two calls at once would start two servers for one place.
         let mut slots = self.slots();
         // The server that was not used for the longest time ends where as many run as may.
         while !slots.contains_key(&place.key) && slots.len() >= MAX_RUNNING {
@@ -343,6 +348,7 @@ fn project(workspace: &Workspace, path: &WorkspacePath, markers: &[String]) -> W
         markers.iter().any(is_there)
     };
     let above = std::iter::successors(path.parent(), WorkspacePath::parent);
+    // The highest: else each member of a Cargo workspace would get a server of its own.
     above.filter(has_marker).last().unwrap_or_else(|| workspace.root_path(path.root()))
 }
 

@@ -184,13 +184,16 @@ impl State {
         now: Instant,
     ) -> Option<Vec<Value>> {
         let result = result.filter(|_| error.is_none());
+        // Once: a second answer with this number must not begin the conversation again.
         if id == INITIALIZE && self.phase == Phase::Starting {
             if let Some(error) = error {
                 self.trouble.message(error);
             }
             return Some(self.initialized(result?, now));
         }
+        // An answer to nothing that is known is no offence: requests are forgotten for others (`MAX_ASKED`).
         let Some(TextRequest { uri, version, at }) = self.asked.remove(&id) else { return Some(Vec::new()) };
+        // It may be closed meanwhile: it is gone, or others were opened.
         let Some(document) = self.documents.get_mut(&uri) else { return Some(Vec::new()) };
         document.is_pulling = false;
         if document.version == version && !self.pulls {
@@ -274,6 +277,7 @@ impl State {
 
     fn progressed(&mut self, progress: &Value, now: Instant) {
         let Some(kind) = progress["value"]["kind"].as_str() else { return };
+        // Cut, as the server chooses it and up to `MAX_PROGRESS` of them are kept.
         let token: String = progress["token"].to_string().chars().take(100).collect();
         if kind == "begin" && self.progress.len() < MAX_PROGRESS {
             if is_check(&token) {

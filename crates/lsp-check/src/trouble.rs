@@ -106,6 +106,7 @@ fn cut(text: &str) -> String {
 /// The path that a text says was refused: in the line that says so, else the last one before.
 fn denied_path(text: &str) -> Option<PathBuf> {
     let lower = text.to_ascii_lowercase();
+    // Lower case in ASCII has the same length, so that a place in it is one in `text`.
     let at = ["permission denied", "os error 13", "eacces"].iter().filter_map(|words| lower.find(words)).min()?;
     let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line_end = text[at..].find('\n').map_or(text.len(), |end| at + end);
@@ -137,8 +138,10 @@ fn paths(text: &str) -> Vec<PathBuf> {
 /// The folder that `read` has to name so that a file can be read, as a person would write it: that of the program that
 /// it belongs to.
 fn read_for(file: &Path, home: Option<&Path>) -> String {
+    // With `/` for a home, as a container may have it, every file would be below it.
     let home = home.filter(|home| home.parent().is_some());
     let Some(below) = home.and_then(|home| file.strip_prefix(home).ok()) else {
+        // Below `/home`, two names would be all that a user has.
         let most = if file.starts_with("/home") { 3 } else { 2 };
         let names = file.components().count().saturating_sub(2).clamp(1, most);
         let folder: PathBuf = file.components().take(1 + names).collect();
@@ -147,6 +150,7 @@ fn read_for(file: &Path, home: Option<&Path>) -> String {
     let names: Vec<_> = below.iter().collect();
     let first = names.first().and_then(|name| name.to_str()).unwrap_or_default();
     let take = match first {
+        // The program is the third name, as in `.local/share/NAME`.
         ".local" => 3,
         shared if SHARED_FOLDERS.contains(&shared) => 2,
         hidden if hidden.starts_with('.') => 1,
