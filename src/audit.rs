@@ -118,6 +118,7 @@ impl Audit {
         let shown = shown_object(arguments, MAX_DEPTH, &canonical);
         let text = shown.to_string();
         line.insert("arguments".into(), if text.len() > MAX_ARGUMENTS { digest(text.as_bytes()) } else { shown });
+        // Resolved before the call: afterwards a moved or deleted file is not where it was asked for.
         line.insert("paths".into(), paths(arguments, &canonical, workspace).into());
         CallRecord(line)
     }

@@ -58,6 +58,7 @@ pub fn init(level: LevelFilter) {
     let is_quiet = level <= LevelFilter::WARN;
     let format = move || tracing_subscriber::fmt().with_max_level(level).with_writer(|| Lines).finish();
     if is_quiet {
+        // Fails only where there is one already, whose messages then go where they did before.
         let _ = set_global_default(RareMessages {
             level,
             filter,
@@ -91,6 +92,7 @@ impl Subscriber for RareMessages {
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
+        // An id must not be 0 (`Id::from_u64` panics), and none of these spans is ever looked up.
         Id::from_u64(1)
     }
 
@@ -281,6 +283,7 @@ impl LineSink for Stderr {
         let mut stderr = io::stderr();
         while !bytes.is_empty() {
             match stderr.write(bytes) {
+                // It takes nothing, and would take nothing the next time: the loop would not end.
                 Ok(0) => return true,
                 Ok(written) => bytes = &bytes[written..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -290,6 +293,7 @@ impl LineSink for Stderr {
                 {
                     thread::sleep(RETRY_INTERVAL);
                 }
+                // A closed stderr stays closed, and there is no other place where that could be reported.
                 Err(_) => return true,
             }
         }

@@ -154,6 +154,7 @@ type Assembled = (Services, Vec<RoleParts>, StartReport);
 
 /// Opens the roots, confines the process and assembles the services of the server.
 fn assemble(config: &Config, profile: &SystemProfile) -> Result<Assembled, StartError> {
+    // Its messages only wait for now: the thread that writes them has to start once the process is confined.
     log::init(config.log);
     let opened = open(config)?;
     let confined = confine(config, &opened, profile)?;
@@ -227,6 +228,7 @@ fn services(config: &Config, opened: Opened, confinement: ConfineReport) -> Asse
     let audit = opened.audit.map(|log| Arc::new(Audit::new(log, label.clone(), config.audit.required)));
     let events = opened.events.map(|sink| EVENTS.get_or_init(|| Arc::new(EventLog::new(sink, label.clone()))));
     let services = |workspace: Workspace, role: Option<&Role>| {
+        // A handle more fails where too few files may be open; the session then remembers in memory.
         let own_state = state.as_ref().and_then(|state| state.try_clone().ok());
         let session = match role {
             Some(role) => Session::of_role(own_state, &config.history, &role.name).within(role.quota),
@@ -282,6 +284,7 @@ fn open_state(config: &Config, complaints: &mut Vec<String>) -> Option<StateDir>
     let opened = if config.action.makes_state_folder() { StateDir::open(path) } else { StateDir::existing(path) };
     match opened {
         Ok(state) => Some(state),
+        // Nothing was kept yet, which is no complaint: a command that only looks makes no folder.
         Err(error) if error.kind() == io::ErrorKind::NotFound && !config.action.makes_state_folder() => None,
         Err(error) => {
             let why = format!("the state folder {} cannot be used: {error}", path.display());
@@ -298,6 +301,7 @@ fn language_servers(
     workspace: &Workspace,
     complaints: &mut Vec<String>,
 ) -> Option<Arc<LanguageServers>> {
+    // Only changes are checked: without one the broker would be a process that does nothing.
     let changes =
         matches!(config.action, Action::Serve | Action::Call(_) | Action::Doctor) && !config.selection.read_only;
     if config.language_servers.is_empty() || !changes {

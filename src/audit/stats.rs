@@ -120,6 +120,7 @@ impl AuditStats {
             }
             if read as u64 > MAX_LINE {
                 if !bytes.ends_with(b"\n") {
+                    // Not read into memory: the rest of it may be as long as the file.
                     file.skip_until(b'\n')?;
                 }
                 self.damaged += 1;
@@ -131,6 +132,7 @@ impl AuditStats {
 
     fn add(&mut self, bytes: &[u8], since: Option<SystemTime>) {
         let Ok(line) = serde_json::from_slice::<AuditLine<'_>>(bytes) else {
+            // Logs of other programs are JSON lines as well, and not damaged.
             let is_object = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
             *(if is_object { &mut self.foreign } else { &mut self.damaged }) += 1;
             return;
@@ -197,6 +199,7 @@ impl Durations {
         *self.counts.entry(rounded(micros, self.digits)).or_default() += 1;
         self.total += 1;
         self.longest = self.longest.max(micros);
+        // With two digits there are at most 90 for each of the 20 powers of ten of a `u64`: fewer than are held.
         while self.counts.len() > MAX_DURATIONS && self.digits != Some(FIRST_DIGITS - 2) {
             let digits = self.digits.map_or(FIRST_DIGITS, |digits| digits - 1);
             self.digits = Some(digits);

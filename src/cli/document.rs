@@ -35,6 +35,7 @@ const DATE: &str = "2026-11-22";
 /// The manual page: one for all subcommands, each with a part that has its own options.
 fn man_page() -> io::Result<String> {
     let mut command = command().disable_help_subcommand(true);
+    // Before that clap has no full names of subcommands, and no `--help` of theirs.
     command.build();
     let man = Man::new(command.clone());
     let mut out = Vec::new();

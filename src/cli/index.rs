@@ -97,6 +97,7 @@ pub fn build_indexes(config: &Config, services: &Services, json: bool) -> ExitCo
                     }
                 }
             });
+            // Owned here, so that a panic drops it as well.
             let done = done;
             let saved = Arc::clone(&services.path_index).store(&services.workspace);
             drop(done);

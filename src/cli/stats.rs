@@ -75,6 +75,7 @@ fn text(file: &str, files: usize, stats: &AuditStats) -> String {
         let files = if files == 1 { String::new() } else { format!(" in {files} files") };
         let calls = if stats.all.calls == 1 { "1 call".to_owned() } else { format!("{} calls", stats.all.calls) };
         let _ = writeln!(out, "{calls}{files}, {first} to {last}\n");
+        // A client chooses its name itself, and could drive the terminal with it.
         let name = |name: &str| shorten(&escape_controls(name).replace(['\n', '\t'], " "), MAX_NAME).into_owned();
         let tools = stats.tools.iter().map(|(tool, row)| (name(tool), row));
         let total = (stats.tools.len() > 1).then(|| ("all".to_owned(), &stats.all));

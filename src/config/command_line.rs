@@ -92,6 +92,7 @@ pub(super) fn parse(
                 problems.push(format!("{} is before `setup`: give directories after the client", directory.display()));
             }
             let mut request = SetupRequest::from_arg_matches(inner)?;
+            // Now, as a client that starts the entry does so in another directory.
             let absolute = |path: &mut PathBuf| *path = environment.absolute(path, &environment.directory);
             request.directories.iter_mut().chain(&mut request.file).for_each(absolute);
             return Ok(ControlFlow::Break(Invocation::SetUp(request)));

@@ -151,6 +151,7 @@ fn typed_names(typed: &OsStr, directory: &Path, path: Option<&OsStr>) -> Vec<Pat
     }
     let mut names = Vec::new();
     for folder in path.into_iter().flat_map(std::env::split_paths) {
+        // An empty one is the current directory (POSIX, Base Definitions, 8.3).
         let folder = directory.join(folder);
         let found = spellings(typed).into_iter().find(|name| host_path::holds(&folder, Path::new(name)));
         let is_found = found.is_some();

@@ -83,6 +83,7 @@ impl ExecArguments {
             if host_path::is_directory(&path).is_none() {
                 problems.push(format!("--read {shown} does not exist"));
             } else if host_path::is_file_system_root(&real(&path)) {
+                // By where it leads: a link to `/` would offer everything as well.
                 problems.push(format!("--read {shown} is the whole file system, which is never offered"));
             } else {
                 readable.push(path);
@@ -101,6 +102,7 @@ impl ExecArguments {
             problems.push(format!("--confine {mode:?}: write required, auto or off"));
         }
         let how = known.map_or(Confine::Required, |(_, confine)| *confine);
+        // It needs prctl(2), `PR_SET_PDEATHSIG`. Left out without a word, it would leave a command that runs on alone.
         if self.die_with_parent && !cfg!(target_os = "linux") {
             problems.push("--die-with-parent: only Linux can do this".to_owned());
         }
@@ -210,6 +212,7 @@ fn working_directory(
 }
 
 fn variables(given: &[OsString], environment: &Environment, problems: &mut Vec<String>) -> Vec<(OsString, OsString)> {
+    // The others may hold keys and tokens, which a command that a model wrote has no need of.
     let inherited =
         |name: &OsStr| environment.variable(name.to_str()?).map(|value| (name.to_owned(), value.to_owned()));
     let mut variables: Vec<_> =

@@ -68,6 +68,7 @@ const LITERAL: &str =
 /// The letter behind the backslash of `"C:\x` in a line that is no comment: the beginning of a Windows path in double
 /// quotes, with or without a mount name before it.
 fn escaped_drive(line: &str) -> Option<char> {
+    // By its letters: a file that does not parse has no tree to look in.
     let line = line.split('#').next().unwrap_or(line);
     line.match_indices(":\\").find_map(|(at, _)| {
         let (before, after) = (&line[..at], line[at + 2..].chars().next()?);

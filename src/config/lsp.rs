@@ -130,6 +130,7 @@ impl TableCheck<'_, '_> {
             find_program(&path)
         } else {
             let folders = environment.variable("PATH").map(|path| std::env::split_paths(path).collect::<Vec<_>>());
+            // A relative folder of `PATH` would be looked for wherever the server is started, so perhaps in a root.
             let folders = folders.into_iter().flatten().filter(|folder| folder.is_absolute());
             folders.map(|folder| folder.join(command)).find_map(|path| find_program(&path))
         };
@@ -142,6 +143,7 @@ impl TableCheck<'_, '_> {
             ));
             return PathBuf::from(command);
         };
+        // By both names: a model could replace a link inside of a root as well as its target.
         for path in [&path, &real(&path)] {
             if let Some(root) = self.roots.iter().find(|root| path.starts_with(real(&root.path))) {
                 let (shown, root) = (path.display(), root.path.display());

@@ -180,6 +180,7 @@ impl RawArgs {
                 }
             },
             ValueKind::Seconds(longest, field) => match text.trim_end_matches('s').parse::<f64>() {
+                // Neither NaN nor infinity passes both, for which `from_secs_f64` would panic.
                 Ok(seconds) if seconds > 0.0 && seconds <= *longest => {
                     return *field(config) = Duration::from_secs_f64(seconds);
                 }
@@ -225,6 +226,7 @@ fn bytes(text: &str) -> Option<u64> {
     if let Ok(whole) = number.parse::<u64>() {
         return whole.checked_mul(1 << shift);
     }
+    // There are no parts of a byte, so that a fraction needs a unit.
     let value = number.parse::<f64>().ok().filter(|value| shift > 0 && *value >= 0.0)? * f64::from(1_u32 << shift);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in the range of u64")]
     // Far below `u64::MAX`, where the cast would saturate, and above any disk.

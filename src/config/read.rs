@@ -15,6 +15,7 @@ use crate::log;
 use super::{Action, Environment, Invocation, RawArgs, command_line, file, suggestion, validate};
 
 /// Exit code for a configuration that cannot be used.
+// As clap exits for a command line that it does not understand, so that both have one code.
 pub const BAD_CONFIGURATION: u8 = 2;
 
 /// Why the program does not start.

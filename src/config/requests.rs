@@ -301,6 +301,7 @@ impl TypedValueParser for KnownValues {
 fn since(text: &str) -> Result<SystemTime, String> {
     let text = text.trim();
     if let Ok(ago) = humantime::parse_duration(text.trim_end_matches(" ago")) {
+        // Longer ago than there is a time for: all calls.
         return Ok(SystemTime::now().checked_sub(ago).unwrap_or(SystemTime::UNIX_EPOCH));
     }
     let is_date = text.len() == 10;

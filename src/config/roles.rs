@@ -88,6 +88,7 @@ fn role(table: &RawTable, config: &Config, roots: &[RootSpec], names: &[String],
     for flag in PER_ROLE {
         table.own.apply(option(flag), &mut own, problems);
     }
+    // `read_only = false` in a role gives nothing back: a role only takes away.
     own.selection.read_only |= config.selection.read_only;
     tools(table, config, &mut own.selection, problems);
     limits(table, config.quota, own.quota, problems);

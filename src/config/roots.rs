@@ -66,6 +66,7 @@ pub(super) fn specs(args: &RootArgs<'_>, found: &mut Findings<'_>, unconfigured:
         let is_wide = too_wide(&environment.directory, environment).is_some();
         match current_directory(environment, "rootbound DIR") {
             Ok(path) => specs.push(unnamed(path)),
+            // Claude Code has started servers in the home directory, with the project in a variable.
             Err(why) => match project_of_client(environment).filter(|_| is_wide) {
                 Some(path) => specs.push(unnamed(path)),
                 None if is_wide && args.serves => *unconfigured = Some(why),
@@ -125,6 +126,7 @@ pub(super) fn current_directory(environment: &Environment, how: &str) -> Result<
 /// Why a directory is offered only by name.
 fn too_wide(directory: &Path, environment: &Environment) -> Option<&'static str> {
     let real = real(directory);
+    // Where nobody chose it: Claude Desktop starts its servers in `/`, and clients have done so in the home directory.
     let is_home = || environment.home.as_deref().is_some_and(|home| host_path::real(home) == real);
     if is_file_system_root(&real) { Some("is /") } else { is_home().then_some("is the home directory") }
 }

@@ -33,6 +33,7 @@ pub(super) fn config(
     let mut found = Findings { raw, file_base, environment, problems, warnings: Vec::new() };
     found.placeholders(directories);
     let mut config = Config { action, ..Config::default() };
+    // `secrets` may also be a rule of one directory, so it is read with the policy.
     for option in options().filter(|option| option.flag != "secrets") {
         raw.apply(option, &mut config, &mut found.problems);
     }
@@ -49,6 +50,7 @@ pub(super) fn config(
     // The table has set `untrusted`; the lists are read here, each pattern checked.
     let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut found.problems) };
     for given in raw.each("ignore") {
+        // One by one, so that a problem names the place where its pattern was given.
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
         found.problems.extend(one.validate().into_iter().map(|why| format!("{}: {why}", given.origin())));
     }
@@ -117,6 +119,7 @@ impl Findings<'_> {
         for directory in directories.iter().filter(unfilled) {
             self.problems.push(format!("the argument {} {NEXT}", directory.display()));
         }
+        // Clients fill in arguments and variables. In the file nobody does, and it is text there.
         let outside = self.raw.values.iter().filter(|given| !matches!(given.source, Source::File { .. }));
         for given in outside.filter(|given| given.text.contains("${")) {
             self.problems.push(format!("{} {:?} {NEXT}", given.origin(), given.text));

@@ -56,10 +56,12 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         title: "Claude Code",
         names: &["claude-code"],
         below: None,
+        // A fifth is left free, as tokens are only estimated here.
         budget: text(TextUnit::Tokens, 20_000),
         beyond: "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
         // The characters were found with version 2.1.197 and texts of 49,900 and 50,001.
         source: "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
+        // The default of `MCP_TOOL_TIMEOUT`: 100,000,000 milliseconds.
         call_seconds: 100_000,
         call_source: "https://code.claude.com/docs/en/mcp",
     },
@@ -88,11 +90,14 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
     },
     ClientRow {
         title: "DeerFlow",
+        // The default name of the Python SDK, which says nothing of the client: the directories decide.
         names: &["mcp"],
         below: Some("/mnt/user-data"),
+        // It makes each relative path that exists some 25 characters longer, and counts after that.
         budget: text(TextUnit::CharactersWithPaths, 11_000),
         beyond: "moves more than 12,000 characters out of the conversation, after it has rewritten paths",
         source: "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
+        // It has no limit of its own: this is the one that `rootbound setup` writes.
         call_seconds: 60,
         call_source: "https://github.com/bytedance/deer-flow/blob/main/backend/packages/harness/deerflow/mcp/tools.py",
     },

@@ -33,6 +33,7 @@ const MAX_LOOKS: usize = 4;
 /// How long a call does nothing before others may run in its place.
 const STUCK_AFTER: Duration = Duration::from_secs(1);
 /// Areas that are remembered while no call is in them.
+// An area is named after a path of a call, so a model can name any number of them.
 const MAX_AREAS: usize = 256;
 /// Calls that wait at the same time.
 pub(super) const MAX_WAITS: usize = 64;
@@ -91,6 +92,7 @@ impl ConcurrencyLimits {
 
     /// Whether a heavy call that has its permit runs at the same time as another one.
     pub(super) fn is_crowded(&self) -> bool {
+        // One permit is the caller's own.
         self.server_wide(Load::Heavy).available_permits() + 1 < self.most(Load::Heavy)
     }
 
@@ -107,6 +109,7 @@ impl ConcurrencyLimits {
 
     /// Waits for a permit of `area`, then for one of the whole server.
     pub(super) async fn permit(&self, load: Load, area: &str) -> Result<Permit, AcquireError> {
+        // In this order: who waits at an area that hangs must not hold a permit that calls elsewhere need.
         let area = self.area_permit(load, area).await?;
         let server = Arc::clone(self.server_wide(load)).acquire_owned().await?;
         Ok(Permit { area: Mutex::new(Some(area)), server: Mutex::new(Some(server)) })
@@ -181,6 +184,7 @@ pub(super) fn area(services: &Services, tool: &str, arguments: &Map<String, Valu
         || arguments.values().filter_map(Value::as_array).flatten().filter_map(Value::as_object).find_map(path_of);
     let path = path_of(arguments).or_else(in_list);
     let path = path.as_deref().unwrap_or(".");
+    // Not on the disk: a look could hang there before the permit is taken that bounds it. `@` begins a mention.
     let resolved = services.workspace.resolve_lexically(path.strip_prefix('@').unwrap_or(path));
     let Some(resolved) = resolved else { return String::new() };
     match resolved.relative().components().next() {
@@ -215,10 +219,12 @@ impl RunningCommits {
 
     fn wait(&self, limit: Duration) -> bool {
         let begun = Instant::now();
+        // One reference is this value's own.
         while Arc::strong_count(&self.0) > 1 {
             if begun.elapsed() >= limit {
                 return false;
             }
+            // It may block: the runtime serves nobody any more.
             thread::sleep(FINISH_INTERVAL);
         }
         true

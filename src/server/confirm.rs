@@ -118,6 +118,7 @@ impl Confirmation {
     ) -> Result<Reply, ToolError> {
         match person {
             Person::Live(peer) => {
+                // Not queued: a call that waited here would hold its content, which this number is to bound.
                 let _permit = self.waiting.try_acquire().map_err(|_| {
                     ToolError::new(
                         Kind::Quota,
@@ -133,10 +134,12 @@ impl Confirmation {
             Person::Retry { state, answer: Some(answer) } => {
                 let answer = ElicitResult::deserialize(answer)
                     .map_err(|error| declined("the user's answer cannot be read").source(error).hint(ASK_AGAIN))?;
+                // A no needs no proof: it changes nothing, whoever says it.
                 consent(&answer)?;
                 match self.signer()?.verify(state.as_deref().unwrap_or_default(), proposal, self.limit) {
                     Ok(()) => Ok(Reply::Approved(Approval::by_person())),
                     Err(InvalidProof::OtherChange) => Err(ToolError::changed_while_asked(&proposal.fingerprint.path)),
+                    // One text for all reasons: a forger must not learn which check failed.
                     Err(_) => Err(declined(format!(
                         "the user's answer belongs to another call, was used before, or came after more than {:.0?}",
                         self.limit
@@ -199,6 +202,7 @@ pub(super) async fn ask(
     let (void, error) = loop {
         tokio::select! {
             biased;
+            // First: a yes that arrives together with the cancellation makes no change.
             () = cancelled.cancelled() => {
                 break ("the call was cancelled", ToolError::cancelled());
             }
@@ -206,6 +210,7 @@ pub(super) async fn ask(
                 Ok(Ok(ClientResult::ElicitResult(answer))) => Ok(answer),
                 Ok(Err(error)) => Err(failed(error)),
                 Ok(Ok(_)) => Err(failed(ServiceError::UnexpectedResponse)),
+                // The sender is dropped where the service has ended.
                 Err(_) => Err(failed(ServiceError::TransportClosed)),
             },
             () = &mut overdue => {
@@ -222,6 +227,7 @@ pub(super) async fn ask(
             }
         }
     };
+    // Without it a person may answer a form that counts no more. The call has its error either way.
     let _ = time::timeout(CANCEL_LIMIT, question.cancel(Some(void.to_owned()))).await;
     Err(error)
 }

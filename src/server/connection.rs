@@ -119,12 +119,14 @@ impl KeptIndexes {
             return;
         }
         let (sender, finished) = oneshot::channel();
+        // Not on the thread of the runtime, which has to see a signal meanwhile.
         let spawned = thread::Builder::new().name("store".to_owned()).spawn(move || {
             for (index, workspace) in &self.0 {
                 index.finish(workspace);
             }
             let _ = sender.send(());
         });
+        // Where no thread can be had nothing is stored: later searches walk, and find the same.
         if spawned.is_ok() {
             tokio::select! {
                 _ = finished => {}
@@ -159,6 +161,8 @@ pub fn run_stdio(server: Server) -> u8 {
     let stop = CancellationToken::new();
     // The socket of the signals needs the reactor.
     let entered = runtime.enter();
+    // Before the first request is read: the TypeScript client 2.x sends `server/discover` to a process that it ends
+    // with SIGTERM, and starts another one. That must be a plain end.
     if let Err(error) = stop_on_signal(&stop) {
         return without_files(&error);
     }
@@ -178,6 +182,7 @@ pub fn run_stdio(server: Server) -> u8 {
     if matches!(ended, Ok(Ok(()))) {
         runtime.block_on(indexes.finish_unless(&stop));
     }
+    // Dropped as usual it would wait for a thread that hangs in a read of stdin.
     runtime.shutdown_background();
     match ended {
         Ok(Ok(())) => 0,
@@ -252,6 +257,7 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) -> io::Result<()> {
     };
     use std::os::unix::net::UnixStream;
     let (reader, writer) = UnixStream::pair()?;
+    // As tokio demands of `from_std`: a blocking read would stop the only thread.
     reader.set_nonblocking(true)?;
     let received = tokio::net::UnixStream::from_std(reader.try_clone()?)?;
     let none: [i32; 0] = [];
@@ -263,6 +269,7 @@ pub(super) fn stop_on_signal(stop: &CancellationToken) -> io::Result<()> {
         }
     }
     cancel_after(stop, async move {
+        // Its drop would take the handlers of the signals away.
         let _delivery = delivery;
         // What was sent is not read: one signal is enough.
         received.readable().await.ok()

@@ -40,6 +40,7 @@ fn start() -> Option<(Arc<DiskWatcher>, AbortHandle)> {
     let queue = AsyncFd::with_interest(Arc::clone(&watcher), Interest::READABLE).ok()?;
     let task = tokio::spawn(async move {
         while let Ok(mut ready) = queue.readable().await {
+            // Only once nothing is left: tokio reports a change of readiness, and not again what was left unread.
             if !queue.get_ref().dispatch() {
                 ready.clear_ready();
             }

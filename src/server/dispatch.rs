@@ -128,6 +128,7 @@ impl Dispatcher {
 
     /// Writes how a call ended. What was changed stays changed, and its answer says what truly happened.
     async fn conclude(&self, trace: Arc<Trace>, outcome: AuditOutcome) -> Result<(), ToolError> {
+        // Once something was written, an error would make the model send the change again.
         let is_needed = trace.record.as_ref().is_some_and(|(audit, _)| audit.required) && trace.written.get().is_none();
         let write = move || {
             trace.record.as_ref().map_or(Ok(()), |(audit, record)| audit.conclude(record, &outcome, &trace.changes))
@@ -151,6 +152,7 @@ impl Dispatcher {
             if let Ok(Response::Answer(answer, _)) = &mut result
                 && is_tool
             {
+                // What is read as a resource is the content of a file, and a note would become a part of it.
                 let notes = self.services.workspace.take_recovery_notes();
                 answer.content.extend(notes.into_iter().map(|note| Content::Text(format!("note: {note}"))));
             }
@@ -260,6 +262,7 @@ impl Dispatcher {
         let mut deadline = time::Instant::now() + self.limit();
         let (load, area) = (self.load(&call.tool), area(&self.services, &call.tool, &call.arguments));
         let (permit, waited_for_client) = self.permit(&call, load, &area).await?;
+        // A client that does not read its answers holds the permits itself, so this time is not the call's.
         if waited_for_client {
             (cx.stop, deadline) = (StopSignal::after(self.limit()), time::Instant::now() + self.limit());
         }
@@ -370,6 +373,7 @@ impl Dispatcher {
                 make(change, &cx, approval, &trace)
             }
         };
+        // Never with a lower priority: a change holds locks that other calls wait for.
         let mut commit = self.shared.pools.start(false, &permit, work)?;
         let stuck = async {
             // The change stops by itself at its deadline: only one that does not is stuck.
@@ -382,11 +386,13 @@ impl Dispatcher {
             tokio::select! {
                 biased;
                 done = &mut commit => return ended(done).map(|answer| Response::Answer(answer, None)),
+                // Once: the token stays cancelled, and the loop would spin.
                 () = call.cancelled.cancelled(), if !is_cancelled => {
                     is_cancelled = true;
                     stop.cancel();
                 }
                 () = &mut stuck => {
+                    // Before it is taken back: work that begins at this very moment then sees it, and writes nothing.
                     stop.cancel();
                     if commit.take_back() {
                         return Err(no_thread("the change was not started"));
@@ -417,11 +423,13 @@ fn plan(
     trace: &Trace,
 ) -> Result<Planned, ToolError> {
     let tool = services.toolbox.get(tool).ok_or_else(|| ToolError::new(Kind::Internal, "no such tool"))?;
+    // Taken out first: the repeated call differs from the one that was refused in the code alone.
     let code = if tool.spec.read_only { None } else { take_code(&mut arguments) };
     let confirm = if tool.spec.read_only { Confirm::Never } else { services.options.confirm };
     let draft = (confirm != Confirm::Never).then(|| {
         let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
         let origin = format!("{client} {}", roots.join(" "));
+        // Under the names of the schema: a model may spell an argument in another way when it repeats the call.
         Draft::of(confirm, tool.spec.name, &tool.canonical(&arguments), &origin)
     });
     // The draft is made before: the plan takes the arguments that an answer is bound to.
@@ -451,9 +459,11 @@ fn plan(
 
 /// Makes a change within the session's quotas, and announces it to the audit.
 fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &Trace) -> Result<Answer, ToolError> {
+    // Before anything is spent: what cannot be recorded is not made.
     trace.announce()?;
     let cost = change.cost();
     let quota = &cx.session.quota;
+    // Before the change, or two calls at the same time could both take what is left.
     quota.spend(&cx.workspace, &cost)?;
     let done = change.commit(cx, approval);
     match &done {

@@ -58,6 +58,7 @@ impl ChangeListener for EventLog {
 impl LineSink for EventWriter {
     fn write(&mut self, line: &[u8], _: Option<Duration>) -> bool {
         self.sink.write(line).unwrap_or_else(|error| {
+            // Once: on a full disk each change would write a line to the log.
             if !std::mem::replace(&mut self.has_failed, true) {
                 tracing::warn!(%error, "the events cannot be written and are dropped");
             }

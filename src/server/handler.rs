@@ -194,6 +194,8 @@ impl Handler {
         };
         let nearest = did_you_mean(served.dispatcher.services.toolbox.nearest(name));
         let nearest = nearest.map(|question| format!("{question} ")).unwrap_or_default();
+        // An error of the protocol and not of a tool, with the names in its text, which is what a model is shown
+        // (https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling).
         ErrorData::invalid_params(
             format!("{what}; {nearest}this server offers {}", offered.join(", ")),
             Some(json!({ "known": offered })),
@@ -260,10 +262,12 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let context = subscription.request_context();
+        // rmcp has sent the acknowledgement by now. No notification may come before it.
         self.served_to(context).subscriptions(&self.output).release(&Listener::Request(context.id.clone()));
         let [input_ended, stopped] = &self.closing;
         tokio::select! {
             () = subscription.cancelled() => {}
+            // Else it would keep the process after the end of the input, and the Python client sends SIGTERM after 2 s.
             () = input_ended.cancelled() => {}
             () = stopped.cancelled() => {}
         }
@@ -322,6 +326,7 @@ impl ServerHandler for Handler {
         served.begin_completion(&cancelled);
         match self.operate(&context, complete, cancelled.clone()).await {
             Ok(answer) => results::completion(answer).map(CompleteResult::new),
+            // Given up for a newer one and not by the client, which would show an error to the person who types.
             Err(error) if error.kind() == Kind::Cancelled && !context.ct.is_cancelled() => {
                 let later = CompletionInfo::with_pagination(Vec::new(), None, true);
                 later.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
@@ -398,6 +403,7 @@ impl ListenService {
         context: RequestContext<RoleServer>,
     ) -> Result<ServerResult, ErrorData> {
         let Self(handler) = self;
+        // Not queued: a place is held as long as its request lives, which may be the whole session.
         let Ok(_permit) = handler.listens.try_acquire() else {
             let error = format!(
                 "there are too many subscriptions/listen requests: at most {MAX_LISTENS} at once; cancel one first"
@@ -417,6 +423,7 @@ impl ListenService {
                 tracing::info!(uri = %shorten(uri, MAX_URI), reason = %error.text(), "refused a subscription");
             }
             uris.retain(|uri| !refused.iter().any(|(other, _)| other == uri));
+            // A subscription to nothing would be acknowledged and then stay silent for ever.
             if let (true, Some((uri, error))) = (uris.is_empty(), refused.first()) {
                 return Err(results::resource_error(error, Some(uri.as_str())));
             }

@@ -117,6 +117,7 @@ impl InProcessClient {
         let (near, far) = duplex(PIPE);
         let (server_input, server_output) = split(far);
         let stop = CancellationToken::new();
+        // Its error is not asked for: the client finds the end of the pipe.
         runtime.spawn(server.serve(server_input, server_output, stop.clone()));
         let (input, output) = split(near);
         Ok(Self { runtime, input: BufReader::new(input), output, stop, last_id: 0 })
@@ -201,6 +202,7 @@ pub fn call_once(server: Server, tool: &str, arguments: Map<String, Value>) -> R
     }
     let outcome = client.call(tool, arguments);
     let stopped = client.stop.is_cancelled();
+    // First: it ends the server, so that no further change begins.
     drop(client);
     // After a signal: as for a server, a change that has begun is made whole.
     let finished = shared.commits.finish();
@@ -217,6 +219,7 @@ pub fn finish_indexes(indexes: KeptIndexes) {
     if !indexes.is_unfinished() {
         return;
     }
+    // The answer is out by now; without this the next process searches without an index.
     let Ok(runtime) = Server::runtime() else { return };
     runtime.block_on(async {
         let stop = CancellationToken::new();

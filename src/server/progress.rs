@@ -37,6 +37,7 @@ impl Progress {
         let sink: ProgressSink = Some(Arc::new(move |update: ProgressUpdate| {
             // The lock is held while the line is enqueued, so that none can follow `end`.
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            // One that finds no room is lost, which the next one makes up for: each has the whole count.
             if state.admits(update.done, Instant::now()) && output.has_room() {
                 output.message(&notification(token.clone(), update));
             }

@@ -86,6 +86,7 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool)
             tool
         })
         .collect();
+    // In one order, as the protocol asks for: a client of 2026-07-28 may keep the list.
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     tools
 }
@@ -97,6 +98,7 @@ fn blocks(content: Vec<Content>, budget: AnswerBudget) -> Vec<ContentBlock> {
     let block = |content| match content {
         Content::Text(text) => {
             let text = text_within(text, left);
+            // A single text leaves nothing to divide, and measuring it is a pass over all of it.
             if !is_only_one {
                 left = left.less(&text);
             }

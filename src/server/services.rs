@@ -47,6 +47,7 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             max_concurrent: None,
+            // Well below the 60 s after which most clients end a call, so that an error still arrives.
             deadline: Duration::from_secs(30),
             max_line: 16 << 20,
             grace: Duration::from_secs(5),

@@ -171,6 +171,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if let Some(until) = self.closing {
+                // So that calls which wait for a person end now, and not at their own time limit.
                 if let Some(failure) = self.unanswerable() {
                     return Some(failure);
                 }
@@ -198,6 +199,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for SafeStdio<R> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
+        // A client that has stopped reading must not hold the process.
         let _ = time::timeout(Duration::from_millis(500), self.output.flush()).await;
         Ok(())
     }

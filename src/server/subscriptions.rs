@@ -169,6 +169,7 @@ impl ChangeListener for Subscriptions {
             }
             for (key, followed) in &mut table.followed {
                 let changed_by = |change| followed.is_changed_by(change, &unreported);
+                // Not `any`, which stops at the first: each of the changes has to be noted.
                 if changes.iter().map(changed_by).fold(false, |any, one| any | one) {
                     exact.push((key.clone(), followed.version, followed.names.clone(), followed.state.clone()));
                 }

@@ -90,6 +90,7 @@ impl Workers {
     /// Enqueues a job; gives it back if there is no thread.
     fn enqueue(self: &Arc<Self>, job: Job) -> Result<(), (io::Error, Job)> {
         let mut state = self.state();
+        // Each job that waits has woken an idle thread already, which has not come to take it yet.
         if state.idle <= state.queue.len() && state.threads < self.max_threads {
             let workers = Arc::clone(self);
             match Builder::new().name("call".to_owned()).spawn(move || workers.serve()) {
@@ -174,6 +175,7 @@ impl Default for Pools {
 impl Drop for Pools {
     /// The threads end once their work has ended.
     fn drop(&mut self) {
+        // Not joined: one of them may hang in a system call.
         for workers in [&self.normal, &self.low_priority] {
             workers.state().ended = true;
             workers.work.notify_all();

@@ -65,6 +65,7 @@ async fn until_due(changed: &Notify, due: Instant, settle: Duration, report: &im
     };
     tokio::pin!(wait);
     let mut ticks = time::interval(REPORT_INTERVAL);
+    // By default, those that were missed would all come at once.
     ticks.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
@@ -107,6 +108,7 @@ impl Poller<'_> {
         let changed = Arc::new(Notify::new());
         let wake: OnEvent = {
             let changed = Arc::clone(&changed);
+            // `notify_one` is kept where nobody waits yet: an event during a look is not lost.
             Arc::new(move |_| changed.notify_one())
         };
         let watcher = self.shared.events.watcher();

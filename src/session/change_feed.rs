@@ -69,6 +69,7 @@ impl ChangeFeed {
     /// Reports all changes from now on to `listener`, until it is dropped.
     pub fn follow(&self, listener: Weak<dyn ChangeListener>) {
         let mut listeners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Here, where the list grows: a listener that is dropped does not say so.
         listeners.retain(|known| known.strong_count() > 0);
         listeners.push(listener);
     }

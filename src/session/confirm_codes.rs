@@ -44,6 +44,7 @@ impl ConfirmCodes {
             return Ok(key);
         }
         self.folder.replace(KEY_FILE, &fresh)?;
+        // Read again and not taken as written: without a lock another process may have put its own key there.
         read().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 

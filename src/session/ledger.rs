@@ -209,6 +209,7 @@ impl Ledger {
     /// process may have appended to it.
     fn recall(&self, key: &Key, mut is_wanted: impl FnMut(&LedgerLine<'_>) -> bool) -> Option<Revision> {
         let bytes = self.state.as_ref()?.read(&file_name(&key.root), MAX_STATE_BYTES).ok()?;
+        // Lossy, and each line by itself: one that a kill has torn costs nothing but that line.
         let text = String::from_utf8_lossy(&bytes);
         let now = SystemTime::now();
         // The newest line counts; those of other files are not parsed.
@@ -537,10 +538,12 @@ fn parse(line: &str) -> Option<LedgerLine<'_>> {
     let time = fields.next()?.parse().ok()?;
     let path = fields.next()?;
     let revision = fields.next()?.parse().ok()?;
+    // A line that a kill has torn has the next one after it, and so more fields.
     fields.next().is_none().then_some(LedgerLine { time, path, revision })
 }
 
 fn fresh(time: u64, now: SystemTime) -> bool {
+    // A time ahead of the clock, which may have been set back, counts as fresh.
     seconds(now).saturating_sub(time) < EXPIRES.as_secs()
 }
 

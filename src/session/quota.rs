@@ -176,6 +176,7 @@ impl Quota {
         let counts: Vec<_> = grown.iter().map(|(root, _)| self.count(workspace, root)).collect();
         let mut spent = self.spent();
         let files = spent.files.saturating_add(cost.files);
+        // A call that makes nothing passes at the limit, so that what is there can still be edited and deleted.
         if cost.files > 0 && files > self.limits.files {
             return Err(QuotaError::Files { limit: self.limits.files });
         }
@@ -231,6 +232,7 @@ impl Quota {
         // Directories are visited for the limits alone: a tree may have few files.
         let options = WalkOptions { ignored: Ignored::Include, max_depth: None, directories: true, symlinks: false };
         let (started, mut entries, mut bytes) = (Instant::now(), 0, 0_u64);
+        // What cannot be walked is not known, and so not held against a write.
         let _ = workspace.walk(&workspace.root_path(root), &options, &mut |entry| {
             entries += 1;
             if entry.kind() == FileKind::File {

@@ -117,6 +117,7 @@ impl Change for PlannedDelete {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let Self { path, target, tree: planned, revision } = *self;
+        // First the lock, then the listing: what is deleted is what was just compared.
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&target], cx.wait_limit())?;
         let tree = cx.workspace.tree(&target, Purpose::Remove)?;
         if tree.mark() != planned.mark() {

@@ -233,6 +233,7 @@ fn entries(cx: &CallContext, edits: Vec<One>, defaults: (bool, bool)) -> Result<
         let (change, copied_from) = parsed.map_err(|error| error.within(&name))?;
         let entry = EditEntry { copied: copied_from, ..EditEntry::new(name, change) };
         copied += if entry.copied.is_some() { entry.change.new_text().len() as u64 } else { 0 };
+        // Each of a hundred entries may name a file of the largest size: together gigabytes in memory.
         if copied > limit {
             let sentence =
                 format!("the entries copy {copied} bytes with new_from; at most {limit} are copied in one call");

@@ -64,12 +64,14 @@ impl Tool for Grep {
         let answer = fitted(cx, |room| {
             let page = report.render(room);
             let numbers = |lines: &[MatchLine]| lines.iter().map(|line| line.number).collect::<Vec<u64>>();
+            // The last page that is rendered is the one that is sent: lines of longer ones before it were not seen.
             shown = page.files.iter().map(|(at, lines)| (*at, numbers(lines))).collect();
             report.answer(cx, page, started.elapsed())
         });
         for (at, numbers) in shown.into_iter().filter(|_| is_of_lines) {
             let hits = &found.files[at].1;
             if let Some(revision) = rev.or_else(|| revision(hits)) {
+                // Large contents are not kept: of these the ledger has the rev alone.
                 let content = hits.seen.as_ref().and_then(|seen| seen.bytes.as_deref());
                 cx.session.ledger.saw(&hits.real, revision, content);
                 let lines = numbers.into_iter().filter_map(|number| usize::try_from(number).ok());

@@ -79,6 +79,7 @@ impl Tool for Ls {
         };
         let answer = match scope.starts() {
             [start] if scope.file().is_some() => one_file::answer(cx, start)?,
+            // Where roots are not there yet, the list of roots is the answer that can say so.
             [start] if scope.absent().is_empty() => request.tree(cx, start)?.answer(cx, &request),
             _ => roots(cx),
         };
@@ -90,6 +91,7 @@ impl Tool for Ls {
 pub(super) fn directory(cx: &CallContext, path: &str) -> Result<Answer, ToolError> {
     match Ls::plan(cx, Args { path: Some(path.to_owned()), ..Args::default() })? {
         Plan::Answer(answer) => Ok(answer),
+        // Not reached: a listing is neither.
         Plan::Change(_) | Plan::Wait(_) => Err(ToolError::would_block()),
     }
 }

@@ -92,6 +92,7 @@ impl Change for PlannedMkdir {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let guard = TreeGuard::acquire_within(&cx.workspace, &[&self.target], cx.wait_limit())?;
+        // Without records before it: which directories were missing is known once they are made.
         let make = || guard.make_directory(&self.target, approval);
         let (directories, _) = commit::journaled(cx, ("mkdir", Undoable::Yes), Vec::new(), make, |directories| {
             commit::record_directories(cx, "mkdir", directories);

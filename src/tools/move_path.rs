@@ -126,6 +126,7 @@ struct Moved {
 impl PlannedMove {
     /// Over a file, as one change of both paths, whole also after a kill.
     fn move_over(&self, cx: &CallContext, expected: Option<Revision>, approval: Approval) -> Result<Moved, ToolError> {
+        // Without a lock: the transaction compares both entries once more under its own.
         let tree = self.unchanged(cx)?;
         let base = commit::state_now(cx, &self.from)?.ok_or_else(|| {
             ToolError::invalid(format!("{} is a special file, which does not replace a file", self.source))

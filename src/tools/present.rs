@@ -185,6 +185,7 @@ fn kind_of(name: &str, head: &[u8]) -> &'static str {
         _ => head,
     };
     if text_file::is_plain(head) {
+        // It is text: by the type of its name a client would decode it as an image.
         return by_name.filter(|kind| !kind.starts_with("image/") || *kind == "image/svg+xml").unwrap_or("text/plain");
     }
     match by_name {

@@ -346,6 +346,7 @@ impl Change for PlannedUndo {
     }
 
     fn preview(&self) -> Preview {
+        // Neither replaces anything: an entry that is at the old place by now is an error.
         let destructive = !matches!(self.last.change.effect, Effect::Removed { .. } | Effect::Moved { .. });
         Preview { summary: self.words().0, diff: self.diff.clone(), destructive }
     }
@@ -358,6 +359,7 @@ impl Change for PlannedUndo {
         // Read before the revert, after which the file holds the former text.
         let undone = self.undone_text(cx);
         let removed = revert::revert(cx, &self.last.change, self.undoable, approval)?;
+        // After the revert: a change whose revert failed can still be undone.
         cx.session.history.take_back(&self.last.session, self.last.number);
         let mut text = self.words().1;
         let is_back =

@@ -95,6 +95,7 @@ impl Tool for Write {
         }
         let given = args.path;
         let request = WriteRequest { given, path, target, content: args.content, mode, expected, at, encoding };
+        // Before the check of what was read: a repeated append finds its own text there, which is no error.
         if let Some(answer) = request.appended_already(cx)? {
             return Ok(Plan::Answer(answer));
         }
@@ -186,6 +187,7 @@ impl Change for PlannedWrite {
         let again = |error: AccessError| match request.mode {
             Mode::Append => request.plan_again(cx),
             Mode::Create => Err(exists(&request.path)),
+            // Its content was made for what was read: on anything else it would undo a change that it does not know.
             Mode::Overwrite => Err(error.into()),
         };
         let made = commit::rewrite(cx, "write", &request.target, planned, approval, again);

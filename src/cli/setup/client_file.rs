@@ -73,6 +73,7 @@ impl FileChange {
         let path = self.client.path.display().to_string();
         let name = escape_controls(&path);
         let diff = unified_diff("", &shown(&self.client.before), &shown(&self.after), DiffExtent::Full).text;
+        // Escaped below, as the file may be somebody else's and a terminal obeys what is in it.
         let hunks = diff.find("@@").map_or("", |at| &diff[at..]);
         let (old, new) = match (&self.client.before, &self.after) {
             (None, _) => ("(no file)", &*name),

@@ -258,6 +258,7 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "deerflow",
         title: "DeerFlow",
         head: r#"{"enabled": true, "type": "stdio"}"#,
+        // Without the first DeerFlow waits for a call without end: it has no default.
         tail: r#"{"tool_call_timeout": 60, "session_init_timeout": 60}"#,
         files: &[(User, DEERFLOW)],
         open_project: OpenProject::CurrentDirectory,

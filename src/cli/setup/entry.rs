@@ -104,6 +104,7 @@ impl ServerEntry {
         let words = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
         let (mut chosen, mut rest) = (words(found.get("args")), words(self.value.get("args")));
         chosen.truncate(there);
+        // Options of another starter, such as `uvx --from`, say nothing to this one.
         if found.get("command") == self.value.get("command") {
             chosen.extend(rest.drain(own..));
             new.value.insert("args".to_owned(), chosen.into());

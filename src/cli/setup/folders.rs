@@ -90,6 +90,7 @@ impl Folders<'_> {
             }
             (CONFIG, System::Mac) => home(&["Library", "Application Support"]),
             (CONFIG | DOT_CONFIG, _) => {
+                // A relative one is to be ignored (https://specifications.freedesktop.org/basedir-spec/latest/).
                 let folder = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
                 folder.map_or_else(|| home(&[".config"]), Ok)
             }

@@ -67,6 +67,7 @@ pub(super) fn remove(text: &str, path: &[&str], element: Option<&str>, mut made:
     if let Some(element) = element {
         let array = nodes.last().and_then(container).map(|array| array.children()).unwrap_or_default();
         let is_it = |node: &CstNode| node.to_serde_value().is_some_and(|value| value == element);
+        // Of two that are equal, the last is the one that was added: `add_text` puts it at the end.
         let Some(found) = array.into_iter().rfind(is_it) else { return Ok(text.to_owned()) };
         nodes.push(found);
     }

@@ -85,6 +85,7 @@ impl SetupTarget<'_> {
                 edits.push((entry.name.clone(), Some(marker)));
             }
         }
+        // The entry first: with the client's own tools off and without it, a model would have no tools for files.
         let changes = std::iter::once(document.change(&text, None)).chain(tools_change);
         Ok(SetupPlan { changes: changes.filter(FileChange::is_needed).collect(), records: edits, notes: Vec::new() })
     }
@@ -122,6 +123,7 @@ impl SetupTarget<'_> {
         {
             let list = self.read(&path)?;
             let edited = own_tools::on(own, &list.text, &turned).map_err(|why| failed(&list, &why))?;
+            // Before the entry goes, for the same reason.
             plan.changes.push(list.change(&edited, turned.made.file.then_some(turned.made.folders)));
         } else if is_unrecorded
             && let (Ok(list), Ok(own)) = (self.tools_path().and_then(|path| self.read(&path)), &self.client.own_tools)

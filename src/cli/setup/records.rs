@@ -63,6 +63,7 @@ impl Records {
 
     /// Every entry of the list.
     pub(super) fn all(&self) -> Vec<(String, Marker)> {
+        // Without a record there is only the entry to take out.
         let text = self.file().and_then(|file| ClientFile::read(&file).ok()).map(|file| file.text).unwrap_or_default();
         let entry = |line: &str| {
             let mut line: Value =
@@ -97,6 +98,7 @@ impl Records {
                 // For its owner only, as the server makes it.
                 self.folder.as_deref().map(StateDir::open).transpose().map_err(|error| error.to_string())?;
             }
+            // A bound for what a damaged record says.
             let change = read.change(&text, Some(usize::try_from(made.min(16)).unwrap_or(0)));
             if !change.is_needed() || change.apply()? {
                 return Ok(());

@@ -71,6 +71,7 @@ impl ServerList {
     /// Takes the entries of ours of one name out, and up to `made` containers above that hold nothing else.
     pub(super) fn remove(&self, text: &str, name: &str, made: usize) -> Result<String, String> {
         let mut text = text.to_owned();
+        // A JSON file may have one name several times.
         while self.existing(&text, name)?.is_some_and(|found| is_ours(&found)) {
             text = if self.is_toml {
                 toml_document::remove(&text, &self.path(&[name]))?

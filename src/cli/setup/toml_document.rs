@@ -36,6 +36,7 @@ pub(super) fn set(text: &str, path: &[&str], new: &Value) -> Result<(String, usi
     } else if let Some(heading) = find(&document, table) {
         edited.insert_str(lines_of(text, heading.span()).end, &format!("{key} = {}{end}", written(new)?));
     }
+    // Read back: of tables that are written in another way (inline, with dots) this text would make something else.
     let is_done = value(&edited).is_ok_and(|edited| at(&edited, path) == Some(new));
     if is_done { Ok((edited, 0)) } else { Err(no_heading(text, path)) }
 }
@@ -65,6 +66,7 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Result<String, String> {
     let shorter = before.strip_suffix("\r\n").or(before.strip_suffix('\n'));
     first.start = shorter.filter(|text| text.is_empty() || text.ends_with('\n')).unwrap_or(before).len();
     let mut edited = text.to_owned();
+    // From the end, so that the places before stay true.
     own.into_iter().rev().for_each(|lines| edited.replace_range(lines, ""));
     Ok(edited)
 }

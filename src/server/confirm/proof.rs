@@ -63,6 +63,7 @@ impl Signer {
     /// Proves that the person was asked about exactly `proposal`, and uses the state up.
     pub(super) fn verify(&self, state: &str, proposal: &Proposal, limit: Duration) -> Result<(), InvalidProof> {
         let state = self.codec.open_with(state, &proposal.request).map_err(|error| {
+            // The reason is for the log alone: it would tell a forger what to try next.
             tracing::warn!(%error, "an answer was not accepted");
             InvalidProof::Unverified
         })?;
@@ -76,6 +77,7 @@ impl Signer {
             tracing::warn!("an answer was not accepted a second time");
             return Err(InvalidProof::Unverified);
         }
+        // Also where the change is another one by now: that yes was to what was shown, and holds for nothing else.
         used.push_back((Instant::now(), *nonce));
         if shown == digest(&proposal.fingerprint) { Ok(()) } else { Err(InvalidProof::OtherChange) }
     }
@@ -139,6 +141,7 @@ pub(in crate::server) fn approve(
     let key: [u8; KEY] = random_bytes().ok_or_else(no_randomness)?;
     let key = records.key(key).map_err(unusable_state)?;
     let codec = RequestStateCodec::try_new(key).map_err(|error| unusable_state(io::Error::other(error)))?;
+    // The time of the clock: another process may get the code, and an `Instant` means nothing there.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     match code {
         None => Err(refusal(proposal, &issue(&codec, proposal, now)?)),
@@ -153,9 +156,11 @@ pub(in crate::server) fn approve(
 
 /// A new code for `proposal`.
 fn issue(codec: &RequestStateCodec, proposal: &Proposal, now: Duration) -> Result<String, ToolError> {
+    // Else two codes for one call in the same second were equal, and the second would count as used.
     let nonce: [u8; NONCE_DIGITS / 2] = random_bytes().ok_or_else(no_randomness)?;
     let head = format!("{:0EXPIRY_DIGITS$x}{:0NONCE_DIGITS$x}", (now + VALID).as_secs(), u16::from_be_bytes(nonce));
     let call = mac(codec, head.as_bytes(), &proposal.request, CALL_DIGITS);
+    // Under the tag of the call, so that no part of a code fits another code.
     let change = mac(codec, &digest(&proposal.fingerprint), call.as_bytes(), CHANGE_DIGITS);
     Ok(format!("{head}{call}{change}"))
 }
@@ -168,6 +173,7 @@ fn verify(
     code: &str,
     now: Duration,
 ) -> Result<Result<(), InvalidProof>, ToolError> {
+    // Before it is split by bytes: a model may send any text, and `split_at` panics within a character.
     let is_code = code.len() == CODE_LENGTH && code.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
     if !is_code {
         return Ok(Err(InvalidProof::Unverified));

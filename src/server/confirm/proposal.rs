@@ -120,6 +120,7 @@ pub(super) fn elicitation(message: &str) -> ElicitRequest {
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: message.to_owned(),
+        // Cannot panic: the only field that it requires is the one that it has.
         requested_schema: form.build_unchecked(),
     })
 }
@@ -151,6 +152,7 @@ fn question_text(preview: &Preview) -> String {
 
 /// Whether some of the changed lines end in CR LF and others in LF: only then are the endings shown.
 fn has_mixed_endings(diff: &str) -> bool {
+    // The first two lines name the file: `---` and `+++` are no changes.
     let mut changed = diff.split_terminator('\n').skip(2).filter(|line| line.starts_with(['+', '-']));
     let first = changed.next().map(|line| line.ends_with('\r'));
     changed.any(|line| Some(line.ends_with('\r')) != first)

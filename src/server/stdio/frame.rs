@@ -224,6 +224,7 @@ impl IdScanner {
                 self.depth = self.depth.saturating_sub(1);
             }
             b':' if self.depth == 1 && !self.at_value => {
+                // As written: a key spelled with escapes is not found, which costs this error its id and nothing else.
                 self.key_is_id = !self.overlong && self.token == b"\"id\"";
                 self.at_value = true;
                 self.token.clear();

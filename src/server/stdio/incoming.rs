@@ -72,6 +72,7 @@ fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> R
 
 pub(super) fn parse(line: &[u8]) -> Incoming {
     if line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+        // Only 2025-03-26 had them (https://modelcontextprotocol.io/specification/2025-06-18/changelog).
         return refuse(None, ErrorCode::INVALID_REQUEST, "batches are not supported; send one message per line");
     }
     let head: Head = match serde_json::from_slice(line) {
@@ -91,6 +92,7 @@ pub(super) fn parse(line: &[u8]) -> Incoming {
         None => None,
         Some(id) => match RequestId::deserialize(id) {
             Ok(id) => Some(id),
+            // A response to nothing that was asked: an error in return would be a second one without a request.
             Err(_) if head.method.is_none() => return Incoming::Ignore,
             Err(_) => return refuse(None, ErrorCode::INVALID_REQUEST, "an id must be a string or an integer"),
         },
@@ -147,6 +149,7 @@ fn request(method: &str, id: RequestId, line: &[u8]) -> Incoming {
         _ => match typed::<CustomRequest>(line) {
             // One that names its protocol version is the service's, which checks the version first.
             Ok(custom) if custom.get_meta().protocol_version().is_some() => Ok(custom),
+            // Clients ask for `prompts/list` and the like whatever is declared, and go on after this code.
             _ => {
                 return refuse(Some(id), ErrorCode::METHOD_NOT_FOUND, shorten(method, MAX_REASON));
             }
@@ -196,6 +199,7 @@ fn answer(id: RequestId, line: &[u8]) -> Incoming {
 }
 
 fn notification(method: &str, line: &[u8]) -> Incoming {
+    // No other one has an effect: the directories come from the command line, never from the client's roots.
     if method != "notifications/cancelled" {
         return Incoming::Ignore;
     }

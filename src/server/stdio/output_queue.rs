@@ -106,6 +106,7 @@ impl OutputQueue {
     /// Waits while the client has too much left to read.
     pub(super) async fn drained(&self) {
         while self.backlog.bytes.load(Ordering::Relaxed) >= READING_ROOM && !self.queue.is_closed() {
+            // No wake-up is missed: the runtime has one thread, and nothing is awaited between the look and this.
             self.backlog.written.notified().await;
         }
     }
@@ -189,6 +190,7 @@ async fn write<W>(
             tracing::warn!(%error, "the client no longer reads; ending");
             queued.close();
             backlog.written.notify_waiters();
+            // Nobody can be answered any more, so what runs is cancelled.
             lost.cancel();
             return;
         }
@@ -242,6 +244,7 @@ impl ResponseBudget {
         if bytes < MAX_SMALL {
             return None;
         }
+        // An answer over the whole budget takes all of it: it could wait for more than there is for ever.
         let units = u32::try_from(bytes.min(MAX_LARGE).div_ceil(UNIT)).unwrap_or(u32::MAX);
         if let Ok(permit) = Arc::clone(&self.0.free).try_acquire_many_owned(units) {
             return Some(permit);

@@ -181,6 +181,7 @@ impl FollowedState {
         if stat.size > MAX_COMPARED {
             return Self::File(stat, None);
         }
+        // It may grow while it is read. Where reading fails, size and time decide.
         let revision = Revision::of_reader(&mut io::Read::take(&mut file, MAX_COMPARED)).ok();
         Self::File(stat, revision)
     }
@@ -189,8 +190,10 @@ impl FollowedState {
     pub(super) fn differs(&self, now: &Self) -> bool {
         match (self, now) {
             (Self::Nothing, Self::Nothing) => false,
+            // A save of what was there already is no news: a client would read the same again.
             (Self::File(_, Some(before)), Self::File(_, Some(now))) => before != now,
             (Self::File(before, _), Self::File(now, _)) => !(before.same_file(now) && before.same_size_and_time(now)),
+            // The times of a directory change with its entries, which are noticed for themselves.
             (Self::Other(before), Self::Other(now)) => !before.same_file(now),
             _ => true,
         }

@@ -38,6 +38,7 @@ pub(super) fn follow(shared: &Shared) {
         let mut table = shared.lock();
         let ended = mem::take(&mut table.ended);
         if table.followed.is_empty() {
+            // Under the lock of the look: who subscribes after this starts a thread again.
             table.is_followed = false;
             return;
         }

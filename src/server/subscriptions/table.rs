@@ -117,6 +117,7 @@ impl Shared {
                 subscriber.has_sent(now);
                 continue;
             } else {
+                // It stays marked: messages to a client that does not read would fill the memory.
                 now + RETRY_INTERVAL
             };
             next = Some(next.map_or(again, |before| before.min(again)));
@@ -141,6 +142,7 @@ impl Table {
         now: FollowedState,
     ) {
         let Some(followed) = self.followed.get_mut(path) else { return };
+        // A change of this server came while the disk was looked at: what was found there may be older.
         if followed.version != version {
             followed.look_by(Instant::now());
             return;

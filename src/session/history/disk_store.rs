@@ -68,6 +68,7 @@ impl DiskStore {
 
     pub(super) fn keep(&self, content: &mut dyn Read, durable: Durable) -> io::Result<Revision> {
         let folder = self.folder()?;
+        // At most half of the bound for one content, or it would drive out all that came before.
         let (revision, size) = folder.store(content, self.capacity(), durable)?;
         self.added(&folder, size);
         Ok(revision)
@@ -187,6 +188,7 @@ impl DiskStore {
         let due = now().saturating_sub(swept) > SWEEP_EVERY.as_secs()
             || added > self.limits.bytes / EIGHTH
             || marker.len() as u64 == MARKER_AT_MOST;
+        // After the sweep the marker begins anew; a kill in between costs one more sweep.
         let noted = if due {
             if let Err(error) = self.sweep(folder) {
                 tracing::debug!(%error, "the history could not be swept");
@@ -204,6 +206,7 @@ impl DiskStore {
     fn sweep(&self, folder: &StateDir) -> io::Result<()> {
         folder.sweep()?;
         let mut files = folder.files()?;
+        // By the time of use: a content that is kept once more is touched ([`Self::keeps`]).
         files.sort_unstable_by_key(|file| file.modified);
         let mut total: u64 = files.iter().map(|file| file.size).sum();
         let most = self.limits.bytes - self.limits.bytes / EIGHTH;

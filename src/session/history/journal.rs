@@ -125,6 +125,7 @@ impl JournalRecord {
         match state {
             EntryState::File(file) => self.new_content(file.revision),
             EntryState::Directory { .. } => Self { kind: RecordKind::Made, ..self },
+            // The hash tells a link that was made from one that was removed: both have a target.
             EntryState::Link(target) => self.before(state).new_content(Revision::of(target.as_encoded_bytes())),
         }
     }

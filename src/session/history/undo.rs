@@ -165,6 +165,7 @@ impl UndoList {
         let at = self.changes.partition_point(|other| other.number < listed.number);
         self.changes.insert(at, listed);
         let mut entries: usize = self.changes.iter().map(|listed| listed.change.effect.entries()).sum();
+        // However many entries it has, the newest change can be undone.
         while self.changes.len() > CHANGES || (entries > ENTRIES && self.changes.len() > 1) {
             let Some(oldest) = self.changes.pop_front() else { break };
             entries -= oldest.change.effect.entries();

@@ -113,6 +113,7 @@ impl NetChanges {
             }
         }
         problems.finish()?;
+        // For the quota: a directory counts as a file, each one once.
         let made = made(cx, &changes);
         Ok(Self { steps, files: changes, made, notes: Vec::new() })
     }

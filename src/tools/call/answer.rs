@@ -142,6 +142,7 @@ pub(crate) fn try_fitted<E>(
         let budget = ReferenceNote::of(cx).map_or(cx.budget, |note| note.room(cx).budget);
         match smaller(&budget, room, &answer) {
             None => return Ok(answer),
+            // Rendered again and not cut, so that what it says of its own end (`next_offset`) stays true.
             Some(less) => room = less,
         }
     }

@@ -75,6 +75,7 @@ impl AnswerBudget {
 
     /// Bytes of text that are within the budget (or nearly) for any text.
     pub fn text_bytes(&self) -> usize {
+        // JSON makes two bytes of one at most, but for control characters, which are rare.
         if self.unit == TextUnit::JsonBytes { self.limit / 2 } else { self.limit }
     }
 
@@ -82,6 +83,7 @@ impl AnswerBudget {
     pub fn most_bytes(&self) -> usize {
         match self.unit {
             TextUnit::Bytes | TextUnit::JsonBytes => self.limit,
+            // A character has at most four bytes in UTF-8.
             TextUnit::Characters | TextUnit::CharactersWithPaths => self.limit.saturating_mul(4),
             TextUnit::Tokens => self.limit.saturating_mul(8),
         }
@@ -194,6 +196,7 @@ pub(crate) fn fair_share(costs: &[usize], limit: usize) -> usize {
 fn json_bytes(text: &str) -> usize {
     let escaped = |byte: &u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
+        // As `\u0007`, six bytes for one.
         0..32 => 5,
         _ => 0,
     };

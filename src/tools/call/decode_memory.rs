@@ -43,6 +43,7 @@ impl DecodeMemory {
     /// # Errors
     /// When the call is stopped first.
     pub(crate) fn reserve(cx: &CallContext, bytes: u64) -> Result<Self, ToolError> {
+        // An image that needs more than there is would wait for ever.
         let bytes = bytes.min(DECODE_MEMORY);
         let mut state = state();
         state.last += 1;

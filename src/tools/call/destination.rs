@@ -82,10 +82,12 @@ pub(crate) fn resolve(
     overwrite: bool,
 ) -> Result<Destination, ToolError> {
     let path = cx.workspace.resolve(text)?;
+    // First: the source itself is what is there, and would be refused as an entry in the way.
     if path == *source {
         return Err(same_path(source));
     }
     let target = cx.workspace.writable_entry(&path).map_err(|error| match cx.workspace.stat(&path) {
+        // A root cannot be replaced, and the call means a place in it.
         Ok(stat) if stat.kind == FileKind::Directory && path.is_root() => is_directory(source, &path),
         _ => error.into(),
     })?;
@@ -94,6 +96,7 @@ pub(crate) fn resolve(
     let occupant = match stat.map(|stat| stat.kind) {
         None => Occupant::Nothing,
         Some(FileKind::Directory) => return Err(is_directory(source, &path)),
+        // A rename would replace the link itself, where the call means the directory.
         Some(FileKind::Symlink) if cx.workspace.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Directory) => {
             return Err(is_directory(source, &path));
         }
@@ -125,6 +128,7 @@ fn same_path(path: &WorkspacePath) -> ToolError {
 
 /// Refuses a destination in or at the source itself.
 pub(crate) fn check_apart(source: &WorkspacePath, destination: &WorkspacePath) -> Result<(), ToolError> {
+    // These are real paths: by way of a link, one place may have two names.
     if source == destination {
         return Err(same_path(source));
     }

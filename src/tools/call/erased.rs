@@ -103,6 +103,7 @@ impl ErasedTool {
 /// The schema of a tool's arguments.
 fn input_schema<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = root::<T>(SchemaSettings::draft2020_12());
+    // OpenAI's strict mode demands it; Gemini's converters ignore it.
     schema.insert("additionalProperties".into(), Value::Bool(false));
     schema
 }
@@ -114,6 +115,7 @@ fn output_schema<T: JsonSchema>() -> Map<String, Value> {
 
 fn root<T: JsonSchema>(mut settings: SchemaSettings) -> Map<String, Value> {
     settings.inline_subschemas = true;
+    // google-genai's strict model of a schema rejects `$schema`, and `const`, too.
     settings.meta_schema = None;
     let settings = settings.with_transform(RecursiveTransform(plain));
     let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -121,6 +123,7 @@ fn root<T: JsonSchema>(mut settings: SchemaSettings) -> Map<String, Value> {
     // The tool's own description says it; a second one is tokens without news.
     schema.remove("title");
     schema.remove("description");
+    // Without it on one tool Claude Code drops all tools of the server.
     schema.insert("type".into(), "object".into());
     schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     schema
@@ -131,6 +134,7 @@ fn plain(schema: &mut Schema) {
     unwrap_nullable(schema);
     fold_constants(schema);
     if let Some(Value::Array(types)) = schema.get_mut("type") {
+        // langchain-google-genai 4.4.2 makes a text of `["integer", "null"]`, and the model then sends "2".
         types.retain(|one| one != "null");
         if types.len() == 1 {
             let one = types.remove(0);
@@ -141,6 +145,7 @@ fn plain(schema: &mut Schema) {
         choices.retain(|one| !one.is_null());
     }
     if matches!(schema.get("type").and_then(Value::as_str), Some("integer" | "number")) {
+        // Gemini's API knows no `uint32`.
         schema.remove("format");
         // `minimum: 0` only repeats that the Rust type is unsigned; ranges are in the descriptions.
         schema.remove("minimum");
@@ -182,6 +187,7 @@ fn fold_constants(schema: &mut Map<String, Value>) {
             (None, None) => return,
         }
     }
+    // schemars makes one of an enumeration whose values have doc comments; Gemini's API takes none.
     schema.remove("oneOf");
     schema.insert("type".into(), "string".into());
     schema.insert("enum".into(), Value::Array(choices));

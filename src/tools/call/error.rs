@@ -203,6 +203,7 @@ impl ToolError {
         if self.details.is_empty() || budget.fits(&whole) {
             return whole;
         }
+        // A fence that is cut is closed again, or what follows it would count as text of the file.
         let end_of_fence = end_of_fence(&self.details).map(|end| format!("{end}\n")).unwrap_or_default();
         let lines: Vec<&str> = self.details.lines().collect();
         let rest = |left_out: usize| format!("{end_of_fence}… {left_out} more lines");
@@ -250,6 +251,7 @@ impl ToolError {
                 near.push(other);
             }
         }
+        // A name in an untrusted root is its author's text, and a hint is the server's.
         if !near.is_empty() && near.iter().any(|near| workspace.is_untrusted(near)) {
             let names: Vec<String> = near.iter().map(ToString::to_string).collect();
             return error.hint("did you mean a path below?").details(fenced(workspace, &near, names.join("\n")));

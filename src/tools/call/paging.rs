@@ -3,6 +3,7 @@
 use super::error::ToolError;
 
 /// Results that can be skipped: beyond it the search should be narrowed.
+// The results that are skipped are held in memory, where the newest come first.
 const MAX_OFFSET: usize = 100_000;
 
 /// A number from the arguments, at most its maximum.

@@ -135,6 +135,7 @@ impl CallContext {
 
     /// The only entry whose path ends with `tail`, or what was found where nothing ends so.
     fn resolve_tail(&self, text: &str, tail: &PathSuffix, wanted: ExistingKind) -> Result<SuffixHit, ToolError> {
+        // One text means one file throughout a call, whatever has come to the workspace since.
         if let Some(known) = self.references.resolved(text) {
             return Ok(Ok(known));
         }

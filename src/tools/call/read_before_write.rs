@@ -258,6 +258,7 @@ pub(crate) fn check(
     let (now, checked) = match check_now(cx, asked, &now, expected, start_from) {
         Ok(()) => return Ok(now),
         Err(outdated) if expected.is_none() => {
+            // A large file must not be in memory twice while this waits for a lock.
             drop((outdated, now));
             let _quiet = TreeGuard::acquire_within(&cx.workspace, &[target], cx.wait_limit())?;
             let now = cx.read_to_change(asked)?;

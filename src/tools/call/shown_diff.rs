@@ -78,6 +78,7 @@ fn truncated(cx: &CallContext, diff: &str, cut_lines: usize, (lines, room): (usi
         if size <= budget.limit || room == 0 {
             return shown;
         }
+        // Less each time, as `size` is over the limit: it ends with 0 at the latest.
         room = room * budget.limit / size;
         shown = TruncatedDiff::of(diff, cut_lines, lines, room);
     }

@@ -284,6 +284,7 @@ fn add<'c>(
         NewState::Moved { to, base } => {
             let tree = cx.workspace.tree(target, Purpose::Move(to))?;
             let mark = tree.content_mark();
+            // A directory is never copied here: its rename fails as before, and the call with it.
             let is_copied = by == MovesBy::Copy && !matches!(base, EntryState::Directory { .. });
             if is_copied {
                 transaction.move_by_copy(target, to, base.clone())?;
@@ -345,6 +346,7 @@ fn keep_all(cx: &CallContext, transaction: &Transaction<'_>) -> Result<(bool, Ve
             notes.push(note);
         }
     }
+    // Before the first name changes, or a power failure could take a content and what was kept of it.
     if durable == Durable::Soon {
         history.settle().map_err(|error| {
             ToolError::new(Kind::Internal, format!("the history could not be written: {}", error.kind()))

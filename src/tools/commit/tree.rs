@@ -119,6 +119,7 @@ pub(in crate::tools) fn remove(
             Ok(is_durable)
         }
         Err(RemoveError { error, in_part: true, gone_from })
+            // What is gone is made again from the history, so that the call has failed as a whole.
             if guard.complete(target, &mut missing(cx, target.path(), &entries, gone_from), second).is_ok() =>
         {
             history.void(&pending);
@@ -145,6 +146,7 @@ fn keep_file(cx: &CallContext, path: &WorkspacePath, durable: Durable) -> Result
     let mut open = cx.workspace.open_file(path)?;
     let size = open.stat().size;
     let kept = cx.session.history.keep(&mut open, size, None, durable).map_err(|error| read_failed(path, error))?;
+    // A file that changed while it was read may have had this content at no time.
     let is_same = open.restat().is_ok_and(|now| now.same_file_state(open.stat()));
     if is_same { Ok(kept) } else { Err(changed(path)) }
 }

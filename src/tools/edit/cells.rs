@@ -62,6 +62,7 @@ pub(super) fn find(
     let explained = |index: usize, miss: &EditError| {
         no_match::explain(cx, target, source(index), one, miss).within(&format!("cell {}", index + 1))
     };
+    // They came by their likeness; a splice takes places in the order of the file.
     found.sort_by_key(|(index, _)| *index);
     match found.as_slice() {
         [] => return nearest.map_or(Ok(None), |(index, miss)| Err(explained(index, &miss))),

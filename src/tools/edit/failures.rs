@@ -35,6 +35,7 @@ impl Failures {
     /// # Errors
     /// The call's, when there are enough of them, or when the call has to end.
     pub(super) fn add(&mut self, cx: &CallContext, error: ToolError) -> Result<(), ToolError> {
+        // Every file after this one would fail in the same way.
         if matches!(error.kind(), Kind::Cancelled | Kind::TimedOut) {
             return Err(error);
         }

@@ -85,6 +85,7 @@ impl FileEdit {
 
     /// Finds every place on the file as it is now; writes nothing.
     pub(super) fn work_out(self: &Arc<Self>, cx: &CallContext) -> Result<PlannedEdit, ToolError> {
+        // Before the check: one that fails and shows all that changed makes that the content that was last seen.
         let was = cx.session.ledger.seen(self.target.path()).and_then(|seen| seen.content);
         self.worked_out(cx, |now| self.check_seen(cx, now)).or_else(|error| {
             let was = was.filter(|_| error.kind() == Kind::Stale && self.expected_revision.is_none());

@@ -202,6 +202,7 @@ fn work_out(cx: &CallContext, job: &Arc<FileEdit>, dry_run: bool) -> Result<Opti
     match planned.replacements() {
         0 => Ok(None),
         _ if dry_run => Ok(Some(planned)),
+        // Again, with the check: a file of a glob that does not hold the text need not have been seen.
         _ => job.work_out(cx).map(Some),
     }
 }

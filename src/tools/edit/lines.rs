@@ -67,6 +67,7 @@ fn place_text(place: &LinePlace) -> String {
 fn named_lines(place: &LinePlace) -> Range<usize> {
     match place {
         LinePlace::Range(lines) => lines.clone(),
+        // `after 0` names no line, so none has to be as it was.
         LinePlace::After(line) => line.saturating_sub(1)..*line,
     }
 }
@@ -232,6 +233,7 @@ fn overlap(one: &LinePlace, other: &LinePlace) -> bool {
         (LinePlace::Range(range), LinePlace::After(at)) | (LinePlace::After(at), LinePlace::Range(range)) => {
             range.start < *at && *at < range.end
         }
+        // An insertion changes no line that another one names.
         (LinePlace::After(_), LinePlace::After(_)) => false,
     }
 }

@@ -83,6 +83,7 @@ fn elsewhere(cx: &CallContext, path: &WorkspacePath, given: &TextEdit) -> Option
     let name = path.file_name()?;
     // Directories are visited as well, so that a tree of nothing else has an end, too.
     let options = WalkOptions { ignored: Ignored::Skip, max_depth: None, directories: true, symlinks: false };
+    // Only for a hint: where the walk fails or takes too long, the error goes without one.
     let mut found = None;
     let mut looked = 0;
     let root = cx.workspace.root_path(path.root());

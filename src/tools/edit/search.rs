@@ -66,8 +66,10 @@ fn without_root_names(
     one: &TextEdit,
 ) -> Option<Result<(TextEdit, String), ToolError>> {
     let roots = cx.workspace.roots().iter().map(|root| cx.workspace.root_path(root).to_string());
+    // A plain name, such as `docs`, may begin the file's own paths.
     let roots: Vec<String> = roots.filter(|root| root.starts_with('/') && root.len() > 1).collect();
     let (_, root) = next_root(&one.old, &roots)?;
+    // The client rewrites `./a/b` as well as `a/b`.
     for instead in ["", "./"] {
         let other = TextEdit {
             old: without_roots(&one.old, &roots, instead)?,

@@ -117,6 +117,7 @@ fn add(list: &mut Vec<Near>, similarity: f64, path: &WorkspacePath) {
         by_similarity.then_with(|| rank(other).cmp(&rank(&near))) == Ordering::Less
     };
     let at = list.partition_point(is_before);
+    // The names are in a note, which the budget of the list does not cut.
     if at < MAX_OFFERED && path.to_string().len() <= MAX_PATH_BYTES {
         list.insert(at, near);
         list.truncate(MAX_OFFERED);

@@ -29,7 +29,9 @@ impl GlobRequest {
         for (at, (path, directory)) in found.paths.iter().enumerate().skip(self.skip) {
             let path = printed(path, *directory);
             let before = body.len();
+            // Numbered across the pages: `offset` is the number of the last one.
             let _ = write!(body, "\n{}. {path}", at + 1);
+            // The first one is shown in any case, or the next page would begin where this one did.
             if !gauge.fits(&body) && !paths.is_empty() {
                 body.truncate(before);
                 break;

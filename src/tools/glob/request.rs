@@ -50,6 +50,7 @@ impl GlobRequest {
         let case_sensitive = args.case_sensitive.unwrap_or(true);
         let glob = NameGlob::compile(pattern, case_sensitive)
             .or_else(|error| match error {
+                // A file may be called `un{closed.txt`, which is found by its name as any other.
                 GlobError::Syntax(_) if scope.holds(workspace, pattern) => NameGlob::literal(pattern, case_sensitive),
                 _ => Err(error),
             })
@@ -88,7 +89,9 @@ pub(in crate::tools) fn below_prefix<'a>(
     let has_drive = cfg!(windows) && Path::new(prefix).is_absolute();
     let absolute = pattern.starts_with('/') || pattern.starts_with("~/") || has_drive;
     let is_below = |name: &str| prefix.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    // Next to a `path`, the first name of a pattern is one below it, even where a root is called so.
     let mounted = given.is_none() && workspace.roots().iter().any(|root| root.name().is_some_and(is_below));
+    // With `..` in it, the pattern is left to `NameGlob`, which refuses what leaves its start.
     if !(absolute || mounted) || prefix.split('/').any(|part| part == "..") {
         return Ok(None);
     }
@@ -265,6 +268,7 @@ impl GlobRequest {
             return None;
         }
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.total > 0));
+        // The answer is complete without it, so an error here is none of the call.
         let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)).ok()?;
         InIgnored::of(below.total, below.stopped, found.total > 0)
     }

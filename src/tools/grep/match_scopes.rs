@@ -37,6 +37,7 @@ fn outline(cx: &CallContext, hits: &FileHits) -> Option<Vec<Definition>> {
     }
     let mut file = cx.workspace.open_file(&hits.real).ok()?;
     let found = outline_of_file(&mut file, &name, None, &cx.stop).ok()?;
+    // The file was searched before it is outlined: line numbers of two states would name wrong definitions.
     file.restat().ok()?.same_file_state(&hits.stat).then_some(found)
 }
 

@@ -56,6 +56,7 @@ impl Report<'_> {
             if self.request.mode == OutputMode::Count {
                 let _ = write!(page.text, ":{}", hits.matches);
             }
+            // The first one is shown in any case, or the next page would begin where this one did.
             if !gauge.fits(&page.text) && page.shown > 0 {
                 page.text.truncate(start);
                 break;
@@ -249,6 +250,7 @@ impl Report<'_> {
                 Ok(page) => return Page { less_context: Some(context).filter(|less| *less != around), ..page },
                 // One match is shown in any case.
                 Err(0) => (take, context) = (asked, (context.0 / 2, context.1 / 2)),
+                // Fewer than before, so that the loop ends.
                 Err(fitting) => take = fitting,
             }
         }

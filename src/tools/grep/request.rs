@@ -64,6 +64,7 @@ impl GrepRequest {
             let scope = || cx.scope(args.path.as_deref(), ExistingKind::FileOrDirectory);
             let is_name = |glob: &str| scope().is_ok_and(|scope| scope.holds(&cx.workspace, glob));
             match (&error, &glob) {
+                // A file may be called `we[ird.txt`: no glob, but a name to search in.
                 (FilterError::Glob { error: GlobError::Syntax(_), .. }, Some(glob)) if is_name(glob) => {
                     FileFilter::literal(glob, kind)
                 }
@@ -292,6 +293,7 @@ impl GrepRequest {
             names: self.names.as_ref(),
             mode,
             keep,
+            // More than can be shown would only take memory: a pattern may match each line of the tree.
             text_budget: cx.budget.most_bytes().saturating_mul(TEXT_FACTOR).max(LEAST_TEXT),
             max_file_size: MAX_SEARCH_FILE_SIZE,
             threads: cx.settings.search_threads(),
@@ -323,6 +325,7 @@ impl GrepRequest {
             return None;
         }
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));
+        // The answer is complete without it, so an error here is none of the call.
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
         let count = match self.mode {
             OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
@@ -344,6 +347,7 @@ impl GrepRequest {
             return Ok(0);
         }
         let before = found.matches;
+        // An offset past the definitions is one into the prototypes.
         let skip = self.skip.saturating_sub(before);
         let keep = Keep::Page { skip, take: (self.skip + self.take).saturating_sub(before).saturating_sub(skip) };
         let mode = SearchMode::Definitions { prototypes: true };

@@ -128,6 +128,7 @@ pub(super) fn modified(stat: &Stat) -> Option<String> {
         Ok(seconds @ 0..=LAST) => {
             humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
         }
+        // Anyone can set such a time with `touch`. humantime's `Display` fails on it, at which `to_string` panics.
         Ok(_) => "after 9999".to_owned(),
         Err(_) => "before 1970".to_owned(),
     })
@@ -135,5 +136,6 @@ pub(super) fn modified(stat: &Stat) -> Option<String> {
 
 /// The permission bits in octal, `0644`; `None` if the system has none.
 pub(super) fn mode(stat: &Stat) -> Option<String> {
+    // On Unix, 0 is the mode of a file that nobody may open.
     Some(stat.mode()).filter(|mode| *mode != 0 || cfg!(unix)).map(|mode| format!("{mode:04o}"))
 }

@@ -34,6 +34,7 @@ pub(super) fn answer(cx: &CallContext, path: &WorkspacePath) -> Result<Answer, T
         (false, kind) => format!("a special file ({kind})"),
     }];
     let mut timed_out = false;
+    // A rev is a hash: of a protected file it would confirm a guess of the content.
     if is_file && !protected {
         match describe(cx, path) {
             Ok((content, revision)) => entry.file = Some(facts(&content, revision, &mut words)),

@@ -73,6 +73,7 @@ impl Tree {
     /// `: target/, notes.tmp`, where they are few and all of them are known.
     fn ignored_names(&self, cx: &CallContext, ignored: usize) -> Option<String> {
         let entries: Vec<&Entry> = self.listings.iter().flat_map(|listing| &listing.ignored_entries).collect();
+        // Notes are outside the fence, and names in an untrusted root are not the server's words.
         if ignored > MAX_NAMED || entries.len() != ignored || cx.workspace.is_untrusted(&self.start) {
             return None;
         }
@@ -161,6 +162,7 @@ impl<'a> Printer<'a> {
     fn back_to(&mut self, (text, entries): (usize, usize)) {
         self.text.truncate(text);
         self.entries.truncate(entries);
+        // A gauge follows one text that grows: what was measured is gone.
         self.gauge = self.budget.gauge();
     }
 

@@ -114,6 +114,7 @@ impl Totals {
             // The walk is in the order of paths: what comes before the last one was counted to its end.
             let is_over = |last: &PathBuf| path < last && !last.starts_with(path);
             let is_unreadable = report.unreadable.iter().any(|gone| gone.relative_to(start).starts_with(path))
+                // Only the first ones are named: of more than these, any may be below here.
                 || report.unreadable_count > report.unreadable.len()
                 || report.limits_hit.directories > 0;
             total.incomplete = is_unreadable || last.as_ref().is_some_and(|last| !is_over(last));

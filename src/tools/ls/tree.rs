@@ -228,6 +228,7 @@ impl ListRequest {
                 Ok((report, _)) => {
                     State::Counted(Counted { entries, ignored: report.ignored_files + report.ignored_dirs })
                 }
+                // Too many open files say nothing of this directory, so it is not called unreadable.
                 Err(error) if matches!(error.kind, AccessErrorKind::Limit(_)) => State::Leaf,
                 Err(_) => {
                     tree.unreadable += 1;

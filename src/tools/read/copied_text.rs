@@ -63,6 +63,7 @@ impl CopiedText {
                 ranges.into_iter().map(|bytes| &document.text()[bytes]).collect()
             }
         };
+        // What is copied goes into a file: a U+FFFD that was shown in place of a byte would be written there for good.
         if !is_same_when_written(&document, &text) {
             let encoding = document.encoding().name();
             return Err(ToolError::new(
@@ -120,8 +121,10 @@ fn selected(
             let all = definitions(&file, text);
             let found = lines_of(&all, &name);
             if found.is_empty() {
+                // As `read` does it: names in an untrusted file stay out of the server's own words.
                 return Err(not_found(path, &name, if cx.workspace.is_untrusted(real) { &[] } else { &all }));
             }
+            // `read` shows all of them; which one is to be copied is for the caller to say.
             if found.len() > 1 {
                 let shown: Vec<String> =
                     found.iter().take(20).map(|range| format!("{}-{}", range.start + 1, range.end)).collect();
@@ -143,6 +146,7 @@ fn selected(
     let total = starts.len() - 1;
     let bytes = |range: &Range<usize>| {
         let end = if range.end == usize::MAX && goes_to_end { total } else { range.end };
+        // Not cut to the lines there are, as in `read`: less than was named would be written without a word.
         let is_there = range.start < end && end <= total;
         is_there.then(|| starts[range.start]..starts[end])
     };
@@ -156,6 +160,8 @@ fn selected(
 /// Whether `text`, a part of the document, is written as the bytes that it was read from.
 fn is_same_when_written(document: &Document, text: &str) -> bool {
     !document.had_errors()
+        // An invalid byte is decoded to this character, so that a part without it has none. A file may also hold the
+        // character itself: then only encoding it again tells them apart.
         || !text.contains(char::REPLACEMENT_CHARACTER)
         || encode(document.text(), document.encoding(), document.has_bom(), LineEnding::None)
             .is_ok_and(|bytes| bytes == document.bytes())

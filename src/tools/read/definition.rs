@@ -74,6 +74,7 @@ fn outline(cx: &CallContext, request: &FileRequest, source: &mut Source) -> Resu
         let text = text_file::view(&source.head, request.encoding).map_err(|error| source.binary(&error))?;
         return Ok(definitions(&name, &text));
     }
+    // For its error alone, which says what the file is instead of text; the outline has only one of reading.
     source.encoding(request.encoding)?;
     let found = outline_of_file(&mut source.file, &name, request.encoding, &cx.stop);
     // A call that was stopped ends the outline with an error of reading.

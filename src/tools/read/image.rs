@@ -44,9 +44,11 @@ pub(super) fn read_image(
         None
     };
     let revision = Revision::of(&bytes);
+    // Without the bytes: they are kept for a diff of lines, and an image has none.
     cx.session.ledger.saw(file.real_path(), revision, None);
     let words = ImageText { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
     let facts = words.facts(cx.settings.images);
+    // Without the image the words are the whole answer, so they name the file and its kind.
     let closing = if cx.settings.images { words.text() } else { words.text_without_image() };
     let image = cx.settings.images.then(|| match shown {
         Some(EncodedImage { bytes, mime, .. }) => ShownImage { bytes, mime },
@@ -71,6 +73,7 @@ impl AskedRegion {
         let Part::Region { x, y, width: across, height: down } = *part else {
             return Err(part.unfit(path, Format::Image(info)));
         };
+        // What is beyond the image is clipped below, so that the largest number is as good as any above it.
         let side = |pixels: usize| u32::try_from(pixels).unwrap_or(u32::MAX);
         let asked = Region { x: side(x), y: side(y), width: side(across), height: side(down) };
         let region = asked.clipped(width, height).ok_or_else(|| {
@@ -176,6 +179,7 @@ fn flawed(path: &WorkspacePath, info: &ImageInfo, size: u64, flaw: &ImageError) 
         }
         ImageError::Broken(why) => ToolError::new(Kind::Binary, format!("{what} that cannot be decoded: {why}"))
             .hint("it is damaged or not finished; create the image again, or ask the user for another copy"),
+        // Not reached: `read_image` asks `cx.check` first, which has the error for a stopped call.
         ImageError::Stopped => ToolError::cancelled(),
         ImageError::NotBuilt => {
             ToolError::new(Kind::Binary, format!("{what}, and this program was built without images"))

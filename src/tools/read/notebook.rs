@@ -28,6 +28,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
         None => None,
     };
     let size = source.size();
+    // Cells need the JSON as a whole in memory. One that is too large for that is streamed by lines, as text is.
     if range.is_none() && (!request.lines.is_default() || size > cx.settings.max_file_size) {
         return read_text(cx, request, source);
     }
@@ -56,6 +57,7 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
     };
     let shown = ShownCells::of(&notebook, range, request.budget.reduced(FOOTER));
     let mut hidden = HiddenNote::default();
+    // The lines of the file are those of its JSON, which is not shown.
     for (index, line) in shown.text.lines().enumerate().filter(|(_, line)| !line.is_ascii()) {
         hidden.look(format_args!("line {} of this answer", index + 1), line);
     }

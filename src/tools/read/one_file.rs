@@ -66,6 +66,7 @@ pub(super) fn section(cx: &CallContext, request: &FileRequest, source: Source) -
     let is_untrusted = cx.workspace.is_untrusted(&real);
     let reduced = is_untrusted.then(|| FileRequest { budget: request.budget.reduced(FENCE), ..request.clone() });
     let section = read_as_format(cx, reduced.as_ref().unwrap_or(request), source)?;
+    // A server may take long to start: begun here, it may be ready by the time of the edit that asks for its findings.
     if let Some(servers) = &cx.language_servers {
         servers.opened(&cx.workspace, &real);
     }

@@ -80,6 +80,7 @@ impl Source {
 
     /// Whether the file is no longer what it was when it was opened.
     pub(super) fn has_changed(&self) -> Result<bool, ToolError> {
+        // By the handle: the path may lead to another file by now.
         let now = self.file.restat().map_err(|error| self.failed(error))?;
         Ok(!now.same_file_state(self.file.stat()))
     }
@@ -109,6 +110,7 @@ pub(super) fn binary(path: &WorkspacePath, size: u64, error: &DecodeError) -> To
 }
 
 /// Within how many first bytes a file that is called a PDF has the header of one.
+// As Acrobat takes it: PDF Reference 1.7, appendix H, implementation note 13.
 const PDF_HEADER_WITHIN: usize = 1024;
 
 /// The formats that are shown in their own way.

@@ -49,6 +49,7 @@ pub(super) fn read_pdf(
     let budget = request.budget.reduced(FOOTER.min(request.budget.limit / 2));
     let mut text = PagesText { budget, skip, take, ..PagesText::default() };
     let read = with_pdf(bytes, &stopped, |pdf| text.read(pdf, pages));
+    // At the time limit the pages that were read until then are an answer. Nobody waits for those of a cancelled call.
     if cx.stop.stopped() == Some(StopReason::Cancelled) || text.shown.is_none() && read == Err(PdfError::Stopped) {
         cx.check()?;
     }
@@ -63,6 +64,7 @@ pub(super) fn read_pdf(
         let sentence = format!("page {first} is past the end: {path} has {}", count(text.pages, "page"));
         return Err(ToolError::invalid(sentence).hint(format!("use part=\"pages 1-{}\"", text.pages)));
     }
+    // The bytes may be half of one state and half of another, which no rev names.
     let revision = if source.has_changed()? { None } else { Some(Revision::of(bytes)) };
     if let Some(revision) = revision {
         cx.session.ledger.saw(source.file.real_path(), revision, None);

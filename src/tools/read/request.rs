@@ -130,6 +130,7 @@ impl FileRequest {
     pub(super) fn columns(&self) -> Option<Range<usize>> {
         match self.part {
             Some(Part::Columns { first, last }) => {
+                // A character takes at least one byte, so that no more of them than that can be shown.
                 let most = self.budget.most_bytes().max(1);
                 Some(first - 1..last.min((first - 1).saturating_add(most)))
             }
@@ -209,8 +210,10 @@ impl LineRange {
             };
             return Ok(Self::From { start: Start::Skip(skip), take, terms: Terms::Numbers });
         }
+        // Not an error: 0 and less mean the default, as they do for `max_results` in the other tools.
         let take = args.limit.filter(|limit| *limit > 0).map(size);
         let start = match args.offset.unwrap_or(0) {
+            // `i64::MIN` has no positive counterpart: `-back` would overflow.
             back if back < 0 => Start::Back(size(back.saturating_neg())),
             skip => Start::Skip(size(skip)),
         };

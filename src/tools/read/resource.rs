@@ -63,6 +63,7 @@ fn read_plain(cx: &CallContext, mut source: Source, limit: usize) -> Result<Reso
     }
     let text = document.text();
     let text = if cx.workspace.is_untrusted(real) { fence(text) } else { text.to_owned() };
+    // The name says the type, and the content was found to be text: a type of bytes would belie what is sent.
     let mime_type = media_type(&source.path().display_name()).filter(|kind| !is_of_bytes(kind)).unwrap_or("text/plain");
     Ok(ResourceText { content: Content::Text(text), mime_type })
 }
@@ -78,6 +79,7 @@ fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
     let budget = AnswerBudget { image_bytes: cx.budget.image_bytes, ..AnswerBudget::bytes(limit) };
     let request = FileRequest::of_entry(source.path().to_string(), None, budget);
     let shown = section(cx, &request, source)?;
+    // A client attaches a resource as it comes: nobody would act on a footer that says how to go on.
     if shown.facts.has_more == Some(true) {
         return Err(too_large);
     }

@@ -38,6 +38,7 @@ impl Selection {
     }
 
     fn split_outer(text: &str) -> Option<(&str, Result<Self, ToolError>)> {
+        // First, and from the left: the name of a definition may have colons itself, as `Map::get`.
         if let Some((path, name)) = text.split_once(":def ") {
             let part = Part::parse(&format!("def {name}")).map(Self::Part);
             return (!path.is_empty()).then_some((path, part));
@@ -91,6 +92,7 @@ fn line_ranges(text: &str) -> Result<Vec<Range<usize>>, ToolError> {
             _ => return Err(wrong(format!("{range:?} is not a range of numbers"))),
         }
     }
+    // The window goes through the file once, so its ranges ascend, and no line is in two of them.
     ranges.sort_unstable_by_key(|range: &Range<usize>| range.start);
     let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges {
@@ -217,6 +219,7 @@ fn definition(text: &str) -> &str {
     while let Some((_, behind)) = rest.split_once(char::is_whitespace).filter(|(word, _)| is_modifier(word)) {
         rest = behind.trim_start();
     }
+    // The parentheses of C++'s `operator()` are a part of its name.
     let end = rest.find(['(', '{']).filter(|end| *end > 0 && !rest[..*end].ends_with("operator")).unwrap_or(rest.len());
     rest[..end].trim_end_matches([' ', ':'])
 }
@@ -253,6 +256,7 @@ fn region(text: &str) -> Result<Part, &'static str> {
 /// Digits alone as a number; one that is too large for any file counts as the largest.
 fn whole_number(text: &str) -> Option<usize> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    // Only a number that is too large fails here. Not an error: it is past the end of any file, and answered as such.
     is_number.then(|| text.parse().unwrap_or(usize::MAX))
 }
 

@@ -60,6 +60,7 @@ pub(super) fn read_several(
     for ((path, piece), share) in paths.iter().zip(&mut pieces).zip(shares) {
         if let Some(share) = share {
             cx.check()?;
+            // Read again, and not cut here: its footer says where the text ends and how to go on.
             *piece = read(path, share)?;
         }
     }
@@ -69,6 +70,7 @@ pub(super) fn read_several(
         budget.less(&not_shown(&paths[pieces.len()..], &budget)).fits(&text)
     };
     while pieces.len() > 1 && !fits(&pieces) {
+        // From the end: the note on what is not shown continues with the files from here on.
         pieces.pop();
     }
     let rest = &paths[pieces.len()..];
@@ -151,6 +153,7 @@ fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolErro
             Ok(Piece { image: section.image, ..piece(text, output) })
         }
         Ok(Shown::Directory(listing)) => {
+            // `ls` answers with one text.
             let text = listing.content.into_iter().find_map(|content| match content {
                 Content::Text(text) => Some(text),
                 Content::Image { .. } | Content::Link(_) => None,
@@ -201,6 +204,7 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> 
         output.mime_type = piece.image.as_ref().map(|image| image.mime);
         output.text = Some(piece.text).filter(|_| cx.settings.structured_output);
         if let Some(ShownImage { bytes, mime }) = piece.image {
+            // Blocks have no names in MCP: the heading in the text right before an image tells which file it is of.
             answer.content.push(Content::Text(std::mem::take(&mut text)));
             answer.content.push(Content::Image { bytes, mime });
         }
@@ -210,6 +214,7 @@ fn answer(cx: &CallContext, pieces: Vec<Piece>, rest: &[String], note: &str) -> 
         text.push_str(note);
     }
     if !text.is_empty() {
+        // After an image it begins with the separator of what is in the block before.
         answer.content.push(Content::Text(text.trim_start_matches('\n').to_owned()));
     }
     Ok(answer.data(cx, &output))

@@ -85,6 +85,7 @@ impl Changes<'_> {
                 returned += hunk.lines.len();
                 continue;
             }
+            // Not even one change fits. The lines themselves can be cut at any of them.
             if returned == 0 {
                 return None;
             }
@@ -120,6 +121,7 @@ impl Changes<'_> {
 }
 
 fn touch(hunk: &Range<usize>, asked: &Range<usize>) -> bool {
+    // A hunk that leaves no line in the new text still is at a place in it.
     hunk.start < asked.end && asked.start < hunk.end.max(hunk.start + 1)
 }
 

@@ -91,6 +91,7 @@ fn read_whole(cx: &CallContext, request: &FileRequest, source: &mut Source) -> R
 
 /// The lines that are asked for, within the budget reduced by `kept_back` units.
 fn lines_of(document: &Document, request: &FileRequest, kept_back: usize) -> Result<(Window, LineTotals), ToolError> {
+    // Padding with NULs at the end is no line, here as in the window.
     let bounds = request.bounds(kept_back, || Ok(text_file::lines(document.text().trim_end_matches('\0')).count()))?;
     let mut window = Window::new(bounds);
     window.push(document.text());
@@ -114,6 +115,7 @@ fn read_streamed(cx: &CallContext, request: &FileRequest, source: &mut Source) -
         return Err(source.binary(&DecodeError { kind }));
     };
     let changed = source.has_changed()?;
+    // The hash may be of half of one state and half of another.
     properties.revision = properties.revision.filter(|_| !changed);
     Ok(Page { window, properties, changed, outline: None, document: None })
 }
@@ -313,6 +315,7 @@ pub(in crate::tools) fn describe(
             None => Content::Binary(MOSTLY_NULS.to_owned()),
         },
     };
+    // A scan of text has hashed it on its way; for the others this is a pass of its own.
     let mut hasher = source.hasher(cx);
     if let Some(hasher) = &mut hasher {
         source.pieces(cx, "reading", |piece| {

@@ -199,6 +199,7 @@ impl Window {
     fn keep_within_budget(&mut self, before: usize, line: &str, from: usize) {
         let hidden: Vec<Hidden> = hidden::in_line(line).collect();
         if self.hidden.is_empty() && !hidden.is_empty() {
+            // Only from here on: most files have no such characters, and get the whole budget.
             self.gauge = self.bounds.budget.reduced(HIDDEN_NOTE).gauge();
         }
         if !self.gauge.fits(&self.text) {
@@ -256,12 +257,14 @@ impl Window {
     /// As much of a line as the budget has room for.
     fn fitting(&mut self, line: &PartialLine, columns: &Range<usize>) -> ShownLine {
         let room = self.bounds.budget.reduced(HIDDEN_NOTE);
+        // One character at least, whatever the budget: the next page begins after it, so that paging comes to an end.
         let (mut fits, mut too_many) = (1, columns.len().max(2));
         while too_many - fits > 1 {
             let middle = fits.midpoint(too_many);
             let shown = line.shown(columns, self.lines + 1, middle);
             if room.fits(&[&self.text, &shown.text, "\n"].concat()) { fits = middle } else { too_many = middle }
         }
+        // A gauge follows one text that grows; what was tried above is not in this one.
         self.gauge = self.bounds.budget.gauge();
         line.shown(columns, self.lines + 1, fits)
     }

@@ -65,6 +65,7 @@ impl DiskOfCall<'_> {
             Ok(Revision::of_reader(&mut file)? == state)
         };
         self.kind(path) == Some(FileKind::File)
+            // What cannot be read is not known to be what the change left, and so is left alone.
             && (self.0.workspace.masked_state(path).is_ok_and(|now| now == Some(state)) || hashed().unwrap_or(false))
     }
 

@@ -79,6 +79,7 @@ impl UndoPlan {
                 cx.check()?;
                 walk.revert(change);
             }
+            // Each round leaves at least one path more alone, so this ends.
             let Some(pinned) = walk.ended(lost) else { break };
             walk = UndoPlanner::new(view, includes_changed, pinned);
         }

@@ -143,6 +143,7 @@ impl FileTail {
                 None if self.read_to - before >= MAX_LOOK => break Advance::More,
                 None => {}
             }
+            // Half a unit of UTF-16 at the end stays for the next look.
             let length = fill(file, &mut buffer).map_err(|error| failed(file, error))? / unit.width() * unit.width();
             if length == 0 {
                 break Advance::End;
@@ -172,6 +173,7 @@ impl FileTail {
             let mut head = Vec::new();
             let read = file.rewind().and_then(|()| file.take(HEAD_BYTES).read_to_end(&mut head));
             read.map_err(|error| failed(file, error))?;
+            // An empty log may still become text in any encoding.
             if !head.is_empty() {
                 let found = text_file::encoding_of_head(&head, None);
                 self.encoding = Some(found.map_err(|error| {

@@ -150,8 +150,10 @@ pub(crate) enum Until {
 // The time that a call may wait, as models write it: `45`, `"45"`, `45s`, `2 min`.
 
 /// The wait without the argument.
+// Below the 60 s after which most clients end a call.
 pub(super) const DEFAULT: Duration = Duration::from_secs(45);
 /// Longer than any wait.
+// Not `Duration::MAX`: added to an `Instant` that panics.
 const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// Reads the argument; any time however long is one, which the caller cuts.

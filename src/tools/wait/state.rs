@@ -86,6 +86,7 @@ pub(super) fn observe(cx: &CallContext, request: &WaitRequest, until: Option<Unt
         match cx.workspace.open_file(path) {
             Err(error) if matches!(error.kind, AccessErrorKind::Special(_)) => {
                 let stat = cx.workspace.stat(path)?;
+                // Another kind of entry took its place between the two system calls.
                 Ok(if stat.kind == FileKind::Other { Observed::Special(stat) } else { Observed::Unsettled })
             }
             opened => opened.map(Observed::File),
