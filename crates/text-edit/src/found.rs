@@ -13,7 +13,7 @@ pub(super) struct Found {
     /// Where the text matches once more, which makes the only replacement no single place: overlapping it as in
     /// `aa` in `aaa`, or where the replacement could not be made.
     pub(super) overlapping: Option<usize>,
-    /// The differences that the match looked through.
+    /// The differences that the match disregarded.
     pub(super) by: Strategies,
     /// The first place that matches but cannot take the new text, and the first reason that explains anything.
     pub(super) refused: Option<(usize, Refusal)>,
@@ -33,7 +33,8 @@ impl Found {
         };
     }
 
-    /// These places when all are known: refused ones make a single place ambiguous, and all places no answer.
+    /// Called once no more places can come: if one was refused, a single other place is ambiguous, and a request for all
+    /// places gets none.
     pub(super) fn settled(mut self, wants_all: bool) -> Self {
         if let Some((start, _)) = self.refused {
             if wants_all {
@@ -110,7 +111,8 @@ fn places(text: &str, starts: impl Iterator<Item = usize>) -> Vec<Location> {
     places
 }
 
-/// Why a place that matched is none, the reason that explains the most last. Offsets are byte offsets into the text.
+/// Why a place that matched does not count, in order: a later reason explains more than an earlier one. Offsets are
+/// byte offsets into the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Refusal {
     /// A reason that says nothing beyond what differs.

@@ -174,14 +174,14 @@ fn tolerant(text: &PatchedText<'_>, facts: &TextFacts, hunk: &PatchHunk<'_>) -> 
     let leaves_none = new.is_empty();
     let (old, new) = (joined(&hunk.old()) + if leaves_none { "\n" } else { "" }, joined(&new));
     let request = Request { old: &old, new: &new, replace_all: false, expected_replacements: None };
-    let Located { strategy, mut replacements } = ladder::climb(text.text, facts, &request, ladder::of_lines(), false)
-        .map_err(|miss| match miss {
-        EditError::Ambiguous { strategy, places } | EditError::Count { strategy, places, .. } => {
-            HunkError::Ambiguous { strategy, places }
-        }
-        EditError::TooMany { .. } => HunkError::Ambiguous { strategy: Strategies::default(), places: Vec::new() },
-        EditError::NotFound(diagnosis) => HunkError::NotFound(of_a_patch(&diagnosis)),
-    })?;
+    let Located { strategy, mut replacements } =
+        ladder::try_steps(text.text, facts, &request, ladder::of_lines(), false).map_err(|miss| match miss {
+            EditError::Ambiguous { strategy, places } | EditError::Count { strategy, places, .. } => {
+                HunkError::Ambiguous { strategy, places }
+            }
+            EditError::TooMany { .. } => HunkError::Ambiguous { strategy: Strategies::default(), places: Vec::new() },
+            EditError::NotFound(diagnosis) => HunkError::NotFound(of_a_patch(&diagnosis)),
+        })?;
     let lines = match (replacements.first(), replacements.last()) {
         (Some(first), Some(last)) => {
             let end = text.line_at(last.span.end.saturating_sub(1).max(first.span.start)) + 1;

@@ -5,10 +5,10 @@ use std::ops::Range;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use text_file::{LineEnding, lines, with_lf};
 
-/// `new` with the line endings that fit in the place of `span`, which matched `old`.
+/// `new` with the line endings that fit the place of `span`, which matched `old`.
 ///
 /// A request that changes nothing but line endings is left as it is: there they are the point.
-pub(super) fn fit(text: &str, endings: LineEnding, span: &Range<usize>, old: &str, new: &str) -> String {
+pub(super) fn with_endings(text: &str, endings: LineEnding, span: &Range<usize>, old: &str, new: &str) -> String {
     if !new.contains('\n') || with_lf(old) == with_lf(new) {
         return new.to_owned();
     }
@@ -17,12 +17,12 @@ pub(super) fn fit(text: &str, endings: LineEnding, span: &Range<usize>, old: &st
         LineEnding::None => new.to_owned(),
         LineEnding::Lf => plain.into_owned(),
         LineEnding::CrLf => plain.replace('\n', "\r\n"),
-        LineEnding::Mixed => fit_mixed(text, span, old, &plain),
+        LineEnding::Mixed => with_mixed(text, span, old, &plain),
     }
 }
 
 /// In a file of mixed endings each line that stays keeps its own; the others take the one before them.
-fn fit_mixed(text: &str, span: &Range<usize>, old: &str, new: &str) -> String {
+fn with_mixed(text: &str, span: &Range<usize>, old: &str, new: &str) -> String {
     let within = &text[span.clone()];
     let mut endings: Vec<&str> = lines(within).map(|line| line.terminator(within)).collect();
     endings.retain(|ending| !ending.is_empty());

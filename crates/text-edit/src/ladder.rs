@@ -37,9 +37,9 @@ pub(super) const LADDER: &[Step] = &[
     |search| whole_lines::find(search, |one| one.by == Strategy::LineNumbers),
     // The same with `\n`, `\t` and `\"` resolved, as after escaping once too often, in text with a gutter, too.
     |search| whole_lines::find(search, |one| one.by.has(Strategy::Escapes) && !one.by.has(Strategy::Entities)),
-    // The same with `&lt;`, `&amp;` and their likes resolved, in text with a gutter or escapes, too.
+    // The same with `&lt;`, `&amp;` and the like resolved, in text with a gutter or escapes, too.
     |search| whole_lines::find(search, |one| one.by.has(Strategy::Entities)),
-    // Typos in lines that stay, in a block that is nearly identical otherwise and has no rival.
+    // Typos in lines that stay, in a block that is nearly identical otherwise, where no other block is as near.
     typos::find,
     // Blank lines missing or too many between lines that stay.
     blank_lines::find,
@@ -52,7 +52,7 @@ pub(super) fn of_lines() -> &'static [Step] {
 }
 
 /// Tries `steps` in their order, for places that are whole words if so wanted. `facts` are those of `text`.
-pub(super) fn climb(
+pub(super) fn try_steps(
     text: &str,
     facts: &TextFacts,
     request: &Request<'_>,

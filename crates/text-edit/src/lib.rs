@@ -87,7 +87,7 @@ pub fn locate(text: &str, request: &Request<'_>) -> Result<Located, EditError> {
     located(text, request, false)
 }
 
-/// As [`locate`], where a place within a longer word ([`longer_word`]) is none.
+/// As [`locate`], where a place within a longer word ([`longer_word`]) does not count.
 ///
 /// # Errors
 /// As [`locate`].
@@ -100,5 +100,5 @@ fn located(text: &str, request: &Request<'_>, whole_words: bool) -> Result<Locat
         let summary = "old_string is empty: it describes no place".to_owned();
         return Err(EditError::NotFound(Diagnosis::without_place(summary)));
     }
-    ladder::climb(text, &search::TextFacts::default(), request, ladder::LADDER, whole_words)
+    ladder::try_steps(text, &search::TextFacts::default(), request, ladder::LADDER, whole_words)
 }

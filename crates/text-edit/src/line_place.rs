@@ -11,7 +11,7 @@ use text_file::{LineEnding, lines, with_lf};
 
 use super::{
     Replacement, diff,
-    keep_line_endings::{ending_after, ending_before, fit},
+    keep_line_endings::{ending_after, ending_before, with_endings},
     line_parts::has_letters,
 };
 
@@ -70,7 +70,8 @@ impl LinePlace {
             Self::Range(_) => {
                 let old = &text[span.clone()];
                 let is_same = with_lf(old) == with_lf(body);
-                let text = if is_same { old.to_owned() } else { fit(text, LineEnding::of(text), &span, old, body) };
+                let text =
+                    if is_same { old.to_owned() } else { with_endings(text, LineEnding::of(text), &span, old, body) };
                 Replacement { span, text }
             }
             Self::After(_) => {

@@ -1,9 +1,9 @@
 //! Patches as models write them: the `*** Begin Patch` form of GPT models, and unified diffs of diff and git.
 //!
-//! [`Patch::parse`] reads a patch into one [`FilePatch`] for each file, in their order. It knows no file: whether a path is there and where a
-//! hunk belongs is found out by whoever applies it. What models get wrong without a doubt about the meaning is
-//! accepted (line counts of a hunk, its line numbers, fences and sentences around the patch, a shell's heredoc) and
-//! noted where something of it was not used; everything else is a [`PatchError`] with the line.
+//! [`Patch::parse`] reads a patch into one [`FilePatch`] for each file, in their order. It knows no file: whether a
+//! path is there and where a hunk belongs is found out by what applies it. What models get wrong without a doubt about
+//! the meaning is accepted (line counts of a hunk, its line numbers, fences and sentences around the patch, a shell's
+//! heredoc) and noted where something of it was not used; everything else is a [`PatchError`] with the line.
 //!
 //! The forms: <https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html>,
 //! <https://git-scm.com/docs/diff-generate-patch>, and the grammar in the repository of codex

@@ -82,7 +82,7 @@ pub(super) struct Search<'a> {
     pub(super) canonical_new: Cow<'a, str>,
     /// Whether every place is to be replaced.
     pub(super) wants_all: bool,
-    /// Whether a place within a longer word is none.
+    /// Whether a place within a longer word does not count.
     pub(super) whole_words: bool,
     /// Stop collecting after so many places.
     pub(super) limit: usize,

@@ -1,8 +1,8 @@
-//! The names of what a match looked through.
+//! The names of the differences that a match disregarded.
 
 use std::fmt;
 
-/// A difference between `old_string` and the file that a match looked through, from strict to tolerant.
+/// A difference between `old_string` and the file that a match disregarded, from strict to tolerant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strategy {
     /// The text as given.
@@ -13,13 +13,13 @@ pub enum Strategy {
     TrailingWhitespace,
     /// All lines indented by the same amount more or less, or in tabs for spaces.
     Indentation,
-    /// Curly quotes, dashes, no-break spaces and the Unicode normal form taken for their plain likes.
+    /// Curly quotes, dashes, no-break spaces and the Unicode normal form taken for their plain forms.
     Typography,
     /// The line-number gutter of `read` pasted along with the text.
     LineNumbers,
     /// `\n`, `\t` and `\"` spelled out.
     Escapes,
-    /// `&lt;`, `&amp;` and their likes for the characters themselves.
+    /// `&lt;`, `&amp;` and the like for the characters themselves.
     Entities,
     /// Typos in lines that stay as the file has them.
     Typos,
@@ -41,7 +41,7 @@ const NAMES: [(Strategy, &str); 10] = [
     (Strategy::BlankLines, "blank lines"),
 ];
 
-/// All that one match looked through: several damages can come at once.
+/// All differences that one match disregarded: several damages can come at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strategies(u16);
 
@@ -57,12 +57,12 @@ impl Strategies {
         self.0 == 0
     }
 
-    /// Whether nothing but line endings was looked through.
+    /// Whether nothing but line endings was disregarded.
     pub fn is_as_given(self) -> bool {
         self.is_exact() || self == Strategy::LineEndings
     }
 
-    /// Whether nothing but line endings and white space at the start and end of lines was looked through.
+    /// Whether nothing but line endings and white space at the start and end of lines was disregarded.
     pub fn are_of_layout(self) -> bool {
         use Strategy::{Exact, Indentation, LineEndings, TrailingWhitespace};
         self.iter().all(|one| matches!(one, Exact | LineEndings | TrailingWhitespace | Indentation))

@@ -1,4 +1,4 @@
-//! Typographic characters taken for their plain likes, in whole lines.
+//! Typographic characters taken for their plain forms, in whole lines.
 //!
 //! Models type a plain quote for a curly one and the reverse without meaning it
 //! (<https://github.com/anthropics/claude-code/issues/26141>, <https://github.com/anthropics/claude-code/issues/31863>).

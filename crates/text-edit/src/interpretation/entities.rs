@@ -38,7 +38,7 @@ fn entity(text: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Which kinds a text has as entities, and which as they are. An ampersand that begins another entity is none.
+/// Which kinds a text has as entities, and which as they are. An ampersand that begins another entity is not a plain one.
 fn present(text: &str) -> ([bool; KINDS.len()], [bool; KINDS.len()]) {
     let (mut entities, mut plain) = ([false; KINDS.len()], [false; KINDS.len()]);
     for (at, character) in text.char_indices() {

@@ -6,7 +6,7 @@ use super::partial_lines::{leaves_trailing_space, loses_indent};
 use crate::{
     Replacement, Strategy,
     found::{Found, Refusal, StepResult},
-    keep_line_endings::fit,
+    keep_line_endings::with_endings,
     search::Search,
 };
 
@@ -14,8 +14,8 @@ use crate::{
 /// the further lines of `new` would come out with too little indentation.
 pub(super) fn as_given(search: &Search<'_>) -> StepResult {
     let (text, old) = (search.text, search.old);
-    let (found, within) =
-        collect(search, (text, old), |offset| offset, |span| Some(fit(text, search.ending, span, old, search.new)));
+    let new = |span: &Range<usize>| Some(with_endings(text, search.ending, span, old, search.new));
+    let (found, within) = collect(search, (text, old), |offset| offset, new);
     match (found.result(), within) {
         (Ok(None), Some(start)) => Err(Refusal::WithinWord(start)),
         (result, _) => result,
@@ -34,7 +34,8 @@ pub(super) fn through_line_endings(search: &Search<'_>) -> StepResult {
         search.text.match_indices("\r\n").enumerate().map(|(earlier, (offset, _))| offset - earlier).collect();
     let real = |offset: usize| offset + collapsed.partition_point(|collapse| *collapse < offset);
     let (found, _) = collect(search, (text, old), real, |span| {
-        let new = if old == new { search.new.to_owned() } else { fit(search.text, search.ending, span, old, new) };
+        let new =
+            if old == new { search.new.to_owned() } else { with_endings(search.text, search.ending, span, old, new) };
         (new != search.text[span.clone()]).then_some(new)
     });
     Found { by: Strategy::LineEndings.into(), ..found }.result()

@@ -79,8 +79,8 @@ fn is_misspelt(old: &str, file: &str) -> bool {
 }
 
 /// Whether one line is likely a misspelt form of another that the request has as well, so that the difference is known
-/// to be one: a letter or two in a word, or what is between words. Numbers and operators are none, and what is in front
-/// of the first word or after the last may belong to the next line.
+/// to be one: a letter or two in a word, or what is between words. Numbers and operators are never such, and what is in
+/// front of the first word or after the last may belong to the next line.
 fn is_typo(old: &str, new: &str) -> bool {
     let (old_words, new_words) = (words(old), words(new));
     let is_typing = |(old, new): (&&str, &&str)| old == new || is_mistyped(old, new);
@@ -122,7 +122,7 @@ fn is_mistyped(old: &str, new: &str) -> bool {
         && (!has_digit(old) && !has_digit(new) || digits(old) == digits(new))
 }
 
-/// Whether each word of `old` that the other line lacks is none that `is_known` in the file.
+/// Whether no word of `old` that the other line lacks `is_known` in the file.
 pub(super) fn is_unknown(old: &str, file: &str, is_known: &dyn Fn(&str) -> bool) -> bool {
     words(old).iter().zip(words(file)).all(|(old, file)| *old == file || !is_known(old))
 }
@@ -210,7 +210,8 @@ fn brackets(line: &str) -> impl Iterator<Item = char> + '_ {
     line.chars().filter(|character| "()[]{}".contains(*character))
 }
 
-/// The characters that carry meaning, also for what is after them; commas, quotes and spaces do not part two versions of a line.
+/// The characters that carry meaning, also for what is after them; commas, quotes and spaces do not part two versions
+/// of a line.
 fn operators(line: &str) -> impl Iterator<Item = char> + '_ {
     line.chars().filter(|character| "+-*/%<>=!&|^~?@$\\".contains(*character))
 }
