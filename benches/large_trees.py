@@ -4,7 +4,7 @@
 Makes trees of 1,000, 10,000, 100,000 and 1,000,000 small files in FOLDER (directories of 10 to 100 files, in the
 largest one also a directory of 100,000; the same names and content each time, 4 KB of disk a file) and removes each
 when it is measured, unless --keep. A tree that is there is used. Starts the release binary on each and prints, and with
---update writes to docs/internals/index.md and .svg: resident memory, time and work of the background until the index is
+--update writes to docs/internals/search-index.md and .svg: resident memory, time and work of the background until the index is
 built, the stored index, and searches beside rg (rg15 where that is installed). The result of each search is compared
 with that of rg. --cold also drops the page cache of the whole machine before first searches (needs root).
 
@@ -328,7 +328,7 @@ def main():
     print("\n".join(lines))
     if given.update:
         docs = os.path.join(TOP, "docs")
-        path = os.path.join(docs, "internals/index.md")
+        path = os.path.join(docs, "internals/search-index.md")
         with open(path, encoding="utf-8") as file:
             before, _, after = file.read().split(MARK)
         with open(path, "w", encoding="utf-8") as file:

@@ -1,8 +1,9 @@
 //! The text of one opened file: read whole into a buffer that is used again, or in pieces, as `read` would show it.
 //!
 //! [`ProgressReader`] is the one reader around a file: it reports a few times a second, and ends with the call.
-//! [`FileContent`] tells whether the bytes that have been read are text, and in which encoding. The encoding is determined for few files only: those with a NUL byte, and those that are not UTF-8 where it matters.
-//! Looks at no more of a file than `read` does.
+//! [`FileContent`] tells whether the bytes that have been read are text, and in which encoding. The encoding is
+//! determined for few files only: those with a NUL byte, and those that are not UTF-8 where it matters. Looks at no
+//! more of a file than `read` does.
 
 use std::{
     borrow::Cow,

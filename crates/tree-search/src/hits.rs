@@ -17,7 +17,8 @@ pub struct ContentHits {
     pub files: Vec<(usize, Box<FileHits>)>,
     /// Matches in all, or up to where the search ended.
     pub matches: usize,
-    /// How often the pattern was found, where each match is a line that may have it several times.
+    /// How often the pattern was found in the lines that are matches, at least once in each; 0 where a match is no single
+    /// line (over several lines, or a file as a whole).
     pub occurrences: usize,
     /// Files with matches in all, or up to where the search ended.
     pub matching_files: usize,
@@ -48,9 +49,9 @@ impl ContentHits {
 /// A line to show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HitLine {
-    /// Its number, counted from 1.
+    /// The line's number in the file, counted from 1.
     pub number: u64,
-    /// Its text, cut to the width of an excerpt.
+    /// The text of the line, cut to the width of an excerpt.
     pub text: String,
     /// Which match of the file it belongs to, counted from 0; `None` for context.
     pub hit: Option<usize>,
@@ -76,15 +77,15 @@ pub struct SeenContent {
 pub struct FileHits {
     /// As the walk met it or the caller named it.
     pub path: WorkspacePath,
-    /// Its real name, after links.
+    /// The same file after links.
     pub real: WorkspacePath,
-    /// Its state when it was opened.
+    /// The state of the file when it was opened.
     pub stat: Stat,
-    /// Matches found in it, to the limit of the search.
+    /// Matches found in the file, to the limit of the search.
     pub matches: usize,
-    /// How often the pattern is in it, where each match is a line.
+    /// As [`ContentHits::occurrences`], of this file.
     pub occurrences: usize,
-    /// The lines kept of it, ascending.
+    /// The lines to show, ascending.
     pub lines: Vec<HitLine>,
     /// Whether the lines are prototypes.
     pub prototypes: bool,

@@ -8,10 +8,10 @@
 //! # Between processes
 //! What is known of the names and files is stored in the background ([`super::stored_index`]). A search of a process that
 //! has no index yet takes the names from there, once a stat of each directory has shown that they are still the same
-//! ([`LoadedIndexes`]), or else walks. It opens only the files that the stored index does not leave out: of all others a stat shows
-//! that they are still in the state that it knows (`content_search`). The index of the process takes the same over
-//! (`root_index`), so that it reads only what has changed, and writes what it read (`background`). Where no index can be
-//! kept, as on an overlay, the files are read for the stored one alone.
+//! ([`LoadedIndexes`]), or else walks. It opens only the files that the stored index does not leave out: of all others
+//! a stat shows that they are still in the state that it knows (`content_search`). The index of the process takes the
+//! same over (`root_index`), so that it reads only what has changed, and writes what it read (`background`). Where no
+//! index can be kept, as on an overlay, the files are read for the stored one alone.
 //!
 //! # Limits
 //! Some writes cause no event:

@@ -2,11 +2,11 @@
 //!
 //! It answers two questions: which names a directory in the state that its stat says has, and whether a file in the state
 //! that its stat says could hold a match. What does not match is read from the disk, so an answer never differs from that of
-//! the walk alone. The format and its rules are described in `docs/internals/index.md`.
+//! the walk alone. The format and its rules are described in `docs/internals/search-index.md`.
 //!
 //! [`StoredIndex`] is one index, open, with its answers; [`StoredIndexes`] are the files of all roots, one for each in a
-//! folder of the state folder, with their bounds, lock and removal. `format` has the header and the entry of a file, `tables`
-//! the tables.
+//! folder of the state folder, with their bounds, lock and removal. `format` has the header and the entry of a file,
+//! `tables` the tables.
 //!
 //! Readers take no lock, as a file is only ever replaced. Writers take the folder's, one at a time for all roots; who
 //! does not get it does not wait. A file that cannot be used is replaced by the next index of its root.

@@ -37,7 +37,7 @@ pub(super) enum SearchItem {
     /// Consecutive files that need not be opened: the path index knows their result.
     Counted(Tally),
     /// A file that is left out, by what the path index knows.
-    Left(WorkspacePath, Skipped),
+    LeftOut(WorkspacePath, Skipped),
 }
 
 /// The result to expect for a file, as long as it is in a state.

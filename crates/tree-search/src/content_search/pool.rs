@@ -1,7 +1,8 @@
 //! The state that the threads of one search share: chunks of files, what is left of the page, and when to end.
 //!
-//! `Merge` puts the hits of the workers back into path order, counts them, and tells when they are enough. The answer depends only on the order of the files, never on which thread was faster: a chunk
-//! counts once everything before it has come.
+//! `Merge` puts the hits of the workers back into path order, counts them, and tells when they are enough. The answer
+//! depends only on the order of the files, never on which thread was faster: a chunk counts once everything before it has
+//! come.
 
 use std::{
     collections::BTreeMap,
@@ -225,7 +226,7 @@ impl<'s, 'a> ChunkSearch<'s, 'a> {
                 }
             }
             SearchItem::Counted(tally) => self.hits.tally = self.hits.tally.plus(tally),
-            SearchItem::Left(path, why) => self.skip(path, why),
+            SearchItem::LeftOut(path, why) => self.skip(path, why),
         }
         ControlFlow::Continue(())
     }

@@ -169,7 +169,7 @@ impl<'a> Producer<'a> {
     fn leave(&mut self, item: &IndexedPath<'_>, why: Skipped) {
         if self.names_skipped() {
             self.named += 1;
-            self.chunk.files.push(SearchItem::Left(item.path().clone(), why));
+            self.chunk.files.push(SearchItem::LeftOut(item.path().clone(), why));
         } else {
             let mut tally = Tally::default();
             tally.skip(why);

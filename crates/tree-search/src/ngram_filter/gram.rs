@@ -14,9 +14,9 @@
 //! little.
 //!
 //! # Frequent pairs
-//! A 3-gram counts as frequent where both of its pairs of bytes are ones that most texts have often: the 256 pairs of folded text with which most 3-grams of a segment begin or end, on average over C, Rust, Python and
-//! web pages. A filter that was built with other pairs is another filter: see
-//! [`FILTER_VERSION`](crate::ngram_filter::FILTER_VERSION).
+//! A 3-gram counts as frequent where both of its pairs of bytes are ones that most texts have often: the 256 pairs of
+//! folded text with which most 3-grams of a segment begin or end, on average over C, Rust, Python and web pages. A
+//! filter that was built with other pairs is another filter: see [`FILTER_VERSION`](crate::ngram_filter::FILTER_VERSION).
 
 /// Bytes that have to be known before a byte to name its grams.
 pub(super) const CONTEXT: u8 = 3;

@@ -58,7 +58,7 @@ pub(super) enum RootState {
 
 /// The index of one root, and the filter as far as it has been built.
 pub(super) struct RootIndex {
-    /// `None` where it is read for the stored index alone: nothing tells of changes.
+    /// `None` where it is read for the stored index alone: no changes are reported then.
     watcher: Option<Watcher>,
     pub(super) list: Arc<PathList>,
     pub(super) filter: NgramFilter,

@@ -33,7 +33,7 @@ pub enum Unusable {
     /// It is about another directory than the one that is there now, or one on another file system.
     #[error("the directory has been replaced, or its file system has changed")]
     OtherDirectory,
-    /// The rules about content are others now.
+    /// The rules about content have changed since.
     #[error("the rules about secret content have changed")]
     OtherRules,
     /// By the clock it was written in the future, or the clock was set back since.

@@ -24,7 +24,7 @@ use crate::index::{
     searchers::End,
 };
 
-/// Where numbers of the header are, and how long it is (docs/internals/index.md, `stored_index/header.rs`).
+/// Where numbers of the header are, and how long it is (docs/internals/search-index.md, `stored_index/header.rs`).
 const HEADER: usize = 192;
 const MAGIC: usize = 0;
 const VERSION: usize = 8;
