@@ -2,7 +2,7 @@
 //! other Unix systems and Windows.
 //!
 //! Knows no roots, no policy and no public paths. A name given here is a single component, a relative path holds only
-//! normal components: whoever calls has made them of a request, or has them from a listing. No link is followed. On Linux
+//! normal components: the caller has made them of a request, or has them from a listing. No link is followed. On Linux
 //! one call of `openat2(2)` opens a path that the kernel confines; elsewhere it is opened name by name.
 //!
 //! ```
@@ -18,9 +18,9 @@
 //!
 //! # Map
 //! `contract` is what each system keeps: what a name is opened for, how that fails. `unix` and `windows` are directory
-//! handles; `open` opens a path below one (`openat2` by the kernel), `entries` changes names, `fstat` and [`Stat`] say what a
-//! file is, `file_changes` writes content. `testing` makes a call fail or ends the process there, and compares each open
-//! with the slow way, for tests with debug assertions. [`lexical`] takes paths apart by their text.
+//! handles; `open` opens a path below one (`openat2` by the kernel), `entries` changes names, `fstat` and [`Stat`] say
+//! what a file is, `file_changes` writes content. `testing` makes a call fail or ends the process there, and compares
+//! each open with the slow way, for tests with debug assertions. [`lexical`] takes paths apart by their text.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.
 

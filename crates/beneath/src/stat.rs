@@ -144,7 +144,7 @@ impl Stat {
 
 /// Device, inode, size and times of one state of a file or directory (`stat(2)`).
 ///
-/// Whoever writes to a file or gives it another name changes its change time, which no program can set
+/// Writing to a file or giving it another name changes its change time, which no program can set
 /// (inode(7)). Two states with equal facts are one state unless both began within one tick of the file system's clock:
 /// see [`StatFacts::is_older_than`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

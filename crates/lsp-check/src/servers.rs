@@ -102,7 +102,8 @@ impl LanguageServers {
     }
 
     /// Asks the server for a file, where there is one, for the problems that a change introduced; else notes why it says
-    /// nothing. Starts it if it does not run. Waits at most as long as its configuration says, and not while it keeps failing.
+    /// nothing. Starts it if it does not run. Waits at most as long as its configuration says, and not while it keeps
+    /// failing.
     pub fn check(&self, workspace: &Workspace, change: FileChange<'_>, stop: &StopSignal) -> Option<Checked> {
         let place = self.place(workspace, change.path)?;
         let note = |note: String| Some(Checked { note: Some(note), ..Checked::default() });

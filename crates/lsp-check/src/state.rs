@@ -22,9 +22,9 @@ use super::{
 const MAX_FILES: usize = 256;
 /// Problems that are kept of a file that is not open: more are not shown.
 const MAX_PROBLEMS_ELSEWHERE: usize = 50;
-/// Works that a server says it does at once.
+/// Tasks that a server reports as going on at once (`$/progress`).
 const MAX_PROGRESS: usize = 64;
-/// Requests that are not answered; a server that answers none is waited for in vain.
+/// Requests without an answer that are remembered; one more, and all of these are forgotten.
 const MAX_ASKED: usize = 256;
 /// The longest time between two lists for one text that is learned from.
 const MAX_GAP: Duration = Duration::from_secs(2);
@@ -32,7 +32,7 @@ const MAX_GAP: Duration = Duration::from_secs(2);
 const MAX_PENDING: usize = 8;
 /// Files that are open at once; the least recently changed is closed for a further one.
 const MAX_OPEN: usize = 32;
-/// How often diagnostics are asked for again.
+/// The time between two requests for the diagnostics of one text.
 const PULL_AGAIN: Duration = Duration::from_millis(200);
 /// The number of the first request; none has the number 0.
 const INITIALIZE: u64 = 1;
@@ -45,7 +45,7 @@ pub(super) enum Phase {
     Ended,
 }
 
-/// One message of a server, whose parts are read by whoever needs them.
+/// One message of a server, whose parts are read where they are needed.
 #[derive(Deserialize)]
 struct Incoming<'m> {
     #[serde(borrow)]
@@ -158,7 +158,7 @@ impl State {
                 }
                 vec![answer(id, &method, params, &self.root_uri, &self.settings)]
             }
-            // An id that is no number is none of ours.
+            // An id that is not a number is not ours.
             (Some(id), None) => self.answered(id.get().parse().unwrap_or_default(), result, error, now)?,
             (None, Some(method)) => {
                 if let Some(params) = params {

@@ -383,7 +383,7 @@ fn matrix(operands: &[Object]) -> Option<Matrix> {
     Some(Matrix(matrix))
 }
 
-/// Moves over the bytes of an image within the instructions, to behind its `EI`; false if there is none.
+/// Moves over the bytes of an image within the instructions, to after its `EI`; false if there is none.
 pub(super) fn skip_image(lexer: &mut PdfLexer<'_>) -> bool {
     let rest = lexer.rest();
     let space = |at: usize| rest.get(at).is_none_or(|byte| is_space(*byte));

@@ -97,7 +97,7 @@ impl<'a> PdfLexer<'a> {
         self.value(0)
     }
 
-    /// Moves behind `word` if that is next.
+    /// Moves to after `word` if that is next.
     pub(super) fn keyword(&mut self, word: &[u8]) -> bool {
         self.skip_space();
         let is_next = self.rest().starts_with(word);

@@ -28,7 +28,7 @@
 //! language servers for one that may start none. [`lower_priority`] is of the same kind: less for a thread than the
 //! system would give it.
 //!
-//! Limits: elsewhere the report says that there is no sandbox. On Linux the calling thread confines itself and those
+//! Limits: on other systems the report says that there is no sandbox. On Linux the calling thread confines itself and those
 //! that it starts: install the sandbox before any other thread runs.
 //!
 //! A part of Rootbound, published with it: its interface changes without notice.

@@ -35,7 +35,7 @@ pub(super) trait Outline: Debug + Send {
     /// Takes the next line, without its line break. `lexemes` is a buffer for those of a line, of any content.
     fn line(&mut self, line: &str, lexemes: &mut Vec<Lexeme>);
 
-    /// The definitions found; their order and the end of some is still to be mended.
+    /// The definitions found; their order and the end of some is still to be corrected.
     fn finish(self: Box<Self>) -> Vec<Definition>;
 }
 

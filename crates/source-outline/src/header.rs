@@ -1,12 +1,12 @@
-//! What precedes a `{` or `;`: the words and signs that say whether something is defined, and what; and the buffer that
-//! holds them, within those of the headers around it.
+//! What precedes a `{` or `;`: the words and punctuation that say whether something is defined, and what; and the
+//! buffer that holds them, within those of the headers around it.
 
 use super::{
     definition::Definition,
     lexer::{Lexeme, LexemeKind},
 };
 
-/// A word or sign before a brace.
+/// A word or a punctuation character before a brace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: LexemeKind,

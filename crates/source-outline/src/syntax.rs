@@ -85,7 +85,7 @@ fn is_jsonc_only(text: &str) -> bool {
 }
 
 /// Whether a change has introduced `error`, the first one of a text whose first error was `earlier`. An error hides
-/// what is behind it: one that shows when the first is mended is not new, unless the change wrote it.
+/// what is after it: one that shows when the first is corrected is not new, unless the change wrote it.
 fn is_new(earlier: Option<&Problem>, error: &Problem, changed: &ChangedLines) -> bool {
     let Some(earlier) = earlier else { return true };
     if let Some(line) = changed.now_at(earlier.line) {

@@ -2,8 +2,9 @@
 //!
 //! Finds bidirectional controls, tag characters, invisible fillers, soft hyphens, control characters, those of private
 //! use, spaces that only look like one, and
-//! zero-width characters outside the emoji and scripts that need them ("Trojan Source", CVE-2021-42574, <https://trojansource.codes>, and "ASCII smuggling"). It only
-//! points them out: the text stays exact, so that an edit still matches.
+//! zero-width characters outside the emoji and scripts that need them ("Trojan Source", CVE-2021-42574,
+//! <https://trojansource.codes>, and "ASCII smuggling"). It only points them out: the text stays exact, so that an edit
+//! still matches.
 
 /// A character that a person does not see, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

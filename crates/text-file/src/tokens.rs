@@ -19,7 +19,7 @@ enum Class {
     Sign,
     Repeated,
     Control,
-    /// The first bytes of other characters, by how rare these are in vocabularies, and the bytes behind the first.
+    /// The first bytes of other characters, by how rare these are in vocabularies, and the bytes after the first.
     Accented,
     Cyrillic,
     Ideograph,
@@ -123,7 +123,7 @@ const fn step(state: u32, class: Class) -> (u32, u32) {
         Class::Digit if within < CHANGED => (switched + DIGITS, TOKEN),
         Class::Lower => (LOWER, TOKEN),
         Class::Upper => (UPPER, TOKEN),
-        // A space is part of the word behind it, but not of a number.
+        // A space is part of the word after it, but not of a number.
         Class::Digit => (DIGITS, if state == ONE_SPACE { 2 * TOKEN } else { TOKEN }),
         Class::Space => match state {
             ONE_SPACE => (SPACES, TOKEN + 1),

@@ -1,8 +1,8 @@
 //! System calls that fail, or that the process does not survive, at a number that a test chooses.
 //!
-//! `_ROOTBOUND_FAULT=FAULT:N` picks the N-th call since the process started, from 1; docs/internals/testing.md lists the faults.
-//! Only calls that change the disk count (writing, naming, removing, rights, times, syncs), for `EMFILE` only calls
-//! that open something.
+//! `_ROOTBOUND_FAULT=FAULT:N` picks the N-th call since the process started, from 1; docs/internals/testing.md lists
+//! the faults. Only calls that change the disk count (writing, naming, removing, rights, times, syncs), for `EMFILE`
+//! only calls that open something.
 //!
 //! Limits: threads that change the disk at the same moment may swap their numbers.
 

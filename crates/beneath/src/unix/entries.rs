@@ -18,7 +18,7 @@ impl Dir {
         change("unlinkat", || unlinkat(self, name, AtFlags::empty()))
     }
 
-    /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
+    /// Gives `from` the new name `to`, which must be free (`AlreadyExists` otherwise).
     pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         match self.rename_with(from, self, to, false) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
@@ -54,7 +54,7 @@ impl Dir {
         change("symlinkat", || symlinkat(target, self, name))
     }
 
-    /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
+    /// Moves an entry to a new name in `to_dir`, which must be free (`AlreadyExists` otherwise).
     pub fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         match self.rename_with(from, to_dir, to, false) {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}

@@ -25,8 +25,9 @@ const MEMORY: &[u64] = &[
 /// overlayfs, which answers with the stat of the file below it.
 const OVERLAY: u64 = 0x794C_7630;
 
-/// Whether every change of it is made through this kernel, and so with an event of inotify(7). Not so on network file systems
-/// and FUSE, where another machine or process may change it, nor on an overlay, whose layers may be changed by themselves.
+/// Whether every change of it is made through this kernel, and so with an event of inotify(7). Not so on network file
+/// systems and FUSE, where another machine or process may change it, nor on an overlay, whose layers may be changed by
+/// themselves.
 pub fn reports_all_changes(what: impl AsFd) -> rustix::io::Result<bool> {
     let kind = kind(what)?;
     Ok(DISKS.contains(&kind) || MEMORY.contains(&kind))

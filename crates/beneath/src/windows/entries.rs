@@ -47,12 +47,12 @@ impl Dir {
         })
     }
 
-    /// Gives `from` the name `to`, which must be free (`AlreadyExists` otherwise).
+    /// Gives `from` the new name `to`, which must be free (`AlreadyExists` otherwise).
     pub fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         self.move_new(from, self, to)
     }
 
-    /// Moves an entry to a name in `to_dir` that must be free (`AlreadyExists` otherwise).
+    /// Moves an entry to a new name in `to_dir`, which must be free (`AlreadyExists` otherwise).
     pub fn move_new(&self, from: &OsStr, to_dir: &Self, to: &OsStr) -> io::Result<()> {
         if self.child_stat(from)?.kind == FileKind::File {
             // A second name fails when the name is taken, and the standard library's rename never does.

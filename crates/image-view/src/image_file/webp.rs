@@ -11,7 +11,7 @@ use super::{
     rows::{Channels, Pixels, Rows, zeroed},
 };
 
-/// Where the first chunk's data begins, behind the header of the file and its own.
+/// Where the first chunk's data begins, after the header of the file and its own.
 const FIRST: usize = 20;
 /// In the flags of `VP8X`.
 const ALPHA: u8 = 0x10;

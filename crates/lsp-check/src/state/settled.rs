@@ -17,8 +17,8 @@ const CHECK_BEGINS: Duration = Duration::from_secs(3);
 /// it is loaded: some send an empty list first. Shortly after its start that is not believed at all.
 const QUIET_COLD: Duration = Duration::from_secs(2);
 const YOUNG: Duration = Duration::from_secs(5);
-/// How long a server that checks saves must be silent: a save ends the check that runs, which is no answer, and the next begins a
-/// moment later, on a busy machine much later.
+/// How long a server that checks saves must be silent: a save ends the check that runs, which is no answer, and the
+/// next begins a moment later, on a busy machine much later.
 const QUIET_CHECKED: Duration = Duration::from_secs(1);
 
 impl State {

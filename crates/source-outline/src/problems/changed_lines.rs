@@ -4,7 +4,7 @@ use std::{collections::HashMap, ops::Range};
 
 use super::{Problem, Severity};
 
-/// The lines that differ between two texts: all lines before and behind them are the same.
+/// The lines that differ between two texts: all lines before and after them are the same.
 ///
 /// # Examples
 /// ```

@@ -13,8 +13,8 @@ use super::brackets::{self, BracketLanguage};
 pub(super) struct CheckedFormat {
     /// As messages name it.
     pub(super) name: &'static str,
-    /// Ends of the names of its files, in lower case. What begins with a slash is a whole name; before a `*` is the beginning
-    /// of a name, or with a slash the folder.
+    /// Ends of the names of its files, in lower case. What begins with a slash is a whole name; before a `*` is the
+    /// beginning of a name, or with a slash the folder.
     files: &'static str,
     pub(super) check: fn(&str) -> Findings,
 }

@@ -15,7 +15,7 @@ fn error_before_the_one_that_was_there_is_new() {
     assert_eq!(found("a.json", old, &old.replace("1,", "1")), [(3, "expected `,` or `}`".to_owned())]);
     // The same, moved by a line.
     assert_eq!(found("a.json", old, &old.replace("1,", "1,\n\"x\": 0,")), []);
-    // What shows when the first is mended was there.
+    // What shows when the first is corrected was there.
     let two = old.to_owned() + "}";
     assert_eq!(found("a.json", &two, &two.replace("2\n", "2,\n")), []);
     // Mended, and broken in another way.
