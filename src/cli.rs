@@ -1,4 +1,5 @@
-//! The commands of the command line, one file each; `exec` and `stage` are here, `document` has the manual page and, below it, the completions.
+//! The commands of the command line, one file each; `exec` and `stage` are here, `document` has the manual page and,
+//! below it, the completions.
 //!
 //! They print for people and return the exit code. The work is done by the layers below.
 

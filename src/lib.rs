@@ -9,6 +9,8 @@
 //!
 //! # Crates in `crates/` (Cargo holds their borders)
 //!
+//! Folder `text-edit`, package `rootbound-text-edit` and library `text_edit` are the same crate; likewise the others.
+//!
 //! | crate | what it is |
 //! |---|---|
 //! | [`confined_fs`] | the sandbox: roots, paths, policy, walks, changes |
@@ -26,19 +28,20 @@
 //!
 //! | layer | modules | may use |
 //! |---|---|---|
-//! | 7 | `main` | everything |
-//! | 6 | [`cli`], `fuzzing` (for tests alone) | |
-//! | 5 | [`config`] | clap, toml |
-//! | 4 | [`server`] | rmcp, tokio |
-//! | 3 | [`tools`] | |
-//! | 2 | [`session`], [`audit`] | |
+//! | 6 | `main` | everything |
+//! | 5 | [`cli`], `fuzzing` (for tests alone) | |
+//! | 4 | [`config`] | clap, toml |
+//! | 3 | [`server`] | rmcp, tokio |
+//! | 2 | [`tools`] | |
+//! | 1 | [`session`], [`audit`] | |
 //! | 0 | [`log`] | stderr |
 //!
 //! # Invariants, held by types, lints (`.clippy.toml`) and `tests/it/tidy.rs`
 //!
 //! 1. A module uses only modules of lower layers, and no two files use each other, directly or by a chain.
 //! 2. `rmcp` appears only under `server/` (and in `main.rs` for the transport).
-//! 3. Files are touched only in `beneath`, `confined_fs` and `self_sandbox`; `ignore` serves as a matcher alone.
+//! 3. Files are touched only in `beneath`, `confined_fs` and `self_sandbox`, but for the configuration file and test code
+//!    (`CONFINED` in `tests/it/tidy.rs`); `ignore` serves as a matcher alone.
 //! 4. `tokio` appears only in `main` and `server/`; everything below is synchronous.
 //! 5. A host path never reaches text for the model: [`confined_fs::WorkspacePath`] prints the public
 //!    form and is the only way to show one.

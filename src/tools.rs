@@ -29,8 +29,8 @@ mod write;
 use text_file::nearest_name::{ONE_OF_FEW, nearest_names};
 
 use call::{
-    alias, answer as fitted, answer_budget, context as references, decode_memory, destination, hidden_note,
-    introduced_problems, match_words, omissions, paging, plan, read_before_write, shown_diff,
+    alias, answer_budget, decode_memory, destination, hidden_note, introduced_problems, match_words, omissions, paging,
+    plan, read_before_write, shown_diff,
 };
 pub(crate) use call::{answer, args, context, context::MAX_SEARCH_FILE_SIZE, fence};
 
@@ -51,6 +51,7 @@ pub use call::{
 pub use resources::Operation;
 
 /// All tools, ordered by name, each with the arguments of usual calls: a new tool is a row here.
+// With a count, as a static slice cannot hold what is made when it is first used (the schemas).
 static TOOLS: [ErasedTool; 14] = [
     ErasedTool::of::<apply_patch::ApplyPatch>(&[
         r#"{"patch": "*** Begin Patch\n*** Update File: src/app.py\n@@ def main():\n-    retries = 3\n+    retries = 5\n*** End Patch"}"#,

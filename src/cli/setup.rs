@@ -1,8 +1,8 @@
 //! `rootbound setup`: puts this server into the configuration file of a client, or shows how.
 //!
 //! Without `--write` or `--remove` nothing is changed. A file is changed whole and atomically, and only the part that is
-//! ours: see `json_document`, `toml_document` and `yaml_list`. Limits: JSON with comments and trailing commas is accepted for every
-//! client, also for one that does not; lists of tools in YAML are edited by their lines.
+//! ours: see `json_document`, `toml_document` and `yaml_list`. Limits: JSON with comments and trailing commas is
+//! accepted for every client, also for one that does not; lists of tools in YAML are edited by their lines.
 
 mod client_file;
 mod clients;

@@ -192,7 +192,7 @@ mod tests {
         let read = |text: &str| {
             let (mut raw, mut problems) = (RawArgs::default(), Vec::new());
             with(vec![("ROOTBOUND_DENY", text)]).options(&mut raw, &mut problems);
-            (raw.list("deny"), problems)
+            (raw.texts("deny"), problems)
         };
         assert_eq!(read("*.a\n{b,c}\n").0, ["*.a", "{b,c}"]);
         assert_eq!(read("[\"*.a\", \"x y\"]").0, ["*.a", "x y"]);

@@ -65,7 +65,7 @@ fn parse(text: &str, name: &str, raw: &mut RawArgs, problems: &mut Vec<String>) 
 const LITERAL: &str =
     r"a Windows path in double quotes, where \n, \t and \U are escapes: write it in single quotes, 'C:\new'";
 
-/// The letter behind the backslash of `"C:\x` in a line that is no comment: the beginning of a Windows path in double
+/// The letter after the backslash of `"C:\x` in a line that is no comment: the beginning of a Windows path in double
 /// quotes, with or without a mount name before it.
 fn escaped_drive(line: &str) -> Option<char> {
     // By its letters: a file that does not parse has no tree to look in.
@@ -110,8 +110,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The elements of an array, or the value itself, each with its line. `line`: that of the key, for `[[root]]` and the like,
-    /// whose elements have no place of their own.
+    /// The elements of an array, or the value itself, each with its line. `line`: that of the key, for `[[root]]` and
+    /// the like, whose elements have no place of their own.
     fn elements<'v, 'd>(&self, value: &'v Spanned<DeValue<'d>>, line: usize) -> Vec<(&'v Spanned<DeValue<'d>>, usize)> {
         let elements = match value.get_ref() {
             DeValue::Array(values) => values.iter().collect(),
@@ -316,7 +316,7 @@ mod tests {
         assert!(problems.is_empty(), "{problems:?}");
         for option in options().filter(|option| option.flag != "config") {
             let expected = if option.is_list() { 2 } else { 1 };
-            assert_eq!(raw.highest(option.flag).len(), expected, "{}", option.flag);
+            assert_eq!(raw.of_highest_source(option.flag).len(), expected, "{}", option.flag);
         }
     }
 
@@ -337,15 +337,15 @@ mod tests {
             "deny = [\"*.a\"]\n\n[[root]]\npath = \"docs\"\nname = \"d\"\nread_only = true\ndeny = [\"*.b\",\n  \"*.c\"]\n\n[[root]]\npath = \"x:ro\"\n",
         );
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(raw.list("root"), ["docs", "x:ro"]);
-        assert_eq!(raw.list("deny"), ["*.a"]);
-        let roots = raw.each("root");
+        assert_eq!(raw.texts("root"), ["docs", "x:ro"]);
+        assert_eq!(raw.texts("deny"), ["*.a"]);
+        let roots = raw.of_all_sources("root");
         let table = roots[0].table.as_ref().expect("a table");
         assert_eq!(
-            (table.texts.get("name").map(String::as_str), table.own.list("deny")),
+            (table.texts.get("name").map(String::as_str), table.own.texts("deny")),
             (Some("d"), vec!["*.b".into(), "*.c".into()])
         );
-        assert_eq!(table.own.each("deny")[1].source, Source::File { name: "r.toml".into(), line: 8 });
+        assert_eq!(table.own.of_all_sources("deny")[1].source, Source::File { name: "r.toml".into(), line: 8 });
         assert_eq!(roots[1].source, Source::File { name: "r.toml".into(), line: 10 });
     }
 
@@ -354,7 +354,7 @@ mod tests {
         let (raw, problems) = read_text(
             "root = [\"a\", {path = \"b\", denny = \"x\"}, {deny = \"x\"}, {path = 3, hide = 4, max_output = 5}, 7]\n",
         );
-        assert_eq!(raw.list("root"), ["a", "b"]);
+        assert_eq!(raw.texts("root"), ["a", "b"]);
         let all = problems.join("\n");
         assert_eq!(problems.len(), 6, "{all}");
         for part in [
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn a_list_entry_keeps_its_own_line() {
         let (raw, _) = read_text("deny = [\n  \"a\",\n  \"b\",\n]\n");
-        let lines: Vec<_> = raw.highest("deny").into_iter().map(|value| value.source.clone()).collect();
+        let lines: Vec<_> = raw.of_highest_source("deny").into_iter().map(|value| value.source.clone()).collect();
         assert_eq!(lines[1], Source::File { name: "r.toml".into(), line: 3 });
     }
 
@@ -420,8 +420,8 @@ mod tests {
     fn numbers_and_lists_become_the_text_of_a_command_line() {
         let (raw, problems) = read_text("max_output = 11_000\ntime_limit = 2.5\ntools = [\"read\", \"grep\"]\n");
         assert!(problems.is_empty(), "{problems:?}");
-        assert_eq!(raw.one("max-output").expect("given").text, "11000");
-        assert_eq!(raw.one("time-limit").expect("given").text, "2.5");
-        assert_eq!(raw.one("tools").expect("given").text, "read,grep");
+        assert_eq!(raw.effective("max-output").expect("given").text, "11000");
+        assert_eq!(raw.effective("time-limit").expect("given").text, "2.5");
+        assert_eq!(raw.effective("tools").expect("given").text, "read,grep");
     }
 }

@@ -1,8 +1,9 @@
 //! The table of options. One row is a flag, an environment variable, a key of the configuration file, the help, the range
 //! and the field of [`Config`] that it sets.
 //!
-//! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more; `validate` reads a
-//! text or a list by its name.
+//! To add an option, add a row. A switch, a choice, a number, a size or a time needs nothing more in this folder than the
+//! field, whose default is in the `Default` of its struct (`Config`, or that of a layer below); `validate` reads a text or
+//! a list by its name.
 
 use std::{borrow::Cow, fmt::Debug, ops::RangeInclusive, time::Duration};
 
@@ -453,7 +454,7 @@ mod tests {
         let page = top.join("docs/options.md");
         let text = std::fs::read_to_string(&page).expect("docs/options.md");
         let (before, rest) = text.split_once(BEGIN).expect("a mark before the options");
-        let (rows, after) = rest.split_once(END).expect("a mark behind the options");
+        let (rows, after) = rest.split_once(END).expect("a mark after the options");
         let expected = tables();
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(&page, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");

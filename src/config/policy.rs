@@ -11,12 +11,12 @@ use super::{Config, RawArgs, host_path, options::option};
 /// The rules in `raw`; each invalid pattern is a problem.
 pub(super) fn rules(raw: &RawArgs, problems: &mut Vec<String>) -> PolicyRules {
     let mut globs = |flag: &str| -> Vec<String> {
-        for given in raw.each(flag) {
+        for given in raw.of_all_sources(flag) {
             if let Err(why) = PolicyRules::check(&given.text) {
                 problems.push(format!("{} pattern {:?} {why}", given.origin(), given.text));
             }
         }
-        raw.list(flag)
+        raw.texts(flag)
     };
     let (deny, allow_secret, protect) = (globs("deny"), globs("allow-secret"), globs("protect"));
     let (allow_protected, hide) = (globs("allow-protected"), globs("hide"));
@@ -35,7 +35,7 @@ const PATTERNS: [&str; 5] = ["deny", "allow-secret", "protect", "allow-protected
 ///
 /// `/` counts as neither: it is the home directory of a process that has none.
 pub(super) fn host_paths(raw: &RawArgs, roots: &[PathBuf], home: Option<&Path>, problems: &mut Vec<String>) {
-    for given in PATTERNS.into_iter().flat_map(|flag| raw.each(flag)) {
+    for given in PATTERNS.into_iter().flat_map(|flag| raw.of_all_sources(flag)) {
         let pattern = Path::new(&given.text);
         let first = pattern.components().find(|part| matches!(part, Component::Normal(_)));
         if !pattern.is_absolute()

@@ -114,34 +114,34 @@ impl RawArgs {
     }
 
     /// The value of the highest source, the last one where it was given twice there.
-    pub(super) fn one(&self, flag: &str) -> Option<&RawValue> {
+    pub(super) fn effective(&self, flag: &str) -> Option<&RawValue> {
         // `max_by_key` takes the last of several that are equal.
         self.of(flag).max_by_key(|value| rank(&value.source))
     }
 
     /// The values of the highest source alone.
-    pub(super) fn highest(&self, flag: &str) -> Vec<&RawValue> {
+    pub(super) fn of_highest_source(&self, flag: &str) -> Vec<&RawValue> {
         let top = self.of(flag).map(|value| rank(&value.source)).max();
         self.of(flag).filter(|value| Some(rank(&value.source)) == top).collect()
     }
 
     /// The values of every source: the file's, then the environment's, then the command line's.
-    pub(super) fn each(&self, flag: &str) -> Vec<&RawValue> {
+    pub(super) fn of_all_sources(&self, flag: &str) -> Vec<&RawValue> {
         let mut all: Vec<_> = self.of(flag).collect();
         // Stable: the order within a source stays.
         all.sort_by_key(|value| rank(&value.source));
         all
     }
 
-    /// The texts of [`Self::each`].
-    pub(super) fn list(&self, flag: &str) -> Vec<String> {
-        self.each(flag).into_iter().map(|value| value.text.clone()).collect()
+    /// The texts of [`Self::of_all_sources`].
+    pub(super) fn texts(&self, flag: &str) -> Vec<String> {
+        self.of_all_sources(flag).into_iter().map(|value| value.text.clone()).collect()
     }
 
-    /// Reads the value that was given for an option, if any, into its field. A wrong one is a problem and leaves the default in
-    /// place, so that one start reports all of them.
+    /// Reads the value that was given for an option, if any, into its field. A wrong one is a problem and leaves the
+    /// default in place, so that one start reports all of them.
     pub(super) fn apply(&self, option: &OptionRow, config: &mut Config, problems: &mut Vec<String>) {
-        let Some(given) = self.one(option.flag) else { return };
+        let Some(given) = self.effective(option.flag) else { return };
         let text = given.text.trim();
         let wrong = match &option.kind {
             ValueKind::Switch(field) => match text.to_ascii_lowercase().as_str() {
@@ -245,8 +245,8 @@ mod tests {
         raw.push(option, "trace".into(), Source::CommandLine);
         raw.push(option, "info".into(), Source::Environment);
         raw.push(option, "warn".into(), Source::File { name: "f".into(), line: 1 });
-        assert_eq!(raw.one("log").expect("given").text, "trace");
-        assert_eq!(raw.highest("log").len(), 2);
+        assert_eq!(raw.effective("log").expect("given").text, "trace");
+        assert_eq!(raw.of_highest_source("log").len(), 2);
     }
 
     #[test]

@@ -80,8 +80,8 @@ impl Invocation {
     }
 }
 
-/// The most likely meaning of clap's `error` about `words`, in the current `directory`, most likely means, after the problems that were found
-/// before it.
+/// The most likely meaning of clap's `error` about `words`, in the current `directory`, most likely means, after the
+/// problems that were found before it.
 fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problems: Vec<String>) -> StartError {
     let misspelled = |words: &[OsString]| suggestion::for_misspelled_command(words, directory);
     // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
@@ -117,7 +117,7 @@ fn is_unknown_behind(error: &clap::Error, words: &[OsString]) -> bool {
 
 /// Reads the file that `--config` names and returns its path.
 fn read_file(raw: &mut RawArgs, environment: &Environment, problems: &mut Vec<String>) -> Option<PathBuf> {
-    let given = raw.one("config")?.clone();
+    let given = raw.effective("config")?.clone();
     if given.text.is_empty() {
         problems.push(format!("{} is empty: name a TOML file, or remove it", given.origin()));
         return None;

@@ -109,7 +109,7 @@ fn place(source: &Source) -> String {
 
 /// The tools of a role: some of those that the command line offers.
 fn tools(table: &RawTable, config: &Config, selection: &mut Selection, problems: &mut Vec<String>) {
-    let Some(given) = table.own.one("tools") else { return };
+    let Some(given) = table.own.effective("tools") else { return };
     let (known, origin) = (Toolbox::known(), given.origin());
     let names = tool_names(given, problems);
     let offered = Toolbox::new(&config.selection);
@@ -122,7 +122,7 @@ fn tools(table: &RawTable, config: &Config, selection: &mut Selection, problems:
     }
 }
 
-/// The names in a list of tools; each that is none is a problem, as is an empty list.
+/// The names in a list of tools; each that is not the name of one is a problem, as is an empty list.
 pub(super) fn tool_names(given: &RawValue, problems: &mut Vec<String>) -> Vec<String> {
     let (known, origin) = (Toolbox::known(), given.origin());
     let names: Vec<String> =
@@ -144,7 +144,7 @@ fn limits(table: &RawTable, all: QuotaLimits, own: QuotaLimits, problems: &mut V
         ("max-root-size", all.root_bytes.is_some_and(|all| own.root_bytes.is_none_or(|own| own > all))),
     ];
     for (flag, _) in raised.into_iter().filter(|(_, is_raised)| *is_raised) {
-        if let Some(given) = table.own.one(flag) {
+        if let Some(given) = table.own.effective(flag) {
             problems.push(format!("{} is more than --{flag} allows: a role only takes away", given.origin()));
         }
     }
@@ -195,7 +195,7 @@ fn root_names(roots: &[RootSpec]) -> Vec<String> {
     roots.iter().map(name).collect()
 }
 
-/// The roots with the numbers `kept`. One that is left out and lies inside one of them is hidden there: without it, its
+/// The roots with the indices `kept`. One that is left out and lies inside one of them is hidden there: without it, its
 /// place would have the rights of the outer root.
 fn narrowed(roots: &[RootSpec], kept: &[usize], names: &[String], read_only: bool) -> Vec<RootSpec> {
     let paths: Vec<_> = roots.iter().map(|root| real(&root.path)).collect();

@@ -178,7 +178,7 @@ fn parts(given: &RawValue) -> Result<RootText<'_>, String> {
     if given.text.is_empty() {
         return Err("the path is empty: write path = \"/srv/docs\"".to_owned());
     }
-    let is_true = |flag| table.own.one(flag).is_some_and(|given| given.text == "true");
+    let is_true = |flag| table.own.effective(flag).is_some_and(|given| given.text == "true");
     Ok(RootText {
         name,
         path: &given.text,

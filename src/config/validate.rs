@@ -38,23 +38,23 @@ pub(super) fn config(
         raw.apply(option, &mut config, &mut found.problems);
     }
     // Its answer says why a call failed.
-    if matches!(config.action, Action::Call(_)) && raw.one("log").is_none() {
+    if matches!(config.action, Action::Call(_)) && raw.effective("log").is_none() {
         config.log = LevelFilter::ERROR;
     }
     found.selection(&mut config.selection);
     config.audit.file = found.audit(config.audit.required);
     config.audit.label = found.audit_label();
     found.events(&mut config.events);
-    config.workspace.ignore.extra = raw.list("ignore");
+    config.workspace.ignore.extra = raw.texts("ignore");
     let untrusted = config.workspace.policy.untrusted;
     // The table has set `untrusted`; the lists are read here, each pattern checked.
     let policy = PolicyRules { untrusted, ..policy::rules(raw, &mut found.problems) };
-    for given in raw.each("ignore") {
+    for given in raw.of_all_sources("ignore") {
         // One by one, so that a problem names the place where its pattern was given.
         let one = IgnoreRules { extra: vec![given.text.clone()], no_default: true };
         found.problems.extend(one.validate().into_iter().map(|why| format!("{}: {why}", given.origin())));
     }
-    let mut named = raw.highest("root");
+    let mut named = raw.of_highest_source("root");
     if !directories.is_empty() {
         // Plain directories are typed on the command line, so they override the roots of lower sources.
         named.retain(|given| given.source == Source::CommandLine);
@@ -128,7 +128,7 @@ impl Findings<'_> {
 
     /// Reads `--tools` and `--allow`.
     fn selection(&mut self, selection: &mut Selection) {
-        for given in self.raw.each("allow") {
+        for given in self.raw.of_all_sources("allow") {
             for name in given.text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
                 if let Some((_, group)) = GROUPS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
                     selection.groups.push(*group);
@@ -139,7 +139,7 @@ impl Findings<'_> {
                 }
             }
         }
-        let Some(given) = self.raw.one("tools") else { return };
+        let Some(given) = self.raw.effective("tools") else { return };
         let names = roles::tool_names(given, &mut self.problems);
         selection.only = Some(names.clone());
         let (known, offered) = (Toolbox::known(), Toolbox::new(selection));
@@ -151,7 +151,7 @@ impl Findings<'_> {
 
     /// The file of `--audit`.
     fn audit(&mut self, required: bool) -> Option<PathBuf> {
-        let given = self.raw.one("audit");
+        let given = self.raw.effective("audit");
         if given.is_none() && required {
             self.problems.push("--audit-required needs --audit FILE".to_owned());
         }
@@ -165,7 +165,7 @@ impl Findings<'_> {
 
     /// The text of `--audit-label`.
     fn audit_label(&mut self) -> Option<String> {
-        let given = self.raw.one("audit-label")?;
+        let given = self.raw.effective("audit-label")?;
         let label = given.text.trim();
         let wrong = if label.is_empty() {
             "is empty: name the server, or remove it"
@@ -182,7 +182,7 @@ impl Findings<'_> {
 
     /// The place of `--events`.
     fn events(&mut self, events: &mut EventsOptions) {
-        let Some(given) = self.raw.one("events") else { return };
+        let Some(given) = self.raw.effective("events") else { return };
         let (text, is_socket) = given.text.strip_prefix("unix:").map_or((&*given.text, false), |path| (path, true));
         if text.is_empty() {
             return self.wrong(given, "is empty: name a file, a FIFO or unix:PATH, or remove it");
@@ -192,7 +192,7 @@ impl Findings<'_> {
 
     /// Warns of the rules of a directory that is not offered, because the environment or the command line names others.
     fn unused_rules(&mut self, used: &[&RawValue]) {
-        for given in self.raw.each("root") {
+        for given in self.raw.of_all_sources("root") {
             let is_rule = |own: &RawValue| !matches!(own.option.flag, "read-only" | "untrusted");
             let has_rules = given.table.as_ref().is_some_and(|table| table.own.values.iter().any(is_rule));
             if has_rules && !used.iter().any(|other| std::ptr::eq(*other, given)) {
@@ -205,7 +205,7 @@ impl Findings<'_> {
     /// The folder for what outlives the process. If calls could reach it, a model could forge the record of what it has
     /// read; and the server's right to write there would extend into a read-only directory.
     fn state(&mut self, roots: &[RootSpec]) -> Option<PathBuf> {
-        let Some(given) = self.raw.one("state-dir") else {
+        let Some(given) = self.raw.effective("state-dir") else {
             let why = match &self.environment.state {
                 None => "there is no home directory".to_owned(),
                 Some(path) => {
@@ -258,11 +258,11 @@ impl Findings<'_> {
             return (config.stage || config.action.opens_layers()).then_some(options);
         }
         if is_view {
-            let why = match self.raw.one("state-dir") {
+            let why = match self.raw.effective("state-dir") {
                 Some(given) => format!("{} is `off`", given.origin()),
                 None => "no state folder can be used".to_owned(),
             };
-            let origin = self.raw.one("stage").map_or_else(|| "--stage".to_owned(), RawValue::origin);
+            let origin = self.raw.effective("stage").map_or_else(|| "--stage".to_owned(), RawValue::origin);
             self.problems.push(format!(
                 "{origin} keeps changes in the state folder, but {why}: name a folder outside of all directories with \
                  --state-dir, or remove --stage"

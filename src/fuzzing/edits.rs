@@ -195,7 +195,7 @@ fn survives(old: &Document, new: &Document, spans: &[(Range<usize>, &str)]) {
     }
 }
 
-/// How many bytes at one end of `bytes` stand for `text`; `None` where that cannot be told simply.
+/// How many bytes at one end of `bytes` stand for `text`; `None` where that is not simple to say.
 fn byte_length(document: &Document, text: &str, from_end: bool, bytes: &[u8]) -> Option<usize> {
     let encoding = document.encoding();
     if encoding == UTF_8 && document.had_errors() {

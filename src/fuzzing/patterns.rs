@@ -150,7 +150,7 @@ fn regexes(world: &World, pattern: &str, options: PatternOptions, haystack: &str
         .filter_map(|line| line["line"].as_u64())
         .collect();
     if options.multiline {
-        // What is found behind the last line is in none.
+        // What is found after the last line is in no line.
         let matches = oracle.find_iter(haystack.as_bytes()).any(|found| found.start() < haystack.len());
         assert_eq!(!found.is_empty(), matches, "{pattern:?} in {haystack:?}: {found:?}");
         return;

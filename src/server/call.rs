@@ -33,7 +33,7 @@ pub(super) struct Call {
     /// Who is asked, if the change must be approved.
     pub(super) person: Person,
     /// How many bytes of large answers the client can still take.
-    pub(super) budget: ResponseBudget,
+    pub(super) response_budget: ResponseBudget,
     /// How much the answer may hold.
     pub(super) answer_budget: AnswerBudget,
     /// How long its client lets it wait.

@@ -154,7 +154,7 @@ impl Confirmation {
             .hint(format!(
                 "ask the user to use a client with elicitation, or to start rootbound with --confirm {} or with \
                  --confirm-through model",
-                proposal.unasked_by
+                proposal.not_asked_with
             ))),
         }
     }

@@ -188,7 +188,7 @@ impl Dispatcher {
             changes: call.trace.record.is_some().then(|| Arc::clone(&call.trace.changes)),
             progress: call.progress.clone(),
             budget: call.answer_budget,
-            longest_wait: call.longest_wait.within(self.services.options.wait_limit),
+            longest_wait: call.longest_wait.within(self.services.options.longest_wait),
             by: call.trace.by.clone(),
             ..self.services.context(self.limit())
         };
@@ -273,7 +273,7 @@ impl Dispatcher {
     async fn permit(&self, call: &Call, load: Load, area: &str) -> Result<(Permit, bool), ToolError> {
         let limit = self.limit();
         let mut permit = pin!(self.shared.limits.permit(load, area));
-        let (mut waited_for_client, mut waits) = (false, call.budget.waits());
+        let (mut waited_for_client, mut waits) = (false, call.response_budget.waits());
         loop {
             tokio::select! {
                 biased;
@@ -287,7 +287,7 @@ impl Dispatcher {
                     return Ok((permit, waited_for_client));
                 }
                 () = time::sleep(limit) => {
-                    if !call.budget.was_short_since(&mut waits) {
+                    if !call.response_budget.was_short_since(&mut waits) {
                         let area_is_full = self.shared.limits.server_wide(load).available_permits() > 0;
                         return Err(concurrency::no_permit(area_is_full, limit));
                     }
@@ -484,7 +484,7 @@ fn make(change: Box<dyn Change>, cx: &CallContext, approval: Approval, trace: &T
 /// Waits for the answer's share of the response budget. The call keeps its permit meanwhile, so that no more answers
 /// than permits wait in memory for a client that does not read.
 async fn deliver(answer: Answer, call: &Call) -> Result<Response, ToolError> {
-    let permit = call.cancelled.run_until_cancelled(call.budget.reserve(&answer)).await;
+    let permit = call.cancelled.run_until_cancelled(call.response_budget.reserve(&answer)).await;
     permit.map(|permit| Response::Answer(answer, permit)).ok_or_else(ToolError::cancelled)
 }
 

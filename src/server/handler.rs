@@ -122,7 +122,7 @@ impl Handler {
             progress: None,
             person: Person::OutOfReach,
             trace: Arc::default(),
-            budget: self.output.budget().clone(),
+            response_budget: self.output.budget().clone(),
             answer_budget,
             longest_wait,
         }

@@ -36,7 +36,7 @@ pub struct ServerOptions {
     /// How long a person may take to answer; `deadline` does not run meanwhile.
     pub confirm_limit: Duration,
     /// How long a call may wait for a file, whatever its client allows.
-    pub wait_limit: Duration,
+    pub longest_wait: Duration,
     /// Where calls are recorded, if anywhere.
     pub audit: Option<Arc<Audit>>,
     /// Why there is no directory to offer: every call is answered with it.
@@ -54,7 +54,7 @@ impl Default for ServerOptions {
             confirm: Confirm::Never,
             confirm_through: ConfirmThrough::Client,
             confirm_limit: Duration::from_secs(300),
-            wait_limit: Duration::from_secs(300),
+            longest_wait: Duration::from_secs(300),
             audit: None,
             unconfigured: None,
         }

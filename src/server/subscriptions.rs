@@ -6,7 +6,7 @@
 //! does not distinguish a write from a touch.
 //!
 //! # Limits
-//! - Below a directory, writing the same content again is an update. For a file of up to 1 MiB it is none.
+//! - Below a directory, writing the same content again is an update. Of a subscribed file of up to 1 MiB it is not.
 //! - Names that ignore rules leave out of a subscribed directory are reported only where they are directly in a
 //!   directory that is not ignored.
 //! - Where the system reports too little (other systems than Linux, network file systems, overlayfs, `--index off`, or

@@ -305,7 +305,7 @@ impl History {
         self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, &[RecordKind::Void]))
     }
 
-    /// As [`Self::records`], of the changes alone that no plain undo has taken back, and that are none themselves.
+    /// As [`Self::records`], of the changes alone that no plain undo has taken back, and that are not undos themselves.
     pub fn undoable_records(&self, roots: &[&str]) -> io::Result<Vec<JournalRecord>> {
         let gone = [RecordKind::Void, RecordKind::Undone];
         self.store.as_ref().map_or_else(|| Ok(Vec::new()), |store| store.records(roots, &gone))

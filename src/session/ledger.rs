@@ -53,13 +53,13 @@ pub struct Seen {
     /// Who made it with this server, as far as that is known.
     pub by: Option<Arc<str>>,
     /// How often the file had been read from its first line when this was first seen.
-    pub readings: u32,
+    pub reads: u32,
 }
 
 impl Seen {
     /// As the state folder has it.
     fn elsewhere(revision: Revision) -> Self {
-        Self { revision, content: None, by: None, readings: 0 }
+        Self { revision, content: None, by: None, reads: 0 }
     }
 
     /// Whether `bytes` begin with what was seen, up to the end of one of their lines.
@@ -76,9 +76,9 @@ impl Seen {
 pub struct KnownStates {
     /// Those whose content is kept, the oldest first.
     pub seen: Vec<Seen>,
-    /// How often the file was read from its first line.
-    pub readings: u32,
-    /// Whether one caller more knows the file than have read it.
+    /// How often the file was read from its first line on: how many callers may know it.
+    pub reads: u32,
+    /// Whether a caller that is not counted there knows the file, too: it made it, or changed it by another program.
     pub has_other: bool,
 }
 
@@ -125,8 +125,8 @@ struct ReadRecord {
     /// Earlier states, with their content; newest last.
     earlier: VecDeque<Seen>,
     /// How often the file was read from its first line.
-    readings: u32,
-    /// Whether one caller more knows it than have read it: who made it before anybody did, or changed it elsewhere.
+    reads: u32,
+    /// Whether a caller that is not counted there knows it, too: it made it before anybody read it, or changed it elsewhere.
     has_other: bool,
     showings: Showings,
     written: SystemTime,
@@ -251,7 +251,7 @@ impl Ledger {
     /// The file at the real path `path` was shown from its first line on.
     pub fn count_reading(&self, path: &WorkspacePath) {
         if let Some(sighting) = self.memory().files.get_mut(&Key::of(path)) {
-            sighting.readings = sighting.readings.saturating_add(1);
+            sighting.reads = sighting.reads.saturating_add(1);
         }
     }
 
@@ -267,7 +267,7 @@ impl Ledger {
         // The file may be what it was before: to undo the change that made it so is another thing.
         memory.refused.retain(|(refused, ..)| *refused != key);
         if let Some(sighting) = memory.files.get_mut(&key) {
-            sighting.has_other |= sighting.readings == 0;
+            sighting.has_other |= sighting.reads == 0;
             sighting.seen.by = by.cloned();
         }
     }
@@ -278,7 +278,7 @@ impl Ledger {
         memory.files.get(&Key::of(path)).map_or_else(KnownStates::default, |known| {
             let mut seen: Vec<Seen> = known.all().filter(|seen| seen.content.is_some()).cloned().collect();
             seen.reverse();
-            KnownStates { seen, readings: known.readings, has_other: known.has_other }
+            KnownStates { seen, reads: known.reads, has_other: known.has_other }
         })
     }
 
@@ -290,7 +290,7 @@ impl Ledger {
         sighting.pass_seen();
         if sighting.earlier.iter().all(|one| one.revision != revision) && content.len() <= MAX_CONTENT {
             let content = Some(Arc::from(content));
-            sighting.earlier.push_back(Seen { content, readings: sighting.readings, ..Seen::elsewhere(revision) });
+            sighting.earlier.push_back(Seen { content, reads: sighting.reads, ..Seen::elsewhere(revision) });
         }
         sighting.has_other = true;
         let added = sighting.size() - before;
@@ -307,7 +307,7 @@ impl Ledger {
             false
         });
         let seen = |revision| Some(Seen { content: Some(content(revision)?.into()), ..Seen::elsewhere(revision) });
-        KnownStates { seen: revisions.into_iter().rev().filter_map(seen).collect(), readings: 1, has_other: false }
+        KnownStates { seen: revisions.into_iter().rev().filter_map(seen).collect(), reads: 1, has_other: false }
     }
 
     /// Whether it is the first time that replacing the content `now` of the file at the real path `path` by `new` is
@@ -400,9 +400,8 @@ impl ReadRecords {
         earlier.drain(..earlier.len().saturating_sub(MAX_EARLIER));
         let content = content.filter(|bytes| bytes.len() <= MAX_CONTENT);
         let content = content.map(|bytes| held.unwrap_or_else(|| Arc::from(bytes)));
-        let (by, readings) =
-            if is_same { (record.seen.by.take(), record.seen.readings) } else { (None, record.readings) };
-        record.seen = Seen { revision, content, by, readings };
+        let (by, reads) = if is_same { (record.seen.by.take(), record.seen.reads) } else { (None, record.reads) };
+        record.seen = Seen { revision, content, by, reads };
         record.used = self.clock;
         // Not at every look: the state file would grow with each.
         let is_written = is_same && now.duration_since(record.written).is_ok_and(|age| age < RENEW);
@@ -455,7 +454,7 @@ impl ReadRecord {
         Self {
             seen: Seen::elsewhere(revision),
             earlier: VecDeque::new(),
-            readings: 0,
+            reads: 0,
             has_other: false,
             showings: Showings::default(),
             written: UNIX_EPOCH,

@@ -1,6 +1,6 @@
 //! `grep`: lines by content.
 //!
-//! Reads the arguments, runs the search and notes the shown files as seen. The search itself is `search`'s.
+//! Reads the arguments, runs the search and notes the shown files as seen. The search itself is in the crate `tree_search`.
 
 mod match_scopes;
 mod render;

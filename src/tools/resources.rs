@@ -119,7 +119,7 @@ fn complete(cx: &CallContext, template: &str, argument: &str, value: &str) -> Re
     Ok(Answer::text("", &json!({ "values": values, "total": total, "hasMore": has_more })))
 }
 
-/// Whether a file that is an image by its name is none that can be read; `left` is how many bytes may be looked at.
+/// Whether a file that is an image by its name cannot be read as one; `left` is how many bytes may be looked at.
 fn is_damaged_image(cx: &CallContext, path: &WorkspacePath, left: &mut u64) -> bool {
     let is_image = |kind: &str| kind.starts_with("image/") && kind != "image/svg+xml";
     if !media_type(&path.display_name()).is_some_and(is_image) {

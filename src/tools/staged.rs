@@ -1,4 +1,5 @@
-//! Staged changes, for the person at the command line: shown, applied to the disk, or discarded. A model has no tool for this.
+//! Staged changes, for the person at the command line: shown, applied to the disk, or discarded. A model has no tool
+//! for this.
 //!
 //! What is made goes through the same checks as any other change, in one transaction, and can be taken back with
 //! `rootbound history restore`.

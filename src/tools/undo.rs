@@ -24,9 +24,9 @@ use super::{
     alias::PATH_ALIASES,
     answer::count,
     commit::Undoable,
+    context::{PathReference, shown},
     fence::fenced,
     introduced_problems::{self, ChangedText, IntroducedProblems},
-    references::{PathReference, shown},
     shown_diff::ShownDiff,
 };
 use plan::{Output, PlannedReturn};

@@ -1,8 +1,9 @@
 //! Several processes on one root: an acknowledged change is never lost, a refused one is never made, no file is torn.
 //!
-//! Each worker appends and inserts lines that nobody else writes, through its own server or a process per call, with one state folder for all or one each, with and without `kill -9`. A line whose answer
-//! was never received may or may not be there. Short as part of the suite; `PROCESSES_CHANGES=20000` goes on until
-//! that many changes were acknowledged, in all combinations, and prints the counts.
+//! Each worker appends and inserts lines that nobody else writes, through its own server or a process per call, with
+//! one state folder for all or one each, with and without `kill -9`. A line whose answer was never received may or may
+//! not be there. Short as part of the suite; `PROCESSES_CHANGES=20000` goes on until that many changes were
+//! acknowledged, in all combinations, and prints the counts.
 
 #![expect(clippy::print_stdout, reason = "the counts of a long run are its result")]
 

@@ -379,7 +379,7 @@ fn arguments_are_read_leniently_and_contradictions_are_refused() {
 
 #[test]
 fn limits_of_the_server_and_the_client_are_named() {
-    let options = ServerOptions { wait_limit: Duration::from_millis(200), ..ServerOptions::default() };
+    let options = ServerOptions { longest_wait: Duration::from_millis(200), ..ServerOptions::default() };
     let selection = Selection { groups: vec![Group::Watch], ..Selection::default() };
     let h = Setup { selection, options, ..Setup::default() }.open();
     h.write("f", "one\n");

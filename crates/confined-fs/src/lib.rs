@@ -23,6 +23,8 @@
 //! ```
 //!
 //! # Map
+//! Start with `workspace`, then `open`.
+//!
 //! | question | file |
 //! |---|---|
 //! | What can be done with a workspace, and how is it opened? | `workspace` |
@@ -93,7 +95,7 @@ pub use stage::{LayerSize, NodeSummary, StageOptions, StagedChange};
 pub use state::{
     AppendLog, Durable, EventSink, FolderLock, NewPrivateFile, PrivateFile, StateDir, StateFile, StoredMoment,
 };
-pub use transaction::{CommitError, CommittedTransaction, FormerFile, LeftEntry, Transaction, Unreverted};
+pub use transaction::{CommitError, CommittedTransaction, FormerFile, Transaction, UnrestoredEntry, Unreverted};
 pub use tree::{
     CreatedTree, EntryState, FileState, MovedTree, NewNode, Node, Purpose, RemoveError, Tree, TreeEntry, TreeGuard,
     TreePosition,

@@ -35,8 +35,8 @@ pub(super) use resolve::{resolve, resolve_uri};
 ///
 /// let folder = tempfile::tempdir().unwrap();
 /// let path = folder.path().to_owned();
-/// let root = RootSpec { name: Some("app".into()), path, access: Access::ReadOnly, policy: PolicyRules::default(), optional: false };
-/// let workspace = Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace;
+/// let root = RootSpec { name: Some("app".into()), path, access: Access::ReadOnly, policy: PolicyRules::default(),
+/// optional: false }; let workspace = Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace;
 ///
 /// let path = workspace.resolve("src/./lib/../main.rs").unwrap();
 /// assert_eq!(path.to_string(), "app/src/main.rs");
@@ -123,7 +123,7 @@ impl WorkspacePath {
         self.root.policy().content(&self.relative) != Verdict::Allowed
     }
 
-    /// The canonical host path. For keys and comparison inside the workspace layer only.
+    /// The canonical host path. For keys and comparison inside this crate only.
     pub(super) fn host(&self) -> PathBuf {
         self.root.canonical.join(&self.relative)
     }

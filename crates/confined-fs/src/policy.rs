@@ -5,7 +5,8 @@
 //! programs (CVE-2025-61260, CVE-2026-21852, CVE-2026-25725). Names are compared folded (`fold`), since a file system
 //! may take several spellings for one name (CVE-2025-59944).
 //!
-//! Limits: decides by names alone. A secret in a file with an ordinary name is read, and a `Makefile` is written. The default rules are in `secrets` and `run_later`.
+//! Limits: decides by names alone. A secret in a file with an ordinary name is read, and a `Makefile` is written. The
+//! default rules are in `secrets` and `run_later`.
 
 mod agent_file;
 mod agent_rules;

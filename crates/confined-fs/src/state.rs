@@ -165,8 +165,8 @@ fn bare(file: &str) -> io::Result<&OsStr> {
 
 // When something was written to the disk, so that a later process notices a clock that went back since.
 
-/// Steps of the clock that do not matter: a leap second. Facts of files are kept only where their times are older than
-/// that by then.
+/// Nanoseconds by which the clock may have gone back without being noticed, as by a leap second. Facts of files are kept
+/// only where their times are older than that, so none of them can be of a later state than it says.
 const TOLERANCE: i64 = 1_500_000_000;
 
 /// The time of the wall clock, and when by that clock the machine was started.

@@ -11,7 +11,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Checks of a signal before its earlier deadline counts: some hundred files, some milliseconds.
+/// Checks of a signal before its earlier deadline counts: some hundred files, so that the same work is done in a small
+/// tree however slow the machine is just then.
 const FREE_CHECKS: usize = 256;
 
 /// Why a call should stop.
@@ -83,8 +84,8 @@ impl StopSignal {
         }
     }
 
-    /// The same; after its deadline, the same cancellation with `limit` from now, for what is left to do
-    /// before what was found can be shown.
+    /// The signal for what is left to do before what was found can be shown: once the deadline has passed, one that ends
+    /// `limit` from now or with the same cancellation; else this one.
     #[must_use]
     pub fn to_finish(&self, limit: Duration) -> Self {
         match self.stopped() {

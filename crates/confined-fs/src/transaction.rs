@@ -38,7 +38,7 @@ mod roll_back;
 mod steps;
 
 pub(super) use intent_folder::Intents;
-pub use roll_back::{LeftEntry, Unreverted};
+pub use roll_back::{UnrestoredEntry, Unreverted};
 
 /// The locks of all entries of a change, and its steps so far. Nothing has been touched.
 pub struct Transaction<'n> {
@@ -46,7 +46,7 @@ pub struct Transaction<'n> {
     wait_limit: WaitLimit,
     locks: Arc<EntryLocks>,
     /// Paths whose entries are removed or moved away.
-    leaves: HashSet<PathBuf>,
+    vacated_paths: HashSet<PathBuf>,
     steps: Vec<Step<'n>>,
 }
 
@@ -88,8 +88,8 @@ impl<'n> Transaction<'n> {
         }));
         let paths: Vec<&WorkspacePath> = paths.iter().collect();
         let locks = workspace.hold_recovered(&paths, &first, &wait_limit)?;
-        let leaves = leaving.iter().map(|entry| entry.path().host()).collect();
-        Ok(Self { shared, wait_limit, locks: Arc::new(locks), leaves, steps: Vec::new() })
+        let vacated_paths = leaving.iter().map(|entry| entry.path().host()).collect();
+        Ok(Self { shared, wait_limit, locks: Arc::new(locks), vacated_paths, steps: Vec::new() })
     }
 
     /// The right to give a file another content, or to make it, if it is what the plan saw.
@@ -195,7 +195,7 @@ impl<'n> Transaction<'n> {
     /// Whether the entry at a path, or a directory above it, is removed or moved away.
     fn is_freed(&self, path: &WorkspacePath) -> bool {
         let mut above = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
-        above.any(|path| self.leaves.contains(&path.host()))
+        above.any(|path| self.vacated_paths.contains(&path.host()))
     }
 
     fn check_free(&self, at: &WritablePath) -> Result<(), AccessError> {
@@ -281,12 +281,12 @@ pub struct CommitError {
     /// The error before which everything was rolled back.
     pub error: AccessError,
     /// Entries that are not as before; none, but where another program acted or the system refused something.
-    pub left: Vec<LeftEntry>,
+    pub not_restored: Vec<UnrestoredEntry>,
 }
 
 impl From<AccessError> for CommitError {
     fn from(error: AccessError) -> Self {
-        Self { error, left: Vec::new() }
+        Self { error, not_restored: Vec::new() }
     }
 }
 
@@ -294,7 +294,7 @@ impl Transaction<'_> {
     /// Makes all steps, or none. `note` is called while the locks are still held.
     ///
     /// # Errors
-    /// With everything as it was, but for what [`CommitError::left`] says.
+    /// With everything as it was, but for what [`CommitError::not_restored`] says.
     pub fn commit(
         mut self,
         _: Approval,
@@ -308,7 +308,7 @@ impl Transaction<'_> {
         let mut intent = begin_intent(self.shared.intents.folder.get(), &steps);
         let made = publish::prepare(&steps, &self.wait_limit)
             .and_then(|()| made_directories(&steps))
-            .and_then(|made| move_to(&mut intent, Stage::Ready, &steps).map(|()| made));
+            .and_then(|made| record_stage(&mut intent, Stage::Ready, &steps).map(|()| made));
         let made = match made {
             Ok(made) => made,
             Err(error) => {
@@ -318,9 +318,9 @@ impl Transaction<'_> {
         };
         let done = publish::publish(&steps)
             .and_then(|()| publish::sync(&steps))
-            .and_then(|()| move_to(&mut intent, Stage::Done, &steps));
+            .and_then(|()| record_stage(&mut intent, Stage::Done, &steps));
         if let Err(error) = done {
-            return Err(CommitError { error, left: undo(&steps, intent) });
+            return Err(CommitError { error, not_restored: roll_back_published(&steps, intent) });
         }
         let committed = CommittedTransaction { made, survives_a_kill: intent.is_some() };
         note(&committed);
@@ -364,25 +364,25 @@ fn begin_intent(folder: Option<&IntentFolder>, steps: &Steps<'_>) -> Option<OwnI
 }
 
 /// Notes how far the transaction is. The error is that of its first entry.
-fn move_to(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps<'_>) -> Result<(), AccessError> {
+fn record_stage(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps<'_>) -> Result<(), AccessError> {
     let (Some(intent), Some(step)) = (intent, steps.list.first()) else { return Ok(()) };
-    intent.move_to(stage).map_err(|error| AccessError::from_io(error, &step.path))
+    intent.record_stage(stage).map_err(|error| AccessError::from_io(error, &step.path))
 }
 
 /// Makes everything as it was. Returns what is not.
-fn undo(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<LeftEntry> {
+fn roll_back_published(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<UnrestoredEntry> {
     let rolled = roll_back::roll_back(steps);
     let _ = publish::sync(steps);
     let noted = match rolled.error {
         Some(error) => Err(error),
-        None => intent.as_mut().map_or(Ok(()), |intent| intent.move_to(Stage::Begun)),
+        None => intent.as_mut().map_or(Ok(()), |intent| intent.record_stage(Stage::Begun)),
     };
     match noted {
         Ok(()) => remove_prepared(steps, intent),
         // The intent stays: recovery tries again.
         Err(error) => tracing::warn!(%error, "a change could not be rolled back"),
     }
-    rolled.left
+    rolled.not_restored
 }
 
 /// Removes the new entries.

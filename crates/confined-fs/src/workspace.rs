@@ -57,8 +57,8 @@ impl Workspace {
     }
 
     /// As [`Self::resolve`], by the letters of `text` alone. `None` if it is no path, and where the file system would
-    /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory, which may
-    /// come from the network.
+    /// have to be asked: for a literal `@` or quote, for a URI that can be read in two ways, or for a home directory,
+    /// which may come from the network.
     pub fn resolve_lexically(&self, text: &str) -> Option<WorkspacePath> {
         if text.starts_with('~') || path::peel(text).is_some() {
             return None;
@@ -107,8 +107,8 @@ impl Workspace {
         self.shared.stat(path).map(|(_, location)| location.visibility())
     }
 
-    /// The part of `bytes` that may be shown, which were or will be the content at a real path: they themselves, or their masked
-    /// form; `None` where the path is denied or they cannot be masked.
+    /// The part of `bytes` that may be shown, which were or will be the content at a real path: they themselves, or
+    /// their masked form; `None` where the path is denied or they cannot be masked.
     pub fn shown(&self, real: &WorkspacePath, bytes: Vec<u8>) -> Option<Vec<u8>> {
         masked_file::shown(real, bytes)
     }

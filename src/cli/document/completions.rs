@@ -1,7 +1,7 @@
 //! The completion scripts: those of `clap_complete`, and what they lack.
 //!
 //! It takes the word after `--read-only` for its value; in bash it offers options in place of directories, in fish no
-//! arguments without a flag, in zsh no subcommand behind a directory.
+//! arguments without a flag, in zsh no subcommand after a directory.
 
 use std::{fmt::Write as _, io};
 

@@ -19,9 +19,10 @@ use super::{
 /// The name of an entry unless another is given.
 pub(super) const NAME: &str = "files";
 
-/// The arguments of the server below DeerFlow, which starts it in the workspace of a thread: the directories by the five paths that DeerFlow's model knows, with the rights of its own tools. They are relative to
-/// the workspace of a thread, `.deer-flow/users/USER/threads/THREAD/user-data/workspace` below `backend`, next to which the
-/// skills are. Optional, as the tools are asked for in another directory, and since DeerFlow makes some of them later.
+/// The arguments of the server below DeerFlow, which starts it in the workspace of a thread: the directories by the
+/// five paths that DeerFlow's model knows, with the rights of its own tools. They are relative to the workspace of a
+/// thread, `.deer-flow/users/USER/threads/THREAD/user-data/workspace` below `backend`, next to which the skills are.
+/// Optional, as the tools are asked for in another directory, and since DeerFlow makes some of them later.
 const DEERFLOW_DIRECTORIES: &str = "--root /mnt/user-data/workspace=.:optional \
      --root /mnt/user-data/uploads=../uploads:optional \
      --root /mnt/user-data/outputs=../outputs:optional \

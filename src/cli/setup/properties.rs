@@ -45,7 +45,7 @@ fn key() -> impl Strategy<Value = String> {
         .prop_map(str::to_owned)
 }
 
-/// Members between brackets, perhaps with a comma behind the last.
+/// Members between brackets, perhaps with a comma after the last.
 fn bracketed(open: char, members: Vec<(String, String, String)>, trailing: bool, end: &str, close: char) -> String {
     let count = members.len();
     let mut out = String::from(open);

@@ -254,7 +254,7 @@ mod tests {
     fn proposal(request: u8, content: &[u8]) -> Proposal {
         let fingerprint =
             Fingerprint { path: "a.txt".to_owned(), base: Base::Absent, content: Some(Revision::of(content)) };
-        Proposal { message: String::new(), fingerprint, request: [request; 32], unasked_by: "never" }
+        Proposal { message: String::new(), fingerprint, request: [request; 32], not_asked_with: "never" }
     }
 
     fn signer() -> Signer {
@@ -321,7 +321,7 @@ mod code_tests {
     fn proposal(request: u8, content: &[u8]) -> Proposal {
         let fingerprint =
             Fingerprint { path: "a.txt".to_owned(), base: Base::Absent, content: Some(Revision::of(content)) };
-        Proposal { message: String::new(), fingerprint, request: [request; 32], unasked_by: "never" }
+        Proposal { message: String::new(), fingerprint, request: [request; 32], not_asked_with: "never" }
     }
 
     struct Fixture {

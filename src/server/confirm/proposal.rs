@@ -46,8 +46,8 @@ pub(in crate::server) struct Proposal {
     pub(super) message: String,
     pub(super) fingerprint: Fingerprint,
     pub(super) request: [u8; 32],
-    /// Values of `--confirm` that would not ask about it.
-    pub(super) unasked_by: &'static str,
+    /// Values of `--confirm` that would not ask about it, as words of a sentence.
+    pub(super) not_asked_with: &'static str,
 }
 
 impl Draft {
@@ -67,12 +67,12 @@ impl Draft {
         if self.mode == Confirm::Destructive && !preview.destructive {
             return None;
         }
-        let unasked_by = if preview.destructive { "never" } else { "destructive or never" };
+        let not_asked_with = if preview.destructive { "never" } else { "destructive or never" };
         Some(Proposal {
             message: question_text(&preview),
             fingerprint: change.fingerprint(),
             request: self.request,
-            unasked_by,
+            not_asked_with,
         })
     }
 }

@@ -173,7 +173,7 @@ fn has_cut_arguments(line: &[u8]) -> bool {
 }
 
 /// The client's answer to a question of the server. The only question is `elicitation/create`, so the
-/// type is known; an answer that cannot be read is handed on as a failure, so that whoever asked does
+/// type is known; an answer that cannot be read is handed on as a failure, so that the asker does
 /// not wait for its time limit.
 fn answer(id: RequestId, line: &[u8]) -> Incoming {
     #[derive(Deserialize)]

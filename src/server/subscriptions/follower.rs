@@ -140,7 +140,7 @@ fn look(shared: &Shared) {
     }
 }
 
-/// Takes over a new listing; whether it has news: what this server has changed is none.
+/// Takes over a new listing; whether it has news, which changes of this server are not.
 fn compare(table: &mut Table, path: &WorkspacePath, listing: Listing, difference: &Difference) -> bool {
     let own_gone: BTreeSet<u64> = table.own.removed().map(number_of).collect();
     let is_news = difference.has_more

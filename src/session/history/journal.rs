@@ -86,7 +86,7 @@ impl JournalRecord {
     /// With what a file was before the change.
     #[must_use]
     pub fn former(self, former: Option<FileState>) -> Self {
-        let state = former.filter(|former| former.state != former.revision).map(|former| former.state.to_string());
+        let state = former.filter(|former| former.mark != former.revision).map(|former| former.mark.to_string());
         let old = former.map(|former| former.revision.to_string());
         Self { state, old, mode: former.and_then(|former| known_mode(former.mode)), ..self }
     }
@@ -172,7 +172,8 @@ impl JournalRecord {
         }
     }
 
-    /// The records of a change that are known only once it was made: the directories above a new entry, and all entries of a copy.
+    /// The records of a change that are known only once it was made: the directories above a new entry, and all entries
+    /// of a copy.
     pub(super) fn made_by(change: &UndoableChange) -> Vec<Self> {
         let directories = change.made.iter().map(|made| Self::of_directory(change.tool, made.path()));
         directories.chain(Self::made_in(change.tool, &change.effect)).collect()

@@ -206,11 +206,11 @@ impl UndoList {
         names.filter(|path| is_meant(path)).cloned().collect()
     }
 
-    /// An entry that was deleted at `path` was brought back, with all in it: its directories are others by now.
+    /// An entry that was deleted at `path` was brought back, with all in it: its directories have other identities by now.
     pub fn brought_back(&mut self, path: &WorkspacePath) {
         for UndoableChange { effect, made, .. } in self.changes.iter_mut().map(|listed| &mut listed.change) {
             let directories = if let Effect::Made { directories } = effect { directories } else { made };
-            directories.iter_mut().filter(|one| one.path().is_in(path)).for_each(NewDirectory::brought_back);
+            directories.iter_mut().filter(|one| one.path().is_in(path)).for_each(NewDirectory::forget_identity);
         }
     }
 
@@ -221,7 +221,7 @@ impl UndoList {
             match effect {
                 Effect::Several(parts) => effects.extend(parts),
                 Effect::Wrote { path, before, after } if path == file => {
-                    let marks = before.iter_mut().map(|former| &mut former.state).chain([after]);
+                    let marks = before.iter_mut().map(|former| &mut former.mark).chain([after]);
                     marks.filter(|mark| **mark == state).for_each(|mark| *mark = now);
                 }
                 _ => {}

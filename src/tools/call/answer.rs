@@ -139,7 +139,7 @@ pub(crate) fn try_fitted<E>(
 ) -> Result<Answer, E> {
     for _ in 1..TRIES {
         let answer = render(room)?;
-        let budget = ReferenceNote::of(cx).map_or(cx.budget, |note| note.room(cx).budget);
+        let budget = ReferenceNote::of(cx).map_or(cx.budget, |note| note.rest_of_call(cx).budget);
         match smaller(&budget, room, &answer) {
             None => return Ok(answer),
             // Rendered again and not cut, so that what it says of its own end (`next_offset`) stays true.
@@ -194,8 +194,8 @@ impl ReferenceNote {
         Some(Self { text: fenced(&cx.workspace, &paths, sentences.join("\n")), resolved })
     }
 
-    /// The call with the rest of its budget.
-    pub(crate) fn room(&self, cx: &CallContext) -> CallContext {
+    /// The call with what this note leaves of its budget.
+    pub(crate) fn rest_of_call(&self, cx: &CallContext) -> CallContext {
         CallContext { budget: cx.budget.less(&self.text).reduced(FENCE), ..cx.clone() }
     }
 

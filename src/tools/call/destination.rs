@@ -67,7 +67,8 @@ impl Occupant {
     }
 }
 
-/// The destination of a move that changes nothing but the case of the name, where that is the same file.
+/// The destination of a move that changes nothing but the case of the name; `None` unless the file system finds `from` by
+/// both names.
 pub(crate) fn respelled(cx: &CallContext, from: &WritablePath, text: &str) -> Result<Option<Destination>, ToolError> {
     let path = cx.workspace.resolve(text)?;
     let target = cx.workspace.respelled(from, &path);

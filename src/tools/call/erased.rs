@@ -87,7 +87,7 @@ impl ErasedTool {
             plan = match plan {
                 Plan::Answer(answer) => Plan::Answer(note.before(answer)),
                 Plan::Change(change) => plan::around(change, move |change, cx, approval| {
-                    let answer = change.commit(&note.room(cx), approval)?;
+                    let answer = change.commit(&note.rest_of_call(cx), approval)?;
                     Ok(note.before(answer))
                 }),
                 wait @ Plan::Wait(_) => wait,

@@ -159,7 +159,7 @@ impl Begun {
         let history = &cx.session.history;
         let (after, is_masked) = (content.revision(), content.is_masked());
         let of =
-            |former: &PreviousFile<'_>| FileState { revision: former.revision, mode: former.mode, state: former.state };
+            |former: &PreviousFile<'_>| FileState { revision: former.revision, mode: former.mode, mark: former.state };
         let was = former.as_ref().map(of);
         let (usable, note) = match former {
             Some(former) if former.revision != after || is_masked => {

@@ -8,7 +8,7 @@ use std::{
 
 use confined_fs::{
     AccessError, Approval, Base, CommitError, Committed, CommittedTransaction, Durable, EntryState, FileState,
-    FormerFile, LeftEntry, Purpose, Revision, Transaction, WorkspacePath, WritablePath, WriteGuard,
+    FormerFile, Purpose, Revision, Transaction, UnrestoredEntry, WorkspacePath, WritablePath, WriteGuard,
 };
 
 use crate::session::history::{Effect, FormerEntry, JournalRecord, Kept, Undoable, UndoableChange};
@@ -172,8 +172,9 @@ fn commit_steps(
         let mut effects: Vec<Effect> = effects.into_iter().flatten().collect();
         let effect = match effects.len() {
             0 => (!committed.made.is_empty()).then(|| Effect::Made { directories: committed.made.clone() }),
-            // Alone, the undo of a copy compares a mark, which a new link does not have; as one of several it compares the target.
-            // Directories that were asked for are more than the parents of the one entry: they come back as well.
+            // Alone, the undo of a copy compares a mark, which a new link does not have; as one of several it compares
+            // the target. Directories that were asked for are more than the parents of the one entry: they come back as
+            // well.
             1 if !matches!(effects[0], Effect::Copied { .. }) && !makes_directories => effects.pop(),
             _ => Some(Effect::Several(effects)),
         };
@@ -192,9 +193,9 @@ fn commit_steps(
             }
             Ok(CommittedFiles { files: done, notes, copied: by == MovesBy::Copy })
         }
-        Err(CommitError { error, left }) => {
+        Err(CommitError { error, not_restored }) => {
             cx.session.history.void(&pending);
-            if left.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &left)) }
+            if not_restored.is_empty() { Err(unchanged(error)) } else { Err(changed_in_part(error, &not_restored)) }
         }
     }
 }
@@ -248,7 +249,7 @@ fn add<'c>(
             let content = Arc::new(guard.new_content(bytes)?);
             let shown = guard.shown_before().map(Revision::of);
             let before =
-                guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode, state: old.state });
+                guard.previous().map(|old| FileState { revision: old.revision, mode: old.mode, mark: old.state });
             transaction.write(guard, Arc::clone(&content), like.clone());
             let is_unchanged =
                 before.is_some_and(|before| before.revision == content.revision()) && !content.is_masked();
@@ -368,7 +369,7 @@ fn crosses_devices(error: &ToolError) -> bool {
 }
 
 /// The error of a change that was not rolled back completely.
-fn changed_in_part(error: AccessError, left: &[LeftEntry]) -> ToolError {
+fn changed_in_part(error: AccessError, left: &[UnrestoredEntry]) -> ToolError {
     const NAMED: usize = 10;
     let mut list: Vec<String> = left.iter().take(NAMED).map(|left| format!("{} {}", left.path, left.how)).collect();
     if left.len() > NAMED {

@@ -37,7 +37,7 @@ pub(super) struct TextEdit {
     pub(super) old: String,
     pub(super) new: String,
     pub(super) replace_all: bool,
-    /// Whether a place within a longer word is none.
+    /// Whether a place within a longer word does not count.
     pub(super) word: bool,
 }
 

@@ -392,7 +392,7 @@ impl PlannedEdit {
         self.edit.target.path()
     }
 
-    /// Whether a notebook is none afterwards.
+    /// Whether the file was a notebook and is not one afterwards.
     pub(super) fn breaks_notebook(&self) -> bool {
         let was = self.old.as_ref().is_some_and(|old| cells::notebook(self.real(), old).is_some());
         was && cells::notebook(self.real(), &self.new).is_none()

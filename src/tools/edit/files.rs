@@ -49,7 +49,7 @@ impl FilesEdit {
     /// Groups `entries` by their files.
     ///
     /// # Errors
-    /// Where a path is none of a file that may be written, or a glob is unusable.
+    /// Where a path is not that of a file that may be written, or a glob is unusable.
     pub(super) fn of(cx: &CallContext, entries: Vec<(EntryTarget, EditEntry)>) -> Result<Self, ToolError> {
         let (mut this, mut failures) = (Self::default(), Failures::default());
         for (target, entry) in entries {

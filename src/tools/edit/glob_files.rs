@@ -168,8 +168,8 @@ pub(super) fn holds(path: &WorkspacePath, document: &Document, old: &str) -> boo
         || notebook(path, document).is_some_and(|notebook| notebook.cells().iter().any(|cell| is_in(cell.source())))
 }
 
-/// A text that every file which holds `old` has on one line, as these bytes: the longest run of ASCII characters that need no
-/// escape in the JSON of a notebook.
+/// A text that every file which holds `old` has on one line, as these bytes: the longest run of ASCII characters that
+/// need no escape in the JSON of a notebook.
 fn needle(old: &str) -> &str {
     let is_plain = |c: char| (c.is_ascii_graphic() && !matches!(c, '"' | '\\')) || c == ' ';
     let runs = old.split(|c| !is_plain(c)).map(str::trim);

@@ -14,11 +14,10 @@ use confined_fs::{Base, Revision};
 use super::{
     super::{
         Answer, AnswerBudget, CallContext, ReadBeforeWrite,
-        answer::{MASKED_CHANGE, count, noted},
+        answer::{MASKED_CHANGE, count, fitted, noted},
         answer_budget::fair_share,
         commit::Rewrite as _,
         fence::fenced,
-        fitted::fitted,
         introduced_problems::{ChangedText, IntroducedProblems},
         match_words::{endings, kept, other_encoding},
         shown_diff::{self, ShownDiff, hunk_lines},

@@ -107,7 +107,8 @@ pub(super) struct ShownCells {
 }
 
 impl ShownCells {
-    /// As many as fit into `budget`, at least one; `range` is the first and the last one, counted from 1. Outputs are shown longer where cells were asked for.
+    /// As many as fit into `budget`, at least one; `range` is the first and the last one, counted from 1. Outputs are
+    /// shown longer where cells were asked for.
     pub(super) fn of(notebook: &Notebook<'_>, range: Option<(usize, usize)>, budget: AnswerBudget) -> Self {
         let total = notebook.cells().len();
         let size = match range {

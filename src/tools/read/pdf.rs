@@ -110,7 +110,7 @@ struct EmptyPages {
     damaged: bool,
 }
 
-/// The text of the pages, as it grows.
+/// The text of the wanted pages so far, as much as the budget takes; what it leaves out, and where a next call goes on.
 #[derive(Default)]
 struct PagesText {
     text: String,

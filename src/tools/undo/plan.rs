@@ -186,7 +186,7 @@ impl UndoPlan {
         }
         self.compare(cx, path, now, shown);
         let target = commit::writable(cx, path, ChangedPart::Content)?;
-        let change = NewState::Content { base, bytes, mode: former.mode, like: None, former: Some(former.state) };
+        let change = NewState::Content { base, bytes, mode: former.mode, like: None, former: Some(former.mark) };
         let word = if over { "restore" } else { "bring back" };
         Ok(Some((ChangeStep { target, change }, format!("{word} {path}{rev}"))))
     }

@@ -347,7 +347,7 @@ impl<'p> UndoPlanner<'p> {
     /// Whether the file that would be there would be what a change left.
     fn holds(&self, path: &WorkspacePath, state: Revision) -> bool {
         match self.tree.node(path) {
-            VirtualNode::Kept(former) => former.state == state,
+            VirtualNode::Kept(former) => former.mark == state,
             VirtualNode::OnDisk(path) => self.view.holds(&path, state),
             _ => false,
         }

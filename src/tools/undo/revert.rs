@@ -134,7 +134,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             let target = cx.workspace.writable(path)?;
             let guard = WriteGuard::acquire_within(&cx.workspace, target, Base::Revision(*after), &cx.wait_limit())
                 .map_err(|error| not_as_left(path, error))?
-                .with_former_content(former.state);
+                .with_former_content(former.mark);
             commit::commit_file(cx, guard, "undo", undoable, &bytes, approval)?;
             Ok(())
         }
@@ -233,11 +233,11 @@ fn move_back(
 ) -> Result<(), ToolError> {
     let new = cx.workspace.writable_entry(to)?;
     let old = old_place(cx, from, &new)?;
-    if let Some(FileState { revision, mode, state }) = replaced {
+    if let Some(FileState { revision, mode, mark: former }) = replaced {
         let bytes = kept_content(cx, to, revision)?;
         unchanged_tree(cx, &new, &old, mark)?;
         let base = commit::state_now(cx, &new)?.ok_or_else(|| changed_since(to))?;
-        let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(state) };
+        let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(former) };
         let changes = [
             ChangeStep { target: new.clone(), change: NewState::Moved { to: old, base } },
             ChangeStep { target: new, change: content },

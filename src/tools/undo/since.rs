@@ -9,7 +9,7 @@ use std::{
 use confined_fs::{EntryState, FileState, Revision, Workspace, WorkspacePath};
 
 use super::{
-    super::{CallContext, Kind, ToolError, commit::ChangedPart, references::shown},
+    super::{CallContext, Kind, ToolError, commit::ChangedPart, context::shown},
     disk::DiskOfCall,
 };
 use crate::session::history::{Effect, FormerEntry, JournalRecord, RecordKind, UndoableChange};
@@ -244,7 +244,7 @@ fn former(record: &JournalRecord) -> Option<FileState> {
     // No set-user-ID bit comes from a file that others may write.
     let former = FileState::new(record.old_revision()?, record.mode.unwrap_or(0) & 0o777);
     let state = record.state.as_ref().and_then(|state| state.parse().ok());
-    Some(FileState { state: state.unwrap_or(former.state), ..former })
+    Some(FileState { mark: state.unwrap_or(former.mark), ..former })
 }
 
 /// The path of a record, which may have been printed under another name of its root.

@@ -36,8 +36,8 @@ pub(super) struct VirtualDirectory {
     names: BTreeMap<OsString, VirtualNode>,
 }
 
-/// One difference between the tree as it would be and as it is. Paths of removed entries are those of now; all others
-/// are those of then.
+/// One difference between the tree as it would be and as it is. Paths of removed entries are those of the tree as it is; all
+/// others, as it would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum TreeChange {
     /// Removes a file, a link, or a directory that is empty at that moment.
@@ -51,7 +51,7 @@ pub(super) enum TreeChange {
 }
 
 impl TreeChange {
-    /// The path that it is about; that of then, where it moves.
+    /// The path that it is about; of a move, the new one.
     pub(super) fn path(&self) -> &WorkspacePath {
         match self {
             Self::Remove(path)

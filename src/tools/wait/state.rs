@@ -75,7 +75,7 @@ impl Observed {
 /// Looks at what is at the path; `until` as far as it is known.
 ///
 /// # Errors
-/// Those of the path, as `read` has them; a missing one is none.
+/// Those of the path, as `read` has them; a missing one is no error.
 pub(super) fn observe(cx: &CallContext, request: &WaitRequest, until: Option<Until>) -> Result<Observed, ToolError> {
     let path = &request.path;
     let stat_alone = until == Some(Until::Gone);

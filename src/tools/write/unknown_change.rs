@@ -116,7 +116,7 @@ fn unknown_since(known: &KnownStates, (now, revision): (&[u8], Revision), new: &
         earlier.push((at, state, lines(content)));
     }
     // Whoever was never shown the file knows what it wrote.
-    if earlier.is_empty() || now == new || known.readings == 0 {
+    if earlier.is_empty() || now == new || known.reads == 0 {
         return Vec::new();
     }
     earlier.reverse();
@@ -130,7 +130,7 @@ fn unknown_since(known: &KnownStates, (now, revision): (&[u8], Revision), new: &
     }
     let base =
         (nearest.1).filter(|(_, base)| is_made_from(base, &new) && is_undone(base, &now, &new)).map(|(at, _)| at);
-    if known.readings + u32::from(known.has_other) < 2 {
+    if known.reads + u32::from(known.has_other) < 2 {
         return Vec::from_iter(base);
     }
     let current = known.seen.iter().find(|state| state.revision == revision);
@@ -139,7 +139,7 @@ fn unknown_since(known: &KnownStates, (now, revision): (&[u8], Revision), new: &
         let (state, after) = after.unwrap_or((current, &now));
         // What was there before is no trace of this change.
         let is_first = |line: &[u8]| earlier[..index].iter().all(|(.., lines)| !lines.contains_key(line));
-        let unread = state.is_some_and(|is| is.readings >= was.readings + 2 && is.readings == known.readings);
+        let unread = state.is_some_and(|is| is.reads >= was.reads + 2 && is.reads == known.reads);
         (*at, is_made_from(before, &new) && knows_nothing(before, after, (&now, &new), &is_first, unread))
     });
     let unknown = steps.filter(|(_, is_unknown)| *is_unknown).map(|(at, _)| at);

@@ -1,5 +1,5 @@
-//! The public scenarios of codex's `apply_patch` (`codex-rs/apply-patch/tests/fixtures/scenarios`), each with files and words of
-//! our own: the same structure, and the same outcome except where the tool is stricter, which `docs/apply-patch.md`
+//! The public scenarios of codex's `apply_patch` (`codex-rs/apply-patch/tests/fixtures/scenarios`), each with files and
+//! words of our own: the same structure, and the same outcome except where the tool is stricter, which `docs/apply-patch.md`
 //! lists with the reason.
 
 use super::{Tree, apply, of, tree, with};

@@ -32,8 +32,9 @@ impl WorkspacePath {
     ///
     /// let folder = tempfile::tempdir().unwrap();
     /// let path = folder.path().to_owned();
-    /// let root = RootSpec { name: Some("/mnt/app".into()), path, access: Access::ReadOnly, policy: PolicyRules::default(), optional: false };
-    /// let workspace = Workspace::open(&[root], WorkspaceOptions::default()).unwrap().workspace;
+    /// let root = RootSpec { name: Some("/mnt/app".into()), path, access: Access::ReadOnly, policy:
+    /// PolicyRules::default(), optional: false }; let workspace = Workspace::open(&[root],
+    /// WorkspaceOptions::default()).unwrap().workspace;
     ///
     /// let path = workspace.resolve("docs/Über uns.md").unwrap();
     /// assert_eq!(path.resource_uri(), "file:///mnt/app/docs/%C3%9Cber%20uns.md");

@@ -193,7 +193,8 @@ impl ParsedRules {
         }
     }
 
-    /// The rules as they apply below one root. `below_top`: its path below the root that has the file. `hosts`: the root's own path on the host, by each of its names.
+    /// The rules as they apply below one root. `below_top`: its path below the root that has the file. `hosts`: the
+    /// root's own path on the host, by each of its names.
     pub(crate) fn rules(&self, below_top: Option<&Path>, hosts: &[PathBuf]) -> Vec<AgentRules> {
         let of = |start, prefix: PathBuf| {
             let choose = |list: &[(Start, String, String)]| -> Vec<(String, String)> {

@@ -1,4 +1,5 @@
-//! A root that may be missing: where it would be, why it is not there, and what the kernel's sandbox allows on the way to it.
+//! A root that may be missing: where it would be, why it is not there, and what the kernel's sandbox allows on the way
+//! to it.
 //!
 //! Landlock rules name directories that exist, so the rule for such a root is on the nearest existing directory above it,
 //! with the rights of that root and no others. That makes the second barrier wider by what else is below that directory;

@@ -1,6 +1,7 @@
 //! Transactions whose process ends at each system call that changes the disk, and what recovery makes of it.
 //!
-//! The test program starts itself again for that, with a fault (`faults` of the crate `beneath`). The tree has every kind of step.
+//! The test program starts itself again for that, with a fault (`faults` of the crate `beneath`). The tree has every
+//! kind of step.
 
 use std::collections::BTreeMap;
 use std::fs;

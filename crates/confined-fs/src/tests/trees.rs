@@ -192,6 +192,40 @@ fn move_over_a_changed_file_changes_nothing() {
     });
 }
 
+#[test]
+fn entry_that_changed_after_the_plan_is_not_moved() {
+    let meddling: [Meddle; 4] = [
+        |fixture| fixture.file("ws/file", "theirs"),
+        |fixture| {
+            fs::remove_file(fixture.host("ws/link")).unwrap();
+            fixture.link("../out", "ws/link");
+        },
+        |fixture| {
+            fs::rename(fixture.host("ws/d"), fixture.host("ws/other")).unwrap();
+            fixture.link("../out", "ws/d");
+        },
+        |fixture| fs::remove_file(fixture.host("ws/gone")).unwrap(),
+    ];
+    for (name, meddle) in ["file", "link", "d", "gone"].into_iter().zip(meddling) {
+        Fixture::both(|fixture| {
+            fixture.file("ws/file", "ours");
+            fixture.file("ws/gone", "ours");
+            fixture.file("ws/d/a", "a");
+            fixture.link("file", "ws/link");
+            let workspace = fixture.open();
+            let (from, to) = (entry(&workspace, name), entry(&workspace, "new/place"));
+            let guard = TreeGuard::acquire(&workspace, &[&from, &to]).unwrap();
+            let tree = workspace.tree(&from, Purpose::Move(&to)).unwrap();
+            meddle(&fixture);
+            let before = names(&fixture.host("ws"));
+            let error = guard.move_tree(&from, &tree, &to, yes()).unwrap_err();
+            assert_eq!(error.kind, AccessErrorKind::Stale, "{name}");
+            assert_eq!(names(&fixture.host("ws")), before, "{name}");
+            assert_eq!(names(&fixture.host("out")), ["secret.txt"]);
+        });
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn move_to_another_device_copies_and_removes() {

@@ -2,8 +2,9 @@
 //! process ended; and what one workspace knows of it.
 //!
 //! The name of the file says how far the transaction is, so that one rename on the disk is the moment from which it
-//! counts. Its owner holds a lock on it (flock(2), or on Windows that no other may open it) that the system frees with the process; whoever gets the
-//! lock recovers. Limits: where the state folder's file system has no locks, no intent is written.
+//! counts. Its owner holds a lock on it (flock(2), or on Windows that no other may open it) that the system frees with
+//! the process; the next process that gets the lock recovers. Limits: where the state folder's file system has no
+//! locks, no intent is written.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
@@ -111,7 +112,7 @@ impl IntentFolder {
         let mut own = OwnIntent { folder, id, stage: Stage::Writing, file };
         let begun = beneath::write_all(&own.file, text)
             .and_then(|()| beneath::sync_all(&own.file))
-            .and_then(|()| own.move_to(Stage::Begun));
+            .and_then(|()| own.record_stage(Stage::Begun));
         match begun {
             Ok(()) => Ok(own),
             Err(error) => {
@@ -203,7 +204,7 @@ impl OwnIntent {
     ///
     /// # Errors
     /// With the stage that it had.
-    pub(super) fn move_to(&mut self, stage: Stage) -> io::Result<()> {
+    pub(super) fn record_stage(&mut self, stage: Stage) -> io::Result<()> {
         let (from, to) = (file_name(self.id, self.stage), file_name(self.id, stage));
         // In one step on every file system: with two names it would be at two stages.
         self.folder.move_over(&from, &self.folder, &to)?;

@@ -18,7 +18,7 @@ use crate::{
 use super::intent::{self, Unusable};
 use super::intent_folder::{FoundIntent, IntentFolder, OwnIntent, Stage};
 use super::publish;
-use super::roll_back::{self, LeftEntry};
+use super::roll_back::{self, UnrestoredEntry};
 use super::steps::Steps;
 
 /// How long another process that is recovering is waited for.
@@ -178,7 +178,7 @@ fn recover_one(
 fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
     if own.stage == Stage::Ready {
         // Before the first name goes back: other processes wait for a recovery alone, which is known by this stage.
-        own.move_to(Stage::RollingBack)?;
+        own.record_stage(Stage::RollingBack)?;
     }
     let rolled = roll_back::roll_back(steps);
     publish::sync(steps).map_err(|error| error.source.unwrap_or_else(|| std::io::ErrorKind::Other.into()))?;
@@ -187,8 +187,8 @@ fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Resu
         return Err(error);
     }
     tracing::warn!(files = steps.list.len(), "an interrupted change was rolled back");
-    shared.intents.note(format!("{} was rolled back{}", of_files(shared, steps), but(&rolled.left)));
-    own.move_to(Stage::Begun)?;
+    shared.intents.note(format!("{} was rolled back{}", of_files(shared, steps), but(&rolled.not_restored)));
+    own.record_stage(Stage::Begun)?;
     remove_prepared(own, steps)
 }
 
@@ -203,8 +203,8 @@ fn complete(shared: &Shared, own: OwnIntent, steps: &Steps<'_>) -> std::io::Resu
     if let Some(error) = rolled.error {
         return Err(error);
     }
-    if !rolled.left.is_empty() {
-        shared.intents.note(format!("{} was completed{}", of_files(shared, steps), but(&rolled.left)));
+    if !rolled.not_restored.is_empty() {
+        shared.intents.note(format!("{} was completed{}", of_files(shared, steps), but(&rolled.not_restored)));
     }
     own.remove()
 }
@@ -232,7 +232,7 @@ fn of_files(shared: &Shared, steps: &Steps<'_>) -> String {
     format!("an interrupted change of {}{more}", paths.join(", "))
 }
 
-fn but(left: &[LeftEntry]) -> String {
+fn but(left: &[UnrestoredEntry]) -> String {
     let list: Vec<String> = left.iter().take(MAX_NAMED).map(|left| format!("{} {}", left.path, left.how)).collect();
     match left.len().saturating_sub(MAX_NAMED) {
         _ if left.is_empty() => String::new(),

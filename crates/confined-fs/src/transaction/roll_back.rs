@@ -19,7 +19,7 @@ use super::steps::{Place, Step, StepAction, Steps, last_name};
 
 /// An entry that is neither as before the transaction nor as after it.
 #[derive(Clone, Debug)]
-pub struct LeftEntry {
+pub struct UnrestoredEntry {
     /// The path that the transaction had for it.
     pub path: WorkspacePath,
     /// How it is, as the rest of a sentence.
@@ -93,7 +93,7 @@ fn revert(steps: &Steps<'_>, index: usize, step: &Step<'_>) -> Undone {
 #[derive(Debug, Default)]
 pub(super) struct RolledBack {
     /// Entries that are not as they were.
-    pub(super) left: Vec<LeftEntry>,
+    pub(super) not_restored: Vec<UnrestoredEntry>,
     /// The first answer of the system that kept something from being put back; it may be tried again.
     pub(super) error: Option<io::Error>,
 }
@@ -108,8 +108,8 @@ impl RolledBack {
                 Unreverted::NotPutBack
             }
         };
-        if !self.left.iter().any(|left| left.path == *path) {
-            self.left.push(LeftEntry { path: path.clone(), how });
+        if !self.not_restored.iter().any(|left| left.path == *path) {
+            self.not_restored.push(UnrestoredEntry { path: path.clone(), how });
         }
     }
 }

@@ -413,8 +413,8 @@ impl TreeGuard {
         built
     }
 
-    /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for each directory
-    /// that is left, and nothing for what else is.
+    /// Makes again what is missing of a tree whose removal failed in the middle: with `NewNode::ExistingDirectory` for
+    /// each directory that is left, and nothing for what else is.
     ///
     /// # Errors
     /// When it is still not whole.

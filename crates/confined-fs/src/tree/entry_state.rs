@@ -1,4 +1,4 @@
-//! What an entry is, as far as it is kept, compared and journaled: the one noun of all changes.
+//! The state of an entry (a file, a link, a directory) as every change compares it, keeps it and writes it into the journal.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -30,13 +30,13 @@ pub struct FileState {
     /// Permission bits; 0 where the system has none.
     pub mode: u32,
     /// Identifies the content for comparisons: of a masked file the mark of its state, else `revision`.
-    pub state: Revision,
+    pub mark: Revision,
 }
 
 impl FileState {
     /// A file that is not masked.
     pub fn new(revision: Revision, mode: u32) -> Self {
-        Self { revision, mode, state: revision }
+        Self { revision, mode, mark: revision }
     }
 }
 

@@ -2,6 +2,10 @@
 //!
 //! The system cannot across devices, and overlayfs cannot for the directories of a lower layer: both say EXDEV. When
 //! the removal fails then, what is gone comes back from the copy, and the copy goes.
+//!
+//! A crash before the copy is complete leaves it under a temporary name, which is swept later. After that the new place is
+//! complete, and the old one is complete, or gone (what is left of it has a temporary name), or, where overlayfs keeps it
+//! from being renamed, there in part. No intent is written: nothing is lost, and a person can see both.
 
 use std::{ffi::OsStr, io};
 
@@ -38,7 +42,9 @@ impl TreeGuard {
     ) -> Result<MovedTree, AccessError> {
         let (from_dir, from_name) = self.holder(from)?;
         let (to_dir, to_name, new) = self.new_holder(to)?;
-        if !is_top_of(&from_dir, from_name, tree).unwrap_or(false) {
+        // Another program can still exchange the entry before the rename. Then that one is moved, within directories that
+        // this process may change, by their handles, and with a link as a link: no content leaves the sandbox or is lost.
+        if !is_listed_entry(&from_dir, from_name, tree).unwrap_or(false) {
             return Err(AccessError::new(AccessErrorKind::Stale, from.asked()));
         }
         let is_respelled = from.path().parent() == to.path().parent() && is_respelling(&to_dir, from_name, to_name);
@@ -51,8 +57,8 @@ impl TreeGuard {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 let mut nodes = tree.paths().map(|(path, entry)| new_node(&path, entry, true));
                 let created = self.put_new(&to_dir, to_name, &mut nodes, to.asked())?;
-                if let Err(not) = self.remove(from, tree, &created.revisions, Approval::by_policy()) {
-                    let error = self.take_back(from, tree, to, &to_dir, &created, not);
+                if let Err(failure) = self.remove(from, tree, &created.revisions, Approval::by_policy()) {
+                    let error = self.take_back(from, tree, to, &to_dir, &created, failure);
                     if error.kind == AccessErrorKind::MovedInPart {
                         new.keep();
                     }
@@ -82,9 +88,9 @@ impl TreeGuard {
         to: &WritablePath,
         to_dir: &Dir,
         created: &CreatedTree,
-        not: RemoveError,
+        failure: RemoveError,
     ) -> AccessError {
-        if not.in_part && self.bring_back(from, tree, to, not.gone_from).is_err() {
+        if failure.in_part && self.bring_back(from, tree, to, failure.gone_from).is_err() {
             return AccessError::new(AccessErrorKind::MovedInPart, to.asked());
         }
         let (asked, top) = (to.asked(), Location::direct(to.path().clone()));
@@ -93,7 +99,7 @@ impl TreeGuard {
             let _ = self.remove(to, &copy, &created.revisions, Approval::by_policy());
         }
         let _ = to_dir.sync();
-        not.error
+        failure.error
     }
 
     /// Makes the entries from `gone_from` on again, as they are in the copy at `to`.
@@ -119,8 +125,9 @@ impl TreeGuard {
     }
 }
 
-/// Whether the name is still that of the entry that was listed.
-fn is_top_of(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
+/// Whether the name is still that of the entry that was listed: of a link the same target, of a file the same inode,
+/// size and times, of a directory the same inode. What a directory holds is not compared: it moves with it, whatever it is.
+fn is_listed_entry(dir: &Dir, name: &OsStr, tree: &Tree) -> io::Result<bool> {
     Ok(match tree.node() {
         Node::Link(target) => dir.child_link(name).is_ok_and(|now| now == *target),
         Node::File(seen) => dir.child_stat(name)?.same_content_state(seen),

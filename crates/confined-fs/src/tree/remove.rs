@@ -30,8 +30,8 @@ pub struct RemoveError {
 }
 
 impl From<RemoveError> for AccessError {
-    fn from(not: RemoveError) -> Self {
-        not.error
+    fn from(failure: RemoveError) -> Self {
+        failure.error
     }
 }
 

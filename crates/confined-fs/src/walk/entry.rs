@@ -71,7 +71,7 @@ impl EntryOrigin {
     }
 
     /// Stats that name in `directory`, the path below the root of a directory from which more than one name is asked for;
-    /// `None` where that cannot be told.
+    /// `None` where that is not known.
     pub fn stat(&self, directory: &Path, name: &OsStr, siblings: &mut SiblingCache) -> Option<Stat> {
         siblings.stat(self.root(), directory, name)
     }
@@ -243,7 +243,7 @@ impl SiblingCache {
     }
 
     /// Stats that name in `directory`, the path below its root of a directory from which more than one name is asked for;
-    /// `None` where that cannot be told.
+    /// `None` where that is not known.
     pub(super) fn stat(&mut self, root: &Root, directory: &Path, name: &OsStr) -> Option<Stat> {
         self.go_to(root, directory)?;
         self.open(root)?.child_stat(name).ok()

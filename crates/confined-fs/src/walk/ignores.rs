@@ -72,19 +72,21 @@ impl IgnoreRules {
 pub(crate) struct Ignores {
     pub(super) extra: Gitignore,
     pub(super) no_default: bool,
-    /// Another one for other rules, those of another version of the program included.
+    /// Another one for other rules, built-in ones included: what was stored under others is not used.
     pub(super) digest: Revision,
 }
 
 impl Ignores {
-    /// Patterns that are none are left out (see [`IgnoreRules::validate`]).
+    /// Lines that are not patterns are left out (see [`IgnoreRules::validate`]).
     pub(crate) fn new(rules: &IgnoreRules) -> Self {
         let mut builder = GitignoreBuilder::new("");
         for line in &rules.extra {
             let _ = builder.add_line(None, line);
         }
         let extra = builder.build().unwrap_or_else(|_| Gitignore::empty());
-        let digest = Revision::of(format!("{} {rules:?}", env!("CARGO_PKG_VERSION")).as_bytes());
+        // The version stands for the code that reads the tables, which may mean something else in another one.
+        let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
+        let digest = Revision::of(format!("{} {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
         Self { extra, no_default: rules.no_default, digest }
     }
 }
@@ -170,7 +172,7 @@ impl Rules<'_> {
                 Ok(dir) => {
                     let here = LocatedDir { root: start.root(), relative, dir: &dir };
                     let has = |name: &str| dir.child_stat(name.as_ref()).is_ok();
-                    // Whoever keeps the effect of rules had these reported when it looked at that directory.
+                    // A caller that keeps the effect of rules had these reported when it looked at that directory.
                     self.in_directory(above, here, has, &mut |_, _| {}, limits_hit)
                 }
                 Err(Failure::Io(error)) if Limit::of_open_files(&error).is_some() => Err(error),

@@ -1,13 +1,13 @@
 //! The names that a walk over a whole root met, in a form that can be kept on the disk, with what shows later whether a
 //! walk would meet the same.
 //!
-//! A directory has the same names as long as its facts are the same: whoever adds, removes or renames an entry changes the
+//! A directory has the same names as long as its facts are the same: adding, removing or renaming an entry changes the
 //! times of the directory, and no program can set its change time (inode(7)). What ignore rules leave out follows from
 //! names and from the content of the files of rules, of which a digest is kept.
 //!
 //! # Comparing with the disk
 //! A stat of each directory takes the place of reading and sorting its names and matching them with ignore rules. What has
-//! changed is listed again, one directory at a time; below a directory whose rules are others nothing of the listing is
+//! changed is listed again, one directory at a time; below a directory whose rules have changed nothing of the listing is
 //! used. A directory that is replaced while this goes on may show its old names or its new ones, as in a walk.
 
 use std::{
@@ -68,7 +68,7 @@ pub struct NameInTree {
     pub kind: FileKind,
     /// Ignore rules leave it out.
     pub ignored: bool,
-    /// Which directory it is; `None` where that is not known, and for what is none.
+    /// The index of its listing, of a directory; `None` where that is not known, and for other entries.
     pub below: Option<u32>,
 }
 
@@ -438,8 +438,8 @@ impl Verify<'_> {
         Some(())
     }
 
-    /// Makes a name in a directory the current one; whether it is above or below the start, and policy does not hide it: that
-    /// is not for whoever wrote the listing to decide.
+    /// Makes a name in a directory the current one; whether it is above or below the start, and policy does not hide
+    /// it: that is not for the writer of the listing to decide.
     fn go_to(&mut self, directory: &Path, name: &OsStr) -> bool {
         self.path.clear();
         self.path.push(directory);

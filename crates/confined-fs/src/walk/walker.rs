@@ -397,7 +397,7 @@ fn is_out_of_files(error: &io::Error) -> bool {
 }
 
 /// As a walk with a depth of 1 over `directory`, which meets no names but `names`, and files of ignore rules. `None`
-/// where that is not enough: one of them is a directory, or decides what becomes of others, or it cannot be told that
+/// where that is not enough: one of them is a directory, or decides what becomes of others, or it is not known that
 /// upper and lower case are different names there, so that the entry may have another name.
 pub(crate) fn walk_names(
     shared: &Arc<Shared>,

@@ -1,7 +1,7 @@
 //! Watches on chosen paths, for those that wait for one of them (`wait`) and those that follow them (subscriptions).
 //!
 //! [`Watcher`](super::Watcher) keeps the list of a whole root true: a search reads it before each use, and it does not
-//! distinguish a write from a touch. Here whoever reads the events calls the listeners of the paths that they are about.
+//! distinguish a write from a touch. Here the reader of the events calls the listeners of the paths that they are about.
 //! All listeners of a server share one queue, because a user may have few of them (`fs.inotify.max_user_instances`, 128
 //! by default).
 //!
@@ -9,7 +9,7 @@
 //! or is deleted is noticed, also with a directory above it.
 //!
 //! # Limits
-//! Those of [`super`]: whoever follows a path has to look from time to time besides.
+//! Those of [`super`]: a follower of a path has to look from time to time besides.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -28,7 +28,7 @@ use super::{Event, OpenPath, Queue, Unwatchable};
 
 /// Directories that one listener watches at most: a quarter of what Linux gives a user by default on a large machine.
 const MAX_WATCHES: usize = 1 << 18;
-/// Events that are taken at once: whoever reads them has other work.
+/// Events that are taken at once: their reader has other work.
 const MAX_EVENTS_AT_ONCE: usize = 1024;
 
 /// An event of a name in a watched directory.
@@ -272,7 +272,7 @@ impl PathWatch {
 impl Drop for PathWatch {
     fn drop(&mut self) {
         self.watcher.table().listeners.remove(&self.listener);
-        // The lock is taken for each event: whoever reads the events does not wait for thousands.
+        // The lock is taken for each event, so that other users of it do not wait for thousands.
         self.watched.values().for_each(|number| self.unwatch(*number));
     }
 }

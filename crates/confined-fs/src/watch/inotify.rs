@@ -46,7 +46,8 @@ pub fn watch_limit() -> Option<u64> {
     text.trim().parse().ok()
 }
 
-/// Events for those who only look again: of a directory, and of a file.
+/// Events of a directory or a file that only prompt a look at it. Added to those of another watch of the same inode, which
+/// the kernel would else replace (`IN_MASK_ADD`).
 const HINTS: WatchFlags =
     WatchFlags::CREATE.union(WatchFlags::DELETE).union(WatchFlags::MOVE).union(FILE).union(WatchFlags::MASK_ADD);
 
@@ -63,14 +64,15 @@ impl AsFd for Queue {
 
 impl Queue {
     pub(super) fn new() -> Result<Self, Unwatchable> {
-        // As in a container whose instances others hold: tests of what looks from time to time then.
+        // For tests of the looks from time to time: as if other processes of the user held all instances.
         #[cfg(feature = "testing")]
         if std::env::var_os("_ROOTBOUND_NO_INOTIFY").is_some() {
             return Err(Unwatchable::OutOfInstances);
         }
         match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
             Ok(fd) => Ok(Self { fd }),
-            // EMFILE: `fs.inotify.max_user_instances`, or the limit of open files, which inotify_init(2) does not tell apart.
+            // EMFILE: `fs.inotify.max_user_instances`, or the limit of open files, which inotify_init(2) does not tell
+            // apart.
             Err(Errno::MFILE) => Err(Unwatchable::OutOfInstances),
             Err(_) => Err(Unwatchable::Refused),
         }
@@ -87,19 +89,19 @@ impl Queue {
         self.add(file, FILE)
     }
 
-    /// Watches a file or a directory for those who look again anyway: on any file system. Also says whether that is
+    /// Watches a file or a directory for a caller that looks again anyway: on any file system. Also says whether that is
     /// known to report each change.
     pub(super) fn watch_for_hints(&self, what: &OpenPath<'_>) -> Result<(i32, bool), Unwatchable> {
         let (what, flags) = match what {
             OpenPath::File(file) => (file.as_fd(), HINTS),
             OpenPath::Directory(dir) => (dir.as_fd(), HINTS.union(WatchFlags::ONLYDIR)),
         };
-        let is_sound = is_sound(what)?;
-        Ok((self.add_any(what, flags)?.ok_or(Unwatchable::Refused)?, is_sound))
+        let reports_all = reports_all(what)?;
+        Ok((self.add_any(what, flags)?.ok_or(Unwatchable::Refused)?, reports_all))
     }
 
     fn add(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
-        if is_sound(&what)? { self.add_any(what, flags) } else { Err(Unwatchable::FileSystem) }
+        if reports_all(&what)? { self.add_any(what, flags) } else { Err(Unwatchable::FileSystem) }
     }
 
     fn add_any(&self, what: impl AsFd, flags: WatchFlags) -> Result<Option<i32>, Unwatchable> {
@@ -163,6 +165,6 @@ impl AsRawFd for Queue {
     }
 }
 
-fn is_sound(what: impl AsFd) -> Result<bool, Unwatchable> {
+fn reports_all(what: impl AsFd) -> Result<bool, Unwatchable> {
     reports_all_changes(what).map_err(|_| Unwatchable::Refused)
 }

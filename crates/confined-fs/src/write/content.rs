@@ -181,7 +181,7 @@ pub struct NewContent<'n> {
     real: Cow<'n, [u8]>,
     /// Of `real`, once it was asked for.
     revision: OnceLock<Revision>,
-    /// The bytes that tools show, where they are others.
+    /// The bytes that tools show, where these differ.
     shown: Option<Vec<u8>>,
     /// The mark of the state that a masked file has with it, once it is written.
     state: OnceLock<Revision>,
@@ -222,7 +222,8 @@ impl<'n> NewContent<'n> {
         self.state.get_or_init(|| masked_file::state(self.revision(), stat));
     }
 
-    /// Identifies the file with this content for later comparisons: the mark of its state where it is masked and was written.
+    /// Identifies the file with this content for later comparisons: the mark of its state where it is masked and was
+    /// written.
     pub fn state(&self) -> Revision {
         self.state.get().copied().unwrap_or_else(|| self.revision())
     }

@@ -24,7 +24,8 @@ use super::path_locks::{MAX_WAITING, WaitLimit};
 use crate::{AccessErrorKind, Dir, HeldLock, Limit, WorkspacePath};
 
 /// How long calls of this process may join one that has the lock. Eight processes that all have calls in flight
-/// come round in less than a second; for one alone, each turn costs the [`REST_DELAY`] and the wait for its last call.
+/// each get their turn in less than a second; for one alone, each turn costs the [`REST_DELAY`] and the wait for its
+/// last call.
 const SHARED_FOR: Duration = Duration::from_millis(100);
 /// How long this process keeps away after it has shared a lock that long. Longer than [`FIRST_INTERVAL`], so that
 /// a call that waits in another process asks meanwhile.
@@ -62,8 +63,8 @@ enum LockState {
     /// A call of this process asks the system for the lock, or frees it. That may take long on a network file system,
     /// so nothing waits for it while the table is locked.
     InSystemCall,
-    /// It was shared for a while; other processes come first until then.
-    Resting(Instant),
+    /// This process shared it for a while and now leaves it to others, until then.
+    YieldedUntil(Instant),
 }
 
 /// The next action of a call that wants a directory.
@@ -196,8 +197,8 @@ impl LockTable {
                 (*calls, *shared) = (*calls + 1, true);
                 return Turn::Joined;
             }
-            Some(LockState::Resting(until)) if *until <= Instant::now() => {}
-            Some(LockState::Held { .. } | LockState::InSystemCall | LockState::Resting(_)) => return Turn::Busy,
+            Some(LockState::YieldedUntil(until)) if *until <= Instant::now() => {}
+            Some(LockState::Held { .. } | LockState::InSystemCall | LockState::YieldedUntil(_)) => return Turn::Busy,
             None => {}
         }
         self.entries.insert(identity, LockState::InSystemCall);
@@ -207,7 +208,7 @@ impl LockTable {
     /// Forgets directories that are not locked and whose rest is over.
     fn tidy(&mut self) {
         let now = Instant::now();
-        self.entries.retain(|_, entry| !matches!(entry, LockState::Resting(until) if *until <= now));
+        self.entries.retain(|_, entry| !matches!(entry, LockState::YieldedUntil(until) if *until <= now));
     }
 }
 
@@ -266,7 +267,7 @@ impl Drop for DirectoryLock {
             table.entries.remove(&self.identity);
             table.tidy();
             if rests {
-                table.entries.insert(self.identity, LockState::Resting(Instant::now() + REST_DELAY));
+                table.entries.insert(self.identity, LockState::YieldedUntil(Instant::now() + REST_DELAY));
             }
         }
         drop(table);
@@ -422,7 +423,7 @@ mod tests {
             hold_since(SHARED_FOR);
             assert_eq!(locked(&one, &["z"]).unwrap_err(), AccessErrorKind::Stopped);
             drop(second);
-            assert!(one.1.table().entries.values().all(|entry| matches!(entry, LockState::Resting(_))));
+            assert!(one.1.table().entries.values().all(|entry| matches!(entry, LockState::YieldedUntil(_))));
         }
         drop(locked(&other, &["x"]).unwrap());
     }

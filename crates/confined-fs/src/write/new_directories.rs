@@ -21,8 +21,8 @@ impl NewDirectory {
         Self { path, stat: Some(stat) }
     }
 
-    /// It was deleted, and has been brought back.
-    pub fn brought_back(&mut self) {
+    /// It was deleted, and has been brought back: as another one, which its path alone tells.
+    pub fn forget_identity(&mut self) {
         self.stat = None;
     }
 
@@ -98,7 +98,7 @@ pub(crate) fn new_holder<'e>(
 }
 
 /// The directory at `path`, made with all above it where missing, each step in the handle before. The first
-/// `there` of them, which the caller has seen and locked the last of, are not made again: another process is
+/// `existing_levels` of them, which the caller has seen and locked the last of, are not made again: another process is
 /// about to move or delete them.
 ///
 /// # Errors
@@ -106,7 +106,7 @@ pub(crate) fn new_holder<'e>(
 pub(crate) fn make_dirs(
     path: &WorkspacePath,
     asked: &WorkspacePath,
-    there: usize,
+    existing_levels: usize,
 ) -> Result<(Dir, NewDirs), AccessError> {
     let failed = |error| AccessError::from_io(error, asked);
     let root = &path.root().dir;
@@ -124,7 +124,7 @@ pub(crate) fn make_dirs(
     let top = WorkspacePath::new(path.root(), Path::new(""));
     for (above, name) in path.relative().iter().enumerate() {
         level.push(name);
-        if above < there {
+        if above < existing_levels {
             let next = here.child_dir(name, OpenFor::Traverse);
             let next = next.map_err(|_| AccessError::new(AccessErrorKind::Changed, asked))?;
             new.go_down(&mut here, next);
