@@ -87,7 +87,7 @@ fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problem
     // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
     let suggest = |first: usize| suggestion::for_missing_call(&words[first..], directory);
     let tool = (0..words.len()).find_map(|first| Some((first, suggest(first)?)));
-    let tool = tool.filter(|(first, _)| is_unknown_behind(&error, &words[..*first]));
+    let tool = tool.filter(|(first, _)| is_unknown_after(&error, &words[..*first]));
     // Words after `exec` are of another program.
     let problem = tool
         .filter(|_| words.first().is_none_or(|first| first != "exec"))
@@ -109,7 +109,7 @@ fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problem
 }
 
 /// Whether clap stopped at an option that it does not know and that is not one of `words`, the first of the line.
-fn is_unknown_behind(error: &clap::Error, words: &[OsString]) -> bool {
+fn is_unknown_after(error: &clap::Error, words: &[OsString]) -> bool {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return false };
     let is_it = |word: &OsString| word.to_str().is_some_and(|word| word.split('=').next() == Some(option));
     error.kind() == ErrorKind::UnknownArgument && !words.iter().any(is_it)

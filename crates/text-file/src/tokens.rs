@@ -26,14 +26,14 @@ enum Class {
     Script,
     Private,
     Astral,
-    Behind,
+    Tail,
 }
 
 /// Classes, and so the length of a row of [`STEPS`].
 const CLASSES: u32 = 16;
 
 static CLASS_OF: [Class; 256] = {
-    let mut table = [Class::Behind; 256];
+    let mut table = [Class::Tail; 256];
     let mut byte = 0;
     while byte < 256 {
         table[byte] = match byte {
@@ -45,7 +45,7 @@ static CLASS_OF: [Class; 256] = {
             0x61..=0x7a => Class::Lower,
             0x21..=0x7e => Class::Sign,
             0x00..=0x7f => Class::Control,
-            0x80..=0xbf => Class::Behind,
+            0x80..=0xbf => Class::Tail,
             0xc0..=0xc3 | 0xc6..=0xcf => Class::Accented,
             0xd0..=0xdf => Class::Cyrillic,
             0xc4 | 0xc5 | 0xe3..=0xe9 => Class::Ideograph,
@@ -141,17 +141,17 @@ const fn step(state: u32, class: Class) -> (u32, u32) {
         Class::Script => (OUTSIDE, TOKEN * 9 / 4),
         Class::Private => (OUTSIDE, TOKEN * 3),
         Class::Astral => (OUTSIDE, TOKEN * 4),
-        Class::Behind => (OUTSIDE, 0),
+        Class::Tail => (OUTSIDE, 0),
     }
 }
 
 /// [`step`] for each state and class: the number of the next state's row, and above it what the byte adds.
 static STEPS: [u32; (STATES * CLASSES) as usize] = {
-    use Class::{Accented, Astral, Behind, Control, Cyrillic, Digit, Ideograph, LineBreak};
+    use Class::{Accented, Astral, Control, Cyrillic, Digit, Ideograph, LineBreak, Tail};
     use Class::{Lower, Private, Repeated, Script, Sign, Space, Tab, Upper};
     const ALL: [Class; CLASSES as usize] = [
         Lower, Upper, Digit, Space, Tab, LineBreak, Sign, Repeated, Control, Accented, Cyrillic, Ideograph, Script,
-        Private, Astral, Behind,
+        Private, Astral, Tail,
     ];
     let mut table = [0; (STATES * CLASSES) as usize];
     let mut at = 0;

@@ -170,12 +170,12 @@ fn recover_one(
     match own.stage {
         Stage::Done => complete(shared, own, &steps),
         Stage::Begun => remove_prepared(own, &steps),
-        _ => undo(shared, own, &steps),
+        _ => roll_back_interrupted(shared, own, &steps),
     }
 }
 
 /// Rolls back a transaction whose names may have changed.
-fn undo(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
+fn roll_back_interrupted(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>) -> std::io::Result<()> {
     if own.stage == Stage::Ready {
         // Before the first name goes back: other processes wait for a recovery alone, which is known by this stage.
         own.record_stage(Stage::RollingBack)?;

@@ -164,7 +164,7 @@ impl Workspace {
         let mut watch =
             PathWatch { watcher: Arc::clone(watcher), listener, watched: BTreeMap::new(), reports_all: true };
         for name in names {
-            watch.reports_all &= watch.add_way(name).is_ok_and(|is_sound| is_sound);
+            watch.reports_all &= watch.add_way(name).is_ok_and(|reports_all| reports_all);
         }
         watch
     }
@@ -191,32 +191,32 @@ impl PathWatch {
         if path.root().is_staged() {
             return Err(Unwatchable::Staged);
         }
-        let (root, mut is_sound) = (&path.root().dir, true);
+        let (root, mut reports_all) = (&path.root().dir, true);
         let mut above: Vec<&Path> = path.relative().ancestors().collect();
         // From the root on: what is made meanwhile is reported by the directory above it.
         while let Some(directory) = above.pop().filter(|_| !above.is_empty()) {
             let name = above.last().and_then(|next| next.file_name());
             let Ok(dir) = root.dir_beneath(directory, OpenFor::Traverse) else {
-                return if directory.as_os_str().is_empty() { Err(Unwatchable::Refused) } else { Ok(is_sound) };
+                return if directory.as_os_str().is_empty() { Err(Unwatchable::Refused) } else { Ok(reports_all) };
             };
-            is_sound &= self.add(&OpenPath::Directory(&dir), WorkspacePath::new(path.root(), directory), name)?;
+            reports_all &= self.add(&OpenPath::Directory(&dir), WorkspacePath::new(path.root(), directory), name)?;
         }
         match root.stat_beneath(path.relative()) {
             // Only what is a file: to open a FIFO or a device may do something.
             Ok(stat) if stat.kind == FileKind::File => {
                 if let Ok(file) = root.file_beneath(path.relative()) {
-                    is_sound &= self.add(&OpenPath::File(&file), path.clone(), None)?;
+                    reports_all &= self.add(&OpenPath::File(&file), path.clone(), None)?;
                 }
             }
             Ok(stat) if stat.kind == FileKind::Directory => {
                 if let Ok(dir) = root.dir_beneath(path.relative(), OpenFor::List) {
-                    is_sound &= self.add(&OpenPath::Directory(&dir), path.clone(), None)?;
+                    reports_all &= self.add(&OpenPath::Directory(&dir), path.clone(), None)?;
                 }
             }
             Err(_) if path.is_root() => return Err(Unwatchable::Refused),
             _ => {}
         }
-        Ok(is_sound)
+        Ok(reports_all)
     }
 
     /// Watches `start`, a real directory, and all below it that ignore rules do not leave out.
@@ -244,13 +244,13 @@ impl PathWatch {
         }
         // The number is not in the table yet when its watch begins: no event is read in between.
         let mut table = self.watcher.table();
-        let (number, is_sound) = self.watcher.queue.watch_for_hints(what)?;
+        let (number, reports_all) = self.watcher.queue.watch_for_hints(what)?;
         let users = table.users.entry((number, name.map(OsStr::to_owned))).or_default();
         if !users.iter().any(|user| user.listener == self.listener && user.path == path) {
             users.push(User { listener: self.listener, path: path.clone() });
         }
         self.watched.insert(path, number);
-        Ok(is_sound)
+        Ok(reports_all)
     }
 
     fn unwatch(&self, number: i32) {
@@ -290,7 +290,7 @@ impl Visitor for WatchBelow<'_> {
 
     fn opened(&mut self, dir: &Dir, path: &Path) -> bool {
         let added = self.watch.add(&OpenPath::Directory(dir), WorkspacePath::new(self.start.root(), path), None);
-        self.watch.reports_all &= added.is_ok_and(|is_sound| is_sound);
+        self.watch.reports_all &= added.is_ok_and(|reports_all| reports_all);
         self.watch.reports_all
     }
 }
