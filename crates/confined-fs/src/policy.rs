@@ -33,7 +33,7 @@ use secrets::{PUBLIC, mask_format, secrets};
 
 pub use agent_file::AgentFile;
 pub(super) use agent_file::{ParsedRules, RULE_FILES, RuleFile};
-pub(super) use agent_rules::AgentRules;
+pub(super) use agent_rules::{AgentRules, compiled as compiled_lines};
 pub use rules::{PolicyRules, Secrets};
 pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 
@@ -65,13 +65,13 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// Compiles the rules; a pattern that is no glob is skipped (see [`PolicyRules::check`]).
+    /// Compiles the rules. A pattern that is no glob (see [`PolicyRules::check`]) refuses everything, and excepts nothing.
     pub(super) fn new(rules: &PolicyRules) -> Self {
         Self {
             deny: Refusals::new(&rules.deny),
-            allow_secret: Globs::new(&rules.allow_secret, true),
+            allow_secret: Globs::new(&rules.allow_secret, true, false),
             protect: Refusals::new(&rules.protect),
-            allow_protected: Globs::new(&rules.allow_protected, true),
+            allow_protected: Globs::new(&rules.allow_protected, true, false),
             hide: Refusals::new(&rules.hide),
             secrets: Prefilter::new(secrets()),
             run_later: Prefilter::new(run_later::rules()),
@@ -548,6 +548,25 @@ mod tests {
         let policy = policy(|_| {});
         assert_eq!(policy.content(Path::new("a/x.pem")), Verdict::Refused("`*.pem`".into()));
         assert_eq!(policy.write(Path::new(".git/x"), false), Verdict::Refused("`.git/`".into()));
+    }
+
+    #[test]
+    fn a_pattern_that_cannot_be_compiled_empties_no_list() {
+        // It is a glob, and nests more groups than a regex may.
+        let deep = format!("{}a,b{}", "{".repeat(300), "}".repeat(300));
+        assert!(PolicyRules::check(&deep).unwrap_err().contains("too deeply nested"));
+        let lists = |list: [&str; 4]| list.map(str::to_owned).to_vec();
+        let list = || lists(["a*.k", "b*.k", &deep, "c*.k"]);
+        let refusing = PolicyRules { deny: list(), protect: list(), hide: list(), ..PolicyRules::default() };
+        let refusing = Policy::new(&refusing);
+        let path = Path::new("any");
+        assert!(secret(&refusing, "any") && protected(&refusing, "any") && refusing.hidden(path));
+        assert_eq!(refusing.content(Path::new("b1.k")), Verdict::Refused("the rule `b*.k` of deny".into()));
+        let list = || lists([".env.a*", ".envrc", &deep, ".env.c*"]);
+        let excepting = PolicyRules { allow_secret: list(), allow_protected: list(), ..PolicyRules::default() };
+        let excepting = Policy::new(&excepting);
+        assert!(!secret(&excepting, ".env.a1") && !secret(&excepting, ".env.c1") && secret(&excepting, ".env.b1"));
+        assert!(!protected(&excepting, ".envrc") && protected(&excepting, ".bashrc"));
     }
 
     #[test]

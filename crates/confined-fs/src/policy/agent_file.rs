@@ -340,6 +340,28 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_that_cannot_be_compiled_refuses_everything_and_such_an_exception_nothing() {
+        let deep = format!("{}a,b{}", "{".repeat(300), "}".repeat(300));
+        let one = rules(&format!("*.dat\n{deep}\n*.x\n"), Syntax::Gitignore);
+        assert!(denied(&one, "any") && denied(&one, "a/b.dat") && denied(&one, "c.x"));
+        let except = rules(&format!("*.dat\n*.y\n!{deep}\n!open.dat\n*.x\n"), Syntax::Gitignore);
+        assert!(denied(&except, "a/b.dat") && denied(&except, "b.y") && denied(&except, "B.X"));
+        assert!(!denied(&except, "open.dat") && !denied(&except, "any"));
+        assert!(protected(&claude(&[&format!("Edit({deep})")]), "any"));
+    }
+
+    #[test]
+    fn a_full_width_sign_is_a_letter_of_a_rule() {
+        let rules = rules("*.x\n\u{ff3b}draft\n\u{ff01}b.x\n\u{ff0a}.y\n", Syntax::Gitignore);
+        for path in ["\u{ff3b}draft", "[DRAFT", "B.X", "!B.X", "*.Y"] {
+            assert!(denied(&rules, path), "{path}");
+        }
+        for path in ["draft", "a.y", "any"] {
+            assert!(!denied(&rules, path), "{path}");
+        }
+    }
+
+    #[test]
     fn number_of_patterns_is_limited() {
         let text = "name\n".repeat(3_000);
         let parsed = ParsedRules::new(&text, Syntax::Gitignore, &[]);

@@ -46,8 +46,8 @@ impl AgentRules {
 /// The patterns of one file, for names as they are and as they are compared.
 #[derive(Clone, Debug)]
 pub(super) struct Matchers {
-    exact: Gitignore,
-    folded: Gitignore,
+    exact: Vec<Gitignore>,
+    folded: Vec<Gitignore>,
     /// The text that each pattern came from, for refusals.
     shown: Arc<[(String, String)]>,
     file: String,
@@ -56,21 +56,15 @@ pub(super) struct Matchers {
 impl Matchers {
     /// `patterns`: each with the text that it came from. `file`: what a refusal calls the file.
     pub(super) fn new(patterns: &[(String, String)], file: &str) -> Self {
-        let build = |fold: &dyn Fn(&str) -> String| {
-            let mut builder = GitignoreBuilder::new("");
-            for (pattern, _) in patterns {
-                // Each was checked.
-                let _ = builder.add_line(None, &fold(pattern));
-            }
-            builder.build().unwrap_or_else(|_| Gitignore::empty())
-        };
-        let folded = |pattern: &str| pattern.split('/').map(fold_characters).collect::<Vec<_>>().join("/");
-        Self { exact: build(&str::to_owned), folded: build(&folded), shown: patterns.into(), file: file.to_owned() }
+        let exact: Vec<String> = patterns.iter().map(|(pattern, _)| pattern.clone()).collect();
+        let folded: Vec<String> = exact.iter().map(|pattern| folded(pattern)).collect();
+        let [exact, folded] = [exact, folded].map(|lines| compiled(&lines, &["**".to_owned()]));
+        Self { exact, folded, shown: patterns.into(), file: file.to_owned() }
     }
 
     /// The first rule that a path, or a directory above it, matches, named with its file.
     fn first(&self, prefix: &Path, relative: &Path, untrusted: bool) -> Option<String> {
-        if self.exact.is_empty() && self.folded.is_empty() {
+        if self.shown.is_empty() {
             return None;
         }
         let path = prefix.join(relative);
@@ -83,14 +77,43 @@ impl Matchers {
     }
 }
 
+/// The pattern for names that are folded.
+fn folded(pattern: &str) -> String {
+    let signs = ['*', '?', '[', ']', '{', '}', '\\', '!', '#'];
+    // A full-width bracket is a letter of a pattern, and stays one when it has become a bracket.
+    let becomes_sign = |letter: char| !letter.is_ascii() && fold_characters(&letter.to_string()).contains(signs);
+    let escaped = |letter| becomes_sign(letter).then_some('\\').into_iter().chain([letter]);
+    let text: String = pattern.chars().flat_map(escaped).collect();
+    text.split('/').map(fold_characters).collect::<Vec<_>>().join("/")
+}
+
+/// Lines of a gitignore file in parts of which the last that says something decides: globset compiles those with
+/// wildcards to a regex of 10 MiB at most, which some hundreds exceed. A line that fails alone is read as `instead`.
+pub(crate) fn compiled(lines: &[String], instead: &[String]) -> Vec<Gitignore> {
+    let mut builder = GitignoreBuilder::new("");
+    let added = lines.iter().try_for_each(|line| builder.add_line(None, line).map(drop));
+    match added.and_then(|()| builder.build()) {
+        Ok(part) => vec![part],
+        Err(_) if lines.len() > 1 => {
+            let (first, rest) = lines.split_at(lines.len() / 2);
+            [compiled(first, instead), compiled(rest, instead)].concat()
+        }
+        // Without the exception more is refused.
+        Err(_) if instead.is_empty() || lines[0].starts_with('!') => Vec::new(),
+        Err(_) => compiled(instead, &[]),
+    }
+}
+
 /// From the top down, as git does: everything in an ignored directory is ignored, whatever a pattern says about its
 /// name (gitignore(5): a file cannot be re-included if a parent directory is excluded).
-fn matched(patterns: &Gitignore, path: &Path) -> Option<String> {
+fn matched(parts: &[Gitignore], path: &Path) -> Option<String> {
     let names: Vec<&OsStr> = path.iter().collect();
     let mut at = PathBuf::new();
     for (index, name) in names.iter().enumerate() {
         at.push(name);
-        if let Match::Ignore(glob) = patterns.matched(&at, index + 1 < names.len()) {
+        // In a file the last line that says something decides.
+        let found = parts.iter().rev().map(|part| part.matched(&at, index + 1 < names.len()));
+        if let Some(Match::Ignore(glob)) = found.into_iter().find(|found| !found.is_none()) {
             return Some(glob.original().to_owned());
         }
     }

@@ -54,10 +54,7 @@ pub(super) fn fold(relative: &Path) -> Folded {
 fn fold_name(name: &OsStr) -> Cow<'_, str> {
     let text = name.to_string_lossy();
     let simple = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase() && !byte.is_ascii_control() && byte != b':';
-    if text.bytes().all(simple) && !text.ends_with(['.', ' ']) {
-        return text;
-    }
-    Cow::Owned(fold_text(&text))
+    if text.bytes().all(simple) && !text.ends_with(['.', ' ']) { text } else { Cow::Owned(fold_text(&text)) }
 }
 
 /// A whole name, which is text.

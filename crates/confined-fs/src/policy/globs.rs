@@ -3,9 +3,9 @@
 pub(super) mod glob_fold;
 pub(super) mod glob_lint;
 
-use std::path::Path;
+use std::{iter, path::Path};
 
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobBuilder, GlobSet};
 
 use text_file::with_slashes;
 
@@ -14,28 +14,33 @@ use super::Folded;
 /// A configured list of globs.
 #[derive(Clone, Debug)]
 pub(super) struct Globs {
-    set: GlobSet,
-    /// The pattern each member of the set came from.
+    /// The parts of the list in its order: one, unless it is more than is compiled at once.
+    sets: Vec<GlobSet>,
+    /// The pattern each member of the sets came from.
     sources: Vec<String>,
 }
 
 impl Globs {
-    /// For names in the form they are compared in (`folded`), or as they are.
-    pub(super) fn new(patterns: &[String], folded: bool) -> Self {
-        let mut builder = GlobSetBuilder::new();
-        let mut sources = Vec::new();
-        for pattern in patterns {
-            for glob in globs_for(pattern, folded).unwrap_or_default() {
-                builder.add(glob);
-                sources.push(format!("`{pattern}`"));
+    /// `folded`: for names in the form they are compared in, or else as they are. `refuses`: what is no glob matches
+    /// everything, or else nothing.
+    pub(super) fn new(patterns: &[String], folded: bool, refuses: bool) -> Self {
+        let set = match compiled(patterns, folded) {
+            Ok(set) => set,
+            Err(_) if patterns.len() > 1 => {
+                let (one, two) = patterns.split_at(patterns.len() / 2);
+                let [one, two] = [one, two].map(|half| Self::new(half, folded, refuses));
+                return Self { sets: [one.sets, two.sets].concat(), sources: [one.sources, two.sources].concat() };
             }
-        }
-        let set = builder.build().unwrap_or_else(|_| GlobSet::empty());
-        Self { set, sources }
+            // That one always compiles.
+            Err(_) => GlobSet::new(Glob::new("**").ok().filter(|_| refuses)).unwrap_or_default(),
+        };
+        let each = set.len() / patterns.len().max(1);
+        let sources = patterns.iter().flat_map(|pattern| iter::repeat_n(format!("`{pattern}`"), each)).collect();
+        Self { sets: Some(set).into_iter().filter(|set| !set.is_empty()).collect(), sources }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.set.is_empty()
+        self.sources.is_empty()
     }
 
     /// The patterns, each as often as it has globs.
@@ -44,11 +49,12 @@ impl Globs {
     }
 
     pub(super) fn first_match(&self, path: impl AsRef<Path>) -> Option<&str> {
-        if self.is_empty() {
-            return None;
-        }
-        let found = self.set.matches(path);
-        found.first().map(|index| self.sources[*index].as_str())
+        let mut before = 0;
+        self.sets.iter().find_map(|set| {
+            let found = set.matches(&path).first().map(|index| self.sources[before + index].as_str());
+            before += set.len();
+            found
+        })
     }
 }
 
@@ -62,7 +68,7 @@ pub(super) struct Refusals {
 
 impl Refusals {
     pub(super) fn new(patterns: &[String]) -> Self {
-        Self { folded: Globs::new(patterns, true), exact: Globs::new(patterns, false) }
+        Self { folded: Globs::new(patterns, true, true), exact: Globs::new(patterns, false, true) }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -79,8 +85,17 @@ impl Refusals {
     }
 }
 
+/// The globs of all patterns in one set, which globset compiles to a regex of 10 MiB at most.
+///
+/// # Errors
+/// Why they are none, in a few words.
+pub(super) fn compiled(patterns: &[impl AsRef<str>], folded: bool) -> Result<GlobSet, String> {
+    let globs: Vec<_> = patterns.iter().map(|pattern| globs_for(pattern.as_ref(), folded)).collect::<Result<_, _>>()?;
+    GlobSet::new(globs.iter().flatten()).map_err(|_| "it is too long or too deeply nested".to_owned())
+}
+
 /// A pattern as globs on the whole relative path: what it names, and everything below that.
-pub(super) fn globs_for(pattern: &str, folded: bool) -> Result<Vec<Glob>, String> {
+fn globs_for(pattern: &str, folded: bool) -> Result<[Glob; 2], String> {
     let pattern = &*with_slashes(pattern);
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let trimmed = pattern.trim_end_matches('/');
@@ -93,8 +108,7 @@ pub(super) fn globs_for(pattern: &str, folded: bool) -> Result<Vec<Glob>, String
     // First as it was written: an error in it must not be about the translation.
     Glob::new(&anchored).map_err(failed)?;
     let translated = glob_fold::translate(&anchored, folded)?;
-    [translated.clone(), format!("{translated}/**")]
-        .iter()
-        .map(|text| GlobBuilder::new(text).case_insensitive(true).literal_separator(true).build().map_err(failed))
-        .collect()
+    let glob =
+        |text: &str| GlobBuilder::new(text).case_insensitive(true).literal_separator(true).build().map_err(failed);
+    Ok([glob(&translated)?, glob(&format!("{translated}/**"))?])
 }

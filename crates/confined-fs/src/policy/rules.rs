@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::globs::{Globs, glob_fold, glob_lint, globs_for};
+use super::globs::{Globs, compiled, glob_fold, glob_lint};
 
 /// Configured rules, added to the defaults. Globs match the path below a root; one without `/`
 /// matches a name at any depth, and one that matches a directory covers all below it.
@@ -84,7 +84,8 @@ impl PolicyRules {
         if let Some(why) = glob_lint::why_never(pattern) {
             return Err(format!("would never match as it is meant: {why}"));
         }
-        globs_for(pattern, true).and(globs_for(pattern, false)).map(drop).map_err(|why| format!("is not a glob: {why}"))
+        let compiled = compiled(&[pattern], true).and(compiled(&[pattern], false));
+        compiled.map(drop).map_err(|why| format!("is not a glob: {why}"))
     }
 
     /// The pattern for a file or folder below a root, whatever characters are in its names. None for
@@ -97,7 +98,7 @@ impl PolicyRules {
 
 /// Whether one of the globs matches every path: it matches names that nobody writes into a pattern.
 fn matches_every_path(globs: &[String]) -> bool {
-    let globs: Vec<Globs> = globs.iter().map(|glob| Globs::new(std::slice::from_ref(glob), true)).collect();
+    let globs: Vec<Globs> = globs.iter().map(|glob| Globs::new(std::slice::from_ref(glob), true, false)).collect();
     globs.iter().any(|glob| ["q-6b", "z_1/q-6b.w8"].iter().all(|path| glob.first_match(path).is_some()))
 }
 

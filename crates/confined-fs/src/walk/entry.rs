@@ -236,10 +236,7 @@ impl SiblingCache {
     pub(super) fn parent<'c, 'p>(&'c mut self, real: &'p WorkspacePath) -> Option<(&'c Dir, &'p OsStr)> {
         let (parent, name) = split_path(real.relative())?;
         let is_other = self.go_to(real.root(), parent)?;
-        if is_other {
-            return None;
-        }
-        Some((self.open(real.root())?, name))
+        if is_other { None } else { Some((self.open(real.root())?, name)) }
     }
 
     /// Stats that name in `directory`, the path below its root of a directory from which more than one name is asked for;

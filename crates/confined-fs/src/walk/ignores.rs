@@ -28,6 +28,7 @@ use ignore::{
     gitignore::{Gitignore, GitignoreBuilder},
 };
 
+use crate::policy::compiled_lines;
 use crate::{Dir, Limit, LimitsHit, Revision, Root, Roots, WorkspacePath, links, walk::limits_hit::CutIgnoreFile};
 
 /// Ignore rules as ripgrep and fd have them, in or outside of a repository.
@@ -56,21 +57,19 @@ pub struct IgnoreRules {
 impl IgnoreRules {
     /// Problems, one sentence each.
     pub fn validate(&self) -> Vec<String> {
-        let mut builder = GitignoreBuilder::new("");
-        self.extra
-            .iter()
-            .filter_map(|line| {
-                let problem = builder.add_line(None, line).err()?;
-                Some(format!("ignore pattern {line:?} is not a pattern: {problem}"))
-            })
-            .collect()
+        let problem = |line| {
+            let mut builder = GitignoreBuilder::new("");
+            let problem = builder.add_line(None, line).and_then(|builder| builder.build()).err()?;
+            Some(format!("ignore pattern {line:?} is not a pattern: {problem}"))
+        };
+        self.extra.iter().filter_map(|line| problem(line)).collect()
     }
 }
 
 /// The configured rules, compiled.
 #[derive(Debug)]
 pub(crate) struct Ignores {
-    pub(super) extra: Gitignore,
+    pub(super) extra: Vec<Gitignore>,
     pub(super) no_default: bool,
     /// Another one for other rules, built-in ones included: what was stored under others is not used.
     pub(super) digest: Revision,
@@ -79,11 +78,7 @@ pub(crate) struct Ignores {
 impl Ignores {
     /// Lines that are not patterns are left out (see [`IgnoreRules::validate`]).
     pub(crate) fn new(rules: &IgnoreRules) -> Self {
-        let mut builder = GitignoreBuilder::new("");
-        for line in &rules.extra {
-            let _ = builder.add_line(None, line);
-        }
-        let extra = builder.build().unwrap_or_else(|_| Gitignore::empty());
+        let extra = compiled_lines(&rules.extra, &[]);
         // The version stands for the code that reads the tables, which may mean something else in another one.
         let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
         let digest = Revision::of(format!("{} {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
@@ -147,7 +142,7 @@ impl Rules<'_> {
             next = here.above.as_deref();
         }
         let mut decided = by_ignore.or(by_git).or(by_exclude);
-        match_first(&mut decided, &self.ignores.extra, path, directory);
+        self.ignores.extra.iter().rev().for_each(|part| match_first(&mut decided, part, path, directory));
         decided
     }
 
@@ -511,6 +506,19 @@ mod tests {
         assert!((1_000..10_000).contains(&end) && compiled.memory <= FILE_MEMORY, "{end}");
         assert!(ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 2)));
         assert!(!ignores(&compiled, &format!("gen_a_{}_b.tmp", end - 1)));
+    }
+
+    #[test]
+    fn a_configured_pattern_that_cannot_be_compiled_is_told_and_leaves_the_others_in_force() {
+        let deep = format!("{}a,b{}", "{".repeat(300), "}".repeat(300));
+        let extra = ["*.gen", "*.tmp", &deep, "!keep.gen"].map(str::to_owned).to_vec();
+        let rules = IgnoreRules { extra, no_default: false };
+        assert_eq!(rules.validate().len(), 1);
+        let ignores = Ignores::new(&rules);
+        let (roots, _) = Roots::open(&[], &crate::PolicyRules::default(), false, None).unwrap();
+        let rules = Rules { ignores: &ignores, roots: &roots, needed: true };
+        let is_ignored = |name: &str| rules.matched(None, Path::new(name), false).is_ignore();
+        assert!(is_ignored("x/a.gen") && is_ignored("a.tmp") && !is_ignored("keep.gen") && !is_ignored("any"));
     }
 
     #[test]
