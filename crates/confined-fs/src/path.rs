@@ -88,10 +88,7 @@ impl WorkspacePath {
 
     /// [`Self::relative_to`] this one, of the path whose [`Self::relative`] that is.
     pub fn rest_of<'p>(&self, relative: &'p Path) -> &'p Path {
-        if self.is_root() {
-            return relative;
-        }
-        relative.strip_prefix(&self.relative).unwrap_or(relative)
+        if self.is_root() { relative } else { relative.strip_prefix(&self.relative).unwrap_or(relative) }
     }
 
     /// Whether it is `tree` or something below it.

@@ -16,7 +16,7 @@
 //! Limits: at most [`MAX_STEPS`] steps. An entry that is moved keeps its inode, so it stays on its file system; a file or a
 //! link gets to another one as a copy, and the intent has two steps then.
 
-use std::{collections::HashSet, fs::File, path::PathBuf, sync::Arc};
+use std::{collections::HashSet, fs::File, io, path::PathBuf, sync::Arc};
 
 use beneath::{FileKind, OpenFor, Stat};
 
@@ -369,13 +369,21 @@ fn record_stage(intent: &mut Option<OwnIntent>, stage: Stage, steps: &Steps<'_>)
     intent.record_stage(stage).map_err(|error| AccessError::from_io(error, &step.path))
 }
 
+/// The answer of the system that an error of `publish::sync` is about.
+fn io_error(error: AccessError) -> io::Error {
+    error.source.unwrap_or_else(|| io::ErrorKind::Other.into())
+}
+
 /// Makes everything as it was. Returns what is not.
 fn roll_back_published(steps: &Steps<'_>, mut intent: Option<OwnIntent>) -> Vec<UnrestoredEntry> {
     let rolled = roll_back::roll_back(steps);
-    let _ = publish::sync(steps);
-    let noted = match rolled.error {
-        Some(error) => Err(error),
-        None => intent.as_mut().map_or(Ok(()), |intent| intent.record_stage(Stage::Begun)),
+    let synced = publish::sync(steps);
+    let noted = match (rolled.error, intent.as_mut()) {
+        (Some(error), _) => Err(error),
+        (None, None) => Ok(()),
+        // Only with the old names on the disk: after a power failure the new ones may be there again, and recovery puts
+        // nothing back for an intent of that stage.
+        (None, Some(intent)) => synced.map_err(io_error).and_then(|()| intent.record_stage(Stage::Begun)),
     };
     match noted {
         Ok(()) => remove_prepared(steps, intent),

@@ -26,7 +26,12 @@ impl Dir {
         }
         // A hard link is as atomic: it fails when the name is taken.
         match change("linkat", || linkat(self, from, self, to, AtFlags::empty())) {
-            Ok(()) => self.remove(from),
+            Ok(()) => match self.remove(from) {
+                // A failure leaves one name, as far as the system lets it: who is told of it looks for no second one.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => self.remove(to).and(Err(error)),
+                // Where the first has gone meanwhile, the second is the only one.
+                _ => Ok(()),
+            },
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             // A directory has no second name, nor has a file on FAT (EPERM, linkat(2)): look, then rename.
             Err(_) if self.child_stat(to).is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
@@ -139,5 +144,37 @@ fn unsupported(error: io::Error) -> io::Error {
         // EINVAL is also the answer for a directory that would move into itself: the plain rename says it again.
         Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM) => io::ErrorKind::Unsupported.into(),
         _ => error,
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the tests prepare real files, and start this program again")]
+
+    use std::{fs, path::Path, process::Command};
+
+    use super::*;
+
+    const FOLDER: &str = "_BENEATH_RENAME_IN";
+
+    /// The part of the test below that another process plays; alone it does nothing.
+    #[test]
+    fn started_again() {
+        let Some(folder) = std::env::var_os(FOLDER) else { return };
+        let dir = Dir::open_ambient(Path::new(&folder), false).unwrap();
+        assert_eq!(dir.rename_new(OsStr::new("from"), OsStr::new("to")).unwrap_err().raw_os_error(), Some(5));
+    }
+
+    #[test]
+    fn a_file_whose_first_name_stays_gets_no_second_one() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("from"), "content").unwrap();
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "unix::entries::tests::started_again"]).env(FOLDER, folder.path());
+        // The first call is linkat(2), the second the unlinkat(2) that fails.
+        let output = command.env("_ROOTBOUND_FAULT", "EIO:2,no-exchange").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["from"]);
     }
 }

@@ -30,10 +30,7 @@ pub(crate) fn changeable(verdict: Verdict, asked: &WorkspacePath) -> Result<(), 
 /// Refuses names that policy hides as missing, and paths in a root that is gone.
 pub(super) fn visible(way: &Location, asked: &WorkspacePath) -> Result<(), AccessError> {
     present(&way.real, asked)?;
-    if way.hidden() || asked.hidden() {
-        return Err(AccessError::new(AccessErrorKind::NotFound, asked));
-    }
-    Ok(())
+    if way.hidden() || asked.hidden() { Err(AccessError::new(AccessErrorKind::NotFound, asked)) } else { Ok(()) }
 }
 
 /// Refuses a path in a root that is no longer where it was opened.

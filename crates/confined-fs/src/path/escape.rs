@@ -58,10 +58,7 @@ pub(crate) fn escape_text(text: &str) -> String {
 /// escaped, line breaks and tabs kept, so that no terminal is driven by it.
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
     let drives = |character: char| !matches!(character, '\n' | '\t') && needs_escape(character);
-    if !text.contains(drives) {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(with_escapes(text, drives))
+    if text.contains(drives) { Cow::Owned(with_escapes(text, drives)) } else { Cow::Borrowed(text) }
 }
 
 fn with_escapes(text: &str, needs_escape: impl Fn(char) -> bool) -> String {

@@ -56,10 +56,7 @@ fn interpret_spoken(
         return Ok(path);
     }
     // A shell makes another home directory of it, which is outside; here it may be a name.
-    if mention::names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) {
-        return Err(Refusal::Denied);
-    }
-    path
+    if mention::names_home_of_user(last) && !path.as_ref().is_ok_and(&is_there) { Err(Refusal::Denied) } else { path }
 }
 
 /// The names of a text that does not say where it begins.

@@ -201,8 +201,5 @@ fn open(like: &WorkspacePath) -> Result<(File, Stat), AccessError> {
 fn unchanged(at: &Place<'_>, path: &WorkspacePath, seen: &Stat) -> Result<(File, Stat), AccessError> {
     let file = at.dir.child_file(at.name).at(path)?;
     let stat = beneath::file_stat(&file).at(path)?;
-    if !stat.same_size_and_time(seen) {
-        return Err(AccessError::new(AccessErrorKind::Stale, path));
-    }
-    Ok((file, stat))
+    if stat.same_size_and_time(seen) { Ok((file, stat)) } else { Err(AccessError::new(AccessErrorKind::Stale, path)) }
 }

@@ -17,6 +17,7 @@ use crate::{
 
 use super::intent::{self, Unusable};
 use super::intent_folder::{FoundIntent, IntentFolder, OwnIntent, Stage};
+use super::io_error;
 use super::publish;
 use super::roll_back::{self, UnrestoredEntry};
 use super::steps::Steps;
@@ -181,7 +182,7 @@ fn roll_back_interrupted(shared: &Shared, mut own: OwnIntent, steps: &Steps<'_>)
         own.record_stage(Stage::RollingBack)?;
     }
     let rolled = roll_back::roll_back(steps);
-    publish::sync(steps).map_err(|error| error.source.unwrap_or_else(|| std::io::ErrorKind::Other.into()))?;
+    publish::sync(steps).map_err(io_error)?;
     if let Some(error) = rolled.error {
         shared.intents.note(format!("{} could not be rolled back yet: {error}", of_files(shared, steps)));
         return Err(error);

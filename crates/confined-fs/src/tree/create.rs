@@ -291,7 +291,10 @@ impl TreeBuilder<'_> {
             let mode = self.modes.pop().unwrap_or_default();
             let done = self.stack.dir().at(self.asked)?;
             if self.synced < SYNCED_ONE_BY_ONE {
-                let _ = done.sync();
+                // EINVAL is the answer of file systems that sync no directory (fsync(2)). Any other is an error: a move
+                // removes the source next.
+                let can_sync = |error: &io::Error| error.kind() != io::ErrorKind::InvalidInput;
+                done.sync().or_else(|error| if can_sync(&error) { Err(error) } else { Ok(()) }).at(self.asked)?;
             }
             self.synced += 1;
             // Looked at first, which costs less than to open it for being changed.
@@ -409,6 +412,7 @@ impl TreeGuard {
             // What cannot be removed now has a name that is swept later.
             let _ = remove_all(dir, &aside);
         }
+        // It is there for every process already, or was not made: a failure undoes nothing.
         let _ = dir.sync();
         built
     }

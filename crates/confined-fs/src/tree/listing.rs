@@ -148,12 +148,12 @@ impl TreeEntry {
         hasher.update(format!("{} ", self.position.depth).as_bytes());
         hasher.update(self.position.name.as_encoded_bytes());
         let state = match &self.node {
-            Node::File(stat) => format!("\0f{} {}\0", stat.size, file(stat)),
-            Node::Directory(_) => "\0d\0".to_owned(),
-            Node::Link(target) => format!("\0l{}\0", target.to_string_lossy()),
-            Node::Other(stat) => format!("\0o{:?}\0", stat.device_and_inode()),
+            Node::File(stat) => format!("\0f{} {}\0", stat.size, file(stat)).into_bytes(),
+            Node::Directory(_) => b"\0d\0".to_vec(),
+            Node::Link(target) => [b"\0l", target.as_encoded_bytes(), b"\0"].concat(),
+            Node::Other(stat) => format!("\0o{:?}\0", stat.device_and_inode()).into_bytes(),
         };
-        hasher.update(state.as_bytes());
+        hasher.update(&state);
     }
 }
 
@@ -397,6 +397,21 @@ fn protected(name: &WorkspacePath, path: &WorkspacePath, directory: bool) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn targets_that_differ_in_bytes_that_are_no_text_have_marks_that_differ() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        let mark = |target: &[u8]| {
+            let node = Node::Link(OsStr::from_bytes(target).to_owned());
+            let mut hasher = Revision::hasher();
+            TreeEntry { position: TreePosition::top(), node }.mark(&mut hasher, |_| String::new());
+            hasher.finish()
+        };
+        assert_ne!(mark(b"a\xff"), mark(b"a\xfe"));
+        assert_eq!(mark(b"a\xff"), mark(b"a\xff"));
+    }
 
     #[test]
     fn names_and_depths_give_every_path() {

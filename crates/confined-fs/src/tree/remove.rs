@@ -103,6 +103,7 @@ impl TreeGuard {
                 removed
             }
         };
+        // It is gone for every process already, or was not removed: a failure undoes nothing.
         let _ = dir.sync();
         removed
     }

@@ -164,10 +164,7 @@ pub(super) fn has_content(dir: &Dir, name: &OsStr, seen: &Stat, content: Expecte
         .modified
         .is_some_and(|modified| SystemTime::now().duration_since(modified).is_ok_and(|age| age > CLOCK_GRAIN));
     // Another inode may be the same file, copied up; whatever it is, with the same content nothing is lost.
-    if settled && now.same_file(seen) {
-        return Ok(true);
-    }
-    content.is_in(&dir.child_file(name)?)
+    if settled && now.same_file(seen) { Ok(true) } else { content.is_in(&dir.child_file(name)?) }
 }
 
 // The new content of a file: its bytes, and what tools show of it.

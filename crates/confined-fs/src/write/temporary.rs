@@ -140,10 +140,7 @@ pub(crate) fn swap_if(
     }
     // What was under `name` is under the other name now, where no other program looks for it.
     // One that cannot be looked at is not known to be the base.
-    if is_base(dir, aside).unwrap_or(false) {
-        return Ok(Exchanged::Yes);
-    }
-    Ok(put_back(dir, aside, name, own))
+    if is_base(dir, aside).unwrap_or(false) { Ok(Exchanged::Yes) } else { Ok(put_back(dir, aside, name, own)) }
 }
 
 /// `aside` came out of an exchange with `shown` and is not ours: gives it its name back, and looks what
