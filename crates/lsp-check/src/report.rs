@@ -175,19 +175,20 @@ fn path_length(text: &str, before: char) -> usize {
 
 /// `text` with `file:` URIs as paths, whatever host they name.
 fn without_file_scheme(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    // Lower case in ASCII has the same length, so that a place in it is one in `rest`.
-    while let Some(at) = memchr::memmem::find(rest.to_ascii_lowercase().as_bytes(), b"file://") {
-        out.push_str(&rest[..at]);
-        let after = &rest[at + "file://".len()..];
+    let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+    // Lower case in ASCII has the same length, so that a place in it is one in `text`.
+    let lower = text.to_ascii_lowercase();
+    for at in memchr::memmem::find_iter(lower.as_bytes(), b"file://") {
+        out.push_str(&text[from..at]);
+        let start = at + "file://".len();
+        let after = &text[start..];
         let host = after.find(|character: char| !character.is_ascii_alphanumeric() && !"-.".contains(character));
         let host = host.filter(|host| after[*host..].starts_with('/'));
         // What is before it must not seem to be a part of the path.
         out.push_str(if host.is_some() && out.ends_with(is_name) { " " } else { "" });
-        rest = &after[host.unwrap_or_default()..];
+        from = start + host.unwrap_or_default();
     }
-    out + rest
+    out + &text[from..]
 }
 
 /// Whether a character is part of a name in a path; a space ends it.
@@ -224,6 +225,7 @@ mod tests {
             ("/opt/a (b)/c.h, then d", "…/c.h, then d"),
             ("see file://localhost/etc/ssl/key.pem", "see …/key.pem"),
             ("see file:///etc/ssl/key.pem and FROMfile://h/etc/x/y", "see …/key.pem and FROM …/y"),
+            ("FILE:///etc/ssl/a.pem file://file:///etc/x/b.pem", "…/a.pem …/b.pem"),
             ("at //etc/ssl/key.pem and ///etc/ssl", "at …/key.pem and …/ssl"),
             ("HOME is /root, /root/ or /srv; not /rooted", "HOME is ~, ~/ or ~; not /rooted"),
             ("// a comment in /etc/passwd of src/b.rs", "// a comment in …/passwd of src/b.rs"),

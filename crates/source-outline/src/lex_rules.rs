@@ -153,6 +153,14 @@ pub(super) static HASKELL: LexRules = LexRules {
     single: Quotes::None,
     ..PLAIN
 };
+/// `'a'` is a character, and `'a` a type.
+pub(super) static OCAML: LexRules = LexRules {
+    block_comment: Some((b"(*", b"*)")),
+    nested_comments: true,
+    double: Quotes::Lines,
+    single: Quotes::Lifetime,
+    ..PLAIN
+};
 /// Languages with `//` comments and no others that matter: Zig, Protocol Buffers.
 pub(super) static ZIG: LexRules = LexRules { line_comments: &[b"//"], single: Quotes::Char, ..PLAIN };
 pub(crate) static PROTO: LexRules = SLASHES;

@@ -322,6 +322,11 @@ fn functional_languages() {
         "let rec load x =\n  let y = 1 in\n  y\nmodule M = struct\n  type t = int\nend\n",
         &["let load 1-3", "module M 4-6", "  type t 5-5"],
     );
+    check(
+        "a.ml",
+        "(* Docs\nlet old x = 1\n (* of *) it *)\nlet quote = '\"'\nlet text = \"(*\nlet no = 1\"\nlet decrement x = x --\nlet last = 1\n",
+        &["let quote 1-4 (4)", "let text 5-6", "let decrement 7-7", "let last 8-8"],
+    );
     check("a.erl", "load(1) ->\n  ok;\nload(X) ->\n  X.\n", &["function load 1-4"]);
     check("a.clj", "(ns a.b)\n(defn- load\n  \"docs\"\n  [x]\n  x)\n", &["ns a.b 1-1", "defn- load 2-5"]);
     check("a.el", ";; Docs.\n(defun my-load (x)\n  x)\n", &["defun my-load 1-3 (2)"]);

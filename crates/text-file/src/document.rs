@@ -256,8 +256,9 @@ pub fn view<'b>(bytes: &'b [u8], encoding: Option<&'static Encoding>) -> Result<
 /// # Errors
 /// As [`Document::decode`].
 pub fn encoding_of_head(head: &[u8], encoding: Option<&'static Encoding>) -> Result<&'static Encoding, DecodeError> {
-    // In UTF-16LE this cuts the unit of an LF in two, which matters little: only the encoding is asked of these bytes.
-    let lines = whole_lines(head);
+    let end = whole_lines(head).len();
+    // The unit of an LF of UTF-16LE is whole with the NUL after it: half of one is taken for no UTF-16.
+    let lines = &head[..end + usize::from(end % 2 == 1 && head.get(end) == Some(&0))];
     let is_utf16 = encoding.or(Encoding::for_bom(lines).map(|(marked, _)| marked)).is_some_and(is_utf16);
     let content = if is_utf16 || looks_like_utf16(lines) { lines } else { without_outer_nuls(lines) };
     Document::decode(if content.is_empty() { head } else { content }.to_vec(), encoding).map(|found| found.encoding())
@@ -332,6 +333,17 @@ mod tests {
         assert!(document.has_bom() && !document.had_errors());
         assert_eq!(document.line_ending(), LineEnding::CrLf);
         assert_eq!(document.into_bytes(), "\u{feff}naïve\r\n".as_bytes());
+    }
+
+    #[test]
+    fn a_head_with_one_line_end_is_known_as_utf16() {
+        for encoding in [UTF_16LE, UTF_16BE] {
+            let text = format!("one line\n{}", "and another that is long ".repeat(900));
+            let head = &encode_piece(encoding, &text).unwrap()[..40_000];
+            assert_eq!(encoding_of_head(head, None), Ok(encoding));
+        }
+        let padded = [&b"text\n"[..], &[0; 3], "n\u{e9}".repeat(4_000).as_bytes()].concat();
+        assert_eq!(encoding_of_head(&padded, None).unwrap(), UTF_8);
     }
 
     #[test]

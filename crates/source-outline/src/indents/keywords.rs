@@ -81,7 +81,7 @@ pub(crate) static HASKELL: KeywordGrammar = KeywordGrammar::new(&lex::HASKELL, H
     .without_parens()
     .outermost(HASKELL_KEYWORDS);
 pub(crate) static OCAML: KeywordGrammar =
-    KeywordGrammar::new(&lex::HASKELL, "let and=let module type class exception member")
+    KeywordGrammar::new(&lex::OCAML, "let and=let module type class exception member")
         .modifiers("rec private public inline static override")
         .other(lines::ocaml_recursive)
         .ends("end", "| } ) ]")

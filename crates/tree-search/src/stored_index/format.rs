@@ -179,9 +179,8 @@ impl Header {
             out.extend(number.to_le_bytes());
         }
         for text in [&self.identity.key, &self.identity.policy.to_string()] {
-            let mut bytes = text.clone().into_bytes();
-            bytes.resize(KEY, 0);
-            out.extend(bytes);
+            out.extend(text.as_bytes());
+            out.resize(out.len() + (KEY - text.len()), 0);
         }
         out.extend(self.files.to_le_bytes());
         for number in [
@@ -199,9 +198,8 @@ impl Header {
         }
         out.extend(self.identity.file_system_id.to_le_bytes());
         out.extend(self.identity.created.to_le_bytes());
-        // The numbers fill it to its last byte: one more needs a longer header.
-        out.resize(HEADER - CHECKSUM, 0);
         out.extend(crc32fast::hash(&out).to_le_bytes());
+        // The numbers fill it to its last byte, which `copy_from_slice` demands: one more needs a longer header.
         let mut header = [0; HEADER];
         header.copy_from_slice(&out);
         header
