@@ -15,6 +15,7 @@ use crate::{
     session::history::{CheckpointName, JournalRecord, RecordKind, now},
     tools::{
         Kind, ToolError,
+        answer::utc,
         restore::{self as bring_back, HistoryPoint, diff_from, restore_to},
     },
 };
@@ -56,10 +57,7 @@ fn listing(services: &Services, request: &ListRequest) -> Result<String, ToolErr
     if let Some(session) = &request.session {
         records.retain(|record| record.session.starts_with(session.as_str()));
     }
-    if records.is_empty() {
-        return Ok("no recorded changes".to_owned());
-    }
-    Ok(table(&records, now()))
+    Ok(if records.is_empty() { "no recorded changes".to_owned() } else { table(&records, now()) })
 }
 
 /// The checkpoint `name`, and what was recorded since.
@@ -120,10 +118,7 @@ fn row([time, ago, tool, before, change, path]: [&str; 6]) -> String {
 
 /// `2026-11-26 15:08`, in UTC: the files of time zones are out of reach behind the walls.
 fn time(seconds: u64) -> String {
-    let moment = UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(UNIX_EPOCH);
-    // humantime has no years beyond 9999.
-    let text =
-        if seconds < 253_402_300_800 { humantime::format_rfc3339_seconds(moment).to_string() } else { String::new() };
+    let text = UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).and_then(utc).unwrap_or_default();
     text.replace('T', " ").chars().take(16).collect()
 }
 

@@ -144,7 +144,11 @@ impl Findings<'_> {
         selection.only = Some(names.clone());
         let (known, offered) = (Toolbox::known(), Toolbox::new(selection));
         for name in names.iter().filter(|name| known.contains(&name.as_str()) && offered.get(name).is_none()) {
-            let next = if selection.read_only { "remove it, or remove --read-only" } else { "add --allow manage" };
+            let only = |group| Selection { groups: vec![group], only: None, read_only: selection.read_only };
+            let group = GROUPS.iter().find(|(_, group)| Toolbox::new(&only(*group)).get(name).is_some());
+            // Without one it is a tool that changes something.
+            let allow = group.map(|(group, _)| format!("add --allow {group}"));
+            let next = allow.as_deref().unwrap_or("remove it, or remove --read-only");
             self.wrong(given, &format!("names {name}, which the other options exclude: {next}"));
         }
     }

@@ -2,7 +2,9 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use confined_fs::{AccessErrorKind, Approval, Base, CreatedTree, Node, Tree, TreeGuard, WorkspacePath, WriteGuard};
+use confined_fs::{
+    AccessErrorKind, Approval, Base, CreatedTree, Node, Stat, Tree, TreeGuard, WorkspacePath, WriteGuard,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,8 +97,12 @@ struct PlannedCopy {
 
 impl PlannedCopy {
     /// Occupant a file: as a write of the other's content, which keeps the mode and owner it has.
-    fn replace(&self, cx: &CallContext, base: Base, approval: Approval) -> Result<Output, ToolError> {
+    fn replace(&self, cx: &CallContext, seen: &Stat, base: Base, approval: Approval) -> Result<Output, ToolError> {
         let snapshot = cx.workspace.read(&self.source, cx.settings.max_file_size)?;
+        // A person agreed to what was there then.
+        if !snapshot.stat.same_content_state(seen) {
+            return Err(commit::changed(&self.source));
+        }
         let guard = WriteGuard::acquire_within(&cx.workspace, self.to.target.clone(), base, &cx.wait_limit())?;
         let (_, note) = commit::commit_file(cx, guard, "copy", Undoable::Yes, &snapshot.bytes, approval)?;
         let bytes = snapshot.bytes.len() as u64;
@@ -173,7 +179,7 @@ impl Change for PlannedCopy {
 
     fn commit(self: Box<Self>, cx: &CallContext, approval: Approval) -> Result<Answer, ToolError> {
         let output = match (self.to.occupant, self.tree.node()) {
-            (Occupant::File(Some(revision)), Node::File(_)) => self.replace(cx, Base::Revision(revision), approval)?,
+            (Occupant::File(Some(old)), Node::File(seen)) => self.replace(cx, seen, Base::Revision(old), approval)?,
             (Occupant::File(_), _) => {
                 return Err(ToolError::new(Kind::TooLarge, format!("{} is too large to be replaced", self.to.path))
                     .hint("choose another destination, or delete it first"));

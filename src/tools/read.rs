@@ -20,7 +20,7 @@ mod text;
 mod window;
 
 use super::{
-    Alias, CallContext, Group, Plan, Spec, Tool, ToolError,
+    Alias, Answer, CallContext, Group, Plan, Spec, Tool, ToolError,
     alias::{LINE_ALIASES, PATH_ALIASES},
     answer::try_fitted,
 };
@@ -73,8 +73,12 @@ impl Tool for Read {
     const INLINE: bool = true;
 
     fn plan(cx: &CallContext, args: Args) -> Result<Plan, ToolError> {
+        let ledger = &cx.session.ledger;
         if let Some(paths) = args.paths.as_ref().filter(|paths| !paths.is_empty() || args.path.is_none()) {
-            return try_fitted(cx, cx.budget, |room| read_several(cx, &args, paths, room)).map(Plan::Answer);
+            let mut records = Vec::new();
+            let answer = try_fitted(cx, cx.budget, |room| read_several(cx, &args, paths, room, &mut records))?;
+            records.into_iter().filter_map(|record| record(ledger)).for_each(|pending| ledger.save(&pending));
+            return Ok(Plan::Answer(answer));
         }
         let Some(path) = args.path.clone() else {
             return Err(
@@ -82,13 +86,19 @@ impl Tool for Read {
             );
         };
         let request = FileRequest::of(&args, path, cx.budget)?;
-        let read = |budget| {
+        let mut record = None;
+        let read = |budget| -> Result<Answer, ToolError> {
             Ok(match read_one(cx, &FileRequest { budget, ..request.clone() })? {
-                Shown::File(section) => section.answer(cx),
+                Shown::File(mut section) => {
+                    record = section.record.take();
+                    section.answer(cx)
+                }
                 Shown::Directory(answer) => answer,
             })
         };
-        try_fitted(cx, cx.budget, read).map(Plan::Answer)
+        let answer = try_fitted(cx, cx.budget, read)?;
+        let sighting = record.and_then(|record| record(ledger)).map(Box::new);
+        Ok(Plan::Answer(Answer { sighting, ..answer }))
     }
 }
 

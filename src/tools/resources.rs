@@ -1,14 +1,14 @@
 //! Files as resources of the protocol: what a person attaches to a conversation.
 
-use std::time::SystemTime;
-
 use confined_fs::{FileKind, PathError, Root, Visibility, WorkspacePath};
 use serde_json::{Map, Value, json};
 use text_file::{media_type, shorten};
 use tree_search::{CompletionRequest, Completions};
 
 use super::{
-    Answer, CallContext, Kind, ToolError, ls,
+    Answer, CallContext, Kind, ToolError,
+    answer::utc,
+    ls,
     read::{ResourceText, read_resource},
     read_before_write,
 };
@@ -172,8 +172,7 @@ fn file_resource(cx: &CallContext, uri: &str, path: &WorkspacePath) -> Option<Va
     let name = path.display_name();
     let (kind, title) = (media_type(&name).unwrap_or("text/plain"), path.to_string());
     let mut resource = json!({ "uri": uri, "name": name, "title": title, "mimeType": kind, "size": stat.size });
-    if let Some(modified) = stat.modified.filter(|modified| *modified >= SystemTime::UNIX_EPOCH) {
-        let modified = humantime::format_rfc3339_seconds(modified).to_string();
+    if let Some(modified) = stat.modified.and_then(utc) {
         resource["annotations"] = json!({ "lastModified": modified });
     }
     cx.workspace.visibility(path).is_ok_and(|seen| seen != Visibility::Denied).then_some(resource)

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::session::Session;
 
-use super::{CallContext, Content, Group, Kind, Plan, Preview, Selection, ToolError, Toolbox, restore};
+use super::{AnswerBudget, CallContext, Content, Group, Kind, Plan, Preview, Selection, ToolError, Toolbox, restore};
 
 struct Tools {
     _root: TempDir,
@@ -21,7 +21,10 @@ impl Tools {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let cx = CallContext::for_tests(Workspace::of_directory(root.path(), Access::ReadWrite));
-        let toolbox = Toolbox::new(&Selection { groups: vec![Group::Manage, Group::Watch], ..Selection::default() });
+        let toolbox = Toolbox::new(&Selection {
+            groups: vec![Group::Manage, Group::Patch, Group::Watch],
+            ..Selection::default()
+        });
         Self { _root: root, cx, toolbox }
     }
 
@@ -163,6 +166,51 @@ fn change_of_the_file_after_planning_is_noticed_at_the_commit() {
         assert_eq!(error.kind(), Kind::Stale, "{tool}: {}", error.text());
         assert_eq!(tools.content("a.txt"), content.trim_end());
     }
+}
+
+#[test]
+fn a_copy_over_a_file_is_refused_when_its_source_has_changed_since_it_was_planned() {
+    let tools = Tools::with(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
+    let arguments = json!({ "source": "a.txt", "destination": "b.txt", "overwrite": true });
+    let Plan::Change(change) = tools.plan("copy", arguments).unwrap() else { panic!("copy changes something") };
+    tools.call("write", json!({ "path": "a.txt", "content": "changed since\n" })).unwrap();
+    let error = change.commit(&tools.cx, Approval::by_policy()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Stale, "{}", error.text());
+    assert_eq!(tools.content("b.txt"), "two");
+}
+
+#[test]
+fn a_patch_that_leaves_no_text_of_a_file_that_was_changed_elsewhere_is_refused() {
+    let lines: String = (0..40).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
+    let tools = Tools::with(&[("a.txt", &lines)]);
+    let other = tools.of_another_session();
+    other.content("a.txt");
+    other.call("edit", json!({ "path": "a.txt", "old_string": "line 39", "new_string": "last" })).unwrap();
+    let patch = format!(
+        "*** Begin Patch\n*** Update File: a.txt\n line 0\n-line 1\n+{}\n line 2\n*** End Patch",
+        "\0".repeat(900)
+    );
+    let before = other.content("a.txt");
+    let error = tools.call("apply_patch", json!({ "patch": patch })).unwrap_err();
+    assert_eq!(error.kind(), Kind::Stale, "{}", error.text());
+    assert_eq!(other.content("a.txt"), before);
+}
+
+#[test]
+fn a_file_that_is_cut_among_several_counts_as_read_once() {
+    let lines: String = (0..400).map(|n| format!("line {n}\n")).collect::<Vec<_>>().concat();
+    let tools = Tools::with(&[("a.txt", &lines), ("b.txt", &lines)]);
+    let cx = CallContext { budget: AnswerBudget::bytes(4_000), ..tools.of_another_session().cx };
+    let tools = Tools { cx, ..Tools::new() };
+    let text = tools.call("read", json!({ "paths": ["a.txt", "b.txt"] })).unwrap();
+    assert!(text.contains("==> b.txt <==") && text.contains("line 1\n") && !text.contains("line 399"), "{text}");
+    let path = tools.cx.workspace.resolve("a.txt").unwrap();
+    assert_eq!(tools.cx.session.ledger.states(&path).reads, 1);
+    let cut = CallContext { budget: AnswerBudget::bytes(400), ..tools.cx.clone() };
+    let tools = Tools { cx: cut, ..Tools::new() };
+    tools.call("read", json!({ "path": "b.txt" })).unwrap();
+    let path = tools.cx.workspace.resolve("b.txt").unwrap();
+    assert_eq!(tools.cx.session.ledger.states(&path).reads, 2);
 }
 
 #[test]

@@ -615,10 +615,19 @@ fn a_wrong_value_is_reported_with_its_origin() {
     for (variables, printed) in [
         ([("ROOTBOUND_ALLOW", "shell")], "ROOTBOUND_ALLOW \"shell\" is not a group of tools"),
         ([("ROOTBOUND_TOOLS", "read,copy")], "ROOTBOUND_TOOLS names copy, which the other options exclude"),
+        ([("ROOTBOUND_TOOLS", "read,copy")], "options exclude: add --allow manage"),
+        ([("ROOTBOUND_TOOLS", "read,wait")], "options exclude: add --allow watch"),
+        ([("ROOTBOUND_TOOLS", "apply_patch")], "options exclude: add --allow patch"),
+        ([("ROOTBOUND_TOOLS", "present")], "options exclude: add --allow present"),
         ([("ROOTBOUND_IGNORE", "a{b")], "ROOTBOUND_IGNORE: ignore pattern \"a{b\""),
     ] {
         let complaints = project.run_with(&project.folder(), &variables, &["tools"]).failed(2);
         assert!(complaints.contains(printed), "{printed:?} is not in\n{complaints}");
+    }
+    for (tools, next) in [("wait", "add --allow watch"), ("write", "remove it, or remove --read-only")] {
+        let complaints =
+            project.run_with(&project.folder(), &[], &["--read-only", "--tools", tools, "tools"]).failed(2);
+        assert!(complaints.contains(next), "{complaints}");
     }
     // Groups are written as freely as every other choice.
     let listed = project.run_with(&project.folder(), &[("ROOTBOUND_ALLOW", "Manage")], &["tools"]).succeeded();

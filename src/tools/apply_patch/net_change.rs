@@ -163,10 +163,7 @@ type NetStep = Option<(ChangeStep, Option<NetChange>)>;
 
 impl Net<'_> {
     fn of(&self, file: &PatchedFile) -> Result<NetStep, ToolError> {
-        match &file.now {
-            Some(now) => self.present(file, now),
-            None => self.gone(file),
-        }
+        file.now.as_ref().map_or_else(|| self.gone(file), |now| self.present(file, now))
     }
 
     /// Whether the entry on the disk at `file` is renamed as it is, and not written at its new path. Only between

@@ -207,8 +207,8 @@ impl PatchedFiles {
             let (error, was) = file.stale.take()?;
             let (Some((revision, bytes)), Some(now)) = (file.file_on_disk(), &file.now) else { return Some(error) };
             let text = |bytes: &[u8]| Document::decode(bytes.to_vec(), None).ok();
-            let (old, new) = (text(bytes)?, text(now.body.bytes())?);
-            if !is_whole || !read_before_write::is_elsewhere(&was, old.text(), new.text()) {
+            let texts = text(bytes).zip(text(now.body.bytes())).filter(|_| is_whole);
+            if !texts.is_some_and(|(old, new)| read_before_write::is_elsewhere(&was, old.text(), new.text())) {
                 return Some(error);
             }
             cx.session.ledger.found(&file.real, revision, bytes);

@@ -1,6 +1,7 @@
 //! Answers: text for the model, facts for programs, data for clients that asked for it.
 
 use std::convert::Infallible;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use confined_fs::WorkspacePath;
 use serde::Serialize;
@@ -116,6 +117,13 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
         (n, None) if noun.ends_with("ch") => format!("{n} {noun}es"),
         (n, None) => format!("{n} {noun}s"),
     }
+}
+
+/// `2026-11-22T09:46:37Z`; `None` before 1970 and after 9999. Anyone can set such a time with `touch`, and humantime's
+/// `Display` fails on it, at which `to_string` panics.
+pub(crate) fn utc(time: SystemTime) -> Option<String> {
+    let seconds = time.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    (seconds < 253_402_300_800).then(|| humantime::format_rfc3339_seconds(time).to_string())
 }
 
 /// How often an answer is rendered at most.

@@ -17,10 +17,7 @@ pub(crate) fn fenced<'p>(
     text: impl Into<String>,
 ) -> String {
     let text = text.into();
-    if text.is_empty() || !paths.into_iter().any(|path| workspace.is_untrusted(path)) {
-        return text;
-    }
-    fence(&text)
+    if text.is_empty() || !paths.into_iter().any(|path| workspace.is_untrusted(path)) { text } else { fence(&text) }
 }
 
 /// Bytes that a fence adds to a text.

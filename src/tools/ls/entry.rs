@@ -1,13 +1,14 @@
 //! An entry and a listing as data.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
 use confined_fs::{Stat, Visibility};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
 
-use super::{super::omissions::is_zero, total::Total};
+use super::super::{answer::utc, omissions::is_zero};
+use super::total::Total;
 
 /// ls's result as data.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -121,17 +122,9 @@ pub(super) fn mark(visibility: Visibility) -> &'static str {
 
 /// When the content last changed, in UTC and without fractions: `2026-11-22T09:46:37Z`.
 pub(super) fn modified(stat: &Stat) -> Option<String> {
-    /// 9999-12-31T23:59:59Z, the last time with four digits for the year.
-    const LAST: u64 = 253_402_300_799;
-    let since = stat.modified?.duration_since(UNIX_EPOCH);
-    Some(match since.map(|since| since.as_secs()) {
-        Ok(seconds @ 0..=LAST) => {
-            humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
-        }
-        // Anyone can set such a time with `touch`. humantime's `Display` fails on it, at which `to_string` panics.
-        Ok(_) => "after 9999".to_owned(),
-        Err(_) => "before 1970".to_owned(),
-    })
+    let modified = stat.modified?;
+    let other = if modified < UNIX_EPOCH { "before 1970" } else { "after 9999" };
+    Some(utc(modified).unwrap_or_else(|| other.to_owned()))
 }
 
 /// The permission bits in octal, `0644`; `None` if the system has none.

@@ -8,7 +8,7 @@ use super::{
     super::{CallContext, Kind, ToolError, answer::noted, decode_memory::DecodeMemory},
     open::{Format, Source},
     request::FileRequest,
-    section::{Facts, RegionFacts, Section, ShownImage},
+    section::{Facts, RegionFacts, Section, ShownImage, record_of},
     selection::Part,
 };
 
@@ -45,7 +45,7 @@ pub(super) fn read_image(
     };
     let revision = Revision::of(&bytes);
     // Without the bytes: they are kept for a diff of lines, and an image has none.
-    cx.session.ledger.saw(file.real_path(), revision, None);
+    let record = Some(record_of(file.real_path().clone(), revision, None));
     let words = ImageText { path: &path, info, image: &image, revision, asked, encoded: shown.as_ref() };
     let facts = words.facts(cx.settings.images);
     // Without the image the words are the whole answer, so they name the file and its kind.
@@ -54,7 +54,7 @@ pub(super) fn read_image(
         Some(EncodedImage { bytes, mime, .. }) => ShownImage { bytes, mime },
         None => ShownImage { bytes: bytes.clone(), mime: info.mime },
     });
-    Ok(Section { closing, image, ..Section::of(path, String::new(), facts) })
+    Ok(Section { closing, image, record, ..Section::of(path, String::new(), facts) })
 }
 
 /// The region that was asked for.

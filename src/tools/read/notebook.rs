@@ -12,7 +12,7 @@ use super::{
     },
     open::{Format, Source},
     request::FileRequest,
-    section::{CHANGED, FOOTER, Facts, Properties, Section, footer},
+    section::{CHANGED, FOOTER, Facts, Properties, Section, footer, record_of},
     selection::Part,
     text::read_text,
 };
@@ -68,11 +68,6 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
     let total = notebook.cells().len();
     let next = shown.next.map(|cell| format!("part=\"cells {cell}-\""));
     closing.push_str(&footer(&shown.summary, &properties, next.as_deref()));
-    let sighting = if is_changed {
-        None
-    } else {
-        cx.session.ledger.note(source.file.real_path(), revision, Some(document.bytes()))
-    };
     let facts = Facts {
         total_cells: Some(total),
         returned_cells: Some(shown.count),
@@ -83,7 +78,8 @@ pub(super) fn read_notebook(cx: &CallContext, request: &FileRequest, mut source:
         final_newline: None,
         ..properties.facts(0, None)
     };
-    Ok(Section { closing, sighting, ..Section::of(source.file.into_path(), shown.text, facts) })
+    let record = (!is_changed).then(|| record_of(source.file.real_path().clone(), revision, Some(document)));
+    Ok(Section { closing, record, ..Section::of(source.file.into_path(), shown.text, facts) })
 }
 
 /// Characters of a line of a source.

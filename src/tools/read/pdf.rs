@@ -10,7 +10,7 @@ use super::{
     super::{AnswerBudget, CallContext, Kind, ToolError, answer::count, hidden_note::HiddenNote},
     open::Source,
     request::FileRequest,
-    section::{Facts, Section},
+    section::{Facts, Section, record_of},
 };
 
 /// Units of the budget kept back for the lines below the text.
@@ -66,10 +66,8 @@ pub(super) fn read_pdf(
     }
     // The bytes may be half of one state and half of another, which no rev names.
     let revision = if source.has_changed()? { None } else { Some(Revision::of(bytes)) };
-    if let Some(revision) = revision {
-        cx.session.ledger.saw(source.file.real_path(), revision, None);
-    }
-    Ok(text.section(path, revision, bytes.len() as u64))
+    let record = revision.map(|revision| record_of(source.file.real_path().clone(), revision, None));
+    Ok(Section { record, ..text.section(path, revision, bytes.len() as u64) })
 }
 
 /// The error for a file of which nothing can be shown.

@@ -83,14 +83,13 @@ fn read_shown(cx: &CallContext, source: Source, limit: usize) -> Result<Resource
     if shown.facts.has_more == Some(true) {
         return Err(too_large);
     }
-    if let Some(record) = &shown.sighting {
-        cx.session.ledger.save(record);
-    }
+    let (ledger, text) = (&cx.session.ledger, shown.render());
+    shown.record.and_then(|record| record(ledger)).inspect(|pending| ledger.save(pending));
     Ok(match shown.image {
         Some(image) => {
             ResourceText { content: Content::Image { bytes: image.bytes, mime: image.mime }, mime_type: image.mime }
         }
-        None => ResourceText { content: Content::Text(shown.render()), mime_type: "text/plain" },
+        None => ResourceText { content: Content::Text(text), mime_type: "text/plain" },
     })
 }
 

@@ -7,17 +7,24 @@ use image_view::Region;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_with::skip_serializing_none;
-use text_file::Layout;
+use text_file::{Document, Layout};
 
-use crate::session::PendingReadRecord;
+use crate::session::{Ledger, PendingReadRecord};
 
 use super::{
     super::{Answer, CallContext, Content, answer::count, fence::fence},
     window::LineTotals,
 };
 
+/// Records what an answer shows of a file, once that answer is the one that is sent; what it returns is to be saved.
+pub(super) type ReadRecord = Box<dyn FnOnce(&Ledger) -> Option<PendingReadRecord>>;
+
+/// The record of a file that was seen at `revision`, with its `content` where later ones are compared with it.
+pub(super) fn record_of(real: WorkspacePath, revision: Revision, content: Option<Document>) -> ReadRecord {
+    Box::new(move |ledger| ledger.note(&real, revision, content.as_ref().map(Document::bytes)))
+}
+
 /// The answer for one file with one selection, or a part of the answer for several.
-#[derive(Debug)]
 pub(super) struct Section {
     pub(super) path: WorkspacePath,
     /// The part of the content that is shown.
@@ -26,8 +33,7 @@ pub(super) struct Section {
     pub(super) closing: String,
     pub(super) image: Option<ShownImage>,
     pub(super) facts: Facts,
-    /// To be saved before the answer is sent.
-    pub(super) sighting: Option<PendingReadRecord>,
+    pub(super) record: Option<ReadRecord>,
 }
 
 /// An image for the model.
@@ -40,7 +46,7 @@ pub(super) struct ShownImage {
 impl Section {
     /// A section of text alone.
     pub(super) fn of(path: WorkspacePath, text: String, facts: Facts) -> Self {
-        Self { path, text, closing: String::new(), image: None, facts, sighting: None }
+        Self { path, text, closing: String::new(), image: None, facts, record: None }
     }
 
     /// The same file for a caller that has its content.
@@ -80,7 +86,7 @@ impl Section {
     pub(super) fn answer(self, cx: &CallContext) -> Answer {
         let text = self.render();
         let is_wordless = text.is_empty();
-        let Self { path, image, facts, sighting, .. } = self;
+        let Self { path, image, facts, .. } = self;
         let shown = cx.settings.structured_output.then(|| text.clone());
         let mut answer = Answer::text(text, &facts).data_of(cx, || Output {
             file: Some(FileOutput {
@@ -92,7 +98,6 @@ impl Section {
             }),
             ..Output::default()
         });
-        answer.sighting = sighting.map(Box::new);
         // An image that is shown whole and as it is needs no words, and Anthropic's API refuses an empty block of text.
         if image.is_some() && is_wordless {
             answer.content.clear();

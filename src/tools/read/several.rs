@@ -8,7 +8,7 @@ use super::{
     },
     one_file::{Shown, read_one},
     request::{Args, FileRequest},
-    section::{FileOutput, Output, ShownImage, Totals},
+    section::{FileOutput, Output, ReadRecord, ShownImage, Totals},
 };
 
 /// Files in one call.
@@ -24,6 +24,7 @@ struct Piece {
     /// As data, without its text.
     output: FileOutput,
     error: Option<ToolError>,
+    record: Option<ReadRecord>,
 }
 
 /// Separates the texts of two files.
@@ -37,7 +38,7 @@ impl Piece {
 }
 
 /// The answer for `paths` within `budget`: small files whole, and what they leave of it shared by the others. Files that
-/// it has no room for are named. An error is in its file's place.
+/// it has no room for are named. An error is in its file's place. `records` are those of the files in it.
 ///
 /// # Errors
 /// `invalid_input` for arguments that contradict each other, and where no file could be read.
@@ -46,6 +47,7 @@ pub(super) fn read_several(
     args: &Args,
     paths: &[String],
     budget: AnswerBudget,
+    records: &mut Vec<ReadRecord>,
 ) -> Result<Answer, ToolError> {
     check(args, paths)?;
     let encoding = args.encoding()?;
@@ -73,6 +75,8 @@ pub(super) fn read_several(
         // From the end: the note on what is not shown continues with the files from here on.
         pieces.pop();
     }
+    // The last answer is the one that is sent: what longer ones before it had was not seen.
+    *records = pieces.iter_mut().filter_map(|piece| piece.record.take()).collect();
     let rest = &paths[pieces.len()..];
     answer(cx, pieces, rest, &not_shown(rest, &budget))
 }
@@ -140,25 +144,19 @@ fn check(args: &Args, paths: &[String]) -> Result<(), ToolError> {
 
 /// Reads one file; only an error of the whole call is returned as `Err`.
 fn read_piece(cx: &CallContext, request: &FileRequest) -> Result<Piece, ToolError> {
-    let piece = |text, output| Piece { text, image: None, output, error: None };
+    let piece = |text, output| Piece { text, image: None, output, error: None, record: None };
     let named = FileOutput { path: request.path.clone(), ..FileOutput::default() };
     match read_one(cx, request) {
         Ok(Shown::File(section)) => {
-            // The answer of several files has room for the record of one alone.
-            if let Some(sighting) = &section.sighting {
-                cx.session.ledger.save(sighting);
-            }
             let (path, text) = (section.path.to_string(), section.render());
             let output = FileOutput { path, facts: Some(section.facts), ..named };
-            Ok(Piece { image: section.image, ..piece(text, output) })
+            Ok(Piece { image: section.image, record: section.record, ..piece(text, output) })
         }
         Ok(Shown::Directory(listing)) => {
             // `ls` answers with one text.
-            let text = listing.content.into_iter().find_map(|content| match content {
-                Content::Text(text) => Some(text),
-                Content::Image { .. } | Content::Link(_) => None,
-            });
-            Ok(piece(text.unwrap_or_default(), named))
+            let first = listing.content.into_iter().next();
+            let Some(Content::Text(text)) = first else { return Ok(piece(String::new(), named)) };
+            Ok(piece(text, named))
         }
         Err(error) if error.kind() == Kind::Cancelled => Err(error),
         Err(error) => {

@@ -7,6 +7,7 @@ use std::{
     ops::Range,
 };
 
+use crate::session::Ledger;
 use confined_fs::{Revision, RevisionHasher, WorkspacePath};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 use image_view::ImageInfo;
@@ -22,7 +23,7 @@ use super::{
     },
     open::{Format, Opened, Source, open},
     request::FileRequest,
-    section::{CHANGED, FOOTER, Properties, Section, footer, shown_lines},
+    section::{CHANGED, FOOTER, Properties, Section, footer, record_of, shown_lines},
     since::changes,
     window::{LineTotals, Window, WindowBounds},
 };
@@ -34,27 +35,30 @@ const MASKED: &str =
 /// Reads the requested part of a text file. The file counts as seen, unless it changed meanwhile or is too large to be
 /// hashed.
 pub(super) fn read_text(cx: &CallContext, request: &FileRequest, mut source: Source) -> Result<Section, ToolError> {
-    let page =
+    let mut page =
         if source.whole { read_whole(cx, request, &mut source)? } else { read_streamed(cx, request, &mut source)? };
-    let (revision, real, document) = (page.properties.revision, source.file.real_path(), page.document.as_ref());
+    let (revision, real, document) = (page.properties.revision, source.file.real_path().clone(), page.document.take());
     // Compared before this content is recorded, or a rev of the file as it is now would be a known one.
-    let changes = document.and_then(|document| changes(cx, request, &source.file, &page.properties, document));
+    let changes = document.as_ref().and_then(|document| changes(cx, request, &source.file, &page.properties, document));
     let is_from_start = changes.is_some() || page.window.shown.first().is_none_or(|shown| shown.start == 0);
     let shown = page.window.shown.clone();
     // A diff has numbers of both revisions, what a cut left out is named by its lines.
     let of_two: Vec<Range<usize>> = changes.iter().flat_map(|changes| hunk_lines(&changes.text)).collect();
     let named: Vec<Range<usize>> = page.outline.iter().flat_map(|outline| numbers(outline)).collect();
-    let sighting = revision.and_then(|revision| cx.session.ledger.note(real, revision, document.map(Document::bytes)));
-    if is_from_start {
-        cx.session.ledger.count_reading(real);
-    }
-    if revision.is_some() {
-        cx.session.ledger.showed(real, revision, shown.into_iter().chain(named));
-        cx.session.ledger.showed(real, None, of_two);
-    }
+    let record = move |ledger: &Ledger| {
+        let pending = revision.and_then(|revision| record_of(real.clone(), revision, document)(ledger));
+        if is_from_start {
+            ledger.count_reading(&real);
+        }
+        if revision.is_some() {
+            ledger.showed(&real, revision, shown.into_iter().chain(named));
+            ledger.showed(&real, None, of_two);
+        }
+        pending
+    };
     let section = changes.unwrap_or_else(|| page.section(source.path().clone(), request));
     let closing = if source.file.is_masked() { format!("{}\n{MASKED}", section.closing) } else { section.closing };
-    Ok(Section { closing, sighting, ..section })
+    Ok(Section { closing, record: Some(Box::new(record)), ..section })
 }
 
 /// Bytes kept free for the names of definitions that a cut leaves out: five lines of at most 100 characters.

@@ -367,10 +367,7 @@ impl PartialLine {
 
 /// Where the character `index` of `text` begins, or its end.
 fn byte_of(text: &str, index: usize) -> usize {
-    if index >= text.len() {
-        return text.len();
-    }
-    text.char_indices().nth(index).map_or(text.len(), |(at, _)| at)
+    if index >= text.len() { text.len() } else { text.char_indices().nth(index).map_or(text.len(), |(at, _)| at) }
 }
 
 #[cfg(test)]
