@@ -203,7 +203,7 @@ impl Policy {
         digest.list(self.deny.sources());
         digest.list(self.allow_secret.sources());
         digest.list(self.hide.sources());
-        digest.list(self.startup.secrets.exact_paths().map(|path| Path::to_string_lossy(path)));
+        digest.list(self.startup.secrets.exact_paths());
         for agent in &self.startup.agents {
             digest.list(agent.denied_patterns());
         }
@@ -215,10 +215,10 @@ impl Policy {
 struct ListDigest(RevisionHasher);
 
 impl ListDigest {
-    fn list<T: AsRef<str>>(&mut self, texts: impl IntoIterator<Item = T>) {
+    fn list<T: AsRef<OsStr>>(&mut self, texts: impl IntoIterator<Item = T>) {
         for text in texts {
             self.0.update(&(text.as_ref().len() as u64).to_le_bytes());
-            self.0.update(text.as_ref().as_bytes());
+            self.0.update(text.as_ref().as_encoded_bytes());
         }
         // No text has that length: it ends the list.
         self.0.update(&u64::MAX.to_le_bytes());

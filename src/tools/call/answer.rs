@@ -223,3 +223,20 @@ impl ReferenceNote {
         answer
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_text_from_1970_to_9999() {
+        let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        assert_eq!(utc(at(253_402_300_799)).as_deref(), Some("9999-12-31T23:59:59Z"));
+        assert_eq!(utc(UNIX_EPOCH).as_deref(), Some("1970-01-01T00:00:00Z"));
+        for none in [at(253_402_300_800), at(1 << 62), UNIX_EPOCH - Duration::from_nanos(1)] {
+            assert_eq!(utc(none), None);
+        }
+    }
+}

@@ -1,6 +1,5 @@
 //! Rules that people wrote for agents, as they apply below one root.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -32,9 +31,9 @@ impl AgentRules {
     }
 
     /// The parts of the rules against content: where they apply from, and the patterns.
-    pub(super) fn denied_patterns(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        let patterns = self.deny.shown.iter().map(|(pattern, _)| Cow::Borrowed(pattern.as_str()));
-        iter::once(self.prefix.to_string_lossy()).chain(patterns)
+    pub(super) fn denied_patterns(&self) -> impl Iterator<Item = &OsStr> {
+        let patterns = self.deny.shown.iter().map(|(pattern, _)| OsStr::new(pattern));
+        iter::once(self.prefix.as_os_str()).chain(patterns)
     }
 
     /// The rule against a write to a path below the root, as text; see [`Self::denied`].
