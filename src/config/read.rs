@@ -80,8 +80,8 @@ impl Invocation {
     }
 }
 
-/// What clap's `error` about `words` most likely means in the current `directory`, after the problems that were found
-/// before it.
+/// The most likely meaning of clap's `error` about `words` in the current `directory`, after the problems that were
+/// found before it.
 fn refused(error: clap::Error, words: &[OsString], directory: &Path, mut problems: Vec<String>) -> StartError {
     let misspelled = |words: &[OsString]| suggestion::for_misspelled_command(words, directory);
     // Options of grep itself, as in `rootbound grep -i x`; one before the tool is an option of this program.
