@@ -41,7 +41,7 @@ pub(in crate::tools) enum NewState {
         mode: u32,
         /// The file whose mode, owner and attributes a new file gets instead.
         like: Option<WorkspacePath>,
-        /// For a former content, with the values of a masked file in it: [`FileState::state`].
+        /// For a former content, with the values of a masked file in it: [`FileState::mark`].
         former: Option<Revision>,
     },
     /// Nothing: removes the file with this content, the link with this target, or the directory, which must be empty at
