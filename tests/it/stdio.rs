@@ -1,6 +1,6 @@
 //! What only a process shows: real pipes, signals, exit codes, and nothing but messages on stdout.
 
-use std::fs;
+use std::{fs, io::Write as _};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -83,8 +83,10 @@ fn a_running_call_is_answered_after_the_input_ends() {
 fn a_search_of_one_large_file_reports_progress() {
     let dir = workspace();
     // Progress is reported four times per second: this is enough for several reports, even on a fast machine.
-    let size: u32 = if cfg!(debug_assertions) { 64 << 20 } else { 1 << 30 };
-    fs::write(dir.path().join("huge.log"), vec![b'\n'; size as usize]).expect("a file");
+    let size: u32 = if cfg!(debug_assertions) { 512 << 20 } else { 1 << 30 };
+    let mut file = fs::File::create(dir.path().join("huge.log")).expect("a file");
+    let block = vec![b'\n'; 1 << 20];
+    (0..size >> 20).for_each(|_| file.write_all(&block).expect("space on the disk"));
     let mut process = Process::start(dir.path(), &["--time-limit", "600"]);
     process.initialize();
     process.line(
