@@ -80,6 +80,7 @@ fn a_running_call_is_answered_after_the_input_ends() {
 }
 
 #[test]
+#[expect(clippy::disallowed_types, reason = "half a gigabyte is not written from memory")]
 fn a_search_of_one_large_file_reports_progress() {
     let dir = workspace();
     // Progress is reported four times per second: this is enough for several reports, even on a fast machine.
