@@ -188,7 +188,7 @@ impl DiskStore {
         let due = now().saturating_sub(swept) > SWEEP_EVERY.as_secs()
             || added > self.limits.bytes / EIGHTH
             || marker.len() as u64 == MARKER_AT_MOST;
-        // After the sweep the marker begins anew; a kill in between costs one more sweep.
+        // After the sweep the marker begins again; a kill in between costs one more sweep.
         let noted = if due {
             if let Err(error) = self.sweep(folder) {
                 tracing::debug!(%error, "the history could not be swept");

@@ -79,7 +79,7 @@ impl Ignores {
     /// Lines that are not patterns are left out (see [`IgnoreRules::validate`]).
     pub(crate) fn new(rules: &IgnoreRules) -> Self {
         let extra = compiled_lines(&rules.extra, &[]);
-        // The version stands for the code that reads the tables, which may mean something else in another one.
+        // The version names the code that reads the tables, which may mean something else in another one.
         let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
         let digest = Revision::of(format!("{} {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
         Self { extra, no_default: rules.no_default, digest }
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configured_pattern_that_cannot_be_compiled_is_told_and_leaves_the_others_in_force() {
+    fn a_configured_pattern_that_cannot_be_compiled_is_reported_and_leaves_the_others_in_force() {
         let deep = format!("{}a,b{}", "{".repeat(300), "}".repeat(300));
         let extra = ["*.gen", "*.tmp", &deep, "!keep.gen"].map(str::to_owned).to_vec();
         let rules = IgnoreRules { extra, no_default: false };

@@ -303,7 +303,7 @@ fn fill(index: &PathIndex, root: &WorkspacePath) -> bool {
         }
     }
     take_in(index, root, mounts, files);
-    // The root may have been listed anew meanwhile, with an index that nobody was reading for.
+    // The root may have been listed again meanwhile, with an index that nobody was reading for.
     index.with_filled(root, |index| index.filling = index.filling.saturating_sub(1));
     true
 }
