@@ -10,7 +10,7 @@ use super::{Source, crates, none, root, sources};
 /// Product lines that a crate may have. More is a decision: a commit that raises a number says what it is paid for with.
 const MAX_LINES: &[(&str, usize)] = &[
     ("crates/beneath", 1_410),
-    ("crates/confined-fs", 13_170),
+    ("crates/confined-fs", 13_455),
     ("crates/image-view", 1_070),
     ("crates/lsp-check", 1_520),
     ("crates/pdf-text", 2_800),
@@ -19,8 +19,8 @@ const MAX_LINES: &[(&str, usize)] = &[
     ("crates/structured-text", 2_090),
     ("crates/text-edit", 6_150),
     ("crates/text-file", 1_090),
-    ("crates/tree-search", 7_420),
-    ("src", 31_070),
+    ("crates/tree-search", 7_430),
+    ("src", 31_665),
 ];
 
 /// Modules that a folder may have; a file and the folder of its name count once.
