@@ -10,6 +10,7 @@ mod limits_hit;
 mod tree_listing;
 mod visit;
 mod walker;
+mod worktree;
 
 pub use entry::{Entry, EntryOrigin, ShownStats, SiblingCache, StatCache};
 pub use ignores::IgnoreRules;
@@ -19,3 +20,4 @@ pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, Ve
 pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
 pub(super) use walker::{walk, walk_child, walk_names};
+pub(super) use worktree::is_linked;

@@ -153,6 +153,14 @@ impl Workspace {
         walk::walk_child(&self.shared, child, options, &mut |entry: Entry| visit(entry))
     }
 
+    /// Whether a directory is the top of a linked worktree of git, which a walk of what is above it does not enter. A root
+    /// is none: a person has named it.
+    pub fn is_linked_worktree(&self, directory: &WorkspacePath) -> bool {
+        let Ok((_, way)) = self.shared.stat(directory) else { return false };
+        let dir = way.real.root().dir.dir_beneath(way.real.relative(), OpenFor::Traverse);
+        !self.shared.roots.deepest(&way.real).is_root() && dir.is_ok_and(|dir| walk::is_linked(&dir))
+    }
+
     /// The path as one that may be written: its root is read-write, and policy allows its real name.
     /// Neither the file nor its directories need exist.
     pub fn writable(&self, path: &WorkspacePath) -> Result<WritablePath, AccessError> {
