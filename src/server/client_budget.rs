@@ -59,7 +59,7 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         // A fifth is left free, as tokens are only estimated here.
         budget: text(TextUnit::Tokens, 20_000),
         beyond: "refuses more than 25,000 tokens, and moves more than 50,000 characters out of the conversation",
-        // The characters were found with version 2.1.197 and texts of 49,900 and 50,001.
+        // The characters were found with version 2.1.332 and texts of 49,900 and 50,100.
         source: "https://code.claude.com/docs/en/mcp#mcp-output-limits-and-warnings",
         // The default of `MCP_TOOL_TIMEOUT`: 100,000,000 milliseconds.
         call_seconds: 100_000,

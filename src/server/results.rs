@@ -20,7 +20,8 @@ use serde_json::{Map, Value, json};
 use text_file::shorten;
 
 use crate::tools::{
-    Answer, AnswerBudget, Content, Kind, Settings, ToolError, Toolbox, checkpoint::CHECKPOINT, fence::end_of_fence,
+    Answer, AnswerBudget, Content, Group, Kind, Settings, ToolError, Toolbox, checkpoint::CHECKPOINT,
+    fence::end_of_fence,
 };
 
 use super::confirm::CONFIRMATION;
@@ -80,6 +81,11 @@ pub(super) fn listing(toolbox: &Toolbox, settings: &Settings, takes_codes: bool)
                     .idempotent(spec.idempotent)
                     .open_world(false),
             );
+            // Claude Code hides a tool without the first until a search finds it, for which it reads the second.
+            tool.meta = Some(match spec.group {
+                Group::Core => meta("anthropic/alwaysLoad", true.into()),
+                _ => meta("anthropic/searchHint", format!("{}: {}", spec.title, spec.purpose).into()),
+            });
             if settings.structured_output {
                 tool.output_schema = Some(Arc::new(entry.output_schema()));
             }
@@ -294,6 +300,27 @@ mod tests {
 
     fn wire(result: &CallToolResult) -> Value {
         serde_json::to_value(result).expect("a result serialises")
+    }
+
+    #[test]
+    fn core_tools_ask_to_be_loaded_and_others_say_what_a_search_finds() {
+        use crate::tools::Selection;
+
+        let groups = vec![Group::Manage, Group::Patch, Group::Watch, Group::Present];
+        let toolbox = Toolbox::new(&Selection { groups, ..Selection::default() });
+        let listed = listing(&toolbox, &settings(false), false);
+        assert_eq!(listed.len(), toolbox.tools().len());
+        let mut loaded = Vec::new();
+        for tool in &listed {
+            let meta = serde_json::to_value(tool).expect("a tool serialises")["_meta"].take();
+            if meta == json!({ "anthropic/alwaysLoad": true }) {
+                loaded.push(tool.name.to_string());
+            } else {
+                let hint = meta["anthropic/searchHint"].as_str().expect("a hint");
+                assert!(hint.contains(": ") && meta.as_object().is_some_and(|meta| meta.len() == 1), "{meta}");
+            }
+        }
+        assert_eq!(loaded, ["edit", "glob", "grep", "ls", "read", "write"]);
     }
 
     #[test]

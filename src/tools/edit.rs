@@ -96,7 +96,7 @@ impl Tool for Edit {
         name: "edit",
         title: "Edit a file",
         purpose: "changes text in a file",
-        description: "Replace text in a file: old_string, which must occur exactly once, becomes new_string. \
+        description: "Use this instead of sed or a script. Replace text in a file: old_string, which must occur exactly once, becomes new_string. \
             Everything else stays byte for byte. Several edits in one call, of one file or of several, are all applied or none. Returns the diff.",
         group: Group::Core,
         aliases: &[

@@ -28,8 +28,8 @@ impl Tool for Glob {
         name: "glob",
         title: "Find files",
         purpose: "finds files by name",
-        description: "Find files by name pattern (\"**/*.rs\", \"src/*.{ts,tsx}\", \"Makefile\"). Returns paths, \
-                      newest first. Finds hidden files; respects .gitignore. Use this instead of shell find or ls -R.",
+        description: "Use this instead of shell find or ls -R. Find files by name pattern (\"**/*.rs\", \
+                      \"src/*.{ts,tsx}\", \"Makefile\"). Returns paths, newest first. Finds hidden files; respects .gitignore.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
         heavy: true,

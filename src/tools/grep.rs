@@ -30,9 +30,9 @@ impl Tool for Grep {
         name: "grep",
         title: "Search file contents",
         purpose: "finds places by content",
-        description: "Search file contents, as ripgrep does. Shows matching lines (path:12: text; with context or in \
+        description: "Use this instead of shell grep or rg. Search file contents, as ripgrep does. Shows matching lines (path:12: text; with context or in \
                       one file 12:text below its path), files, or counts. Respects .gitignore, skips binary files. A \
-                      shown line counts as read for edit. Use this instead of shell grep or rg.",
+                      shown line counts as read for edit.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES, OWN_ALIASES],
         heavy: true,

@@ -57,7 +57,7 @@ impl Tool for Ls {
         name: "ls",
         title: "List a directory",
         purpose: "shows a directory",
-        description: "List a directory as a tree with file sizes, or say what one file is (lines, encoding, line endings, \
+        description: "Use this instead of shell ls or tree. List a directory as a tree with file sizes, or say what one file is (lines, encoding, line endings, \
                       rev). Respects .gitignore. Without a path it lists the root, or the roots with their rights.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LISTING_ALIASES],

@@ -63,7 +63,7 @@ impl Tool for Read {
         name: "read",
         title: "Read a file",
         purpose: "shows a file",
-        description: "Read a text file as numbered lines, whole or a range, the text of a PDF, or view an image (PNG, JPEG, WebP, GIF). \
+        description: "Use this instead of shell cat, head, tail or sed. Read a text file as numbered lines, whole or a range, the text of a PDF, or view an image (PNG, JPEG, WebP, GIF). \
             Number and tab are not part of the file.",
         group: Group::Core,
         aliases: &[PATH_ALIASES, LINE_ALIASES, &[Alias::names("paths", &["files", "file_paths", "filePaths"])]],

@@ -57,7 +57,7 @@ impl Tool for Write {
         name: "write",
         title: "Write a file",
         purpose: "creates or replaces a file",
-        description: "Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
+        description: "Use this instead of shell redirection. Create a text file, replace a whole file, or append to it. The write is atomic. To change part \
             of a file use edit.",
         group: Group::Core,
         aliases: &[

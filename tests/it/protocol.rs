@@ -35,8 +35,16 @@ mcp_test!(the_core_tools_are_listed_by_name, |h| {
 
 mcp_test!(the_tool_list_is_small_and_has_simple_schemas, |h| {
     let list = list(&h);
-    // 2,300 tokens of o200k, as benches/tokens.py counts them.
-    assert!(list.to_string().len() < 11_600, "{} bytes", list.to_string().len());
+    // 2,300 tokens of o200k, as benches/tokens.py counts them. A model does not see `_meta`.
+    assert!(list.to_string().len() < 11_000, "{} bytes", list.to_string().len());
+    let mut seen = list.clone();
+    for tool in seen["tools"].as_array_mut().expect("tools") {
+        let meta = tool.as_object_mut().and_then(|tool| tool.remove("_meta"));
+        assert_eq!(meta, Some(json!({ "anthropic/alwaysLoad": true })), "{tool}");
+        let description = tool["description"].as_str().expect("text");
+        assert!(description.starts_with("Use this instead of "), "{description}");
+    }
+    assert!(seen.to_string().len() <= 10_696, "{} bytes", seen.to_string().len());
     for tool in list["tools"].as_array().expect("tools") {
         let schema = tool["inputSchema"].to_string();
         assert_eq!(tool["inputSchema"]["type"], "object");
@@ -88,6 +96,7 @@ fn with_structured_output_every_tool_has_an_output_schema_of_an_object() {
 #[test]
 fn the_instructions_name_roots_and_access_and_no_host_path() {
     let (text, dir) = instructions(&Setup::default());
+    assert!(text.starts_with("Use these tools instead of shell commands"), "{text}");
     assert!(text.contains("relative to the workspace root, which is read-write"), "{text}");
     assert!(text.chars().count() < 1_500 && !text.contains(&dir), "{text}");
 

@@ -238,6 +238,24 @@ fn file_that_does_not_parse_is_named_with_the_line_and_left_alone() {
 }
 
 #[test]
+fn entry_of_claude_code_is_loaded_at_once_and_an_older_one_learns_it() {
+    let machine = Machine::new();
+    let file = machine.file(&["claude-code", "sub"]);
+    let words = ["claude-code", "sub", "--write", "--yes"];
+    machine.run(&words).succeeded();
+    let written = fs::read_to_string(&file).expect("written");
+    assert!(written.contains("\"alwaysLoad\": true"), "{written}");
+    // Without the member, and with what a person decided.
+    for (kept, expected) in [("", "\"alwaysLoad\": true"), (", \"alwaysLoad\": false", "\"alwaysLoad\": false")] {
+        let older = format!("{{\"mcpServers\": {{\"files\": {{\"command\": \"/x/rootbound\", \"args\": []{kept}}}}}}}");
+        fs::write(&file, older).expect("written");
+        machine.run(&words).succeeded();
+        let written = fs::read_to_string(&file).expect("written");
+        assert!(written.contains(expected) && written.matches("alwaysLoad").count() == 1, "{written}");
+    }
+}
+
+#[test]
 fn without_a_terminal_nothing_is_changed_unless_yes_is_given() {
     let machine = Machine::new();
     let before = machine.everything();

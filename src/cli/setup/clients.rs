@@ -170,6 +170,8 @@ pub(super) const CLIENTS: &[Client] = &[
     Client {
         id: "claude-code",
         title: "Claude Code",
+        // Without it the tools come after a search, which a model may never make; with it Claude Code waits for the server.
+        tail: r#"{"alwaysLoad": true}"#,
         files: &[(User, CLAUDE_JSON), (Project, "./.mcp.json"), (Local, CLAUDE_JSON)],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {

@@ -20,7 +20,7 @@ pub enum TextUnit {
     /// Which words are paths of files is not known here: each that may be is counted as one.
     CharactersWithPaths,
     /// Tokens of a model, as [`estimated_tokens`] counts them, and at least five for twelve characters: Claude Code
-    /// 2.1.197 also moves what has over 50,000 characters out of the conversation, however few tokens they are.
+    /// 2.1.332 also moves what has over 50,000 characters out of the conversation, however few tokens they are.
     Tokens,
 }
 
