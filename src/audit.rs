@@ -73,11 +73,6 @@ pub struct AuditOutcome {
 }
 
 impl Audit {
-    /// The name of this server in each of its lines.
-    pub fn label(&self) -> Option<&str> {
-        self.label.as_deref()
-    }
-
     /// An audit to `log`, with `label` in each line.
     pub fn new(log: AppendLog, label: Option<String>, required: bool) -> Self {
         Self { log: Arc::new(log), label, role: None, required }
@@ -266,6 +261,9 @@ const USER: &[&str] = &["user_id", "userId", "user", "rootbound/user"];
 const THREAD_HEADERS: &[&str] = &["x-thread-id", "x-deerflow-thread-id", "thread-id", "thread_id"];
 const USER_HEADERS: &[&str] = &["x-user-id", "x-deerflow-user-id", "x-deerflow-owner-user-id", "user-id", "user_id"];
 
+/// The client of this process itself, such as `rootbound call`: its name says nothing about who made a change.
+pub(crate) const IN_PROCESS: &str = "in-process";
+
 /// Who called, and what, as far as the client says so. Anybody can say anything: no right depends on it.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
@@ -294,10 +292,18 @@ impl Caller {
         Self { thread: find(THREAD, THREAD_HEADERS), user: find(USER, USER_HEADERS), client, request }
     }
 
-    /// Who made a change, in the words of a sentence, where the request says so.
-    pub fn named(&self) -> Option<String> {
+    /// Who made a change, in one line of a sentence: the thread or the user of the request and the `label` of the server,
+    /// whichever are known, else the name of the client. `None` for a client of this process without any of them.
+    pub fn named(&self, label: Option<&str>) -> Option<String> {
         let thread = self.thread.as_ref().map(|thread| format!("thread {thread}"));
-        thread.or_else(|| self.user.as_ref().map(|user| format!("user {user}")))
+        let individual = thread.or_else(|| self.user.as_ref().map(|user| format!("user {user}")));
+        let client = self.client.as_ref().filter(|(client, _)| client != IN_PROCESS);
+        let client = client.and_then(|(client, _)| name(&client.as_str().into()));
+        let named = match (individual, label) {
+            (Some(individual), Some(label)) => format!("{individual} ({label})"),
+            (individual, label) => individual.or_else(|| label.map(str::to_owned)).or(client)?,
+        };
+        Some(named.replace(['\n', '\t'], " "))
     }
 }
 

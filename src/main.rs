@@ -242,6 +242,7 @@ fn services(config: &Config, opened: Opened, confinement: ConfineReport) -> Asse
             session.changes.follow(Arc::downgrade(&listener));
         }
         let mut options = config.server.clone();
+        options.label.clone_from(label);
         options.audit = match (&audit, role) {
             (Some(audit), Some(role)) => Some(Arc::new(audit.of_role(&role.name))),
             (audit, _) => audit.clone(),

@@ -85,12 +85,11 @@ impl Dispatcher {
 
     /// Runs `call`; with an audit, writes its line: described before it runs, concluded when it has been answered.
     pub(super) async fn run(&self, mut call: Call) -> Result<Response, ToolError> {
-        let by = call.caller.named().map(Arc::from);
+        let by = call.caller.named(self.services.options.label.as_deref()).map(Arc::from);
         let Some(audit) = self.services.options.audit.clone() else {
             call.trace = Arc::new(Trace { by, ..Trace::default() });
             return self.run_and_log(call).await;
         };
-        let by = by.or_else(|| audit.label().map(Arc::from));
         let started = Instant::now();
         let record = Some((Arc::clone(&audit), self.describe(audit, &call).await?));
         let trace = Arc::new(Trace { record, by, ..Trace::default() });
@@ -190,6 +189,7 @@ impl Dispatcher {
             budget: call.answer_budget,
             longest_wait: call.longest_wait.within(self.services.options.longest_wait),
             by: call.trace.by.clone(),
+            is_individual: call.caller.thread.is_some() || call.caller.user.is_some(),
             ..self.services.context(self.limit())
         };
         if self.services.toolbox.get(&call.tool).is_some_and(|tool| tool.waits) {

@@ -93,6 +93,8 @@ fn line_of(change: &CommittedChange, label: Option<&str>) -> Vec<u8> {
             "from": change.from.as_ref().map(ToString::to_string),
             "from_uri": change.from.as_ref().map(WorkspacePath::resource_uri),
             "revision": change.revision.map(|revision| revision.to_string()),
+            "by": change.by.as_deref(),
+            "session": &*change.session,
         }),
     )
 }

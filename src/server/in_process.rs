@@ -13,6 +13,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::audit::IN_PROCESS;
+
 use super::{
     connection::{KeptIndexes, Server, stop_on_signal},
     threads::log_panics,
@@ -101,7 +103,7 @@ impl InProcessClient {
             json!({
                 "protocolVersion": REVISION,
                 "capabilities": {},
-                "clientInfo": { "name": "in-process", "version": env!("CARGO_PKG_VERSION") },
+                "clientInfo": { "name": IN_PROCESS, "version": env!("CARGO_PKG_VERSION") },
             }),
         )?;
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string())?;

@@ -39,6 +39,8 @@ pub struct ServerOptions {
     pub longest_wait: Duration,
     /// Where calls are recorded, if anywhere.
     pub audit: Option<Arc<Audit>>,
+    /// The name of this server for people, with which it makes its changes.
+    pub label: Option<String>,
     /// Why there is no directory to offer: every call is answered with it.
     pub unconfigured: Option<String>,
 }
@@ -56,6 +58,7 @@ impl Default for ServerOptions {
             confirm_limit: Duration::from_secs(300),
             longest_wait: Duration::from_secs(300),
             audit: None,
+            label: None,
             unconfigured: None,
         }
     }

@@ -52,6 +52,10 @@ pub struct CommittedChange {
     pub from: Option<WorkspacePath>,
     /// The content of the file now, where that is known.
     pub revision: Option<Revision>,
+    /// Who made it, as far as that is known.
+    pub by: Option<Arc<str>>,
+    /// Names the session in the history.
+    pub session: Arc<str>,
 }
 
 /// Who follows the changes.
@@ -120,7 +124,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let path = Workspace::of_directory(temp.path(), Access::ReadOnly).resolve("a").unwrap();
         let kind = ChangeKind::Created;
-        let change = CommittedChange { tool: "write", kind, entry: EntryKind::File, path, from: None, revision: None };
+        let (from, revision, by, session) = (None, None, None, "".into());
+        let change = CommittedChange { tool: "write", kind, entry: EntryKind::File, path, from, revision, by, session };
         let feed = ChangeFeed::default();
         feed.report(std::slice::from_ref(&change));
         let heard = Arc::new(Heard::default());

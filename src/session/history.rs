@@ -47,7 +47,7 @@ pub struct History {
     store: Option<DiskStore>,
     memory: Mutex<MemoryStore>,
     /// Names this process in the journal.
-    session: String,
+    session: Arc<str>,
     next: AtomicU64,
     undoable: Mutex<UndoList>,
 }
@@ -74,7 +74,7 @@ impl History {
             store,
             memory: Mutex::default(),
             // Random enough to tell processes apart; it protects nothing.
-            session: format!("{:016x}", RandomState::new().hash_one(0)),
+            session: format!("{:016x}", RandomState::new().hash_one(0)).into(),
             next: AtomicU64::new(1),
             undoable: Mutex::default(),
         }
@@ -238,12 +238,10 @@ impl History {
     }
 
     /// The process, and who it acted for, that made the file at the real path `path` what it is at `revision`, if the
-    /// journal has it and it was another one.
+    /// journal has it since yesterday and it was another one.
     pub fn other_maker(&self, path: &WorkspacePath, revision: Revision) -> Option<String> {
-        let is_it = |record: &JournalRecord| record.new_revision() == Some(revision) && record.is_of(path);
-        let records = self.records(&[path.root().key()]).ok()?;
-        let record = records.into_iter().rev().find(is_it).filter(|record| record.session != self.session)?;
-        Some(record.maker())
+        let newest = self.store.as_ref()?.newest(path, revision);
+        newest.filter(|record| *record.session != *self.session).map(|record| record.maker())
     }
 
     /// Whether a content is still kept.
@@ -261,7 +259,7 @@ impl History {
 
     /// The change with this number of `session` was taken back by a plain undo, or is one: none takes it back again.
     pub fn take_back(&self, session: &str, number: u64) {
-        if session == self.session {
+        if session == &*self.session {
             self.undo_list().take_back(number);
         }
         let record = JournalRecord::gone(RecordKind::Undone, session, number);
@@ -295,7 +293,7 @@ impl History {
     }
 
     /// Names this process in the journal.
-    pub fn session(&self) -> &str {
+    pub fn session(&self) -> &Arc<str> {
         &self.session
     }
 

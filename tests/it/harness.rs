@@ -19,7 +19,7 @@ use rootbound::{
     session::{QuotaLimits, Session},
     tools::{Selection, Settings, Toolbox},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 #[cfg(unix)]
 use tree_search::{IndexMode, PathIndex};
@@ -53,6 +53,8 @@ pub(crate) struct Setup {
     pub(crate) quota: QuotaLimits,
     /// Whether changes are staged, in the state folder.
     pub(crate) staged: bool,
+    /// What the client calls itself; `None` for the client in this process.
+    pub(crate) client: Option<&'static str>,
 }
 
 impl Default for Setup {
@@ -67,6 +69,7 @@ impl Default for Setup {
             state: false,
             quota: QuotaLimits::default(),
             staged: false,
+            client: None,
         }
     }
 }
@@ -131,8 +134,17 @@ impl Setup {
         })
     }
 
+    /// A client of a server of its own on the folders below `dir`.
     fn connect(&self, dir: &Path) -> InProcessClient {
-        InProcessClient::open(self.server(dir)).expect("the server starts")
+        let Some(name) = self.client else {
+            return InProcessClient::open(self.server(dir)).expect("the server starts");
+        };
+        let mut client = InProcessClient::connect(self.server(dir)).expect("the server starts");
+        let info = json!({ "name": name, "version": "1" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+        client.request("initialize", params).expect("the server answers");
+        client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).expect("the server reads");
+        client
     }
 }
 
@@ -196,6 +208,25 @@ impl Harness {
     /// Ends the server and starts another on the same files.
     pub(crate) fn restart(&self) {
         *self.client.borrow_mut() = self.setup.connect(self.dir.path());
+    }
+
+    /// Another server on the same files, with a client of its own, until [`Self::exchange`] brings the first one back.
+    pub(crate) fn other(&self) -> InProcessClient {
+        self.setup.connect(self.dir.path())
+    }
+
+    /// Puts `client` in the place of the present one, which takes its place.
+    pub(crate) fn exchange(&self, client: &mut InProcessClient) {
+        std::mem::swap(&mut *self.client.borrow_mut(), client);
+    }
+
+    /// As [`Self::call`], in the name of a thread.
+    #[expect(clippy::needless_pass_by_value, reason = "written in the call")]
+    pub(crate) fn call_as(&self, thread: &str, tool: &str, arguments: Value) -> Answer {
+        let call = format!("{thread}: {tool} {arguments}");
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "thread_id": thread } });
+        let result = self.request("tools/call", params).unwrap_or_else(|error| panic!("{call}: {error}"));
+        Answer { outcome: serde_json::from_value(result).expect("the result of a call"), call }
     }
 
     /// Sends a request; `Err` holds the message of a protocol error.

@@ -1,4 +1,7 @@
-//! Several callers share one server, and with it one session: agents of one client.
+//! Several callers share one server, and with it one session: agents of one client. Or each has a server of its own on the
+//! same folder.
+
+mod names;
 
 use std::collections::BTreeSet;
 
@@ -199,24 +202,4 @@ fn a_process_for_each_call_refuses_a_write_over_an_unknown_change_once() {
     assert!(h.call("write", call.clone()).fails("stale").contains("+by b"));
     h.restart();
     h.call("write", call).ok();
-}
-
-#[test]
-fn a_refusal_and_the_history_name_who_made_the_change() {
-    let h = crate::harness::Setup { state: true, ..Default::default() }.open();
-    h.write("f", "one\ntwo\n");
-    let call = |tool: &str, thread: &str, arguments: serde_json::Value| {
-        let params = json!({ "name": tool, "arguments": arguments, "_meta": { "thread_id": thread } });
-        h.request("tools/call", params).unwrap()["content"][0]["text"].as_str().unwrap().to_owned()
-    };
-    call("read", "a1", json!({ "path": "f" }));
-    call("read", "b2", json!({ "path": "f" }));
-    call("edit", "b2", json!({ "path": "f", "old_string": "two", "new_string": "two and more" }));
-    let text = call("write", "a1", json!({ "path": "f", "content": "one\ntwo\nthree\n" }));
-    assert!(text.starts_with("f was changed by thread b2 after"), "{text}");
-    let journal: String = std::fs::read_dir(h.outside("state/history"))
-        .unwrap()
-        .filter_map(|file| std::fs::read_to_string(file.unwrap().path()).ok())
-        .collect();
-    assert!(journal.contains(r#""by":"thread b2""#), "{journal}");
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use confined_fs::{Durable, HashedBytes, Revision, StateDir};
+use confined_fs::{Durable, HashedBytes, Revision, StateDir, WorkspacePath};
 
 use super::journal::{JournalRecord, RecordKind, now};
 
@@ -164,6 +164,19 @@ impl DiskStore {
             return Ok(Some((checkpoint, since.into_iter().filter(is_later).collect())));
         }
         Ok(None)
+    }
+
+    /// The newest record of today or yesterday that made the file at the real path `path` what it is at `revision`. Lines
+    /// without that are not parsed.
+    pub(super) fn newest(&self, path: &WorkspacePath, revision: Revision) -> Option<JournalRecord> {
+        let (folder, today, digits) = (self.folder().ok()?, now() / DAY, revision.to_string());
+        let is_it = |record: &JournalRecord| record.new_revision() == Some(revision) && record.is_of(path);
+        [today, today.saturating_sub(1)].into_iter().find_map(|day| {
+            let bytes = folder.read(&format!("{JOURNAL}{day}"), READ_AT_MOST).ok()?;
+            let text = String::from_utf8_lossy(&bytes);
+            let mut lines = text.lines().rev().filter(|line| line.contains(&digits));
+            lines.find_map(|line| JournalRecord::read(line).filter(is_it))
+        })
     }
 
     fn folder(&self) -> io::Result<StateDir> {

@@ -169,6 +169,8 @@ pub struct CallContext {
     /// Who called, as far as the request or the process says so: for the history, and for those whose content does not
     /// know the change. No right depends on it.
     pub by: Option<Arc<str>>,
+    /// Whether `by` names one thread or user: else several agents of one client may have it.
+    pub is_individual: bool,
     /// Records the changes of the call for the audit; `None` where nobody records it.
     pub changes: Option<Arc<ChangeLog>>,
     /// Check each change, if any are configured.
@@ -206,6 +208,7 @@ impl CallContext {
             stop: StopSignal::after(limit),
             progress: None,
             by: None,
+            is_individual: false,
             changes: None,
             language_servers: None,
             references: Arc::default(),

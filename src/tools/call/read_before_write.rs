@@ -1,5 +1,7 @@
 //! The seen-and-unchanged check before a file is changed.
 
+use std::sync::Arc;
+
 use confined_fs::{
     AccessError, AccessErrorKind, Node, Revision, RevisionPrefix, Snapshot, Tree, TreeGuard, WorkspacePath,
     WritablePath,
@@ -107,13 +109,13 @@ fn check_now(
                 fits && !ledger.knows(&now.path, now.revision)
             };
             let Some(seen) = ledger.seen(&now.path).filter(is_other) else { return Ok(()) };
-            let message = format!("{asked} has changed since it was read");
-            return Err(stale(cx, asked, message, "repeat the call with ", now, seen.content.as_deref()));
+            return Err(changed(cx, asked, now, &seen));
         }
         let rev = expected.same_digits_of(now.revision);
-        let message = format!("{asked} is at revision {rev}, not at expected_revision {expected}");
         let again = format!("repeat the call with expected_revision={rev} and ");
         let was = ledger.content_of(&now.path, |seen| expected.fits(seen));
+        let by = by(cx, &now.path, (was.as_deref(), now.revision), "; changed");
+        let message = format!("{asked} is at revision {rev}, not at expected_revision {expected}{by}");
         return Err(stale(cx, asked, message, &again, now, was.as_deref()));
     }
     let replaceable = |kind, why: String| {
@@ -145,10 +147,48 @@ fn check_now(
                 let why = format!("has changed since it was read and is no longer text: {kind}");
                 return Err(replaceable(Kind::Binary, why));
             }
-            let message = format!("{asked} has changed since it was read");
-            Err(stale(cx, asked, message, "repeat the call with ", now, seen.content.as_deref()))
+            Err(changed(cx, asked, now, &seen))
         }
     }
+}
+
+/// The error for a file that is another one than was `seen`.
+fn changed(cx: &CallContext, asked: &WorkspacePath, now: &Snapshot, seen: &Seen) -> Outdated {
+    let was = seen.content.as_deref();
+    let by = by(cx, &now.path, (was, now.revision), ",");
+    stale(cx, asked, format!("{asked} has changed since it was read{by}"), "repeat the call with ", now, was)
+}
+
+/// Makers that an answer names.
+const NAMED: usize = 3;
+
+/// Who made the file at the real path `real` what it is at `revision`, and all that came after the content `was` where that
+/// is known, after `lead` as the end of a clause; empty where nobody is known.
+pub(crate) fn by(
+    cx: &CallContext,
+    real: &WorkspacePath,
+    (was, revision): (Option<&[u8]>, Revision),
+    lead: &str,
+) -> String {
+    let mut states = cx.session.ledger.states(real).seen;
+    match states.iter().rposition(|state| was.is_some() && state.content.as_deref() == was) {
+        Some(at) => drop(states.drain(..=at)),
+        None => states.retain(|state| state.revision == revision),
+    }
+    let mut names: Vec<Arc<str>> = Vec::new();
+    let known = states.iter().filter_map(|state| state.by.clone());
+    let is_known = states.last().is_some_and(|last| last.revision == revision && last.by.is_some());
+    let other = || cx.session.history.other_maker(real, revision).map(Arc::from);
+    for name in known.chain((!is_known).then(other).flatten()) {
+        let is_own = cx.is_individual && cx.by.as_ref() == Some(&name);
+        // A model need not know what its own thread is called.
+        let name = if is_own { "you".into() } else { name };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.truncate(NAMED);
+    if names.is_empty() { String::new() } else { format!("{lead} by {}", names.join(", ")) }
 }
 
 /// Names the content that `read` cannot show: asking for a read would send the model round in a circle.
@@ -233,6 +273,7 @@ pub(crate) fn lines_changed(
     (is, revision): (&Document, Revision),
 ) -> ToolError {
     let again = format!("repeat the call with the numbers of the lines now, rev={} and ", revision.short());
+    let message = message + &by(cx, real, (Some(was.bytes()), revision), ",");
     let outdated = compared(cx, asked, real, message, &again, (was.text(), is.text()));
     if outdated.is_shown {
         cx.session.ledger.saw(real, revision, Some(is.bytes()));

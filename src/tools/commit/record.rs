@@ -1,5 +1,7 @@
 //! What a committed change notes for the audit and reports to those who follow the changes.
 
+use std::sync::Arc;
+
 use confined_fs::{EntryState, NewDirectory, Node, Revision, Tree, TreePosition, WorkspacePath};
 
 use crate::{
@@ -151,7 +153,9 @@ fn change(
     path: &WorkspacePath,
     revision: Option<Revision>,
 ) -> CommittedChange {
-    CommittedChange { tool, kind, entry, path: path.clone(), from: None, revision }
+    // Whose it is, `report` knows.
+    let (by, session) = (None, Arc::default());
+    CommittedChange { tool, kind, entry, path: path.clone(), from: None, revision, by, session }
 }
 
 /// Reports the changes of one step, `first` before `last`.
@@ -160,6 +164,8 @@ fn report(
     first: impl IntoIterator<Item = CommittedChange>,
     last: impl Into<Option<CommittedChange>>,
 ) {
-    let changes: Vec<CommittedChange> = first.into_iter().chain(last.into()).collect();
+    let session = cx.session.history.session();
+    let whose = |change| CommittedChange { by: cx.by.clone(), session: Arc::clone(session), ..change };
+    let changes: Vec<CommittedChange> = first.into_iter().chain(last.into()).map(whose).collect();
     cx.session.changes.report(&changes);
 }

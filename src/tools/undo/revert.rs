@@ -17,7 +17,7 @@ use crate::session::{
 use super::super::{
     CallContext, Kind, ToolError,
     commit::{self, ChangeStep, EntriesAre, NewState, Undoable},
-    shown_diff,
+    read_before_write, shown_diff,
 };
 
 /// The effect of reverting a change.
@@ -73,7 +73,7 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
             let entry = cx.workspace.writable_entry(to)?;
             let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| not_as_left(to, error))?;
             if tree.content_mark() != *mark {
-                return Err(changed_since(to));
+                return Err(changed_since(to, ""));
             }
             cost = Cost::of_bytes(to.root(), tree.bytes(), 0);
             String::new()
@@ -84,7 +84,7 @@ pub(super) fn check(cx: &CallContext, effect: &Effect) -> Result<RevertPlan, Too
                 let entry = cx.workspace.writable_entry(outermost)?;
                 let tree = cx.workspace.tree(&entry, Purpose::Remove).map_err(|error| not_as_left(outermost, error))?;
                 if tree.entries().len() != directories.len() {
-                    return Err(changed_since(outermost));
+                    return Err(changed_since(outermost, ""));
                 }
             }
             String::new()
@@ -153,7 +153,7 @@ fn revert_effect(cx: &CallContext, effect: &Effect, undoable: Undoable, approval
             remove(cx, &guard, &entry, Some(*mark), undoable, approval)
         }
         Effect::Made { directories } => match (remove_made(cx, directories, approval)?, directories.first()) {
-            ((0, _), Some(outermost)) => Err(changed_since(outermost.path())),
+            ((0, _), Some(outermost)) => Err(changed_since(outermost.path(), "")),
             ((removed, pending), _) => {
                 list_unmade(cx, &directories[directories.len() - removed..], &pending, undoable);
                 Ok(())
@@ -193,7 +193,7 @@ fn remove(
 ) -> Result<(), ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Remove).map_err(|error| not_as_left(entry.path(), error))?;
     if mark.is_some_and(|mark| mark != tree.content_mark()) {
-        return Err(changed_since(entry.path()));
+        return Err(changed_since(entry.path(), ""));
     }
     commit::remove(cx, guard, entry, &tree, ("undo", undoable), approval)?;
     Ok(())
@@ -236,7 +236,7 @@ fn move_back(
     if let Some(FileState { revision, mode, mark: former }) = replaced {
         let bytes = kept_content(cx, to, revision)?;
         unchanged_tree(cx, &new, &old, mark)?;
-        let base = commit::state_now(cx, &new)?.ok_or_else(|| changed_since(to))?;
+        let base = commit::state_now(cx, &new)?.ok_or_else(|| changed_since(to, ""))?;
         let content = NewState::Content { base: Base::Absent, bytes, mode, like: None, former: Some(former) };
         let changes = [
             ChangeStep { target: new.clone(), change: NewState::Moved { to: old, base } },
@@ -255,7 +255,8 @@ fn move_back(
 fn unchanged_file(cx: &CallContext, path: &WorkspacePath, after: Revision) -> Result<Vec<u8>, ToolError> {
     let now = cx.workspace.read(path, cx.settings.max_file_size).map_err(|error| not_as_left(path, error))?;
     let is_unchanged = now.revision == after || cx.workspace.masked_state(path).is_ok_and(|state| state == Some(after));
-    if is_unchanged { Ok(now.bytes) } else { Err(changed_since(path)) }
+    let by = || read_before_write::by(cx, path, (None, now.revision), ",");
+    if is_unchanged { Ok(now.bytes) } else { Err(changed_since(path, &by())) }
 }
 
 fn unchanged_tree(
@@ -265,7 +266,7 @@ fn unchanged_tree(
     mark: Option<Revision>,
 ) -> Result<confined_fs::Tree, ToolError> {
     let tree = cx.workspace.tree(entry, Purpose::Move(to)).map_err(|error| not_as_left(entry.path(), error))?;
-    if mark.is_none_or(|mark| tree.content_mark() == mark) { Ok(tree) } else { Err(changed_since(entry.path())) }
+    if mark.is_none_or(|mark| tree.content_mark() == mark) { Ok(tree) } else { Err(changed_since(entry.path(), "")) }
 }
 
 fn kept_content(cx: &CallContext, path: &WorkspacePath, revision: Revision) -> Result<Vec<u8>, ToolError> {
@@ -302,8 +303,9 @@ fn occupied(path: &WorkspacePath) -> ToolError {
         .hint("move it out of the way, then undo again")
 }
 
-fn changed_since(path: &WorkspacePath) -> ToolError {
-    ToolError::new(Kind::Stale, format!("{path} has changed since, and undo would lose that change"))
+/// `by` says who has changed it, as the end of a clause.
+fn changed_since(path: &WorkspacePath, by: &str) -> ToolError {
+    ToolError::new(Kind::Stale, format!("{path} has changed since{by}, and undo would lose that change"))
         .hint("read it and edit it instead")
 }
 

@@ -51,7 +51,7 @@ pub(in crate::tools) fn changes_since(
         ChangesSince { changes, others: BTreeSet::new(), lost }
     };
     let roots: Vec<&str> = cx.workspace.roots().iter().map(|root| root.key()).collect();
-    let is_own = |record: &JournalRecord| record.session == history.session();
+    let is_own = |record: &JournalRecord| *record.session == **history.session();
     // The list of this process knows more than the journal, as far as it goes back.
     let (records, first_own) = match earlier {
         // The journal has what the list of this process no longer has.
@@ -78,7 +78,7 @@ pub(in crate::tools) fn changes_since(
     // A name that this caller may not change may be one that it may not see.
     let may_change = |path: &&WorkspacePath| DiskOfCall(cx).refusal(path, ChangedPart::Entry).is_none();
     for KnownChange { session, number, mut change, .. } in recorded_changes(&cx.workspace, &records) {
-        if session != history.session() {
+        if *session != **history.session() {
             if !all_sessions {
                 let names = change.effect.names().into_iter().filter(may_change).map(ToString::to_string);
                 since.others.extend(names);
@@ -149,7 +149,7 @@ pub(super) struct KnownChange {
 impl KnownChange {
     /// A change of this session.
     pub(super) fn own(cx: &CallContext, number: u64, change: UndoableChange) -> Self {
-        let session = cx.session.history.session().to_owned();
+        let session = cx.session.history.session().to_string();
         Self { session, number, tool: change.tool.to_owned(), by: String::new(), change }
     }
 

@@ -4,7 +4,7 @@
 //! Who calls is not known, so the content decides: by its base, the known state that is nearest to it, and where the
 //! file was read more than once, by each change that it undoes without a trace.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use confined_fs::{Revision, WorkspacePath};
 use text_edit::DiffExtent;
@@ -13,15 +13,13 @@ use text_file::Document;
 use crate::session::{KnownStates, Seen};
 
 use super::super::{
-    CallContext, Kind, ReadBeforeWrite, ToolError,
+    CallContext, Kind, ReadBeforeWrite, ToolError, read_before_write,
     shown_diff::{self, ShownDiff},
 };
 
 /// Bytes of the largest content that is compared, and of all that are.
 const LARGEST: usize = 2 << 20;
 const IN_ALL: usize = 8 << 20;
-/// Names of others that a refusal has.
-const NAMED: usize = 3;
 
 /// The lines of a content, and how often it has each.
 type Lines<'c> = HashMap<&'c [u8], isize>;
@@ -79,7 +77,7 @@ pub(super) fn check(
         hint = "the change is shown below in part; read the file and write content that has it, or repeat the same call to \
             undo it";
     }
-    let by = makers(cx, real, revision, &known.seen[base + 1..]);
+    let by = read_before_write::by(cx, real, (known.seen[*base].content.as_deref(), revision), "");
     let spaceless = |text: &str| -> String { text.split_whitespace().collect() };
     let white =
         if spaceless(was.text()) == spaceless(now.text()) { "; it is unchanged but for white space" } else { "" };
@@ -87,22 +85,6 @@ pub(super) fn check(
         "{asked} was changed{by} after the state that this content was made from, and it would undo that{white}"
     );
     Err(ToolError::new(Kind::Stale, message).hint(hint).details(format!("what changed:\n{}", shown.block)))
-}
-
-/// Who made these states, as the end of a clause.
-fn makers(cx: &CallContext, real: &WorkspacePath, revision: Revision, states: &[Seen]) -> String {
-    let mut names: Vec<Arc<str>> = Vec::new();
-    for name in states.iter().filter_map(|state| state.by.clone()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    if names.is_empty() {
-        let mut revisions = [revision].into_iter().chain(states.iter().map(|state| state.revision));
-        names.extend(revisions.find_map(|revision| cx.session.history.other_maker(real, revision)).map(Arc::from));
-    }
-    names.truncate(NAMED);
-    if names.is_empty() { String::new() } else { format!(" by {}", names.join(", ")) }
 }
 
 /// The states after which a change was made that `new` does not know, the oldest first.

@@ -165,7 +165,7 @@ impl WriteRequest {
             Ok(now) => now,
         };
         if let Some(at) = self.at.as_ref().filter(|at| !at.is_of(&now)) {
-            return Err(at.stale(path, &now));
+            return Err(at.stale(cx, path, &now));
         }
         let now = checked(now)?;
         let base = Base::Revision(now.revision);
@@ -264,10 +264,11 @@ impl AppendAt {
     }
 
     /// The error for a file in another state.
-    fn stale(&self, path: &WorkspacePath, now: &Snapshot) -> ToolError {
+    fn stale(&self, cx: &CallContext, path: &WorkspacePath, now: &Snapshot) -> ToolError {
         let (size, rev) = (now.bytes.len(), now.revision.short());
+        let by = read_before_write::by(cx, &now.path, (None, now.revision), "; last changed");
         let sentence = format!(
-            "{path} has {} and is at rev {rev} now, so `at` {} is not its end",
+            "{path} has {} and is at rev {rev} now, so `at` {} is not its end{by}",
             count(size, "byte"),
             self.given
         );
