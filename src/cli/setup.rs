@@ -23,6 +23,7 @@ mod yaml_list;
 
 use std::{
     io::{self, IsTerminal as _, Write as _},
+    path::PathBuf,
     process::ExitCode,
 };
 
@@ -65,6 +66,11 @@ enum Stopped {
 
 fn run(name: &str, request: &SetupRequest, folders: &Folders<'_>) -> Result<String, Stopped> {
     let target = target(name, request, folders).map_err(Stopped::Usage)?;
+    if (request.write || request.remove)
+        && let Some(why) = target.by_hand()
+    {
+        return Err(Stopped::Usage(why));
+    }
     if request.remove {
         return remove(&target, request);
     }
@@ -103,6 +109,7 @@ fn target_in<'f>(
 ) -> Result<SetupTarget<'f>, String> {
     let path = match (&request.file, client.file(scope)) {
         (Some(file), _) => file.clone(),
+        (None, Some("")) => PathBuf::new(),
         (None, Some(place)) => folders.path(place)?,
         (None, None) => return Err(format!("{} has no file for --scope {}", client.title, scope.name())),
     };

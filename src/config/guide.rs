@@ -43,9 +43,15 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
         file: ".github/copilot-instructions.md or AGENTS.md in the project",
         ..OTHER
     },
-    GuideClient { name: "cursor", file: "AGENTS.md in the project", ..OTHER },
-    GuideClient { name: "zed", file: "AGENTS.md in the project", ..OTHER },
-    GuideClient { name: "codex", prefix: "mcp__files__", file: "AGENTS.md in the project", ..OTHER },
+    GuideClient { name: "cursor", aliases: &["windsurf", "kiro", "jetbrains", "lm-studio"], file: AGENTS, ..OTHER },
+    GuideClient { name: "zed", file: AGENTS, ..OTHER },
+    GuideClient {
+        name: "codex",
+        aliases: &["amp", "qwen-code", "qwen"],
+        prefix: "mcp__files__",
+        file: AGENTS,
+        ..OTHER
+    },
     GuideClient {
         name: "gemini-cli",
         aliases: &["gemini"],
@@ -61,7 +67,14 @@ pub(super) const GUIDE_CLIENTS: &[GuideClient] = &[
         has_skill: true,
     },
     GuideClient { name: "inspector", file: "a client that has a model; the Inspector has none", ..OTHER },
+    GuideClient { name: "opencode", aliases: &["kilo"], prefix: "files_", file: AGENTS, ..OTHER },
+    GuideClient { name: "copilot-cli", prefix: "files-", file: AGENTS, ..OTHER },
+    GuideClient { name: "cline", aliases: &["goose"], prefix: "files__", file: AGENTS, ..OTHER },
+    GuideClient { name: "roo", prefix: "mcp--files--", file: AGENTS, ..OTHER },
+    OTHER,
 ];
+
+const AGENTS: &str = "AGENTS.md in the project";
 
 /// A client that is not named.
 pub(super) const OTHER: GuideClient =

@@ -236,14 +236,27 @@ pub struct StatsRequest {
 }
 
 /// The clients that `rootbound setup` knows, in the order of the documentation.
-pub(crate) const SETUP_CLIENTS: &str =
-    "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow inspector";
+pub(crate) const SETUP_CLIENTS: &str = "claude-desktop claude-code vscode vscode-insiders cursor zed codex gemini-cli deerflow \
+     inspector opencode kilo copilot-cli qwen-code cline roo windsurf kiro jetbrains goose lm-studio amp other";
+
+/// Other names for some of them.
+const SETUP_ALIASES: &[(&str, &str)] =
+    &[("copilot", "copilot-cli"), ("qwen", "qwen-code"), ("lmstudio", "lm-studio"), ("junie", "jetbrains")];
+
+fn setup_client() -> impl TypedValueParser<Value = String> {
+    let aliases = |of| SETUP_ALIASES.iter().filter(move |(_, name)| *name == of).map(|(alias, _)| *alias);
+    let names = SETUP_CLIENTS.split(' ').map(|name| PossibleValue::new(name).aliases(aliases(name)));
+    PossibleValuesParser::new(names).map(|given| {
+        let alias = SETUP_ALIASES.iter().find(|(alias, _)| *alias == given);
+        alias.map_or(given, |(_, name)| (*name).to_owned())
+    })
+}
 
 /// The arguments of `rootbound setup`.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct SetupRequest {
     /// The client; without it, the clients are listed
-    #[arg(value_name = "CLIENT", value_parser = PossibleValuesParser::new(SETUP_CLIENTS.split(' ')))]
+    #[arg(value_name = "CLIENT", value_parser = setup_client())]
     pub client: Option<String>,
     /// Directories to offer [default: the open project, where the client has one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]

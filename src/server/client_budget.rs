@@ -78,6 +78,40 @@ pub(crate) static CLIENTS: &[ClientRow] = &[
         call_source: "https://github.com/google-gemini/gemini-cli/blob/main/docs/tools/mcp-server.md",
     },
     ClientRow {
+        title: "opencode, Kilo Code",
+        names: &["opencode", "kilo"],
+        below: None,
+        budget: text(TextUnit::BytesOfLines, 49_000),
+        beyond: "keeps the beginning, and moves all of it out of the conversation, at 51,200 bytes or 2,000 lines",
+        source: "https://github.com/anomalyco/opencode/pull/23770",
+        // The time that `rootbound setup` writes.
+        call_seconds: 60,
+        call_source: "https://opencode.ai/docs/mcp-servers",
+    },
+    ClientRow {
+        title: "Copilot CLI",
+        names: &["copilot-cli", "github-copilot-developer"],
+        below: None,
+        // Found with version 1.0.102 and texts of 20,400 and 20,500 bytes.
+        budget: text(TextUnit::Bytes, 20_000),
+        beyond: "moves more than 20,480 bytes out of the conversation, with the data of `--structured-output`",
+        source: "https://github.com/github/copilot-sdk/issues/1091",
+        call_seconds: 60,
+        call_source: "https://github.com/github/copilot-cli",
+    },
+    ClientRow {
+        title: "Qwen Code",
+        // The first is followed by the name of the server.
+        names: &["qwen-cli", "qwen-code"],
+        below: None,
+        // Found with version 0.24.4; a line break at the end begins a line.
+        budget: text(TextUnit::CharactersOfLines, 24_500),
+        beyond: "cuts the middle out at 25,000 characters or 1,000 lines",
+        source: "https://github.com/QwenLM/qwen-code/discussions/12791",
+        call_seconds: 60,
+        call_source: "https://github.com/QwenLM/qwen-code",
+    },
+    ClientRow {
         title: "Claude Desktop",
         names: &["claude-ai", "claude-desktop"],
         below: None,
@@ -208,6 +242,9 @@ mod tests {
             (&["claude-code", "Claude Code", "claudecode", "claude-code/2.1.3"], 20_000),
             (&["claude-ai", "Claude AI", "claude.ai", "Claude Desktop v1.2"], 90_000),
             (&["gemini-cli-mcp-client", "Gemini CLI 0.61.0"], 39_000),
+            (&["qwen-cli-mcp-client-files", "qwen-cli-mcp-client-my-server", "qwen-code-mcp-client"], 24_500),
+            (&["copilot-cli", "github-copilot-developer"], 20_000),
+            (&["opencode", "kilo"], 49_000),
             (&["", "codexes", "claude", "mcp", "my-claude-code", "2.0"], 40_000),
         ] {
             for name in names {

@@ -48,7 +48,7 @@ fn bash_completes_subcommands_clients_choices_and_files() {
         (&["--read-only", "doc"], "doctor"),
         (&["history", "re"], "restore"),
         (&["stage", ""], "diff apply discard help"),
-        (&["setup", "cl"], "claude-desktop claude-code"),
+        (&["setup", "cl"], "claude-desktop claude-code cline"),
         (&["setup", "codex", "--sp"], "--split"),
         (&["setup", "codex", "--scope", ""], "user project local"),
         (&["guide", "d"], "deerflow"),

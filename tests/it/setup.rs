@@ -43,6 +43,10 @@ impl Machine {
             "DEER_FLOW_EXTENSIONS_CONFIG_PATH",
             "DEER_FLOW_PROJECT_ROOT",
             "DEER_FLOW_CONFIG_PATH",
+            "COPILOT_HOME",
+            "QWEN_HOME",
+            "CLINE_MCP_SETTINGS_PATH",
+            "GOOSE_PATH_ROOT",
         ] {
             command.env_remove(variable);
         }
@@ -117,6 +121,24 @@ const JSON: &[(&str, &str, &str)] = &[
     ("deerflow", "user", "mcpServers"),
     ("inspector", "user", "mcpServers"),
     ("inspector", "project", "mcpServers"),
+    ("opencode", "user", "mcp"),
+    ("opencode", "project", "mcp"),
+    ("kilo", "user", "mcp"),
+    ("kilo", "project", "mcp"),
+    ("copilot-cli", "user", "mcpServers"),
+    ("copilot-cli", "project", "mcpServers"),
+    ("qwen-code", "user", "mcpServers"),
+    ("qwen-code", "project", "mcpServers"),
+    ("cline", "user", "mcpServers"),
+    ("roo", "user", "mcpServers"),
+    ("roo", "project", "mcpServers"),
+    ("windsurf", "user", "mcpServers"),
+    ("kiro", "user", "mcpServers"),
+    ("kiro", "project", "mcpServers"),
+    ("jetbrains", "user", "mcpServers"),
+    ("lm-studio", "user", "mcpServers"),
+    ("amp", "user", "amp.mcpServers"),
+    ("amp", "project", "amp.mcpServers"),
 ];
 
 const TOML: &[(&str, &str)] = &[("codex", "user"), ("codex", "project")];
@@ -361,7 +383,7 @@ fn file_has_what_a_person_would_write_and_the_record_no_value() {
         } else if written.contains("\"env\": {}") {
             written.replace("\"env\": {}", "\"env\": {\"TOKEN\": \"hunter2\"}, \"timeout\": 7")
         } else {
-            written.replace("\"args\"", "\"env\": {\"TOKEN\": \"hunter2\"}, \"timeout\": 7, \"args\"")
+            written.replace("\"command\"", "\"env\": {\"TOKEN\": \"hunter2\"}, \"timeout\": 7, \"command\"")
         };
         fs::write(&file, &with_values).expect("written");
         let said = machine.run(&words(client, scope, &["--write", "--yes", "--read-only"])).succeeded();
@@ -505,6 +527,83 @@ fn version_that_a_person_chose_stays() {
         let is_kept = written.contains(chosen) && !written.contains("/old") && written.contains("sub");
         assert!(is_kept || cfg!(windows), "{written}");
     }
+}
+
+#[test]
+fn command_with_its_arguments_in_one_list_is_known_and_brought_up_to_date() {
+    let machine = Machine::new();
+    let file = machine.file(&["opencode"]);
+    machine.run(&["opencode", "--write", "--yes"]).succeeded();
+    let read =
+        || -> serde_json::Value { serde_json::from_str(&fs::read_to_string(&file).expect("written")).expect("JSON") };
+    let entry = read()["mcp"]["files"].take();
+    let words = entry["command"].as_array().expect("a list");
+    assert!(words.len() == 1 && words[0].as_str().is_some_and(|word| word.contains("rootbound")), "{entry}");
+    assert!(entry["type"] == "local" && entry["enabled"] == true && entry.get("args").is_none(), "{entry}");
+    machine.run(&["opencode", "--read-only", "--write", "--yes"]).succeeded();
+    assert_eq!(read()["mcp"]["files"]["command"][1], "--read-only");
+    // A version that a person chose stays, and another program's list is not ours.
+    fs::write(&file, r#"{"mcp": {"files": {"type": "local", "command": ["npx", "-y", "rootbound@0.0.1", "/old"]}}}"#)
+        .expect("written");
+    let mut setup = machine.command();
+    setup.env("ROOTBOUND_LAUNCHER", "npx").args(["opencode", "sub", "--write", "--yes"]);
+    Outcome::of(&mut setup).succeeded();
+    let command = read()["mcp"]["files"]["command"].take();
+    let is_kept = command[2] == "rootbound@0.0.1" && command[3].as_str().is_some_and(|last| last.ends_with("sub"));
+    assert!(is_kept || cfg!(windows), "{command}");
+    fs::write(&file, r#"{"mcp": {"files": {"type": "local", "command": ["npx", "-y", "other", "rootbound"]}}}"#)
+        .expect("written");
+    assert!(machine.run(&["opencode", "--write", "--yes"]).failed(1).contains("starts another program"));
+}
+
+#[test]
+fn what_setup_cannot_write_is_printed_and_refused_with_the_next_step() {
+    let machine = Machine::new();
+    let before = machine.everything();
+    let goose = machine.run(&["goose"]).succeeded();
+    for part in
+        ["\nextensions:\n  files:\n    name: files\n", "\n    cmd: \"", "\n    args: []\n", "\n    type: \"stdio\"\n"]
+    {
+        assert!(goose.contains(part), "{goose}");
+    }
+    let other = machine.run(&["other", "sub"]).succeeded();
+    let block = &other[other.find('{').expect("JSON")..=other.rfind('}').expect("JSON")];
+    let block: serde_json::Value = serde_json::from_str(block).expect("JSON");
+    let servers = block["mcpServers"].as_object().expect("servers");
+    assert!(servers.len() == 1 && servers["files"]["args"].as_array().is_some_and(|list| list.len() == 1), "{other}");
+    for words in
+        [&["goose", "--write", "--yes"][..], &["goose", "--remove", "--yes"], &["other", "sub", "--write", "--yes"]]
+    {
+        let refused = machine.run(words).failed(2);
+        assert!(refused.contains("paste what `rootbound setup"), "{refused}");
+    }
+    for words in
+        [&["other"][..], &["cline", "--write", "--yes"], &["windsurf"], &["kiro"], &["lm-studio"], &["jetbrains"]]
+    {
+        let refused = machine.run(words).failed(2);
+        assert!(refused.contains("name the directories to offer"), "{refused}");
+    }
+    assert_eq!(machine.everything(), before);
+    let file = machine.home().join("mine.json").display().to_string();
+    machine.run(&["other", "sub", "--file", &file, "--write", "--yes"]).succeeded();
+    assert!(fs::read_to_string(&file).expect("written").contains("mcpServers"));
+    machine.run(&["other", "--file", &file, "--remove", "--yes"]).succeeded();
+    assert_eq!(machine.everything(), before);
+}
+
+#[test]
+fn one_file_of_two_clients_has_one_entry_for_both() {
+    let machine = Machine::new();
+    let before = machine.everything();
+    for client in ["claude-code", "copilot"] {
+        machine.run(&[client, "--scope", "project", "--write", "--yes"]).succeeded();
+    }
+    let written = fs::read_to_string(machine.project().join(".mcp.json")).expect("written");
+    for part in ["\"alwaysLoad\": true", "\"deferTools\": \"never\"", "\"tools\": [", "\"type\": \"stdio\""] {
+        assert_eq!(written.matches(part).count(), 1, "{written}");
+    }
+    machine.run(&["copilot-cli", "--scope", "project", "--remove", "--yes"]).succeeded();
+    assert_eq!(machine.everything(), before);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The table of clients, one row each, and what a row is made of.
 
 use EntryScope::{Local, Project, User};
-use Format::{Json, Toml};
+use Format::{Json, Toml, Yaml};
 
 /// A client that `rootbound setup` knows.
 #[derive(Debug)]
@@ -13,8 +13,12 @@ pub(super) struct Client {
     pub(super) head: &'static str,
     /// JSON members of an entry after `args`.
     pub(super) tail: &'static str,
+    /// Whether `command` is a list that has the arguments, too.
+    pub(super) one_list: bool,
     /// The file of each scope; the first is the default.
     pub(super) files: ScopePlaces,
+    /// The folder that it starts servers in, and how that is known: for each scope, or once for all.
+    pub(super) starts_in: &'static [(&'static str, &'static str)],
     /// How a person's own file names the open project if no directory is given.
     pub(super) open_project: OpenProject,
     /// How a file of the project names the project.
@@ -39,17 +43,25 @@ impl Client {
     pub(super) fn file(&self, scope: EntryScope) -> Option<&'static str> {
         place_of(self.files, scope)
     }
+
+    /// The folder that it starts the servers of a scope in, and how that is known.
+    pub(super) fn start(&self, scope: EntryScope) -> (&'static str, &'static str) {
+        let index = self.files.iter().position(|(own, _)| *own == scope).unwrap_or(0);
+        self.starts_in[index.min(self.starts_in.len() - 1)]
+    }
 }
 
 /// A file for each scope, as its place: alternatives between `|`. The first one whose variable (`$NAME`) is set counts,
-/// without that the first of the others that exists, and else the first of them. What is before the first slash is a
-/// folder: `~`, the project as `.`, [`CONFIG`] or [`DOT_CONFIG`].
+/// without that the first of the others that exists, and else the first of them; empty if it is not known. What is
+/// before the first slash is a folder: `~`, the project as `.`, [`CONFIG`], [`DOT_CONFIG`] or [`XDG_CONFIG`].
 pub(super) type ScopePlaces = &'static [(EntryScope, &'static str)];
 
 /// `~/.config`, `~/Library/Application Support` or `%APPDATA%`.
 pub(super) const CONFIG: &str = "CONFIG";
 /// As [`CONFIG`], but `~/.config` on macOS, too.
 pub(super) const DOT_CONFIG: &str = ".CONFIG";
+/// `~/.config` on every system.
+pub(super) const XDG_CONFIG: &str = "XDG";
 
 /// The place of a scope; `None` where there is no file for it.
 pub(super) fn place_of(files: ScopePlaces, scope: EntryScope) -> Option<&'static str> {
@@ -63,6 +75,8 @@ pub(super) enum Format {
     Json(&'static [&'static str]),
     /// As tables below this one.
     Toml(&'static str),
+    /// As members of the mapping with this key, which is only printed: nothing here writes YAML.
+    Yaml(&'static str),
 }
 
 /// For whom an entry is.
@@ -126,7 +140,9 @@ const USUAL: Client = Client {
     format: Json(&["mcpServers"]),
     head: r#"{"type": "stdio"}"#,
     tail: "{}",
+    one_list: false,
     files: &[],
+    starts_in: &[NOT_KNOWN],
     open_project: OpenProject::Unknown,
     project_folder: ".",
     own_tools: Err("it has none"),
@@ -135,10 +151,13 @@ const USUAL: Client = Client {
     check: "",
 };
 
+const NOT_KNOWN: (&str, &str) = ("a folder that is not known", "not tried");
+
 const CLAUDE_JSON: &str = "$CLAUDE_CONFIG_DIR/.claude.json|~/.claude.json";
 const DEERFLOW: &str = "$DEER_FLOW_EXTENSIONS_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/extensions_config.json|\
      ./extensions_config.json|./mcp_config.json";
 
+const VSCODE_SOURCE: &str = "source: <https://github.com/microsoft/vscode>";
 const VSCODE_APPROVAL: &str =
     "run \"MCP: List Servers\" from the command palette and start it; VS Code asks once whether you trust the server";
 const VSCODE: Client = Client {
@@ -146,6 +165,7 @@ const VSCODE: Client = Client {
     title: "VS Code",
     format: Json(&["servers"]),
     files: &[(Project, "./.vscode/mcp.json"), (User, "CONFIG/Code/User/mcp.json")],
+    starts_in: &[("the folder of the workspace", VSCODE_SOURCE), ("the home directory", VSCODE_SOURCE)],
     // The variable is resolved in the file of a project only: https://github.com/microsoft/vscode/issues/245905
     open_project: OpenProject::Here,
     project_folder: "${workspaceFolder}",
@@ -163,6 +183,7 @@ pub(super) const CLIENTS: &[Client] = &[
         title: "Claude Desktop",
         head: "{}",
         files: &[(User, "CONFIG/Claude/claude_desktop_config.json")],
+        starts_in: &[("any folder, such as `/` on macOS", "<https://modelcontextprotocol.io/docs/tools/debugging>")],
         approval: "quit Claude Desktop completely and start it again; it asks before it uses a tool for the first time",
         check: "Settings > Developer shows the server as running",
         ..USUAL
@@ -173,6 +194,7 @@ pub(super) const CLIENTS: &[Client] = &[
         // Without it the tools come after a search, which a model may never make; with it Claude Code waits for the server.
         tail: r#"{"alwaysLoad": true}"#,
         files: &[(User, CLAUDE_JSON), (Project, "./.mcp.json"), (Local, CLAUDE_JSON)],
+        starts_in: &[("the folder that `claude` is started in", "tried with 2.1.332")],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
             files: &[
@@ -201,6 +223,10 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "cursor",
         title: "Cursor",
         files: &[(User, "~/.cursor/mcp.json"), (Project, "./.cursor/mcp.json")],
+        starts_in: &[
+            ("the home directory", "<https://github.com/vectorize-io/hindsight/issues/4530>"),
+            ("any folder: it replaces the variable", "<https://cursor.com/docs/mcp>"),
+        ],
         project_folder: "${workspaceFolder}",
         own_tools: Err("it cannot turn them off"),
         approval: "switch the server on in Settings > Tools & MCP; Cursor asks before it uses a tool",
@@ -215,6 +241,7 @@ pub(super) const CLIENTS: &[Client] = &[
         head: "{}",
         tail: r#"{"env": {}}"#,
         files: &[(User, ".CONFIG/zed/settings.json"), (Project, "./.zed/settings.json")],
+        starts_in: &[("the project, earlier also `/`", "<https://github.com/zed-industries/zed/pull/61365>")],
         own_tools: Err("make a profile without them in the agent panel (agent: manage profiles)"),
         approval: "Zed reads the file at once and asks before it uses a tool",
         project_approval: "each person trusts the project when Zed asks",
@@ -228,6 +255,7 @@ pub(super) const CLIENTS: &[Client] = &[
         head: "{}",
         tail: r#"{"startup_timeout_sec": 20, "tool_timeout_sec": 60}"#,
         files: &[(User, "$CODEX_HOME/config.toml|~/.codex/config.toml"), (Project, "./.codex/config.toml")],
+        starts_in: &[("the folder of the session; `CODEX_HOME` to list its tools", "tried with 0.171.0")],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Err("it reads files through its shell, which is confined by --sandbox"),
         approval: "start `codex` again; it asks before it uses a tool that changes files",
@@ -244,6 +272,7 @@ pub(super) const CLIENTS: &[Client] = &[
             (User, "$GEMINI_CLI_HOME/.gemini/settings.json|~/.gemini/settings.json"),
             (Project, "./.gemini/settings.json"),
         ],
+        starts_in: &[("the folder that `gemini` is started in", "tried with 0.61.0")],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
             files: &[(User, "$GEMINI_CLI_HOME/.gemini/policies/rootbound.toml|~/.gemini/policies/rootbound.toml")],
@@ -263,6 +292,7 @@ pub(super) const CLIENTS: &[Client] = &[
         // Without the first DeerFlow waits for a call without end: it has no default.
         tail: r#"{"tool_call_timeout": 60, "session_init_timeout": 60}"#,
         files: &[(User, DEERFLOW)],
+        starts_in: &[("the workspace of the thread", "tried with its code of 2026-08")],
         open_project: OpenProject::CurrentDirectory,
         own_tools: Ok(OwnTools {
             files: &[(User, "$DEER_FLOW_CONFIG_PATH|$DEER_FLOW_PROJECT_ROOT/config.yaml|./config.yaml")],
@@ -278,12 +308,166 @@ pub(super) const CLIENTS: &[Client] = &[
         id: "inspector",
         title: "MCP Inspector",
         files: &[(User, "$MCP_CATALOG_PATH|~/.mcp-inspector/mcp.json"), (Project, "./mcp.json")],
+        starts_in: &[("the folder that it is started in", "tried with 2.12.0")],
         open_project: OpenProject::Here,
         project_approval: "none",
         check: "npx @modelcontextprotocol/inspector --cli --config FILE --server NAME --method tools/list",
         ..USUAL
     },
+    OPENCODE,
+    Client {
+        id: "kilo",
+        title: "Kilo Code",
+        files: &[
+            (User, "XDG/kilo/kilo.json|XDG/kilo/kilo.jsonc"),
+            (Project, "./kilo.json|./kilo.jsonc|./.kilo/kilo.json|./.kilo/kilo.jsonc"),
+        ],
+        starts_in: &[("the folder that `kilo` is started in", "tried with 7.8.1")],
+        check: "kilo mcp list",
+        ..OPENCODE
+    },
+    Client {
+        id: "copilot-cli",
+        title: "Copilot CLI",
+        // Without the last its tools come after a search where there are more than 30. `.mcp.json` is Claude Code's, too.
+        head: r#"{"type": "stdio"}"#,
+        tail: r#"{"tools": ["*"], "deferTools": "never"}"#,
+        files: &[
+            (User, "$COPILOT_HOME/mcp-config.json|~/.copilot/mcp-config.json"),
+            (Project, "./.mcp.json|./.github/mcp.json"),
+        ],
+        starts_in: &[("the folder that `copilot` is started in", "tried with 1.0.102")],
+        own_tools: Err("start it with --excluded-tools"),
+        check: "copilot mcp list",
+        ..TERMINAL
+    },
+    Client {
+        id: "qwen-code",
+        title: "Qwen Code",
+        tail: r#"{"timeout": 60000}"#,
+        files: &[(User, "$QWEN_HOME/settings.json|~/.qwen/settings.json"), (Project, "./.qwen/settings.json")],
+        starts_in: &[("the folder that `qwen` is started in", "tried with 0.24.4")],
+        // The last has it search for the tools of servers.
+        own_tools: Err(r#"add "permissions": {"deny": ["Read", "Edit", "tool_search"]} to its settings.json"#),
+        check: "qwen mcp list",
+        ..TERMINAL
+    },
+    Client {
+        id: "cline",
+        title: "Cline",
+        head: r#"{"type": "stdio"}"#,
+        tail: r#"{"disabled": false, "timeout": 60}"#,
+        files: &[(User, "$CLINE_MCP_SETTINGS_PATH|~/.cline/data/settings/cline_mcp_settings.json")],
+        starts_in: &[("any folder, such as `/`", "<https://github.com/cline/cline/issues/9950>")],
+        ..EDITOR
+    },
+    Client {
+        id: "roo",
+        title: "Roo Code",
+        files: &[
+            (Project, "./.roo/mcp.json"),
+            (User, "CONFIG/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"),
+        ],
+        starts_in: &[("the first folder of the workspace", "source: <https://github.com/RooCodeInc/Roo-Code>")],
+        open_project: OpenProject::CurrentDirectory,
+        project_folder: "${workspaceFolder}",
+        project_approval: OPEN_AGAIN,
+        ..EDITOR
+    },
+    Client { id: "windsurf", title: "Windsurf", files: &[(User, "~/.codeium/windsurf/mcp_config.json")], ..EDITOR },
+    Client {
+        id: "kiro",
+        title: "Kiro",
+        files: &[(User, "~/.kiro/settings/mcp.json"), (Project, "./.kiro/settings/mcp.json")],
+        project_approval: OPEN_AGAIN,
+        starts_in: &[("its own folder, or the project in the CLI", KIRO), ("the folder of the workspace", KIRO)],
+        ..EDITOR
+    },
+    Client {
+        id: "jetbrains",
+        title: "JetBrains Junie",
+        files: &[(User, "~/.junie/mcp/mcp.json")],
+        approval: "switch it on in Settings > Tools > Junie > MCP Settings; AI Assistant takes the same JSON in Settings > \
+                   Tools > AI Assistant > Model Context Protocol (MCP)",
+        ..EDITOR
+    },
+    Client {
+        id: "goose",
+        title: "Goose",
+        format: Yaml("extensions"),
+        head: r#"{"enabled": true, "type": "stdio"}"#,
+        tail: r#"{"envs": {}, "timeout": 300}"#,
+        files: &[(
+            User,
+            "$GOOSE_PATH_ROOT/config/config.yaml|.CONFIG/goose/config.yaml|.CONFIG/Block/goose/config/config.yaml",
+        )],
+        starts_in: &[("the folder of the session", "source: <https://github.com/block/goose>")],
+        project_approval: "",
+        own_tools: Err("set `enabled: false` of its extension developer, which also has the shell"),
+        check: "`goose configure` lists it",
+        ..TERMINAL
+    },
+    Client {
+        id: "lm-studio",
+        title: "LM Studio",
+        files: &[(User, "~/.lmstudio/mcp.json|~/.cache/lm-studio/mcp.json")],
+        ..EDITOR
+    },
+    Client {
+        id: "amp",
+        title: "Amp",
+        // One key with a dot in it.
+        format: Json(&["amp.mcpServers"]),
+        files: &[
+            (User, "~/.config/amp/settings.json|~/.config/amp/settings.jsonc"),
+            (Project, "./.amp/settings.json|./.amp/settings.jsonc"),
+        ],
+        starts_in: &[("the folder of the thread", "source: its program of September 2026")],
+        project_approval: "each person runs `amp mcp approve NAME`",
+        check: "amp mcp list",
+        ..TERMINAL
+    },
+    Client { id: "other", title: "Any other client", files: &[(User, "")], ..EDITOR },
 ];
+
+const OPEN_AGAIN: &str = "each person opens the project again";
+const KIRO: &str = "<https://github.com/kirodotdev/Kiro/issues/10486>";
+
+/// A client with a window, which may be started anywhere.
+const EDITOR: Client = Client {
+    head: "{}",
+    own_tools: Err("no file of it does so"),
+    approval: "start the client again, or reload its list of MCP servers",
+    check: "its list of MCP servers shows the tools",
+    ..USUAL
+};
+
+/// A client that a person starts in the project.
+const TERMINAL: Client = Client {
+    open_project: OpenProject::CurrentDirectory,
+    approval: "start it again",
+    project_approval: "each person starts it in the project, and trusts the folder if it asks",
+    ..EDITOR
+};
+
+const OPENCODE: Client = Client {
+    id: "opencode",
+    title: "opencode",
+    format: Json(&["mcp"]),
+    head: r#"{"type": "local"}"#,
+    tail: r#"{"enabled": true, "timeout": 60000}"#,
+    one_list: true,
+    files: &[
+        (User, "XDG/opencode/opencode.json|XDG/opencode/opencode.jsonc"),
+        (Project, "./opencode.json|./opencode.jsonc|./.opencode/opencode.json|./.opencode/opencode.jsonc"),
+    ],
+    starts_in: &[("the folder that `opencode` is started in", "tried with 1.18.33")],
+    own_tools: Err(
+        r#"add "permission": {"read": "deny", "edit": "deny", "glob": "deny", "grep": "deny"} to the same file"#,
+    ),
+    check: "opencode mcp list",
+    ..TERMINAL
+};
 
 #[cfg(test)]
 mod tests {
@@ -305,6 +489,9 @@ mod tests {
             }
             let shared = client.files.iter().any(|(scope, _)| *scope == Project);
             assert!(!client.approval.is_empty() && !client.check.is_empty(), "{}", client.id);
+            let answers = client.starts_in.len();
+            assert!(answers == 1 || answers == client.files.len(), "{}", client.id);
+            assert!(client.starts_in.iter().all(|(folder, known)| !folder.is_empty() && !known.is_empty()));
             assert_eq!(
                 shared,
                 !client.project_approval.is_empty() && !client.project_folder.is_empty(),

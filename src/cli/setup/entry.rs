@@ -46,15 +46,20 @@ pub(super) fn is_ours(entry: &Value) -> bool {
     launching_words(entry).is_some()
 }
 
+/// The command of an entry and its arguments: opencode has one list of both, and Zed once had an object there.
+fn start_of(entry: &Value) -> Option<(&str, &[Value])> {
+    let (command, arguments) = match entry.get("command")? {
+        Value::Array(words) => return Some((words.first()?.as_str()?, &words[1..])),
+        Value::Object(inner) => (inner.get("path")?, inner.get("args")),
+        command => (command, entry.get("args")),
+    };
+    Some((command.as_str()?, arguments.and_then(Value::as_array).map_or(&[], Vec::as_slice)))
+}
+
 /// How many of an entry's arguments say what its command starts, up to the name of this program; `None` if it starts
 /// another one, whatever its own arguments are.
 fn launching_words(entry: &Value) -> Option<usize> {
-    // Zed once had an object there.
-    let (command, arguments) = match entry.get("command") {
-        Some(Value::Object(inner)) => (inner.get("path"), inner.get("args")),
-        other => (other, entry.get("args")),
-    };
-    let command = command?.as_str()?;
+    let (command, arguments) = start_of(entry)?;
     if names_program(command) {
         return Some(0);
     }
@@ -64,7 +69,7 @@ fn launching_words(entry: &Value) -> Option<usize> {
         return None;
     }
     let mut is_value = false;
-    for (index, word) in arguments?.as_array()?.iter().enumerate() {
+    for (index, word) in arguments.iter().enumerate() {
         let word = word.as_str()?;
         let is_own = !is_value && !word.starts_with('-') && !STARTERS.contains(&word.trim_start_matches('/'));
         if is_own {
@@ -100,17 +105,26 @@ impl ServerEntry {
     /// The same, with what a person chose for its start in the entry that is there: a version, an index.
     pub(super) fn started_as(&self, found: &Value) -> Self {
         let mut new = self.clone();
-        let own = launching_words(&Value::Object(self.value.clone())).unwrap_or(0);
-        let there = launching_words(found).unwrap_or(0);
-        let words = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
-        let (mut chosen, mut rest) = (words(found.get("args")), words(self.value.get("args")));
-        chosen.truncate(there);
+        let entry = Value::Object(self.value.clone());
+        let (own, there) = (launching_words(&entry).unwrap_or(0), launching_words(found).unwrap_or(0));
         // Options of another starter, such as `uvx --from`, say nothing to this one.
-        if found.get("command") == self.value.get("command") {
-            chosen.extend(rest.drain(own..));
-            new.value.insert("args".to_owned(), chosen.into());
+        if let (Some((command, arguments)), Some((same, chosen))) = (start_of(&entry), start_of(found))
+            && command == same
+        {
+            new.start(command, [&chosen[..there], &arguments[own..]].concat());
         }
         new
+    }
+
+    /// Gives it this command, and the arguments next to it or, as the entry has it, in one list with it.
+    fn start(&mut self, command: &str, arguments: Vec<Value>) {
+        if self.value.get("command").is_some_and(Value::is_array) {
+            let words = std::iter::once(command.into()).chain(arguments).collect();
+            self.value.insert("command".to_owned(), words);
+        } else {
+            self.value.insert("command".to_owned(), command.into());
+            self.value.insert("args".to_owned(), arguments.into());
+        }
     }
 }
 
@@ -132,11 +146,13 @@ pub(super) fn entries(
         check_name(&name)?;
         let own = own.iter().map(|&word| word.to_owned());
         let arguments = words[1..].iter().cloned().chain(own).chain(request.options.iter().cloned());
-        let mut value = members(client.head);
-        value.insert("command".to_owned(), words[0].as_str().into());
-        value.insert("args".to_owned(), arguments.chain(directories.iter().cloned()).collect());
-        value.extend(members(client.tail));
-        Ok(ServerEntry { name, value })
+        let mut entry = ServerEntry { name, value: members(client.head) };
+        if client.one_list {
+            entry.value.insert("command".to_owned(), Value::Array(Vec::new()));
+        }
+        entry.start(&words[0], arguments.chain(directories.iter().cloned()).map(Value::from).collect());
+        entry.value.extend(members(client.tail));
+        Ok(entry)
     };
     let reading: &[&str] = if request.split || request.read_only { READING } else { &[] };
     let writing = request.split.then(|| (format!("{name}-write"), DEERFLOW_WRITING));

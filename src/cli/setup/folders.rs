@@ -6,7 +6,7 @@ use confined_fs::host_path_exists;
 
 use crate::config::Environment;
 
-use super::clients::{CONFIG, DOT_CONFIG};
+use super::clients::{CONFIG, DOT_CONFIG, XDG_CONFIG};
 
 /// The systems whose folders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +85,12 @@ impl Folders<'_> {
                 Err("the current directory cannot be determined: change to the project".to_owned())
             }
             (".", _) => Ok(self.environment.directory.clone()),
+            ("", _) => Err("the file of this client is not known".to_owned()),
             (CONFIG | DOT_CONFIG, System::Windows) => {
                 self.variable("APPDATA").map_or_else(|| home(&["AppData", "Roaming"]), Ok)
             }
             (CONFIG, System::Mac) => home(&["Library", "Application Support"]),
-            (CONFIG | DOT_CONFIG, _) => {
+            (CONFIG | DOT_CONFIG | XDG_CONFIG, _) => {
                 // A relative one is to be ignored (https://specifications.freedesktop.org/basedir-spec/latest/).
                 let folder = self.variable("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
                 folder.map_or_else(|| home(&[".config"]), Ok)

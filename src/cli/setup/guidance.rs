@@ -7,7 +7,7 @@ use confined_fs::host_directory;
 use crate::config::SetupRequest;
 
 use super::{
-    clients::{CLIENTS, Client, EntryScope, ToolList},
+    clients::{CLIENTS, Client, EntryScope, Format, ToolList},
     entry::{Launcher, NPX, ServerEntry, UVX, launcher},
     folders::Folders,
     json_document, own_tools,
@@ -35,14 +35,20 @@ pub(super) fn configuration(
     entries: &[ServerEntry],
     request: &SetupRequest,
 ) -> Result<String, String> {
+    let (client, scope) = (target.client, target.scope);
     let mut snippet = String::new();
-    for entry in entries {
-        snippet = target.list.add(&snippet, entry)?.0;
+    if let Format::Yaml(key) = client.format {
+        snippet = yaml(key, entries);
+    } else {
+        for entry in entries {
+            snippet = target.list.add(&snippet, entry)?.0;
+        }
     }
     let mut out = String::new();
-    let (client, scope) = (target.client, target.scope);
     let _ = writeln!(out, "{} ({})\n", client.title, whose(scope));
-    let _ = writeln!(out, "In {}:\n\n{}", target.path.display(), snippet);
+    let path = target.path.display().to_string();
+    let path = if path.is_empty() { "the file that lists its servers" } else { &path };
+    let _ = writeln!(out, "In {path}:\n\n{snippet}");
     if let (true, Ok(own)) = (request.replace, &client.own_tools) {
         let path = own_tools::file(client, scope, target.folders)?;
         if let ToolList::Yaml(key) = own.list {
@@ -56,9 +62,24 @@ pub(super) fn configuration(
     if client.splits_tools() {
         settings_page(&mut out, entries, launcher(target.folders.environment))?;
     }
+    let _ = writeln!(out, "starts    in {}", client.start(scope).0);
     let _ = writeln!(out, "{}", after(target, entries, request));
-    let _ = writeln!(out, "next      the same command with --write merges this into the file; --remove takes it out");
+    let next = "the same command with --write merges this into the file; --remove takes it out";
+    let _ = writeln!(out, "next      {}", target.by_hand().as_deref().unwrap_or(next));
     Ok(out)
+}
+
+/// The entries below `key`, with the names that Goose has for the members. A JSON value is a YAML one.
+fn yaml(key: &str, entries: &[ServerEntry]) -> String {
+    let mut out = format!("{key}:\n");
+    for ServerEntry { name, value } in entries {
+        let _ = writeln!(out, "  {name}:\n    name: {name}");
+        for (member, value) in value {
+            let member = if member == "command" { "cmd" } else { member };
+            let _ = writeln!(out, "    {member}: {value}");
+        }
+    }
+    out
 }
 
 /// DeerFlow's settings page accepts only these two commands.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::config::Environment;
 
 use super::{
-    clients::{CLIENTS, Client, EntryScope, OpenProject},
+    clients::{CLIENTS, Client, EntryScope, Format, OpenProject},
     folders::{Folders, System},
 };
 
@@ -28,6 +28,9 @@ fn environment() -> Environment {
 /// The file of a scope, once if it is the same on every system.
 fn places(client: &Client, scope: EntryScope) -> String {
     let place = client.file(scope).expect("a place");
+    if place.is_empty() {
+        return "the file that lists its servers".to_owned();
+    }
     let paths = SYSTEMS.map(|(system, name)| {
         let environment = environment();
         let path = Folders { system, environment: &environment }.path(place).expect("a path").display().to_string();
@@ -58,7 +61,9 @@ fn places(client: &Client, scope: EntryScope) -> String {
 fn section(client: &Client) -> String {
     let mut out = String::new();
     let directory = if client.open_project == OpenProject::Unknown { " ~/code/app" } else { "" };
-    let _ = writeln!(out, "### {}\n\n`rootbound setup {}{directory} --write`\n", client.title, client.id);
+    let is_by_hand = matches!(client.format, Format::Yaml(_)) || client.file(EntryScope::User) == Some("");
+    let write = if is_by_hand { "`, and paste what it prints" } else { " --write`" };
+    let _ = writeln!(out, "### {}\n\n`rootbound setup {}{directory}{write}\n", client.title, client.id);
     for (scope, _) in client.files {
         let _ = writeln!(out, "- `--scope {}`: {}", scope.name(), places(client, *scope));
     }
@@ -75,23 +80,56 @@ fn section(client: &Client) -> String {
     out
 }
 
+/// A line for each client and scope: where the server starts, and so what its entry may name.
+fn folders() -> String {
+    let mut out = "\n| client | scope | the server starts in | its entry names | known from |\n|---|---|---|---|---|\n"
+        .to_owned();
+    for (client, scope) in CLIENTS.iter().flat_map(|client| client.files.iter().map(move |(scope, _)| (client, *scope)))
+    {
+        let names = match (scope, client.open_project) {
+            _ if client.splits_tools() => "its five paths, from there".to_owned(),
+            (EntryScope::Project, _) => format!("`{0}` or `{0}/DIR`", client.project_folder),
+            (_, OpenProject::CurrentDirectory) => "nothing, or absolute folders".to_owned(),
+            (_, OpenProject::Here) => "absolute folders, unless given the current one".to_owned(),
+            (_, OpenProject::Unknown) => "absolute folders: `setup` asks for them".to_owned(),
+        };
+        let (folder, known) = client.start(scope);
+        let _ = writeln!(out, "| {} | {} | {folder} | {names} | {known} |", client.title, scope.name());
+    }
+    out + "\n"
+}
+
 mod tests {
     use super::*;
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
     fn setup_page_has_a_section_for_each_client() {
-        const BEGIN: &str = "setup_page` -->\n";
-        const END: &str = "<!-- end of setup -->";
+        let sections: String = std::iter::once("\n".to_owned()).chain(CLIENTS.iter().map(section)).collect();
+        compare("setup_page` -->\n", "<!-- end of setup -->", &sections);
+    }
+
+    #[test]
+    fn setup_page_says_for_each_client_and_scope_where_a_server_starts() {
+        let folders = folders();
+        let scopes: usize = CLIENTS.iter().map(|client| client.files.len()).sum();
+        assert_eq!(folders.lines().count(), scopes + 4);
+        compare("the same command -->\n", "<!-- end of folders -->", &folders);
+    }
+
+    /// Compares the part of the page between two marks, or writes it.
+    #[expect(clippy::disallowed_methods, reason = "the documentation is no file of a workspace")]
+    fn compare(begin: &str, end: &str, expected: &str) {
+        // The tests of this file may write at the same time.
+        static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+        let _one = ONE.lock();
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/clients.md");
         let text = std::fs::read_to_string(&path).expect("docs/clients.md").replace("\r\n", "\n");
-        let (before, rest) = text.split_once(BEGIN).expect("a mark before the clients");
-        let (sections, after) = rest.split_once(END).expect("a mark after the clients");
-        let expected: String = std::iter::once("\n".to_owned()).chain(CLIENTS.iter().map(section)).collect();
+        let (before, rest) = text.split_once(begin).expect("a mark before the part");
+        let (part, after) = rest.split_once(end).expect("a mark after the part");
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(&path, format!("{before}{BEGIN}{expected}{END}{after}")).expect("written");
+            std::fs::write(&path, format!("{before}{begin}{expected}{end}{after}")).expect("written");
         } else {
-            assert_eq!(sections, expected, "docs/clients.md differs from the table: run the command that it names");
+            assert_eq!(part, expected, "docs/clients.md differs from the table: run the command that it names");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::config::SetupRequest;
 
 use super::{
     client_file::{ClientFile, FileChange},
-    clients::{Client, EntryScope},
+    clients::{Client, EntryScope, Format},
     entry::{self, ServerEntry, is_ours},
     folders::Folders,
     own_tools,
@@ -39,6 +39,18 @@ impl SetupTarget<'_> {
     pub(super) fn records(&self) -> Records {
         let place = format!("{} {}", self.path.display(), self.list.name());
         Records { folder: self.folders.environment.state_folder(), place }
+    }
+
+    /// Why a person has to paste the entry, and what; `None` where it can be written.
+    pub(super) fn by_hand(&self) -> Option<String> {
+        let (why, place) = match self.client.format {
+            Format::Yaml(_) => ("setup writes no YAML", format!(" into {}", self.path.display())),
+            _ if self.path.as_os_str().is_empty() => {
+                ("the file of this client is not known", " into it, or name it with --file".to_owned())
+            }
+            _ => return None,
+        };
+        Some(format!("{why}: paste what `rootbound setup {}` prints{place}", self.client.id))
     }
 
     /// The change that adds the entries, or brings them up to date.

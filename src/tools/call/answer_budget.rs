@@ -6,6 +6,8 @@ use text_file::estimated_tokens;
 
 /// Characters that `/mnt/user-data/workspace/` adds to a relative path.
 const GROWTH: usize = "/mnt/user-data/workspace/".len();
+/// Units that a line costs at least where a client also counts lines: its limit of those is the other one divided by this.
+const LINE: usize = 25;
 
 /// The unit in which a client counts a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +24,10 @@ pub enum TextUnit {
     /// Tokens of a model, as [`estimated_tokens`] counts them, and at least five for twelve characters: Claude Code
     /// 2.1.332 also moves what has over 50,000 characters out of the conversation, however few tokens they are.
     Tokens,
+    /// Bytes of the text in UTF-8, and at least 25 for each line.
+    BytesOfLines,
+    /// Characters, and at least 25 for each line.
+    CharactersOfLines,
 }
 
 /// How much one answer may hold.
@@ -59,12 +65,15 @@ impl AnswerBudget {
 
     /// How much of the budget `text` takes.
     pub fn cost(&self, text: &str) -> usize {
+        let lines = || text.bytes().filter(|byte| *byte == b'\n').count() * LINE;
         match self.unit {
             TextUnit::Bytes => text.len(),
             TextUnit::JsonBytes => json_bytes(text),
             TextUnit::Characters => text.chars().count(),
             TextUnit::CharactersWithPaths => text.chars().count() + GROWTH * relative_paths(text),
             TextUnit::Tokens => estimated_tokens(text).max((text.chars().count() * 5).div_ceil(12)),
+            TextUnit::BytesOfLines => text.len().max(lines()),
+            TextUnit::CharactersOfLines => text.chars().count().max(lines()),
         }
     }
 
@@ -82,9 +91,11 @@ impl AnswerBudget {
     /// Bytes of the longest usual text that is within the budget: more need not be prepared for an answer.
     pub fn most_bytes(&self) -> usize {
         match self.unit {
-            TextUnit::Bytes | TextUnit::JsonBytes => self.limit,
+            TextUnit::Bytes | TextUnit::JsonBytes | TextUnit::BytesOfLines => self.limit,
             // A character has at most four bytes in UTF-8.
-            TextUnit::Characters | TextUnit::CharactersWithPaths => self.limit.saturating_mul(4),
+            TextUnit::Characters | TextUnit::CharactersWithPaths | TextUnit::CharactersOfLines => {
+                self.limit.saturating_mul(4)
+            }
             TextUnit::Tokens => self.limit.saturating_mul(8),
         }
     }
@@ -142,6 +153,8 @@ impl fmt::Display for AnswerBudget {
             TextUnit::Characters => "characters",
             TextUnit::CharactersWithPaths => "characters with its paths made absolute",
             TextUnit::Tokens => "tokens, estimated",
+            TextUnit::BytesOfLines => "bytes in lines of at least 25",
+            TextUnit::CharactersOfLines => "characters in lines of at least 25",
         };
         write!(f, "{} {what}", self.limit)?;
         if self.image_bytes < Self::IMAGE_BYTES {
@@ -238,6 +251,18 @@ mod tests {
     }
 
     #[test]
+    fn short_lines_cost_more_than_they_hold_where_lines_are_counted() {
+        for (unit, of_long) in [(TextUnit::BytesOfLines, 81), (TextUnit::CharactersOfLines, 41)] {
+            let budget = budget(unit, 100);
+            assert_eq!((budget.cost("\n\n"), budget.cost("a\nb")), (50, 25));
+            assert_eq!(budget.cost(&("é".repeat(40) + "\n")), of_long);
+            assert!(budget.fits("\n\n\n\n") && !budget.fits("\n\n\n\n\n"));
+            let mut gauge = budget.gauge();
+            assert!(gauge.fits("a\n\n\n\n") && !gauge.fits("a\n\n\n\n\n"));
+        }
+    }
+
+    #[test]
     fn relative_paths_grow_and_absolute_ones_do_not() {
         for (text, expected) in [
             ("src/a.rs and (lib/b.rs): \"c/d\"", 3),
@@ -267,6 +292,8 @@ mod tests {
             TextUnit::Characters,
             TextUnit::CharactersWithPaths,
             TextUnit::Tokens,
+            TextUnit::BytesOfLines,
+            TextUnit::CharactersOfLines,
         ] {
             let budget = budget(unit, 300);
             let (mut gauge, mut text) = (budget.gauge(), String::new());

@@ -24,6 +24,8 @@ pub(super) const CLIENTS: &[Client] = &[
     Client { name: "claude-ai", mount: Some("app"), too_large: claude_desktop },
     Client { name: "gemini-cli-mcp-client", mount: None, too_large: gemini },
     Client { name: "mcp", mount: Some("/mnt/user-data/workspace"), too_large: deerflow },
+    Client { name: "opencode", mount: None, too_large: opencode },
+    Client { name: "qwen-cli-mcp-client-files", mount: None, too_large: qwen },
     Client { name: "unheard-of", mount: Some("app"), too_large: unknown },
 ];
 
@@ -83,6 +85,16 @@ fn claude_desktop(result: &Value, _: &Path) -> Option<String> {
 
 fn gemini(result: &Value, _: &Path) -> Option<String> {
     over("characters", text(result).chars().count(), 39_900)
+}
+
+fn opencode(result: &Value, _: &Path) -> Option<String> {
+    let text = text(result);
+    over("bytes", text.len(), 51_200).or_else(|| over("lines", text.split('\n').count(), 2_000))
+}
+
+fn qwen(result: &Value, _: &Path) -> Option<String> {
+    let text = text(result);
+    over("characters", text.chars().count(), 25_000).or_else(|| over("lines", text.split('\n').count(), 1_000))
 }
 
 fn unknown(result: &Value, _: &Path) -> Option<String> {
