@@ -14,10 +14,10 @@ mod worktree;
 
 pub use entry::{Entry, EntryOrigin, ShownStats, SiblingCache, StatCache};
 pub use ignores::IgnoreRules;
-pub(super) use ignores::{Ignores, RuleSource, holds_rules, is_marker, linked_content};
+pub(super) use ignores::{GIT, Ignores, RuleSource, holds_rules, is_marker, linked_content};
 pub use limits_hit::LimitsHit;
 pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, VerifiedListing, VerifiedName};
 pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
 pub(super) use walker::{walk, walk_child, walk_names};
-pub(super) use worktree::is_linked;
+pub(super) use worktree::is_left_out;

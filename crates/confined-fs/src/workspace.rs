@@ -157,8 +157,9 @@ impl Workspace {
     /// is none: a person has named it.
     pub fn is_linked_worktree(&self, directory: &WorkspacePath) -> bool {
         let Ok((_, way)) = self.shared.stat(directory) else { return false };
-        let dir = way.real.root().dir.dir_beneath(way.real.relative(), OpenFor::Traverse);
-        !self.shared.roots.deepest(&way.real).is_root() && dir.is_ok_and(|dir| walk::is_linked(&dir))
+        let (root, path) = (way.real.root(), way.real.relative());
+        let dir = root.dir.dir_beneath(path, OpenFor::Traverse);
+        dir.is_ok_and(|dir| walk::is_left_out(&self.shared.roots, root, path, &dir))
     }
 
     /// The path as one that may be written: its root is read-write, and policy allows its real name.

@@ -332,3 +332,134 @@ fn near_names_are_suggested_but_never_hidden_ones() {
     assert_eq!(suggested("only.txt"), ["deep/er/only.txt"]);
     assert_eq!(suggested("src/nothing-like-it"), Vec::<String>::new());
 }
+
+/// What git writes into the `.git` file of a linked worktree.
+const LINKED: &str = "gitdir: /elsewhere/r/.git/worktrees/a\n";
+
+#[test]
+fn linked_worktrees_are_counted_and_not_entered_from_above() {
+    Fixture::both(|fixture| {
+        let places = [
+            ("wt1", LINKED, true),
+            (".claude/worktrees/b", "gitdir: ../../../.git/worktrees/b\n", true),
+            ("deep/er/c", "gitdir: /bare.git/worktrees/c", true),
+            ("of-sub", "gitdir: /r/.git/modules/sub/worktrees/a\n", true),
+            ("sub", "gitdir: ../.git/modules/sub\n", false),
+            ("worktrees", "gitdir: ../.git/modules/worktrees\n", false),
+            ("worktrees/x", "gitdir: ../../.git/modules/worktrees/x\n", false),
+            ("in-worktree", "gitdir: /r/.git/worktrees/a/modules/sub\n", false),
+            ("separate", "gitdir: /elsewhere/r.git\n", false),
+            ("plain", "no file of git\n", false),
+        ];
+        for (place, git, _) in places {
+            fixture.file(&format!("ws/{place}/.git"), git);
+            fixture.file(&format!("ws/{place}/src/x"), "");
+        }
+        fixture.file("ws/nested/.git/config", "");
+        fixture.file("ws/nested/src/x", "");
+        fixture.file("ws/honest", LINKED);
+        fixture.file("ws/by-link/src/x", "");
+        fixture.link("../honest", "ws/by-link/.git");
+        let workspace = fixture.open();
+        let entered = || {
+            let names = places.iter().filter(|place| !place.2).map(|place| place.0).chain(["nested", "by-link"]);
+            let mut names: Vec<_> = names.map(|name| format!("{name}/src/x")).collect();
+            names.sort_by(|one, two| Path::new(one).cmp(Path::new(two)));
+            names
+        };
+        let all = WalkOptions { directories: true, ..FILES };
+        for ignored in [Ignored::Skip, Ignored::Include] {
+            let options = WalkOptions { ignored, ..all.clone() };
+            let (seen, report) = walked(&workspace, ".", &options);
+            assert_eq!(report.worktrees, 4, "{ignored:?}");
+            let seen_files: Vec<_> = seen.iter().filter(|path| path.ends_with("/x")).collect();
+            let expected = entered();
+            assert_eq!(seen_files.len(), expected.len() + 1, "{seen:?}");
+            assert!(expected.iter().all(|file| seen_files.contains(&file)), "{seen:?}");
+            // They themselves are seen.
+            assert!(
+                ["wt1", ".claude/worktrees/b", "deep/er/c", "of-sub"].iter().all(|top| seen.iter().any(|it| it == top))
+            );
+        }
+        let (_, report) = walked(&workspace, ".", &WalkOptions { ignored: Ignored::Only, ..FILES });
+        assert_eq!(report.worktrees, 0, "those in ignored directories alone");
+        // Nothing below is left out by a walk that does not go there.
+        let (_, report) = walked(&workspace, ".", &WalkOptions { max_depth: Some(1), ..all });
+        assert_eq!(report.worktrees, 0);
+        // What is named itself, or is in one, is searched.
+        for (place, _, is_worktree) in places {
+            let (seen, report) = walked(&workspace, place, &FILES);
+            assert!(seen.contains(&format!("{place}/src/x")), "{place}: {seen:?}");
+            assert_eq!(report.worktrees, 0, "{place}");
+            assert_eq!(files(&workspace, &format!("{place}/src")), [format!("{place}/src/x")]);
+            assert_eq!(workspace.is_linked_worktree(&workspace.resolve(place).unwrap()), is_worktree, "{place}");
+        }
+        for other in [".", "nested", "by-link", "wt1/src", "honest", "none"] {
+            assert!(!workspace.is_linked_worktree(&workspace.resolve(other).unwrap()), "{other}");
+        }
+    });
+}
+
+#[test]
+fn worktrees_in_ignored_directories_are_counted_where_those_are_entered() {
+    Fixture::both(|fixture| {
+        fixture.file("ws/.gitignore", "wt*/\nother/\n");
+        for place in ["wt1", "wt2", "other/wt3", "seen"] {
+            fixture.file(&format!("ws/{place}/.git"), LINKED);
+            fixture.file(&format!("ws/{place}/x"), "");
+        }
+        // A marker in one leaves it out as an ignored directory.
+        fixture.file("ws/cache/.git", LINKED);
+        fixture.file("ws/cache/CACHEDIR.TAG", "");
+        let workspace = fixture.open();
+        let count = |ignored| {
+            let (seen, report) = walked(&workspace, ".", &WalkOptions { ignored, ..FILES });
+            assert!(!seen.iter().any(|path| path.ends_with("/x")), "{seen:?}");
+            (report.worktrees, report.ignored_dirs)
+        };
+        assert_eq!(count(Ignored::Skip), (1, 4));
+        assert_eq!(count(Ignored::Only), (4, 0));
+        assert_eq!(count(Ignored::Include), (5, 0));
+        assert_eq!(files(&workspace, "wt1"), ["wt1/x"]);
+    });
+}
+
+#[test]
+fn root_that_is_a_worktree_was_named_by_a_person() {
+    Fixture::both(|mut fixture| {
+        fixture.root(Some("inner"), "ws/wt1", Access::ReadOnly);
+        fixture.file("ws/.git/config", "");
+        for place in ["ws/wt1", "ws/wt1/wt2", "ws/wt3"] {
+            fixture.file(&format!("{place}/.git"), LINKED);
+            fixture.file(&format!("{place}/x"), "");
+        }
+        let workspace = fixture.open();
+        let (seen, report) = walked(&workspace, "ws", &FILES);
+        assert_eq!((seen, report.worktrees), (vec!["ws/wt1/x".to_owned()], 2));
+        let (seen, report) = walked(&workspace, "inner", &FILES);
+        assert_eq!((seen, report.worktrees), (vec!["inner/x".to_owned()], 1));
+        let is_linked = |path| workspace.is_linked_worktree(&workspace.resolve(path).unwrap());
+        assert!(!is_linked("inner") && !is_linked("ws/wt1") && is_linked("ws/wt1/wt2") && is_linked("ws/wt3"));
+    });
+}
+
+#[test]
+fn many_worktrees_and_a_walk_of_one_of_them_from_its_parent() {
+    Fixture::both(|fixture| {
+        for number in 0..64 {
+            fixture.file(&format!("ws/agents/{number}/.git"), LINKED);
+            fixture.file(&format!("ws/agents/{number}/x"), "");
+        }
+        let workspace = fixture.open();
+        let (seen, report) = walked(&workspace, ".", &FILES);
+        assert_eq!((seen, report.worktrees), (Vec::new(), 64));
+        let mut met = Vec::new();
+        let one = workspace.resolve("agents/7").unwrap();
+        let options = WalkOptions { directories: true, ..FILES };
+        let report = workspace.walk_child(&one, &options, &mut |entry| {
+            met.push(entry.path().to_string());
+            ControlFlow::Continue(())
+        });
+        assert_eq!((met, report.unwrap().worktrees), (vec!["agents/7".to_owned()], 1));
+    });
+}

@@ -36,7 +36,7 @@ pub(super) const IGNORE: &str = ".ignore";
 /// git's rules (gitignore(5)), which count outside of a repository as well.
 pub(super) const GITIGNORE: &str = ".gitignore";
 /// Where it is, a repository begins: git's rules from above end there.
-pub(super) const GIT: &str = ".git";
+pub(crate) const GIT: &str = ".git";
 /// The exclude file of a repository, below the directory that the repository is in.
 pub(super) const EXCLUDE: &str = ".git/info/exclude";
 
@@ -81,7 +81,9 @@ impl Ignores {
         let extra = compiled_lines(&rules.extra, &[]);
         // The version names the code that reads the tables, which may mean something else in another one.
         let built_in = (VERSION_CONTROL, ANYWHERE, ENDINGS, NEXT_TO, ENVIRONMENTS);
-        let digest = Revision::of(format!("{} {rules:?} {built_in:?}", env!("CARGO_PKG_VERSION")).as_bytes());
+        let worktrees = "linked worktrees are not entered";
+        let digest = format!("{} {rules:?} {built_in:?} {worktrees}", env!("CARGO_PKG_VERSION"));
+        let digest = Revision::of(digest.as_bytes());
         Self { extra, no_default: rules.no_default, digest }
     }
 }
@@ -477,6 +479,11 @@ pub(super) fn sorted(dir: &Dir) -> io::Result<Vec<Listed>> {
 /// Where this name is in a sorted listing.
 pub(super) fn position(names: &[Listed], name: &[u8]) -> Option<usize> {
     names.binary_search_by(|listed| listed.name.as_encoded_bytes().cmp(name)).ok()
+}
+
+/// Whether a sorted listing has this name, of a regular file.
+pub(super) fn is_file(names: &[Listed], name: &str) -> bool {
+    position(names, name.as_bytes()).is_some_and(|at| names[at].kind == FileKind::File)
 }
 
 /// Whether a sorted listing has this name.

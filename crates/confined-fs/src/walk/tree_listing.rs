@@ -25,7 +25,7 @@ use crate::{
     Workspace, WorkspacePath,
     walk::{
         RuleSource, Visitor,
-        ignores::{CACHE_TAG, ENVIRONMENT_MARKER, EXCLUDE, GITIGNORE, IGNORE, LocatedDir},
+        ignores::{CACHE_TAG, ENVIRONMENT_MARKER, EXCLUDE, GIT, GITIGNORE, IGNORE, LocatedDir},
         walk,
     },
 };
@@ -53,7 +53,7 @@ pub struct DirectoryListing {
     pub facts: Option<StatFacts>,
     /// Names are missing here: policy says that they are not to be written down.
     pub incomplete: bool,
-    /// The files of ignore rules in it, each with a digest of what was read; `None` for one that cannot be read.
+    /// The files of [`RULE_FILES`] in it, each with a digest of what was read; `None` for one that cannot be read.
     pub rules: Vec<(&'static str, Option<Revision>)>,
     /// Its names, in byte order.
     pub names: Vec<NameInTree>,
@@ -72,8 +72,9 @@ pub struct NameInTree {
     pub below: Option<u32>,
 }
 
-/// The files that hold ignore rules, as [`DirectoryListing::rules`] names them.
-pub const RULE_FILES: [&str; 3] = [EXCLUDE, IGNORE, GITIGNORE];
+/// The files that decide what a walk enters, as [`DirectoryListing::rules`] names them: those of ignore rules, and a `.git`
+/// file, which may make its directory a linked worktree.
+pub const RULE_FILES: [&str; 4] = [EXCLUDE, IGNORE, GITIGNORE, GIT];
 
 impl TreeListing {
     /// The bytes of a name.
@@ -230,6 +231,11 @@ impl Visitor for ListTree {
         let is_listed = device == self.device && self.open.len() < DEEPEST;
         self.opened = Some(directory).filter(|_| is_listed);
         is_listed
+    }
+
+    fn worktree(&mut self) {
+        // What is below it is not listed: whether it still is one is looked at each time.
+        self.opened = None;
     }
 
     fn rules(&mut self, _: &Path, name: &'static str, source: &RuleSource<'_>) {
@@ -472,6 +478,10 @@ mod tests {
     const NAMES: [&str; 9] =
         ["one.txt", "two.o", ".gitignore", ".ignore", "Cargo.toml", "pyvenv.cfg", "key.pem", "CACHEDIR.TAG", ".hidden"];
 
+    /// Of a worktree, of a submodule, and of none, in the same number of bytes.
+    const GIT_FILES: [&str; 3] =
+        ["gitdir: /r/.git/worktrees/x\n", "gitdir: /r/.git/modules/abc\n", "gitdir no/.git/worktrees/x\n"];
+
     /// A name that a walk meets, as text: its path, what it is, and whether it is ignored.
     type Met = (String, FileKind, bool);
 
@@ -580,7 +590,9 @@ mod tests {
             9 => symlink("one.txt", &path),
             10 => fs::create_dir_all(directory.join(".git/info")),
             11 => fs::write(directory.join(".git/info/exclude"), ["one.txt\n", "two.o\n"][usize::from(number) % 2]),
-            12 => fs::remove_dir_all(directory.join(".git")),
+            12 => fs::remove_dir_all(directory.join(".git")).or_else(|_| fs::remove_file(directory.join(".git"))),
+            13 | 14 => fs::write(directory.join(".git"), GIT_FILES[usize::from(number) % GIT_FILES.len()]),
+            15 => symlink("../a/.git", directory.join(".git")),
             _ => symlink("a/.gitignore", &path),
         };
     }
@@ -588,7 +600,7 @@ mod tests {
     #[test]
     fn names_after_any_changes_are_those_of_a_walk() {
         let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6);
-        let changes = proptest::collection::vec((0_u8..14, 0..DIRECTORIES.len(), 0..NAMES.len(), any::<u8>()), 1..60);
+        let changes = proptest::collection::vec((0_u8..17, 0..DIRECTORIES.len(), 0..NAMES.len(), any::<u8>()), 1..60);
         let config =
             ProptestConfig { cases, failure_persistence: None, max_shrink_iters: 40, ..ProptestConfig::default() };
         TestRunner::new(config)
@@ -646,6 +658,24 @@ mod tests {
         fs::File::open(&rules).unwrap().set_modified(before).unwrap();
         let (met, verified) = tree.verified(&listing, "").unwrap();
         assert_eq!((met, verified.outdated), (tree.walked(""), usize::MAX));
+        // A submodule that becomes a worktree, and is none again.
+        let git = tree.folder.path().join("a/deep/.git");
+        fs::write(&git, GIT_FILES[1]).unwrap();
+        thread::sleep(SETTLED);
+        let listing = tree.listing();
+        let before = fs::metadata(&git).unwrap().modified().unwrap();
+        for content in [GIT_FILES[0], GIT_FILES[1], GIT_FILES[0]] {
+            fs::write(&git, content).unwrap();
+            fs::File::options().write(true).open(&git).unwrap().set_modified(before).unwrap();
+            let (met, _) = tree.verified(&listing, "").unwrap();
+            assert_eq!(met, tree.walked(""));
+            assert_eq!(met.iter().any(|name| name.0 == "a/deep/er"), content == GIT_FILES[1]);
+        }
+        let (listing, unchanged) = (tree.listing(), VerifiedListing { is_whole: true, outdated: 0 });
+        thread::sleep(SETTLED);
+        assert_eq!(tree.verified(&tree.listing(), ""), Some((tree.walked(""), unchanged)));
+        fs::remove_file(&git).unwrap();
+        assert_eq!(tree.verified(&listing, "").unwrap().0, tree.walked(""));
         let configured = TreeListing { rules: Revision::of(b"others"), ..listing };
         assert_eq!(tree.verified(&configured, ""), None);
     }

@@ -61,6 +61,8 @@ pub struct WalkReport {
     pub ignored_dirs: usize,
     /// Entries that ignore rules left out of a walk over all depths, for a look into them without that walk.
     pub ignored_entries: IgnoredEntries,
+    /// Linked worktrees that were not entered, as met: those in an ignored directory count where it is entered.
+    pub worktrees: usize,
     /// Limits that kept it from knowing all.
     pub limits_hit: LimitsHit,
     /// Whether the visitor ended the walk.
@@ -84,6 +86,7 @@ impl WalkReport {
         self.ignored_files += one.ignored_files;
         self.ignored_dirs += one.ignored_dirs;
         self.ignored_entries.append(one.ignored_entries);
+        self.worktrees += one.worktrees;
         self.limits_hit.add(one.limits_hit);
         self.stopped |= one.stopped;
     }
@@ -142,6 +145,8 @@ pub(crate) trait Visitor {
     fn opened(&mut self, _dir: &Dir, _path: &Path) -> bool {
         true
     }
+    /// A directory is the top of a linked worktree, and is not entered; called before it is visited.
+    fn worktree(&mut self) {}
     /// A repository begins in this directory; its exclude file has not been read yet.
     fn repository(&mut self, _dir: &Dir, _path: &Path) {}
     /// Rules were found in the directory at `path`, in the file `name` below it. A file has not been read yet.

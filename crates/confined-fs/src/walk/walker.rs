@@ -19,9 +19,10 @@ use crate::{
         Entry, Ignored, RuleSource, Visitor, WalkOptions, WalkReport,
         entry::WalkStart,
         ignores::{
-            DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_ignored_by_marker,
-            is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
+            DirectoryIgnores, GIT, GITIGNORE, IGNORE, LocatedDir, Rules, has, holds_rules, is_file,
+            is_ignored_by_marker, is_ignored_by_name, is_marker, is_project_file, is_version_control, position, sorted,
         },
+        worktree::is_left_out,
     },
     write::is_reserved,
 };
@@ -111,6 +112,8 @@ struct Subdirectory {
     names: Vec<Listed>,
     /// The visitor wants to see nothing of it.
     closed: bool,
+    /// It is the top of a linked worktree: it is seen, and nothing below it.
+    worktree: bool,
 }
 
 impl<'w> Walk<'w> {
@@ -235,19 +238,23 @@ impl<'w> Walk<'w> {
                 return ControlFlow::Continue(());
             }
         }
-        if self.options.directories && self.is_wanted(ignored) {
+        let (wanted, worktree) = (self.is_wanted(ignored), inside.as_ref().is_some_and(|inside| inside.worktree));
+        if worktree {
+            self.report.worktrees += usize::from(wanted);
+            self.visitor.worktree();
+        }
+        if self.options.directories && wanted {
             self.visit(FileKind::Directory, depth)?;
         }
-        let Some(Subdirectory { dir, names, .. }) = inside.filter(|inside| deeper && !inside.closed) else {
-            return ControlFlow::Continue(());
-        };
-        self.enter(dir, names, ignored);
+        if let Some(Subdirectory { dir, names, .. }) = inside.filter(|inside| deeper && !inside.closed && !worktree) {
+            self.enter(dir, names, ignored);
+        }
         ControlFlow::Continue(())
     }
 
     /// Whether a file in it says that it is no source.
     fn has_marker(&self, inside: &Subdirectory, listed: bool) -> bool {
-        let Subdirectory { dir, names, closed } = inside;
+        let Subdirectory { dir, names, closed, .. } = inside;
         let holds = |name: &str| if listed { has(names, name) } else { dir.child_stat(name.as_ref()).is_ok() };
         !closed && is_ignored_by_marker(self.path.file_name().unwrap_or_default(), holds)
     }
@@ -317,7 +324,9 @@ impl<'w> Walk<'w> {
         let listed = opened.and_then(|dir| {
             let closed = !self.visitor.opened(&dir, &self.path);
             let names = if list && !closed { sorted(&dir)? } else { Vec::new() };
-            Ok(Subdirectory { dir: Arc::new(dir), names, closed })
+            let (root, path) = (self.start.real.root(), &self.path);
+            let worktree = is_file(&names, GIT) && is_left_out(&self.start.shared.roots, root, path, &dir);
+            Ok(Subdirectory { dir: Arc::new(dir), names, closed, worktree })
         });
         match listed {
             Ok(inside) => Some(inside),
@@ -363,6 +372,11 @@ impl<'w> Walk<'w> {
         let here = LocatedDir { root: self.start.real.root(), relative: &self.path, dir };
         let visitor = &mut self.visitor;
         let mut on_source = |name, source: RuleSource<'_>| visitor.rules(here.relative, name, &source);
+        // With another content it may be the top of a linked worktree, or no longer.
+        if self.rules.needed && is_file(names, GIT) {
+            let content = here.read(GIT, self.rules.roots, &mut |_, _| {})?;
+            on_source(GIT, RuleSource::Content(content.as_deref()));
+        }
         self.rules.in_directory(above, here, |name| has(names, name), &mut on_source, &mut self.report.limits_hit)
     }
 

@@ -19,7 +19,7 @@ use std::{
 use beneath::FileKind;
 
 use super::ignores::GIT;
-use crate::Dir;
+use crate::{Dir, Root, Roots};
 
 /// Longest `.git` file that is read, in bytes: the longest path, and what is before and after it. A longer one is none.
 const MAX_BYTES: u64 = 4 << 10;
@@ -57,6 +57,16 @@ pub(crate) fn names_worktree(gitdir: &Path) -> bool {
 /// Whether `dir` is the top directory of a linked worktree.
 pub(crate) fn is_linked(dir: &Dir) -> bool {
     gitdir_of(dir).is_some_and(|(_, gitdir)| names_worktree(&gitdir))
+}
+
+/// Whether a walk of what is above it leaves out `dir`, the directory at a real path below `root`: the top of a linked
+/// worktree, unless it is a root itself, which a person has named.
+pub(crate) fn is_left_out(roots: &Roots, root: &Root, path: &Path, dir: &Dir) -> bool {
+    let is_root = || {
+        path.as_os_str().is_empty()
+            || roots.nested_root(root, path).is_some_and(|(_, rest)| rest.as_os_str().is_empty())
+    };
+    is_linked(dir) && !is_root()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::WorkspacePath;
-use crate::walk::{holds_rules, is_marker};
+use crate::walk::{GIT, holds_rules, is_marker};
 
 #[derive(Debug)]
 pub(super) struct Event<'a> {
@@ -83,7 +83,8 @@ impl Changes {
         if holds_rules(name) {
             self.trees.insert(path.clone());
         }
-        if is_marker(name)
+        // A `.git` file, not a folder, may make the directory a linked worktree: that is for the list of its parent to say.
+        if (is_marker(name) || name == GIT && !event.directory)
             && let Some(parent) = path.parent()
         {
             self.directories.entry(parent).or_default().insert(path.clone());

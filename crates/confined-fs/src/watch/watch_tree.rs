@@ -25,7 +25,7 @@ pub struct WatchedEntry {
     pub ignored: bool,
     /// It is a directory that cannot be listed.
     pub unreadable: bool,
-    /// It is a directory that cannot be watched: what is below it, and whether a marker in it makes it
+    /// It is a directory that cannot be watched, or a linked worktree: what is below it, and whether a marker in it makes it
     /// an ignored one, has to be looked at each time. Nothing below it is listed.
     pub unwatched: bool,
     /// Something is mounted there, so that a file has a parent elsewhere.
@@ -163,7 +163,16 @@ impl Visitor for WatchTree<'_> {
             Err(Unwatchable::FileSystem | Unwatchable::Twice) if !is_start => self.unwatched = true,
             Err(why) => self.watcher.fail(why),
         }
+        // Its names are not at hand then. A `.git` file that comes from now on is an event.
+        if !self.deep && !is_start {
+            let (roots, root) = (&self.watcher.shared.roots, self.watcher.root.root());
+            self.unwatched |= walk::is_left_out(roots, root, path, dir);
+        }
         !self.unwatched
+    }
+
+    fn worktree(&mut self) {
+        self.unwatched = true;
     }
 
     fn repository(&mut self, dir: &Dir, path: &Path) {

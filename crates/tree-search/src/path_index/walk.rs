@@ -238,8 +238,12 @@ impl ListWalk<'_> {
         if item.ignored && directory { self.below(item.path()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Walks all below an ignored directory.
+    /// Walks all below an ignored directory, as a walk that comes to it does.
     fn below(&mut self, directory: &WorkspacePath) -> ControlFlow<()> {
+        if self.workspace.is_linked_worktree(directory) {
+            self.report.worktrees += 1;
+            return ControlFlow::Continue(());
+        }
         let options = WalkOptions { ignored: Ignored::Include, ..self.options.clone() };
         let visit = &mut |entry| self.visit.visit(SearchEntry::Walked(entry));
         let walked = self.workspace.walk(directory, &options, visit);

@@ -60,7 +60,7 @@ pub(super) const LISTING: u64 = 3 << 32;
 
 const MAGIC: [u8; 8] = *b"RBindex\n";
 /// Another number for another meaning of the bytes.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Bytes of the text of [`RootIdentity::key`] that are kept.
 const KEY: usize = 32;
 

@@ -198,7 +198,7 @@ fn put_directory(out: &mut Vec<u8>, listing: &TreeListing, at: u32, previous: &m
     }
     for (file, content) in &directory.rules {
         let file = RULE_FILES.iter().position(|known| known == file).and_then(|at| u8::try_from(at).ok());
-        // Two bits are enough for the number of a file, as there are three in `RULE_FILES`.
+        // Two bits are enough for the number of a file, as there are four in `RULE_FILES`.
         out.push(file.unwrap_or_default() | flag(content.is_some(), HAS_CONTENT));
         out.extend(content.iter().flat_map(|content| content.to_bytes()));
     }
