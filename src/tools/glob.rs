@@ -43,7 +43,7 @@ impl Tool for Glob {
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
-        found.hidden = request.look_into_ignored(cx, &found);
+        request.look_into_ignored(cx, &mut found);
         let is_elsewhere = found.directories > 0 || found.hidden.is_some_and(|hidden| hidden.count > 0);
         if found.total == 0 && found.stopped.is_none() && !is_elsewhere {
             found.nearest = request.nearest(cx, &found);

@@ -48,7 +48,7 @@ impl Tool for Grep {
         if found.stopped == Some(StopReason::Cancelled) {
             cx.check()?;
         }
-        let hidden = request.look_into_ignored(cx, &scope, &found);
+        let hidden = request.look_into_ignored(cx, &scope, &mut found);
         let mut unscoped = 0;
         if request.args.scope == Some(true) {
             unscoped = note_scopes(cx, &mut found, request.mode == OutputMode::Definitions);

@@ -19,6 +19,7 @@ mod rules;
 mod searchers;
 mod silent;
 mod stored;
+mod worktrees;
 
 use std::{
     fs,

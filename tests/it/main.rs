@@ -85,4 +85,5 @@ mod undo_to;
 mod untrusted;
 mod wait;
 mod without_retyping;
+mod worktrees;
 mod write_encoding;

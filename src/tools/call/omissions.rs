@@ -130,6 +130,12 @@ pub(crate) fn limit_notes(tally: &Tally, limits_hit: &LimitsHit) -> Vec<String> 
     notes
 }
 
+/// `(2 worktrees below not searched; pass one as path)`; `done` is what was not done with them.
+pub(crate) fn worktrees_note(n: usize, done: &str) -> Option<String> {
+    let which = if n == 1 { "it" } else { "one" };
+    (n > 0).then(|| format!("({} below not {done}; pass {which} as path)", count(n, "worktree")))
+}
+
 /// Results in what the ignore rules leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct InIgnored {
@@ -225,6 +231,13 @@ mod tests {
         assert_eq!(skipped.note(&[], 16 << 20).unwrap(), "(skipped 3 binary, 1 over 16 MiB, 2 protected files)");
         assert_eq!(SkippedFiles { binary: 1, ..Default::default() }.note(&[], 0).unwrap(), "(skipped 1 binary file)");
         assert_eq!(SkippedFiles::default().note(&[], 0), None);
+    }
+
+    #[test]
+    fn note_of_worktrees_says_how_many_there_are() {
+        assert_eq!(worktrees_note(0, "searched"), None);
+        assert_eq!(worktrees_note(1, "listed").unwrap(), "(1 worktree below not listed; pass it as path)");
+        assert_eq!(worktrees_note(2, "searched").unwrap(), "(2 worktrees below not searched; pass one as path)");
     }
 
     #[test]

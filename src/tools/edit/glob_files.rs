@@ -17,7 +17,7 @@ use super::{
         CallContext, ExistingKind, Kind, MAX_SEARCH_FILE_SIZE, ToolError,
         glob::below_prefix,
         grep::{filter_error, pattern_error},
-        omissions::{SkippedFiles, absent_note, limit_notes},
+        omissions::{SkippedFiles, absent_note, limit_notes, worktrees_note},
     },
     cells::notebook,
 };
@@ -115,7 +115,7 @@ impl GlobFiles {
         let skipped = SkippedFiles::of(&found.tally, &found.walk);
         let named = skipped.named(&found.skipped, &found.walk);
         let notes = skipped.note(&named, MAX_SEARCH_FILE_SIZE).into_iter().chain(absent_note(&self.scope));
-        let notes = notes.collect();
+        let notes = notes.chain(worktrees_note(found.walk.worktrees, "searched")).collect();
         let mut paths = Vec::new();
         for (_, hits) in found.files {
             cx.check()?;

@@ -13,7 +13,9 @@ use crate::tools::{
     Answer, AnswerBudget, CallContext, MAX_SEARCH_FILE_SIZE,
     answer::count,
     glob::request::{GlobHits, GlobRequest},
-    omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, listed, stopped_note},
+    omissions::{
+        self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed, stopped_note,
+    },
     paging::with_page,
 };
 
@@ -56,6 +58,7 @@ impl GlobRequest {
         }
         notes.extend(backslash_note(&self.args.pattern).filter(|_| found.total == 0));
         notes.extend(found.hidden.map(InIgnored::note));
+        notes.extend(omissions::worktrees_note(found.walk.worktrees, "searched"));
         let next = "narrow the path or the pattern";
         notes.extend(stopped_note(&cx.stop, found.stopped, found.visited, "name", next));
         let tally = Tally::default();
@@ -73,6 +76,7 @@ impl GlobRequest {
             complete: !found.capped && found.stopped.is_none() && found.walk.limits_hit.is_empty(),
             skipped,
             skipped_paths,
+            worktrees: found.walk.worktrees,
             ignored: found.hidden,
             nearest: near,
             source: found.source,
@@ -131,6 +135,9 @@ pub(crate) struct Facts {
     /// Each of them, where they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) skipped_paths: Vec<SkippedPath>,
+    /// Linked worktrees of git that were not searched.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) worktrees: usize,
     /// What ignored folders hold.
     pub(super) ignored: Option<InIgnored>,
     /// The nearest names, where nothing was found.

@@ -262,15 +262,17 @@ impl GlobRequest {
     }
 
     /// Counts what ignored folders hold, for a moment, after a walk that left them out.
-    pub(super) fn look_into_ignored(&self, cx: &CallContext, found: &GlobHits) -> Option<InIgnored> {
+    pub(super) fn look_into_ignored(&self, cx: &CallContext, found: &mut GlobHits) {
         let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
         if self.ignored() == Ignored::Include || ignored == 0 || found.capped || found.stopped.is_some() {
-            return None;
+            return;
         }
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.total > 0));
         // The answer is complete without it, so an error here is none of the call.
-        let below = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)).ok()?;
-        InIgnored::of(below.total, below.stopped, found.total > 0)
+        if let Ok(below) = self.walk(cx, Ignored::Only, &stop, Some(&found.walk.ignored_entries)) {
+            found.walk.worktrees += below.walk.worktrees;
+            found.hidden = InIgnored::of(below.total, below.stopped, found.total > 0);
+        }
     }
 }
 

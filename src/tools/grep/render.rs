@@ -18,7 +18,9 @@ use crate::tools::{
     answer::count,
     grep::request::{GrepRequest, OutputMode},
     hidden_note::HiddenNote,
-    omissions::{self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, listed, stopped_note},
+    omissions::{
+        self, InIgnored, SkippedFiles, SkippedPath, headed, is_untrusted_scope, is_zero, listed, stopped_note,
+    },
     paging::with_page,
 };
 
@@ -90,6 +92,7 @@ impl Report<'_> {
         notes.extend(cut_note(self.found, &page, self.scope.file().is_some()));
         notes.extend(self.request.args.glob.as_deref().and_then(backslash_note).filter(|_| self.results() == 0));
         notes.extend(self.hidden.map(InIgnored::note));
+        notes.extend(omissions::worktrees_note(self.found.walk.worktrees, "searched"));
         let (searched, next) = (self.found.tally.searched, "narrow the path or add a glob filter");
         notes.extend(stopped_note(&cx.stop, self.found.stopped, searched, "file", next));
         let skipped_paths = skipped.named(&self.found.skipped, &self.found.walk);
@@ -111,6 +114,7 @@ impl Report<'_> {
             searched_files: self.found.tally.searched,
             skipped,
             skipped_paths,
+            worktrees: self.found.walk.worktrees,
             not_utf8,
             ignored: self.hidden,
             source: self.found.source,
@@ -525,6 +529,9 @@ pub(crate) struct Facts {
     /// Each of them, where they are few.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) skipped_paths: Vec<SkippedPath>,
+    /// Linked worktrees of git that were not searched.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) worktrees: usize,
     /// Files without a match that are not UTF-8, where the pattern has characters beyond ASCII.
     pub(super) not_utf8: Option<usize>,
     /// What ignored files hold.

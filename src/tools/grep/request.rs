@@ -319,7 +319,12 @@ impl GrepRequest {
 
     /// Counts what ignored files hold, for a moment, after a search that left them out: an answer
     /// says what it does not show. `None` where there is nothing to say.
-    pub(super) fn look_into_ignored(&self, cx: &CallContext, scope: &Scope, found: &ContentHits) -> Option<InIgnored> {
+    pub(super) fn look_into_ignored(
+        &self,
+        cx: &CallContext,
+        scope: &Scope,
+        found: &mut ContentHits,
+    ) -> Option<InIgnored> {
         let ignored = found.walk.ignored_files + found.walk.ignored_dirs;
         if self.args.no_ignore == Some(true) || ignored == 0 || !found.complete() || scope.file().is_some() {
             return None;
@@ -327,6 +332,7 @@ impl GrepRequest {
         let stop = cx.stop.with_earlier_deadline(omissions::time_for_ignored(found.matches > 0));
         // The answer is complete without it, so an error here is none of the call.
         let below = self.run(cx, scope, &stop, Some(&found.walk.ignored_entries)).ok()?;
+        found.walk.worktrees += below.walk.worktrees;
         let count = match self.mode {
             OutputMode::FilesWithMatches | OutputMode::FilesWithoutMatch => below.matching_files,
             OutputMode::Content | OutputMode::Count | OutputMode::Definitions => below.matches,

@@ -40,6 +40,9 @@ pub(crate) struct ListedEntry {
     /// Whether policy denies its content.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) protected: bool,
+    /// Whether it is a linked worktree of git, which is not opened.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) worktree: bool,
     /// When it last changed, in UTC, where that was asked for.
     pub(super) modified: Option<String>,
     /// Its mode in octal, where that was asked for.
@@ -102,6 +105,9 @@ pub(crate) struct Facts {
     pub(super) ignored: usize,
     /// Directories that could not be listed.
     pub(super) unreadable: usize,
+    /// Linked worktrees of git, which are not opened.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) worktrees: usize,
     /// Directories that could not be opened, because too many files were open.
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) out_of_files: usize,

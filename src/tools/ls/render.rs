@@ -50,6 +50,8 @@ impl Tree {
             unlisted: self.unlisted,
             ignored: self.listings.iter().map(|listing| listing.ignored).sum(),
             unreadable: self.unreadable,
+            // A walk to the bottom meets those that are shown, too.
+            worktrees: totals.map_or(0, |totals| totals.worktrees).max(self.worktrees),
             out_of_files,
             truncated: cut || self.timed_out || top.more + below + self.unlisted + out_of_files > 0,
             timed_out: self.timed_out,
@@ -113,6 +115,7 @@ impl Tree {
             let named = self.ignored_names(cx, ignored).unwrap_or_default();
             notes.push(format!("({ignored} ignored {entries} {what}{named}; pass no_ignore)"));
         }
+        notes.extend(omissions::worktrees_note(facts.worktrees, "listed"));
         notes.extend(request.over_maximum.iter().cloned());
         notes
     }
@@ -178,6 +181,7 @@ impl<'a> Printer<'a> {
                 self.text.push_str(&counted_text(counted));
             }
             State::Unreadable => self.text.push_str(" (unreadable)"),
+            State::Worktree => self.text.push_str(" (worktree)"),
             State::Leaf if item.entry.kind() == FileKind::Directory => self.text.push_str(" …"),
             State::Leaf => {}
             State::Listed(at) if opened => {
@@ -257,6 +261,7 @@ impl<'a> Printer<'a> {
             modified: long_stat.and_then(modified),
             mode: long_stat.and_then(mode),
             total: self.tree.totals.as_ref().and_then(|totals| totals.of(entry.path())).copied(),
+            worktree: matches!(item.state, State::Worktree),
             ..ListedEntry::default()
         }
     }

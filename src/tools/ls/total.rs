@@ -54,6 +54,8 @@ pub(super) struct Totals {
     by_path: HashMap<PathBuf, Total>,
     /// Entries that ignore rules left out, as visited.
     pub(super) ignored: usize,
+    /// Linked worktrees that were not counted, as visited.
+    pub(super) worktrees: usize,
     /// Whether time ended the count.
     pub(super) stopped: bool,
 }
@@ -120,7 +122,8 @@ impl Totals {
             total.incomplete = is_unreadable || last.as_ref().is_some_and(|last| !is_over(last));
         }
         let ignored = report.ignored_files + report.ignored_dirs;
-        Ok(Self { start: start.clone(), by_path, ignored, stopped: last.is_some() })
+        let (worktrees, stopped) = (report.worktrees, last.is_some());
+        Ok(Self { start: start.clone(), by_path, ignored, worktrees, stopped })
     }
 
     /// The total of `directory`, if it was among those to be counted.

@@ -47,6 +47,8 @@ pub(super) struct Tree {
     pub(super) unlisted: usize,
     /// Directories that could not be listed.
     pub(super) unreadable: usize,
+    /// Linked worktrees among the entries, which are not opened.
+    pub(super) worktrees: usize,
     pub(super) timed_out: bool,
     pub(super) limits_hit: LimitsHit,
 }
@@ -79,6 +81,7 @@ impl ListRequest {
             totals: None,
             unlisted: 0,
             unreadable: 0,
+            worktrees: 0,
             timed_out: false,
             limits_hit: LimitsHit::default(),
         };
@@ -119,6 +122,10 @@ impl ListRequest {
 
     /// Lists one directory of the tree, with at most `left` entries.
     fn directory(&self, names: &mut Names<'_>, directory: &WorkspacePath, left: &mut usize, tree: &mut Tree) -> State {
+        if !tree.timed_out && names.cx.workspace.is_linked_worktree(directory) {
+            tree.worktrees += 1;
+            return State::Worktree;
+        }
         if *left == 0 || tree.timed_out {
             tree.unlisted += 1;
             return State::Leaf;
@@ -219,6 +226,11 @@ impl ListRequest {
             if out_of_time(&stop)? {
                 break;
             }
+            if cx.workspace.is_linked_worktree(item.entry.path()) {
+                tree.worktrees += 1;
+                item.state = State::Worktree;
+                continue;
+            }
             let mut entries = 0;
             let counted = directories.walk(item.entry.path(), self.ignored, &mut |_| {
                 entries += 1;
@@ -294,6 +306,8 @@ pub(super) enum State {
     Counted(Counted),
     /// A directory that could not be listed.
     Unreadable,
+    /// A linked worktree, which was not looked into.
+    Worktree,
 }
 
 /// The entries of a directory that was not opened.

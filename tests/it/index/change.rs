@@ -59,6 +59,7 @@ pub(super) const KINDS: &[Kind] = &[
     Kind { name: "replaced by a link", weight: 1, make: symlinked },
     Kind { name: "folder swapped", weight: 1, make: folder_swapped },
     Kind { name: "repository excludes changed", weight: 1, make: excludes },
+    Kind { name: "worktree or submodule made, or none", weight: 3, make: worktrees },
     Kind { name: "open for writing during a query", weight: 1, make: open_meanwhile },
     Kind { name: "written by AIO, open during a query", weight: 1, make: written_by_aio },
     Kind { name: "rules linked", weight: 1, make: rules_linked },
@@ -227,6 +228,22 @@ fn excludes(comparison: &mut Comparison, at: &Places) -> bool {
     } else {
         fs::remove_dir_all(place.join(".git")).is_ok()
     }
+}
+
+/// The `.git` file of a linked worktree, of a submodule or of none, of the same size, and often with the same time.
+fn worktrees(comparison: &mut Comparison, at: &Places) -> bool {
+    let git = at.folder.join(".git");
+    let content =
+        comparison.random.pick(&["gitdir: /r/.git/worktrees/x\n", "gitdir: /r/.git/modules/abc\n", "", "none"]);
+    if content == "none" {
+        return fs::remove_file(&git).is_ok();
+    }
+    let before = fs::metadata(&git).and_then(|meta| meta.modified());
+    let wrote = fs::write(&git, content).is_ok();
+    if let (Ok(before), true) = (before, comparison.random.chance(60)) {
+        let _ = fs::File::options().write(true).open(&git).and_then(|open| open.set_modified(before));
+    }
+    wrote
 }
 
 /// Still open when the next query comes: closed after it.

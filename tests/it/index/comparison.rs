@@ -509,9 +509,10 @@ fn folders() -> TempDir {
     dir
 }
 
-/// An answer without its note about ignored files.
+/// An answer without its notes about ignored files, and about worktrees, which may be in ignored directories.
 fn shown(answer: &str) -> String {
-    let lines = answer.lines().filter(|line| !line.contains("in ignored files") && !line.starts_with('{'));
+    let is_note = |line: &str| line.contains("in ignored files") || line.contains("below not searched");
+    let lines = answer.lines().filter(|line| !is_note(line) && !line.starts_with('{'));
     lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
 }
 

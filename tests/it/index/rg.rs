@@ -249,12 +249,32 @@ impl Asked<'_> {
     }
 }
 
+/// The linked worktrees strictly below a folder, which rg does not know.
+fn worktrees(folder: &Path, below: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, below) = (entry.path(), format!("{below}/{}", entry.file_name().to_string_lossy()));
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let git = path.join(".git");
+            let is_file = fs::symlink_metadata(&git).is_ok_and(|meta| meta.is_file());
+            let is_linked = |text: String| text.contains(".git/worktrees/") && !text.contains("/modules/");
+            if is_file && fs::read_to_string(&git).is_ok_and(is_linked) {
+                found.push(format!("!{below}"));
+            } else {
+                worktrees(&path, &below, found);
+            }
+        }
+    }
+}
+
 fn rg(folder: &Path, flags: &[&str]) -> Vec<u8> {
+    let mut left_out = Vec::new();
+    worktrees(folder, "", &mut left_out);
     let output = Command::new("rg")
         .args(["--no-config", "--hidden", "--no-require-git", "--no-ignore-parent", "--no-ignore-global"])
         .args(["--no-messages", "--color=never"])
         .args(flags)
-        .args(["-g", "!.git", "./"])
+        .args(left_out.iter().flat_map(|place| ["-g", place]))
+        .args(["-g", "!.git/", "./"])
         .current_dir(folder)
         .stdin(Stdio::null())
         .output()

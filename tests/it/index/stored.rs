@@ -23,6 +23,7 @@ use super::{
     equipped, mounts, number,
 };
 use epoch::Epochs;
+pub(super) use epoch::REST;
 
 /// Queries if no number is given, and trees at a time, so that one is asked while another waits for its files to age.
 const QUERIES: u64 = 200;

@@ -18,7 +18,7 @@ use crate::index::{
 };
 
 /// Longer than a file must be left alone before what it held is believed later.
-pub(super) const REST: Duration = Duration::from_millis(2300);
+pub(in crate::index) const REST: Duration = Duration::from_millis(2300);
 /// Files that are added to a large tree: more than `--index auto` needs.
 const MANY: usize = 2200;
 
