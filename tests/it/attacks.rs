@@ -9,6 +9,7 @@
 #![expect(clippy::print_stdout, reason = "says how many attacks there are")]
 
 mod aliases;
+mod checkouts;
 #[cfg(unix)]
 mod disk;
 mod edit_files;
@@ -138,9 +139,13 @@ fn every_tool(name: &str, path: &str, expect: &Expect) -> Vec<Case> {
         .collect()
 }
 
-/// Runs `cases` with `barrier` and reports every one that succeeded.
-fn run(barrier: Barrier, cases: &[Case]) {
-    let mut world = World::new(barrier);
+/// Runs the cases of a family with `barrier` and reports every one that succeeded.
+fn run(barrier: Barrier, family: &str) {
+    let cases = families_of(family);
+    let mut world = match family {
+        "worktrees" => World::arranged(barrier, &[], checkouts::build),
+        _ => World::new(barrier),
+    };
     println!("{} attacks", cases.len());
     let mut complaints: Vec<String> = cases.iter().filter_map(|case| world.attack(case).err()).collect();
     complaints.extend(world.compare().err());
@@ -167,19 +172,19 @@ macro_rules! families {
 
             #[test]
             fn with_all_barriers() {
-                run(Barrier::All, &super::families_of(stringify!($family)));
+                run(Barrier::All, stringify!($family));
             }
 
             #[test]
             #[cfg(target_os = "linux")]
             fn with_openat2_alone() {
-                run(Barrier::Openat2, &super::families_of(stringify!($family)));
+                run(Barrier::Openat2, stringify!($family));
             }
 
             #[test]
             #[cfg(target_os = "linux")]
             fn with_the_walk_alone() {
-                run(Barrier::Walk, &super::families_of(stringify!($family)));
+                run(Barrier::Walk, stringify!($family));
             }
         })*
     };
@@ -207,6 +212,7 @@ families! {
     second_arguments: manage::cases();
     patches: patch::cases();
     presented_files: present::cases();
+    worktrees: checkouts::cases();
     waits_that_leave: wait::leaving();
     waits_for_secrets: wait::secrets();
     waits_that_cost: wait::arguments();

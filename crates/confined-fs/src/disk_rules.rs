@@ -1,5 +1,5 @@
 //! The rules that are found on the disk: what agents were forbidden, the targets of protected links, the server's own
-//! files, repositories.
+//! files, repositories and their worktrees.
 //!
 //! Found once, before any call is served; below a root that may be missing again when it is first seen, before the
 //! answer of the call that saw it. Repositories are recognised before each change (`repository`).
@@ -7,6 +7,7 @@
 //! Limits: a directory that is removed and made again keeps the rules that were found at first.
 
 mod agent_files;
+mod checkouts;
 mod link_targets;
 pub(super) mod repository;
 mod server_files;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use super::policy::StartupRules;
 use super::{AgentFile, Root, Roots};
 
+pub(super) use checkouts::Checkouts;
 pub(super) use server_files::home;
 
 use agent_files::FoundRules;
@@ -38,10 +40,18 @@ impl DiskRules {
         let found = if agents { agent_files::read(roots, &homes) } else { Vec::new() };
         own.extend(hosts_of(&found));
         let this = Self { chain: server_files::all(&own, roots.list()), homes, agents };
+        for root in roots.list() {
+            if let Some(found) = checkouts::find(root) {
+                let _ = root.checkouts.set(found);
+            }
+        }
         let targets = link_targets::targets(roots);
         let mut identities = Identities::default();
         for root in roots.list() {
-            root.add_startup_rules(rules(root, &[&this.chain], &mut identities, &targets, &found));
+            let mut rules = rules(root, &[&this.chain], &mut identities, &targets, &found);
+            // Not where a root appears later: a `.git` file that was made after the start changes nothing.
+            rules.worktrees = root.checkouts.get().map(|found| found.judged_alone.clone()).unwrap_or_default();
+            root.add_startup_rules(rules);
             if let Some(optional) = root.optional.as_ref().filter(|_| !root.is_absent()) {
                 optional.noticed();
             }

@@ -31,7 +31,7 @@
 //! | What is a root, and what if it is missing or gone? | `root` |
 //! | Which texts are which paths? | `path/resolve` |
 //! | Which names are secret, run later or hidden? | `policy/secrets`, `policy/run_later`, `policy` |
-//! | Which rules are found on the disk? | `disk_rules` |
+//! | Which rules are found on the disk, and which checkouts? | `disk_rules` |
 //! | Where does a link lead? | `open/links` |
 //! | How is a path opened beneath a root? | the crate [`beneath`], `open` |
 //! | Which names are below a directory, and which are ignored? | `walk` |

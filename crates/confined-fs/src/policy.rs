@@ -35,6 +35,7 @@ pub use agent_file::AgentFile;
 pub(super) use agent_file::{ParsedRules, RULE_FILES, RuleFile};
 pub(super) use agent_rules::{AgentRules, compiled as compiled_lines};
 pub use rules::{PolicyRules, Secrets};
+pub(super) use run_later::is_place_of_worktrees;
 pub(super) use startup_rules::{ProtectedPaths, StartupRules};
 
 /// The answer of policy about one use of one name.
@@ -92,41 +93,51 @@ impl Policy {
         if self.deny.is_empty() && self.startup.allows_all_reads() && self.secrets.rules_out(relative) {
             return Verdict::Allowed;
         }
-        if let Some(rule) = self.startup.denied(relative, self.untrusted) {
+        let paths = self.judged_paths(relative);
+        if let Some(rule) = paths.iter().find_map(|(path, _)| self.startup.denied(path, self.untrusted)) {
             return Verdict::Refused(own_rule(&rule));
         }
-        let path = fold(relative);
-        let refused = self.deny.first_match(&path, relative).map(|rule| own_rule(&format!("{rule} of deny")));
-        let refused = refused.as_deref();
-        let verdict = decide(&path, refused, &self.allow_secret, secrets(), &PUBLIC);
-        or_linked(verdict, self.startup.secrets.why(relative, &path), &path, &self.allow_secret)
+        let refused = paths.iter().find_map(|(path, folded)| self.deny.first_match(folded, path));
+        let refused = refused.map(|rule| own_rule(&format!("{rule} of deny")));
+        let path = &paths[0].1;
+        let is_allowed = || self.allow_secret.first_match(path.as_str()).is_some();
+        let verdict = decide(path, refused.as_deref(), is_allowed, secrets(), &PUBLIC);
+        or_linked(verdict, self.startup.secrets.why(relative, path), is_allowed)
     }
 
     /// How the content at this path is masked, where nothing but the default list of secrets refuses it.
     pub(super) fn mask(&self, relative: &Path) -> Option<MaskFormat> {
-        if !self.masks || self.startup.denied(relative, true).is_some() {
+        if !self.masks {
             return None;
         }
-        let path = fold(relative);
-        let is_denied = self.deny.first_match(&path, relative).is_some();
-        if is_denied || PUBLIC.iter().any(|rule| rule.matches(&path)) { None } else { mask_format(&path) }
+        let paths = self.judged_paths(relative);
+        let is_denied = |(path, folded): &(&Path, Folded)| {
+            self.startup.denied(path, true).is_some() || self.deny.first_match(folded, path).is_some()
+        };
+        let path = &paths[0].1;
+        let is_open_or_denied = paths.iter().any(is_denied) || PUBLIC.iter().any(|rule| rule.matches(path));
+        if is_open_or_denied { None } else { mask_format(path) }
     }
 
     /// Whether this path, a directory or not, may be created, replaced, moved or deleted. Some names are harmless for
-    /// directories.
+    /// directories. In a worktree with its own rules the default list counts from its top, and rules that people wrote
+    /// from both.
     pub(super) fn write(&self, relative: &Path, is_directory: bool) -> Verdict {
         // A move asks twice about each entry of a tree, of which folding its names took half of the time.
         if self.protect.is_empty() && self.startup.allows_all_writes() && self.run_later.rules_out(relative) {
             return Verdict::Allowed;
         }
-        let path = fold(relative);
-        if let Some(rule) = self.startup.protected(relative, self.untrusted) {
+        let paths = self.judged_paths(relative);
+        if let Some(rule) = paths.iter().find_map(|(path, _)| self.startup.protected(path, self.untrusted)) {
             return Verdict::Refused(own_rule(&rule));
         }
-        let refused = self.protect.first_match(&path, relative).map(|rule| own_rule(&format!("{rule} of protect")));
+        let refused = paths.iter().find_map(|(path, folded)| self.protect.first_match(folded, path));
+        let refused = refused.map(|rule| own_rule(&format!("{rule} of protect")));
         let rules = run_later::rules().filter(|rule| !is_directory || !run_later::is_harmless_directory(*rule));
-        let verdict = decide(&path, refused.as_deref(), &self.allow_protected, rules, &[]);
-        or_linked(verdict, self.startup.run_later.why(relative, &path), &path, &self.allow_protected)
+        let is_allowed = || paths.iter().any(|(_, path)| self.allow_protected.first_match(path.as_str()).is_some());
+        let (whole, own) = (&paths[0].1, &paths[paths.len() - 1].1);
+        let verdict = decide(own, refused.as_deref(), is_allowed, rules, &[]);
+        or_linked(verdict, self.startup.run_later.why(relative, whole), is_allowed)
     }
 
     /// Whether this is no file that the server starts from, and may be changed. For real paths alone: a
@@ -190,7 +201,15 @@ impl Policy {
 
     /// Whether this path is treated as missing.
     pub(super) fn hidden(&self, relative: &Path) -> bool {
-        !self.hide.is_empty() && self.hide.first_match(&fold(relative), relative).is_some()
+        let is_hidden = |(path, folded): &(&Path, Folded)| self.hide.first_match(folded, path).is_some();
+        !self.hide.is_empty() && self.judged_paths(relative).iter().any(is_hidden)
+    }
+
+    /// A path from the top of its root, and from that of the worktree in it that has its own rules; each as it is and
+    /// folded.
+    fn judged_paths<'p>(&self, relative: &'p Path) -> Vec<(&'p Path, Folded)> {
+        let tops = [Some(relative), self.startup.below_worktree(relative)];
+        tops.into_iter().flatten().map(|path| (path, fold(path))).collect()
     }
 
     /// A digest of the rules about which content may be shown: what was kept of files under other rules, or those of
@@ -226,11 +245,9 @@ impl ListDigest {
 }
 
 /// A verdict by names, or by the links that lead to the path.
-fn or_linked(verdict: Verdict, why: Option<&str>, path: &Folded, allowed: &Globs) -> Verdict {
+fn or_linked(verdict: Verdict, why: Option<&str>, is_allowed: impl FnOnce() -> bool) -> Verdict {
     match why {
-        Some(why) if verdict == Verdict::Allowed && allowed.first_match(path.as_str()).is_none() => {
-            Verdict::Refused(why.to_owned())
-        }
+        Some(why) if verdict == Verdict::Allowed && !is_allowed() => Verdict::Refused(why.to_owned()),
         _ => verdict,
     }
 }
@@ -248,7 +265,7 @@ pub(super) fn is_own_rule(words: &str) -> bool {
 fn decide(
     path: &Folded,
     refused: Option<&str>,
-    allowed: &Globs,
+    is_allowed: impl FnOnce() -> bool,
     mut defaults: impl Iterator<Item = Rule>,
     exceptions: &[Rule],
 ) -> Verdict {
@@ -263,13 +280,15 @@ fn decide(
         rule.matches(path) && (rule.covers_directory() || !exceptions.iter().any(|other| other.matches(path)))
     });
     match by_default {
-        Some(rule) if allowed.first_match(path.as_str()).is_none() => Verdict::Refused(rule.to_string()),
+        Some(rule) if !is_allowed() => Verdict::Refused(rule.to_string()),
         _ => Verdict::Allowed,
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -533,6 +552,162 @@ mod tests {
                 let policy = Policy::new(&PolicyRules { deny: vec![globset::escape(&path)], ..PolicyRules::default() });
                 prop_assert!(secret(&policy, &path), "{path:?} by globset::escape");
             }
+        }
+    }
+
+    /// With `.claude/worktrees/a`, and one inside of it.
+    fn with_worktrees(change: impl FnOnce(&mut PolicyRules), startup: impl FnOnce(&mut StartupRules)) -> Policy {
+        let worktrees = [".claude/worktrees/a", ".claude/worktrees/a/.codex/worktrees/in"].map(PathBuf::from).into();
+        let mut rules = StartupRules { worktrees, ..StartupRules::default() };
+        startup(&mut rules);
+        policy(change).with_startup_rules(rules)
+    }
+
+    #[test]
+    fn worktree_of_an_agent_is_judged_from_its_own_top() {
+        let policy = with_worktrees(|_| {}, |_| {});
+        for path in
+            ["src/x", "x", "src", "notes.md", "claude/x", ".vscode/notes.md", "in/x", ".codex/worktrees/in/src/x"]
+        {
+            assert!(!protected(&policy, &format!(".claude/worktrees/a/{path}")), "{path}");
+        }
+        for path in [
+            ".git",
+            ".git/hooks/x",
+            ".GIT/hooks/x",
+            ".git./config",
+            "GIT~1/config",
+            "sub/.git/config",
+            ".claude/settings.json",
+            ".Claude/worktrees/b/x",
+            ".codex/worktrees",
+            ".codex/worktrees/in",
+            ".codex/worktrees/in/.git",
+            ".codex/worktrees/in/.codex/config.toml",
+            ".codex/worktrees/other/x",
+            ".vscode/tasks.json",
+            ".mcp.json",
+            "mcp.json",
+            "sitecustomize.py",
+            "HEAD",
+            ".husky/pre-commit",
+        ] {
+            assert!(protected(&policy, &format!(".claude/worktrees/a/{path}")), "{path}");
+        }
+        for path in [
+            ".claude",
+            ".claude/worktrees",
+            ".claude/worktrees/a",
+            ".claude/settings.json",
+            ".claude/worktrees/b/x",
+            ".claude/worktrees/a2/x",
+            ".claude/worktrees/A/x",
+            ".claude/worktrees/a./x",
+            ".claude/worktrees/a /x",
+            ".claude/worktrees/a\u{200b}/x",
+            ".claude/worktrees/a::$INDEX_ALLOCATION/x",
+            ".CLAUDE/worktrees/a/x",
+            ".claude./worktrees/a/x",
+            "sub/.claude/worktrees/a/x",
+            ".codex/worktrees/in/x",
+        ] {
+            assert!(protected(&policy, path), "{path}");
+            assert_ne!(policy.write(Path::new(path), true), Verdict::Allowed, "{path}");
+        }
+        assert!(secret(&policy, ".claude/worktrees/a/.env") && secret(&policy, ".claude/worktrees/a/keys/id_rsa"));
+        assert!(!secret(&policy, ".claude/worktrees/a/.env.example"));
+        assert_eq!(policy.link(Path::new(".claude/worktrees/a/link")), Verdict::Allowed);
+        assert_ne!(policy.link(Path::new(".claude/worktrees/a/.vscode")), Verdict::Allowed);
+    }
+
+    #[test]
+    fn rules_that_people_wrote_hold_from_the_root_and_from_the_worktree() {
+        let policy = with_worktrees(
+            |rules| {
+                rules.deny = vec!["secrets/**".into(), ".claude/worktrees/*/notes.md".into()];
+                rules.protect = vec!["/gen/*".into(), ".claude/worktrees/a/lock".into()];
+                rules.hide = vec!["/ghosts/*".into(), ".claude/worktrees/a/hidden".into()];
+                rules.allow_protected = vec!["/.vscode/tasks.json".into(), ".claude/worktrees/a/.envrc".into()];
+                rules.allow_secret = vec!["/fixtures/.env".into()];
+            },
+            |_| {},
+        );
+        let at = |path: &str| format!(".claude/worktrees/a/{path}");
+        for path in ["secrets/x", "notes.md"] {
+            assert!(secret(&policy, &at(path)), "{path}");
+        }
+        for path in ["gen/x", "lock", ".vscode/settings.json", ".zshenv"] {
+            assert!(protected(&policy, &at(path)), "{path}");
+        }
+        for path in [".vscode/tasks.json", ".envrc", "sub/gen/x"] {
+            assert!(!protected(&policy, &at(path)), "{path}");
+        }
+        assert!(policy.hidden(Path::new(&at("ghosts/x"))) && policy.hidden(Path::new(&at("hidden"))));
+        // A secret is one by the whole path alone.
+        assert!(!secret(&policy, "fixtures/.env") && secret(&policy, &at("fixtures/.env")));
+        assert!(
+            !protected(&policy, ".vscode/tasks.json") && protected(&policy, ".claude/worktrees/b/.vscode/tasks.json")
+        );
+        assert!(!secret(&policy, ".claude/worktrees/b/secrets/x"), "no worktree");
+    }
+
+    #[test]
+    fn masked_file_of_a_worktree_is_denied_by_a_rule_from_its_own_top() {
+        let mask = |deny: &[&str], path: &str| {
+            let deny = deny.iter().map(|glob| (*glob).to_owned()).collect();
+            let rules = |rules: &mut PolicyRules| (rules.secrets, rules.deny) = (Some(Secrets::Mask), deny);
+            with_worktrees(rules, |_| {}).mask(Path::new(path)).is_some()
+        };
+        assert!(mask(&[], ".claude/worktrees/a/conf/.env") && mask(&["/conf/*"], ".claude/worktrees/b/conf/.env"));
+        assert!(!mask(&["/conf/*"], ".claude/worktrees/a/conf/.env"));
+    }
+
+    #[test]
+    fn targets_of_links_stay_protected_in_a_worktree() {
+        let add = |rules: &mut StartupRules| {
+            rules.run_later.add(Path::new(".claude/worktrees/a/scripts"), true, "the target of a link");
+            rules.secrets.add(Path::new(".claude/worktrees/a/ring"), true, "the target of a link");
+        };
+        let policy = with_worktrees(|_| {}, add);
+        assert!(protected(&policy, ".claude/worktrees/a/scripts/x") && secret(&policy, ".claude/worktrees/a/Ring/x"));
+        assert!(!protected(&policy, ".claude/worktrees/a/script/x"));
+    }
+
+    #[test]
+    fn worktrees_are_kept_in_one_folder_of_an_agent() {
+        for path in [
+            ".claude/worktrees/a",
+            ".codex/worktrees/9f2c/repo",
+            ".cursor/worktrees/repo/a",
+            "sub/.qwen/worktrees/a",
+            ".claude/worktrees/a/.claude/worktrees/b",
+            ".claude/worktrees/fix-login",
+        ] {
+            assert!(is_place_of_worktrees(Path::new(path)), "{path}");
+        }
+        for path in [
+            "",
+            "a",
+            ".claude",
+            ".claude/a",
+            ".claude/worktrees",
+            ".claude/skills/a",
+            ".claude/commands/worktrees/a",
+            ".claude/worktrees2/a",
+            ".git/worktrees/a",
+            ".git/.claude/worktrees/a",
+            ".claude/worktrees/.git",
+            ".claude/worktrees/a/.git/b",
+            ".husky/worktrees/a",
+            ".vscode/worktrees/a",
+            ".claude/worktrees/.vscode",
+            ".claude/worktrees/.husky",
+            ".claude/worktrees/.config",
+            ".claude/worktrees/HEAD",
+            ".idea/.claude/worktrees/a",
+            ".mvn/x/.claude/worktrees/a",
+        ] {
+            assert!(!is_place_of_worktrees(Path::new(path)), "{path}");
         }
     }
 

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use beneath::OpenFor;
 use beneath::lexical::{lexically_normal, without_verbatim};
 
+use super::disk_rules::Checkouts;
 use super::policy::StartupRules;
 use super::stage::Layer;
 use super::{Policy, PolicyRules, Revision};
@@ -85,6 +86,8 @@ pub struct Root {
     identity: Option<(PathBuf, (u64, u64))>,
     /// Where it may be missing.
     pub(super) optional: Option<OptionalRoot>,
+    /// The checkouts of the repository that it is in, as they were at the start.
+    pub(super) checkouts: OnceLock<Checkouts>,
 }
 
 /// A configured directory, open, before it has its number and its name.
@@ -157,6 +160,7 @@ impl<'s> OpenedRoot<'s> {
             startup_policy: OnceLock::new(),
             appeared_policy: OnceLock::new(),
             optional,
+            checkouts: OnceLock::new(),
         }
     }
 }

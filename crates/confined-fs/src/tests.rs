@@ -77,6 +77,24 @@ impl Fixture {
         symlink(target, path).unwrap();
     }
 
+    /// A repository in `below`, as git makes it.
+    fn repository(&self, below: &str) {
+        self.file(&format!("{below}/HEAD"), "ref: refs/heads/main\n");
+        self.file(&format!("{below}/config"), "[core]\n\tbare = false\n");
+        for folder in ["objects/info", "refs/heads"] {
+            fs::create_dir_all(self.host(below).join(folder)).unwrap();
+        }
+    }
+
+    /// A worktree in `at` of the repository in `git`, as git makes it.
+    fn worktree(&self, git: &str, id: &str, at: &str) {
+        let own = format!("{git}/worktrees/{id}");
+        self.file(&format!("{own}/HEAD"), format!("ref: refs/heads/{id}\n"));
+        self.file(&format!("{own}/commondir"), "../..\n");
+        self.file(&format!("{own}/gitdir"), format!("{}\n", self.host(at).join(".git").display()));
+        self.file(&format!("{at}/.git"), format!("gitdir: {}\n", self.host(&own).display()));
+    }
+
     fn content(&self, below: &str) -> String {
         fs::read_to_string(self.host(below)).unwrap()
     }

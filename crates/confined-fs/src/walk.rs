@@ -20,4 +20,4 @@ pub use tree_listing::{DirectoryListing, NameInTree, RULE_FILES, TreeListing, Ve
 pub(super) use visit::Visitor;
 pub use visit::{Ignored, IgnoredEntries, WalkOptions, WalkReport};
 pub(super) use walker::{walk, walk_child, walk_names};
-pub(super) use worktree::is_left_out;
+pub(super) use worktree::{gitdir_of, is_left_out, names_worktree};

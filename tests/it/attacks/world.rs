@@ -17,7 +17,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Barrier, Case, Expect};
+use super::{Barrier, Case, Expect, checkouts::WORKTREE};
 use crate::process::Process;
 
 /// Text that no answer may contain unless the call sent it: content from outside, secret content, and names from
@@ -51,8 +51,14 @@ impl World {
 
     /// The same with more options.
     pub(super) fn with(barrier: Barrier, more: &[&str]) -> Self {
+        Self::arranged(barrier, more, |_| {})
+    }
+
+    /// The same, started once `arrange` has added to the disk.
+    pub(super) fn arranged(barrier: Barrier, more: &[&str], arrange: fn(&Path)) -> Self {
         let dir = tempfile::Builder::new().prefix("rootbound-host-").tempdir().expect("a temporary folder");
         build(dir.path());
+        arrange(dir.path());
         let mut arguments = vec![
             "--root",
             "app=root",
@@ -153,7 +159,10 @@ impl World {
         }
         let guarded = |path: &Path| {
             let inside = path.starts_with("root");
-            !(inside && root_too) || KEPT.iter().any(|kept| path.starts_with(Path::new("root").join(kept)))
+            // In a worktree with its own rules what is kept is kept from its top.
+            let from_top = path.strip_prefix(Path::new("root").join(WORKTREE)).or_else(|_| path.strip_prefix("root"));
+            let from_top = from_top.unwrap_or(path);
+            !(inside && root_too) || KEPT.iter().any(|kept| from_top.starts_with(kept))
         };
         let differs = |path: &&OsString| before.get(*path) != after.get(*path) && guarded(Path::new(path));
         let changed: Vec<_> = before.keys().chain(after.keys()).filter(differs).collect();

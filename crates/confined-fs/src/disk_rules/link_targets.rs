@@ -1,12 +1,12 @@
 //! Finds the targets of links with a protected name: `.husky -> scripts` makes `scripts` a folder of hooks.
 //!
-//! Looks once, at start: at the top of each root, and there in the directories that the default lists name (`.vscode`,
-//! `.claude`, `.git/hooks` …).
+//! Looks once, at start: at the top of each root and of each worktree with its own rules, which may have another branch's
+//! links, and there in the directories that the default lists name (`.vscode`, `.claude`, `.git/hooks` …).
 //!
 //! Limits: deeper links and later ones are judged only where a path leads through them.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use beneath::{FileKind, Listed, OpenFor};
@@ -34,15 +34,20 @@ pub(super) struct Target {
 pub(super) fn targets(roots: &Roots) -> Vec<Target> {
     let mut found = Vec::new();
     for root in roots.list() {
-        LinkSearch { roots, root, left: MAX_ENTRIES, found: &mut found }.directory(Path::new(""), 1);
+        let worktrees = root.checkouts.get().into_iter().flat_map(|found| &found.judged_alone);
+        for top in std::iter::once(Path::new("")).chain(worktrees.map(PathBuf::as_path)) {
+            LinkSearch { roots, root, top, left: MAX_ENTRIES, found: &mut found }.directory(top, 1);
+        }
     }
     found
 }
 
-/// The search below one root.
+/// The search below one root, or one worktree in it.
 struct LinkSearch<'r> {
     roots: &'r Roots,
     root: &'r Arc<Root>,
+    /// Where it begins, and what names are judged from: below an agent's folder every name would be protected.
+    top: &'r Path,
     /// Entries that may still be looked at.
     left: usize,
     found: &'r mut Vec<Target>,
@@ -64,7 +69,7 @@ impl LinkSearch<'_> {
             let path = below.join(&listed.name);
             match listed.kind {
                 FileKind::Symlink => self.link(&path),
-                FileKind::Directory if depth < MAX_DEPTH && may_hold(&path, &listed.name) => {
+                FileKind::Directory if depth < MAX_DEPTH && may_hold(self.below_top(&path), &listed.name) => {
                     self.directory(&path, depth + 1);
                 }
                 _ => {}
@@ -75,9 +80,9 @@ impl LinkSearch<'_> {
     fn link(&mut self, path: &Path) {
         let policy = self.root.policy();
         let secret = policy.content(path) != Verdict::Allowed;
-        let whole = secret || policy.write(path, false) != Verdict::Allowed;
+        let whole = secret || policy.write(self.below_top(path), false) != Verdict::Allowed;
         // `.vscode -> plain` makes `plain/tasks.json` one that runs later, and leaves the rest of `plain` as it is.
-        let protected = if whole { vec![("", secret)] } else { Policy::rests_below(path) };
+        let protected = if whole { vec![("", secret)] } else { Policy::rests_below(self.below_top(path)) };
         if protected.is_empty() {
             return;
         }
@@ -86,6 +91,10 @@ impl LinkSearch<'_> {
         for (below, secret) in protected {
             self.add(&link, &way.real.child(Path::new(below)), secret);
         }
+    }
+
+    fn below_top<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(self.top).unwrap_or(path)
     }
 
     fn add(&mut self, link: &WorkspacePath, target: &WorkspacePath, secret: bool) {

@@ -67,12 +67,16 @@ fn is_nothing(error: &io::Error) -> bool {
 /// Why the directory at `path`, with these names in it, may not be made, moved or deleted.
 pub(crate) fn why_refused_listed(path: &WorkspacePath, names: &[Listed]) -> Option<String> {
     let kind = |name: &str| names.iter().find(|listed| listed.name == name).map(|listed| listed.kind);
-    let is_repository = kind("HEAD").is_some_and(may_be_head) && is_repository(kind);
-    (is_repository && !path.root().policy().allows_protected(path.relative())).then(|| rule(path))
+    (is_one(kind) && !path.root().policy().allows_protected(path.relative())).then(|| rule(path))
 }
 
 fn rule(repository: &WorkspacePath) -> String {
     format!("{repository}, a git repository by its content")
+}
+
+/// Whether a directory is a repository, by the kinds of the entries in it.
+pub(super) fn is_one(kind: impl Fn(&str) -> Option<FileKind>) -> bool {
+    kind("HEAD").is_some_and(may_be_head) && is_repository(kind)
 }
 
 /// A directory is none, be it called `head` where case does not count.

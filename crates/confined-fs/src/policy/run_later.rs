@@ -3,9 +3,10 @@
 //! A new name is a word in the row of the page that says so. What one edits every day stays out, though something runs
 //! it: workflows, a `Makefile`, `package.json`, `conftest.py` (README, "What is denied by default").
 
+use std::path::Path;
 use std::sync::LazyLock;
 
-use super::Rule;
+use super::{Rule, fold};
 
 /// [Rules](Rule::all), and where they come from: the vendor's documentation, or an advisory.
 struct Row(&'static str, #[cfg_attr(not(test), expect(dead_code, reason = "for people"))] &'static str);
@@ -21,6 +22,22 @@ pub(super) fn rules() -> impl Iterator<Item = Rule> {
 /// (`is_git_directory` in its `setup.c` wants a file or a link), and commands and parts of pages are called so.
 pub(super) fn is_harmless_directory(rule: Rule) -> bool {
     rule.written == "head"
+}
+
+/// Rules about folders in which agents keep the worktrees of their tasks, in `worktrees`. What else is there (`skills`,
+/// `commands`, `rules` …) they load.
+const KEEP_WORKTREES: &str =
+    ".agents/ .claude/ .codex/ .cursor/ .factory/ .gemini/ .kilo/ .kilocode/ .kiro/ .opencode/ .qwen/ .roo/";
+
+/// Whether a worktree at this path is where an agent keeps them, and no other rule is about it or a path that leads
+/// through it, as below `.git` or where it is called `.vscode`.
+pub(crate) fn is_place_of_worktrees(relative: &Path) -> bool {
+    let path = fold(relative);
+    let folders = || KEEP_WORKTREES.split(' ');
+    let is_below = |rest: &str| rest.starts_with("worktrees/");
+    let is_kept = |tail: &str| folders().any(|folder| tail.strip_prefix(folder).is_some_and(is_below));
+    let mut others = rules().filter(|rule| folders().all(|folder| rule.written != folder));
+    path.tails().any(is_kept) && !others.any(|rule| rule.matches(&path) || rule.rest_below(&path).is_some())
 }
 
 /// The list; the comments group it by what runs a file.

@@ -2,6 +2,7 @@
 //!
 //! Pure, as all of policy: `disk_rules` looks them up.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::fold::fold;
@@ -80,9 +81,18 @@ pub(crate) struct StartupRules {
     pub(crate) secrets: ProtectedPaths,
     /// Rules that people wrote for agents.
     pub(crate) agents: Vec<AgentRules>,
+    /// Worktrees of the repository in the folders of agents, by their exact names: the rules of one begin at its top.
+    pub(crate) worktrees: HashSet<PathBuf>,
 }
 
 impl StartupRules {
+    /// The path below the deepest worktree that has its own rules; `None` outside of them all. The directory of one is
+    /// outside of it, so that it is not replaced; so is each other spelling of its name.
+    pub(super) fn below_worktree<'p>(&self, relative: &'p Path) -> Option<&'p Path> {
+        let top = relative.ancestors().skip(1).find(|above| self.worktrees.contains(*above))?;
+        relative.strip_prefix(top).ok()
+    }
+
     /// The agents' rule against the content at this path, as text.
     pub(super) fn denied(&self, relative: &Path, untrusted: bool) -> Option<String> {
         self.agents.iter().find_map(|rules| rules.denied(relative, untrusted))
