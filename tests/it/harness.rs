@@ -248,6 +248,24 @@ impl Harness {
     }
 }
 
+/// A repository in the folder `main` outside of the roots, with worktrees as git makes them: each with its branch and id,
+/// and its folder.
+pub(crate) fn repository_with_worktrees(h: &Harness, worktrees: &[(&str, &str)]) {
+    for (file, content) in
+        [("HEAD", "ref: refs/heads/main\n"), ("config", "[core]\n\tbare = false\n"), ("objects/x", ""), ("refs/x", "")]
+    {
+        h.write_outside(&format!("main/.git/{file}"), content);
+    }
+    // With slashes, as git writes them on each system.
+    let host = |path: &str| h.outside(path).to_str().expect("a plain name").replace('\\', "/");
+    for (id, folder) in worktrees {
+        let own = format!("main/.git/worktrees/{id}");
+        h.write_outside(&format!("{own}/HEAD"), format!("ref: refs/heads/{id}\n"));
+        h.write_outside(&format!("{own}/gitdir"), format!("{}/.git\n", host(folder)));
+        h.write_outside(&format!("{folder}/.git"), format!("gitdir: {}\n", host(&own)));
+    }
+}
+
 /// The answer of a call; each method that expects something shows the call if it fails.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {

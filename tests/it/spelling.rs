@@ -11,7 +11,7 @@ use std::fs;
 use rootbound::tools::{Group, Selection};
 use serde_json::json;
 
-use crate::harness::{Harness, Setup};
+use crate::harness::{Harness, Setup, repository_with_worktrees};
 
 fn open() -> Harness {
     let selection = Selection { groups: vec![Group::Manage], ..Selection::default() };
@@ -355,5 +355,46 @@ mod windows {
         drop(held);
         h.call("move", json!({ "source": "dir", "destination": "moved" })).ok();
         assert_eq!(names(&h, ""), ["moved"]);
+    }
+}
+
+#[test]
+fn a_path_in_another_checkout_is_denied_with_the_same_file_here() {
+    let setup = Setup {
+        roots: vec![(None, "side", confined_fs::Access::ReadWrite)],
+        selection: Selection { groups: vec![Group::Manage], ..Selection::default() },
+        ..Setup::default()
+    };
+    let h = setup.open();
+    repository_with_worktrees(&h, &[("fix", "side"), ("two", "main/.claude/worktrees/two")]);
+    h.write("src/x.rs", "here\n");
+    h.write_outside("main/src/x.rs", "there\n");
+    h.restart();
+    let host = |path: &str| h.outside(path).to_str().expect("a plain name").to_owned();
+    let main = host("main/src/x.rs");
+    for (tool, arguments) in [
+        ("read", json!({ "path": main })),
+        ("write", json!({ "path": main, "content": "new\n" })),
+        ("edit", json!({ "path": main, "old_string": "there", "new_string": "new" })),
+        ("ls", json!({ "path": main })),
+        ("glob", json!({ "pattern": "*", "path": main })),
+        ("grep", json!({ "pattern": "there", "path": main })),
+        ("delete", json!({ "path": main })),
+        ("copy", json!({ "source": "src/x.rs", "destination": main })),
+        ("read", json!({ "path": "../main/src/x.rs" })),
+        ("read", json!({ "path": host("main/.claude/worktrees/two/src/x.rs") })),
+    ] {
+        let text = h.call(tool, arguments).fails("denied");
+        let hint = "hint: it is in another checkout of this repository; the same file here is src/x.rs";
+        assert!(text.ends_with(hint) && text.contains("is outside the workspace roots"), "{tool}: {text}");
+    }
+    assert_eq!(fs::read(h.outside("main/src/x.rs")).ok().as_deref(), Some(&b"there\n"[..]));
+    assert_eq!(h.bytes("src/x.rs"), b"here\n");
+    // The same for what is not there, nothing of what is none, and none of git's own files.
+    let there = h.call("read", json!({ "path": host("main/no/such") })).fails("denied");
+    assert!(there.ends_with("the same file here is no/such"), "{there}");
+    for path in ["main-2/src/x.rs", "main/.git/config", "other/x"] {
+        let text = h.call("read", json!({ "path": host(path) })).fails("denied");
+        assert!(text.ends_with("ls without a path lists the roots"), "{text}");
     }
 }

@@ -22,6 +22,9 @@ pub enum PathError {
     Denied {
         /// The text that was given.
         given: String,
+        /// The same path in the checkout that is in a root, where it is in another one of the same repository. Decided by
+        /// names, as all of this.
+        here: Option<WorkspacePath>,
     },
     /// It cannot be a path at all.
     #[error("invalid path {}: {reason}", escape_text(given))]

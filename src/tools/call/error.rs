@@ -297,6 +297,8 @@ impl std::error::Error for ToolError {}
 impl From<PathError> for ToolError {
     fn from(error: PathError) -> Self {
         match &error {
+            PathError::Denied { here: Some(here), .. } => Self::new(Kind::Denied, error.to_string())
+                .hint(format!("it is in another checkout of this repository; the same file here is {here}")),
             PathError::Denied { .. } => Self::new(Kind::Denied, error.to_string())
                 .hint("use a path relative to a workspace root; ls without a path lists the roots"),
             PathError::TooLong { .. } => Self::invalid(error.to_string())

@@ -11,10 +11,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use beneath::lexical::lexically_normal;
+use beneath::lexical::{lexically_normal, strip_base};
 use percent_encoding::percent_decode_str;
 
-use crate::{PathError, Root, Roots, WorkspacePath};
+use crate::{PathError, Policy, Root, Roots, WorkspacePath};
 
 use super::escape::{name_of, unescape_name};
 use super::mention;
@@ -32,7 +32,7 @@ pub(crate) fn resolve(
     is_there: impl Fn(&WorkspacePath) -> bool,
 ) -> Result<WorkspacePath, PathError> {
     check_text(text)?;
-    let path = interpret_spoken(roots, text, &is_there).map_err(|refusal| refusal.of(text))?;
+    let path = interpret_spoken(roots, text, &is_there).map_err(|refusal| refusal.below(roots, text))?;
     check_length(path, text)
 }
 
@@ -83,7 +83,26 @@ pub(crate) fn resolve_uri(
 ) -> Result<WorkspacePath, PathError> {
     check_text(uri)?;
     let path = strip_scheme(uri).ok_or_else(|| Refusal::Invalid("it is no file:// URI").of(uri))?;
-    check_length(from_uri(roots, path, is_there).map_err(|refusal| refusal.of(uri))?, uri)
+    check_length(from_uri(roots, path, is_there).map_err(|refusal| refusal.below(roots, uri))?, uri)
+}
+
+/// Where the roots have the path that `text` names in another checkout of their repository, as those were at the start.
+/// Nothing is looked at outside: the answer is the same whether or not a file is there.
+fn in_other_checkout(roots: &Roots, text: &str) -> Option<WorkspacePath> {
+    let text = *mention::peeled(text).last()?;
+    let host = match (strip_scheme(text), strip_part(text, "~")) {
+        (Some(uri), _) => host_path(UriPath::of(uri).ok().filter(|uri| uri.machine.is_none())?.bytes)?,
+        (None, Some(rest)) => home_dir()?.join(rest.trim_start_matches(is_separator)),
+        (None, None) => text.into(),
+    };
+    roots.list().iter().find_map(|root| {
+        let (found, host) = (root.checkouts.get()?, lexically_normal(&root.canonical.join(&host)));
+        let tops = found.others.iter().chain([&found.top]).filter_map(|top| Some((top, strip_base(&host, top)?)));
+        let (top, rest) = tops.min_by_key(|(_, rest)| rest.components().count())?;
+        let is_git = rest.iter().next().is_some_and(|name| Policy::is_one_of(name, &[".git"]));
+        let here = from_host(roots, &found.top.join(rest)).ok().filter(|_| !is_git && *top != found.top)?;
+        check_length(here, text).ok()
+    })
 }
 
 impl WorkspacePath {
@@ -109,8 +128,16 @@ impl Refusal {
     fn of(self, given: &str) -> PathError {
         let given = given.to_owned();
         match self {
-            Self::Denied => PathError::Denied { given },
+            Self::Denied => PathError::Denied { given, here: None },
             Self::Invalid(reason) => PathError::Invalid { given, reason },
+        }
+    }
+
+    /// As [`Self::of`], of a text that may be a path of the host.
+    fn below(self, roots: &Roots, given: &str) -> PathError {
+        match self {
+            Self::Denied => PathError::Denied { given: given.to_owned(), here: in_other_checkout(roots, given) },
+            Self::Invalid(_) => self.of(given),
         }
     }
 }

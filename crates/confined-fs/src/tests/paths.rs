@@ -362,3 +362,87 @@ fn length_limit_applies_to_the_path_not_to_its_printed_form() {
     }
     assert!(matches!(workspace.resolve(&"./".repeat(20_000)), Err(PathError::TooLong { .. })));
 }
+
+/// The path in a root that is suggested for one outside, as text.
+fn suggested(workspace: &Workspace, text: &str) -> Option<String> {
+    match workspace.resolve(text) {
+        Err(PathError::Denied { here, .. }) => here.map(|here| here.to_string()),
+        answer => panic!("{text}: {answer:?}"),
+    }
+}
+
+#[test]
+fn path_in_another_checkout_is_denied_with_the_same_path_here() {
+    let mut fixture = Fixture::new(false);
+    fixture.repository("main/.git");
+    for (id, at) in [("ws", "ws"), ("side", "main/wt/side"), ("gone", "gone")] {
+        fixture.worktree("main/.git", id, at);
+    }
+    fs::remove_dir_all(fixture.host("gone")).unwrap();
+    fixture.repository("other/.git");
+    let workspace = fixture.open();
+    let top = fixture.host("");
+    let host = |below: &str| top.join(below).display().to_string();
+    let uri = |below: &str| format!("file://{}", host(below));
+    for (text, here) in [
+        (host("main/src/x.rs"), "src/x.rs"),
+        (host("main/missing/a b"), "missing/a b"),
+        (host("main/wt/side/src/x.rs"), "src/x.rs"),
+        (host("main/wt/sid/x"), "wt/sid/x"),
+        (host("main"), "."),
+        (host("main/./a/../src//x.rs"), "src/x.rs"),
+        (uri("main/a%20b"), "a b"),
+        (format!("@{}", host("main/x")), "x"),
+        (format!("\"{}\"", host("main/x")), "x"),
+        ("../main/src/x.rs".to_owned(), "src/x.rs"),
+        ("src/../../main/x".to_owned(), "x"),
+        (host("main/.env"), ".env"),
+        (host("main/.github/x"), ".github/x"),
+    ] {
+        assert_eq!(suggested(&workspace, &text).as_deref(), Some(here), "{text}");
+    }
+    for text in [
+        host("main2/src/x.rs"),
+        host("mai"),
+        host("main/.git"),
+        host("main/.git/config"),
+        host("main/.GIT/config"),
+        host("main/../out/secret.txt"),
+        host("gone/x"),
+        host("other/x"),
+        host(""),
+        "/".to_owned(),
+        "/etc/passwd".to_owned(),
+        "../out/secret.txt".to_owned(),
+        "~root/x".to_owned(),
+        "file://elsewhere/main/x".to_owned(),
+    ] {
+        assert_eq!(suggested(&workspace, &text), None, "{text}");
+    }
+    assert!(workspace.resolve_uri(&uri("main/x")).is_err_and(|error| error.to_string().ends_with("workspace roots")));
+    // A long path is refused as one, and not suggested.
+    assert_eq!(suggested(&workspace, &host(&format!("main/{}", "x/".repeat(2100)))), None);
+    // Both are roots: nothing is denied. A root that is a folder of a checkout has the part below it.
+    fixture.root(Some("main"), "main", Access::ReadWrite);
+    fixture.specs[0].name = Some("app".into());
+    assert_eq!(shown(&fixture.open(), &host("main/x")).as_deref(), Some("main/x"));
+    fixture.specs.truncate(1);
+    fixture.specs[0].path = fixture.host("ws/src");
+    fs::create_dir_all(fixture.host("ws/src")).unwrap();
+    let workspace = fixture.open();
+    assert_eq!(suggested(&workspace, &host("main/src/x.rs")).as_deref(), Some("app/x.rs"));
+    assert_eq!(suggested(&workspace, &host("main/lib/x.rs")), None);
+    assert_eq!(suggested(&workspace, &host("ws/lib/x.rs")), None, "it is in this checkout");
+}
+
+#[test]
+fn directory_of_a_bare_repository_is_no_checkout() {
+    for (bare, expected) in [("bare = true", None), ("bare = false", Some("x"))] {
+        let fixture = Fixture::new(false);
+        fixture.repository("proj/.git");
+        fixture.file("proj/.git/config", format!("[core]\n\tfilemode = true\n\t{bare}\n"));
+        fixture.worktree("proj/.git", "ws", "ws");
+        let text = fixture.host("proj/x").display().to_string();
+        assert_eq!(suggested(&fixture.open(), &text).as_deref(), expected);
+    }
+}
