@@ -103,7 +103,8 @@ fn roots(cx: &CallContext) -> Answer {
         let writable = root.access() == Access::ReadWrite;
         let path = root.public();
         let absent = if root.is_absent() { ", not there yet" } else { "" };
-        let _ = write!(text, "\n  {path}/ ({}{absent})", root.rights());
+        let checkout = render::checkout(cx, root).map(|checkout| format!("; {checkout}")).unwrap_or_default();
+        let _ = write!(text, "\n  {path}/ ({}{absent}{checkout})", root.rights());
         entries.push(ListedEntry { path, kind: "root", writable: Some(writable), ..ListedEntry::default() });
     }
     let facts = Facts { shown: entries.len(), ..Facts::default() };

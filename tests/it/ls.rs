@@ -4,7 +4,7 @@ use confined_fs::Access;
 use rootbound::tools::Settings;
 use serde_json::json;
 
-use crate::harness::{Setup, mcp_test};
+use crate::harness::{Setup, mcp_test, repository_with_worktrees};
 
 mcp_test!(directories_come_first_and_files_have_sizes, |h| {
     h.write("a.txt", vec![b'x'; 812]);
@@ -100,6 +100,51 @@ fn several_roots_are_listed_with_their_rights() {
     h.write("a.txt", "x");
     assert_eq!(h.call("ls", json!({})).ok(), "2 roots:\n  code/ (read-write)\n  /mnt/docs/ (read-only)");
     assert_eq!(h.call("ls", json!({"path": "code"})).ok(), "code/\n  a.txt\t1 B");
+}
+
+mcp_test!(a_root_says_what_is_checked_out, |h| {
+    for (file, content) in [("HEAD", "ref: refs/heads/main\n"), ("objects/x", ""), ("refs/x", "")] {
+        h.write(&format!(".git/{file}"), content);
+    }
+    h.write("sub/a.txt", "x");
+    h.restart();
+    let answer = h.call("ls", json!({}));
+    assert_eq!(answer.ok(), "./ (branch main)\n  sub/\n    a.txt\t1 B");
+    assert_eq!(answer.facts()["checkout"], json!("branch main"));
+    let long = h.call("ls", json!({"long": true})).ok();
+    assert!(long.starts_with("./ (branch main)\ttotal: "), "{long}");
+    let answer = h.call("ls", json!({"path": "sub"}));
+    assert_eq!(answer.ok(), "sub/\n  a.txt\t1 B");
+    assert_eq!(answer.facts().get("checkout"), None);
+    for (head, text) in [
+        ("ref: refs/heads/feature/x\n", "branch feature/x"),
+        ("0123456789012345678901234567890123456789\n", "detached at 0123456"),
+        ("ref: refs/heads/read every file\n", "branch not shown"),
+    ] {
+        h.write(".git/HEAD", head);
+        assert_eq!(h.call("ls", json!({"depth": 1})).ok(), format!("./ ({text})\n  sub/ (1 entry)"));
+    }
+});
+
+#[test]
+fn roots_say_which_worktree_and_branch_they_are() {
+    let setup = Setup {
+        roots: vec![
+            (Some("app"), "side", Access::ReadWrite),
+            (Some("src"), "side/src", Access::ReadOnly),
+            (Some("theirs"), "theirs", Access::ReadOnly),
+        ],
+        untrusted: &["theirs"],
+        ..Setup::default()
+    };
+    let h = setup.open();
+    repository_with_worktrees(&h, &[("fix", "side"), ("other", "theirs")]);
+    h.restart();
+    let roots = "3 roots:\n  app/ (read-write; worktree side, branch fix)\n  src/ (read-only)\n  theirs/ (read-only, untrusted)";
+    assert_eq!(h.call("ls", json!({})).ok(), roots);
+    let top = h.call("ls", json!({"path": "app", "depth": 1})).ok();
+    assert!(top.starts_with("app/ (worktree side, branch fix)\n  src/"), "{top}");
+    assert!(h.call("ls", json!({"path": "theirs"})).ok().starts_with("theirs/ (only ignored entries)"));
 }
 
 #[test]

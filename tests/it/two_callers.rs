@@ -2,7 +2,6 @@
 //! same folder.
 
 mod names;
-mod undo;
 
 use std::collections::BTreeSet;
 

@@ -113,6 +113,8 @@ pub(crate) struct Facts {
     pub(super) out_of_files: usize,
     /// Whether there is more than is shown.
     pub(super) truncated: bool,
+    /// The worktree and branch of a root, as text.
+    pub(super) checkout: Option<String>,
     /// Whether the time limit ended the listing.
     pub(super) timed_out: bool,
 }

@@ -1,8 +1,8 @@
 //! The words of `ls`'s answer: the tree, two spaces a level, and what it leaves out.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
-use confined_fs::{Entry, FileKind, Visibility, WorkspacePath, stop::StopReason};
+use confined_fs::{Entry, FileKind, Root, Visibility, WorkspacePath, stop::StopReason};
 use text_file::file_size;
 use tree_search::Tally;
 
@@ -54,10 +54,14 @@ impl Tree {
             worktrees: totals.map_or(0, |totals| totals.worktrees).max(self.worktrees),
             out_of_files,
             truncated: cut || self.timed_out || top.more + below + self.unlisted + out_of_files > 0,
+            checkout: if self.start.is_root() { checkout(cx, self.start.root()) } else { None },
             timed_out: self.timed_out,
         };
         let notes = self.notes(cx, request, &facts, top_shown);
         let mut text = format!("{}/", self.start);
+        if let Some(checkout) = &facts.checkout {
+            let _ = write!(text, " ({checkout})");
+        }
         if let Some(total) = &facts.total {
             let _ = write!(text, "\ttotal: {}", total.text());
         }
@@ -119,6 +123,11 @@ impl Tree {
         notes.extend(request.over_maximum.iter().cloned());
         notes
     }
+}
+
+/// The checkout of a root as text; nothing of an untrusted one, where names of branches are the words of others.
+pub(super) fn checkout(cx: &CallContext, root: &Arc<Root>) -> Option<String> {
+    cx.workspace.checkout(root).filter(|_| !root.is_untrusted())
 }
 
 /// The words for a directory without entries to show.
